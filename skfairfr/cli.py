@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import os
+import pkgutil
 import sys
 import tempfile
 import time
@@ -169,27 +170,38 @@ def _fault(name, error):
 def _parse(argv):
     """The arguments of a command; what is not known ends the process."""
     given = sys.argv[1:] if argv is None else argv
-    parser = _parser(full="--help-all" in given)
+    parser, commands = _parser(full="--help-all" in given)
+    name = next((text for text in given if text[:1] != "-"), None)
+    if name is not None and name not in commands:
+        from skfairfr.utils._errors import suggestion
+
+        known = ", ".join(commands)
+        parser.error(f"no command {name!r}. {suggestion(name, commands)}Known: {known}")
+    if name is not None:
+        _check_flags(commands[name], given)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
         message = f"unrecognized arguments: {' '.join(unknown)}"
-        if arguments.command == "audit" and not unknown[0].startswith("-"):
+        if arguments.command == "audit":
             message += (
                 "; audit takes one DATA, and every attribute an --attribute of its own: "
                 "--attribute A --attribute B"
             )
-        parser.error(message + _meant(unknown, arguments.options))
+        parser.error(message)
     return arguments
 
 
-def _meant(unknown, options):
-    """The options that the first unknown one is like; empty without any."""
-    name = next((text.split("=")[0] for text in unknown if text[:2] == "--"), None)
-    if name is None:
-        return ""
-    longer = [option for option in options if option.startswith(name)]
-    near = dict.fromkeys(longer + difflib.get_close_matches(name, options, 3, 0.7))
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+def _check_flags(command, given):
+    """End the process at a flag that the command does not have, with those it is like."""
+    known = [flag for action in command._actions for flag in action.option_strings]
+    before = given[: given.index("--")] if "--" in given else given
+    flags = (text.split("=")[0] for text in before if text[:2] == "--")
+    for flag in flags:
+        if flag not in (*known, "--version"):
+            longer = [name for name in known if name.startswith(flag)]
+            near = longer + difflib.get_close_matches(flag, known, 3, 0.7)
+            asked = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+            command.error(f"unrecognized arguments: {flag}.{asked}")
 
 
 def _number(kind, is_allowed, meaning):
@@ -229,10 +241,7 @@ def _parser(full=False):
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for add in (_add_audit, _add_compare, _add_plan, _add_bench, _add_demo):
         add(commands, full)
-    for command in commands.choices.values():
-        flags = (flag for action in command._actions for flag in action.option_strings)
-        command.set_defaults(options=[flag for flag in flags if flag[:2] == "--"])
-    return parser
+    return parser, commands.choices
 
 
 def _command(commands, name, help, description, run, full):
@@ -343,6 +352,14 @@ def _add_bench(commands, full):
         "lists those that are known"
     )
     _add(bench, ("--methods", "NAME", meaning), nargs="+")
+    meaning = (
+        "a method of your own, alone or beside --methods, by a class or function that gives "
+        "a transformer or comparator when called without arguments, as "
+        "--method mine=package.module:MyTransformer; may be given again; with it no fit is "
+        "kept in --out"
+    )
+    row = ("--method", "NAME=MODULE:FACTORY", meaning)
+    _add(bench, row, action="append", default=[])
     _add_embeddings(bench.add_argument_group("embeddings"), domain=False)
     group = bench.add_argument_group("measurement")
     meaning = "FMR level to operate at (default: %(default)s)"
@@ -619,8 +636,8 @@ def _attributes(arguments):
     of_policy = () if policy is None else policy.attributes
     if flags and of_policy:
         raise ValueError(
-            f"--policy {policy.name} sets attributes ({', '.join(of_policy)}), and "
-            f"--attribute {' '.join(flags)} was given too; leave one out."
+            f"--attribute was given, and the policy {policy.name!r} sets attributes "
+            f"({', '.join(of_policy)}); leave one out."
         )
     if not flags and not of_policy:
         raise ValueError(
@@ -733,6 +750,7 @@ def _bench(arguments):
         raise ValueError(
             "--attribute or --other: a column was named twice; name it once."
         )
+    methods = _methods(arguments)
     reading = {name: given[name] for name in ("labels", "embedding", "identity")}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -744,9 +762,10 @@ def _bench(arguments):
         data.X,
         data.y,
         {first: data.columns[first]},
-        arguments.methods,
+        methods,
         others={name: data.columns[name] for name in others} or None,
-        folder=None if folder is None else folder / "fits",
+        # No class of a caller's is written or read.
+        folder=None if folder is None or arguments.method else folder / "fits",
         progress=not arguments.quiet,
         n_jobs=arguments.n_jobs,
         random_state=arguments.seed,
@@ -763,13 +782,42 @@ def _bench(arguments):
     return text, 0
 
 
+def _methods(arguments):
+    """Methods by name, those of the caller's made; None for all that are known."""
+    methods = {name: name for name in arguments.methods or ()}
+    sys.path.insert(0, os.getcwd())  # as Python itself does for -m
+    for text in arguments.method:
+        name, _, place = text.partition("=")
+        if name in methods:
+            raise ValueError(f"--method {text}: {name} was named twice; name it once.")
+        try:
+            factory = pkgutil.resolve_name(place)
+        except Exception as error:  # whatever a module does as it is imported
+            raise ValueError(
+                f"--method {text}: {place!r} cannot be imported ({_told(error)}); give "
+                "NAME=MODULE:FACTORY, of a module that Python finds from this folder."
+            ) from error
+        try:
+            methods[name] = factory()
+        except Exception as error:
+            raise ValueError(
+                f"--method {text}: its call failed ({_told(error)}); give what makes a "
+                "transformer or comparator when called without arguments."
+            ) from error
+    return methods or None
+
+
+def _told(error):
+    return f"{type(error).__name__}: {error}"
+
+
 def _write_bench(bench, written, folder):
     """Write texts by name, a figure and the winner to a folder; lines that say so."""
     from matplotlib.figure import Figure
 
     from skfairfr.metrics import MitigationsDisplay
 
-    names, winner, deploy = list(written), folder / "winner", None
+    names, winner, lines = list(written), folder / "winner", ""
     with replaced(folder, OF_BENCH) as staged:
         for name, content in written.items():
             (staged / name).write_text(content, encoding="utf-8")
@@ -780,14 +828,17 @@ def _write_bench(bench, written, folder):
                 figure.savefig(staged / name, dpi=120)
                 names.append(name)
         if bench.system is not None:
-            deploy = bench.save(staged / "winner")
-            deploy = deploy.replace(repr(str(staged / "winner")), repr(str(winner)))
-    lines = f"\nWritten: {', '.join(str(folder / name) for name in names)}\n"
-    if deploy is not None:
-        lines += f"{bench.winner}, fitted on all people: {winner}\n\n{deploy}"
-    elif winner.exists():
-        lines += f"{winner} is of an earlier run: nothing won in this one.\n"
-    return lines
+            try:
+                deploy = bench.save(staged / "winner")
+            except ValueError as error:  # a class of the caller's
+                os.rmdir(staged / "winner")
+                lines = f"{bench.winner} is not written: {error}.\n"
+            else:
+                deploy = deploy.replace(repr(str(staged / "winner")), repr(str(winner)))
+                lines = f"{bench.winner}, fitted on all people: {winner}\n\n{deploy}"
+        elif winner.exists():
+            lines = f"{winner} is of an earlier run: nothing won in this one.\n"
+    return f"\nWritten: {', '.join(str(folder / n) for n in names)}\n{lines}"
 
 
 def _demo(arguments):

@@ -10,7 +10,7 @@ import pytest
 
 from skfairfr import cli
 from skfairfr.report import EmbeddingData, audit_data, read_data
-from skfairfr.report._limits import LIMITS
+from skfairfr.report._policy import LIMITS
 from skfairfr.utils._errors import Argument, ArgumentError, Message, place
 from tests.report.audits import small_audit, synthetic
 from tests.test_cli import faces, pairs, run  # noqa: F401

@@ -150,26 +150,6 @@ def test_nothing_runs_code_or_opens_a_connection():
     assert_none(breach for breach in found if breach not in ALLOWED)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "import pickle",
-        "def f():\n    from urllib.request import urlopen",
-        "eval('1')",
-        "Popen('ls', shell=True)",
-        "import torch as t\nt.load(path, weights_only=False)",
-        "from numpy import load as read\nread(path)",
-        "frame.to_pickle(path)",
-        "import builtins\nbuiltins.eval('1')",
-        "getattr(builtins, 'eval')('1')",
-        "from importlib import import_module as get\nget(name)",
-        "import os as o\no.system('ls')",
-    ],
-)
-def test_a_breach_is_seen(text):
-    assert len(set(breaches_of(text))) >= 1
-
-
 WITHOUT_NETWORK = """
 import contextlib, importlib, io, pathlib, sys, tempfile, warnings
 

@@ -11,15 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core import _rates
-from skfairfr._core._pair_sequences import crossings, weight_before
-from skfairfr._core._pairs import TailTooShortError, sum_of_all
+from skfairfr._core._pairs import TailTooShortError
 from skfairfr._core._parallel import over_blocks
-from skfairfr._core._resampling import (
-    Resamples,
-    Weights,
-    blocks_of_resamples,
-    draw,
-)
+from skfairfr._core._resampling import Resamples, Weights, blocks_of_resamples, draw
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
 
@@ -64,12 +58,13 @@ class Query:
         asked = (by_level, given.tobytes(), self.operating_point, self.scopes)
         return *asked, self.wanted, self.copies, self.sampled
 
-    @property
-    def operating_scopes(self):
-        """Scopes whose FAR sets thresholds."""
+    def setters(self, scopes=None):
+        """Scopes whose FAR sets thresholds: all, or those of some scopes."""
         if self.operating_point == "overall":
-            return (None,)
-        return tuple((g, g) for g in self.operating_groups)
+            return [None]
+        setters = [(g, g) for g in self.operating_groups]
+        own = scopes is not None and self.operating_point == "group"
+        return [s for s in setters if not own or s in scopes]
 
 
 class Rates(NamedTuple):
@@ -134,7 +129,7 @@ def point_rates(pairs, query):
         try:
             return query, Rates(*(found[..., 0] for found in rates(pairs, query)))
         except TailTooShortError as short:
-            query = _with_sample(query, short)
+            query = replace(query, sampled=query.sampled | {short.scope})
 
 
 def rate_table(pairs, query, resampling):
@@ -161,16 +156,16 @@ def rate_table(pairs, query, resampling):
             if point is None:
                 point, exact = rates(pairs, query), query.sampled
             needed = set(query.scopes if "far" in query.wanted else ())
-            needed.update(() if query.levels is None else query.operating_scopes)
+            needed.update(() if query.levels is None else query.setters())
             shared = (pairs.for_workers(needed, query.sampled), query)
             arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
             blocks = over_blocks(rates, *arguments)
         except TailTooShortError as short:
-            query = _with_sample(query, short)
+            query = replace(query, sampled=query.sampled | {short.scope})
     centre = point = Rates(*(found[..., 0] for found in point))
     if query.sampled != exact:
         _, centre = point_rates(pairs, query)
-    if has_copies(pairs, resampling):
+    if query.copies and pairs.has_copies and resampling.mode != "identities":
         frr = v_statistic_frr(pairs, query.scopes, centre.thresholds)
         centre = centre._replace(frr=frr)
     # Blocks of resamples, side by side.
@@ -219,17 +214,6 @@ def rates(pairs, query, resamples=None):
     return Rates(thresholds, far, frr)
 
 
-def has_copies(pairs, resampling):
-    """Whether resamples hold pairs of two copies of one image that must be centred."""
-    drawn = resampling.mode != "identities" and resampling.method != "offdiagonal"
-    return drawn and pairs.has_copies
-
-
-def _with_sample(query, short):
-    """The query, with a sample in place of a tail that is too short."""
-    return replace(query, sampled=query.sampled | {short.scope})
-
-
 def v_statistic_frr(pairs, scopes, thresholds):
     """V-statistic of the FRR (ROC24 eq. 10) at fixed thresholds, (n_scopes, n_levels).
 
@@ -243,40 +227,35 @@ def v_statistic_frr(pairs, scopes, thresholds):
         if scope is not None and scope[0] != scope[1]:
             centre[row] = np.nan
             continue
-        held, total = v_statistic_weights(pairs, scope)
+        held = pairs.genuine.ascending(scope)
+        kept = totals.kept_share(held.left)
+        held = held.with_base(kept if held.base is None else held.base * kept)
         rejected = pairs.genuine.rejected(scope, thresholds[row])
-        weight = held.weight_before(rejected)
+        weight = held.weighed().before(rejected)
         copies = totals.copy_base(scope, images) * totals.kept_share(images) / 2
         weight = (
             weight
             + _rejected_copies(pairs, copies[:, None], thresholds[row][:, None])[:, 0]
         )
+        total = totals.expected_genuine_total(scope)
         centre[row] = weight / total if total > 0 else np.nan
     return centre
-
-
-def v_statistic_weights(pairs, scope):
-    """Genuine pairs with their expected weights, and that of all with their copies."""
-    held = pairs.genuine.ascending(scope)
-    kept = pairs.totals.kept_share(held.left)
-    base = kept if held.base is None else held.base * kept
-    return held.with_base(base), pairs.totals.expected_genuine_total(scope)
 
 
 def _level_thresholds(pairs, query, weights):
     """Thresholds (n_scopes, n_levels, n_resamples) at which FARs meet the levels."""
     own = {}
-    for scope in query.operating_scopes:
-        sequence = pairs.impostors(scope, scope in query.sampled)
-        unit, units = weights.of_impostors(pairs.images, sequence)
-        if scope in query.sampled:
-            total = sum_of_all(sequence, weights.of_impostors, pairs.images)
-        else:
-            total = pairs.impostor_total(scope, weights)
-        asked = (query.levels, total, weights.block)
-        own[scope], short = crossings(sequence, unit, units, *asked)
-        if short:
+    for scope in query.setters():
+        sequence, sums, total = _impostors_in(
+            pairs, scope, weights, scope in query.sampled
+        )
+        targets = query.levels[:, None] * total * (1 + _rates.ROUNDING)
+        positions = sums.first_exceeding(targets)
+        defined = np.broadcast_to(total > 0, positions.shape)
+        if not sequence.complete and (positions < 0)[defined].any():
             raise TailTooShortError(scope)
+        at = _rates.threshold_at(sequence.scores, positions)
+        own[scope] = np.where(defined, at, np.nan)
     undefined = np.full((query.levels.size, weights.n_resamples), np.nan)
     if query.operating_point == "group":
         return np.stack([own.get(scope, undefined) for scope in query.scopes])
@@ -285,27 +264,24 @@ def _level_thresholds(pairs, query, weights):
     return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
 
 
+def _impostors_in(pairs, scope, weights, sampled):
+    """Impostor pairs of a scope, their weights in every resample, and that of all."""
+    sequence = pairs.impostors(scope, sampled)
+    sums = sequence.weighed(weights, pairs.images)
+    total = sums.total() if sampled else pairs.impostor_total(scope, weights)
+    return sequence, sums, total
+
+
 def far_in(pairs, scope, thresholds, weights, sampled=False):
     """FAR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan."""
-    sequence = pairs.impostors(scope, sampled)
+    sequence, sums, total = _impostors_in(pairs, scope, weights, sampled)
     undefined = np.isnan(thresholds)
     finite = thresholds[~undefined]
-    if not sequence.complete and finite.size:
-        lowest = finite.min()
-        if not pairs.holds(scope, lowest):
-            raise TailTooShortError(scope)
-    unit, units = weights.of_impostors(pairs.images, sequence)
+    if not sequence.complete and finite.size and not pairs.holds(scope, finite.min()):
+        raise TailTooShortError(scope)
     known = np.where(undefined, np.inf, thresholds)
-    positions = _rates.count_at_least(sequence.scores, known)
-    accepted = weight_before(sequence, unit, units, positions, weights.block)
-    if sampled:
-        total = sum_of_all(sequence, weights.of_impostors, pairs.images)
-    else:
-        total = pairs.impostor_total(scope, weights)
-    defined = ~undefined & (total > 0)
-    return np.divide(
-        accepted, total, out=np.full(accepted.shape, np.nan), where=defined
-    )
+    accepted = sums.before(_rates.count_at_least(sequence.scores, known))
+    return _share(accepted, total, undefined)
 
 
 def frr_in(pairs, scope, thresholds, weights, genuine, copies):
@@ -318,29 +294,30 @@ def frr_in(pairs, scope, thresholds, weights, genuine, copies):
     """
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
-    held, unit, units, total = genuine
-    positions = pairs.genuine.rejected(scope, known)
-    rejected = weight_before(held, unit, units, positions, weights.block)
+    sums, total = genuine
+    rejected = sums.before(pairs.genuine.rejected(scope, known))
     with_copies = weights.image is not None and pairs.has_copies and copies
-    if with_copies and copies_rejected(pairs, known.max(initial=-np.inf)):
+    highest = known.max(initial=-np.inf)
+    if with_copies and not _rates.accepts(pairs.own_scores.min(), highest):
         rejected = rejected + _rejected_copies(
             pairs, _copy_weights(pairs, scope, weights), known
         )
-    defined = ~undefined & (total > 0)
-    return np.divide(
-        rejected, total, out=np.full(rejected.shape, np.nan), where=defined
-    )
+    return _share(rejected, total, undefined)
+
+
+def _share(part, total, undefined):
+    """Part of a total in every resample; nan without any, and where it is undefined."""
+    found = np.full(part.shape, np.nan)
+    return np.divide(part, total, out=found, where=~undefined & (total > 0))
 
 
 def genuine_weights(pairs, scope, weights, copies):
-    """Genuine pairs of a scope and their weights in every resample.
+    """Weights of the genuine pairs of a scope in every resample.
 
     Returns
     -------
-    held : PairSequence
+    sums : RunningSums
         Ascending, with base weights that make up for copies that are left out.
-    unit, units : tuples
-        As of ``Weights.of_genuine``.
     total : ndarray, shape (n_resamples,)
         Weight of all genuine pairs, with those of copies where they count.
     """
@@ -349,13 +326,8 @@ def genuine_weights(pairs, scope, weights, copies):
     if without_copies:
         scale = pairs.totals.without_copies(held.left)
         held = held.with_base(scale if held.base is None else held.base * scale)
-    unit, units = weights.of_genuine(pairs.images, held)
-    return held, unit, units, pairs.genuine_total(scope, weights, not without_copies)
-
-
-def copies_rejected(pairs, highest):
-    """Whether the own score s(x, x) of some image is rejected at a threshold."""
-    return not _rates.accepts(pairs.own_scores.min(), highest)
+    sums = held.weighed(weights, pairs.images, genuine=True)
+    return sums, pairs.genuine_total(scope, weights, not without_copies)
 
 
 def _copy_weights(pairs, scope, weights):
@@ -380,3 +352,171 @@ def _rejected_copies(pairs, weight, thresholds):
             out = ~_rates.accepts(own[below, None], t[None, :])
             rejected[level] = (weight[below] * out).sum(axis=0)
     return rejected
+
+
+# ---- the equal error rate, by bisection ----------------------------------------------
+# Along descending thresholds FAR - FRR rises; the equal error rate lies where its sign changes.
+
+# Thresholds tried per round of the bisection.
+GRID = 15
+
+
+@dataclass(frozen=True)
+class EqualErrorRates:
+    """Equal error rates of one scope.
+
+    Attributes
+    ----------
+    value, centre, threshold : float
+        Rate in the data, centre of the replicates, and the threshold where FAR meets FRR.
+    replicates : ndarray, shape (n_resamples,)
+    sampled : bool
+        Whether impostor scores came from a sample.
+    """
+
+    value: float
+    centre: float
+    threshold: float
+    replicates: np.ndarray
+    sampled: bool
+
+
+def equal_error_rates(pairs, scope, resampling):
+    """Value, centre and replicates of the equal error rate of a scope.
+
+    Without ``resampling`` there is one replicate, the value. Impostor pairs are those held
+    or, where FAR meets FRR below them, a uniform sample.
+    """
+    try:
+        return _of_scope(pairs, scope, resampling, False)
+    except TailTooShortError:
+        return _of_scope(pairs, scope, resampling, True)
+
+
+def _of_scope(pairs, scope, resampling, sampled):
+    copies = resampling is None or resampling.method != "offdiagonal"
+    data = (pairs, scope, sampled, copies)
+    rate, threshold = equal_error_in(*data, Weights())
+    if resampling is None:
+        return EqualErrorRates(rate[0], rate[0], threshold[0], rate, sampled)
+    centre = rate[0]
+    if copies and pairs.has_copies and resampling.mode != "identities":
+        centre = _of_v_statistic(pairs, scope, sampled)
+    small = pairs.for_workers((scope,), (scope,) if sampled else ())
+    spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
+    seeds = (resampling.mode, resampling.entropy)
+    blocks = over_blocks(
+        _block,
+        [(Resamples(*seeds, *span),) for span in spans],
+        resampling.n_jobs,
+        "resampling",
+        [stop - start for start, stop in spans],
+        (small, scope, sampled, copies),
+    )
+    replicates = np.concatenate(blocks)
+    return EqualErrorRates(rate[0], centre, threshold[0], replicates, sampled)
+
+
+def _block(pairs, scope, sampled, copies, resamples):
+    weights = draw(pairs.images, *resamples)
+    return equal_error_in(pairs, scope, sampled, copies, weights)[0]
+
+
+def equal_error_in(pairs, scope, sampled, copies, weights):
+    """Equal error rate in every resample of a block, and its threshold.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    scope : None or (g, g)
+    sampled : bool
+        Whether impostor pairs come from the sample.
+    copies : bool
+        Whether pairs of two copies of one image count.
+    weights : Weights
+
+    Returns
+    -------
+    rates, thresholds : ndarrays, shape (n_resamples,)
+        nan where a rate is undefined.
+
+    Raises
+    ------
+    TailTooShortError
+        If FAR stays below FRR down to the last score held.
+    """
+    genuine = genuine_weights(pairs, scope, weights, copies)
+
+    def rates_at(thresholds):
+        far = far_in(pairs, scope, thresholds, weights, sampled)
+        return far, frr_in(pairs, scope, thresholds, weights, genuine, copies)
+
+    return _where_they_meet(pairs, scope, sampled, rates_at, weights.n_resamples)
+
+
+def _of_v_statistic(pairs, scope, sampled):
+    """Equal error rate of the FAR in the data and the V-statistic of the FRR."""
+
+    def rates_at(thresholds):
+        far = far_in(pairs, scope, thresholds, Weights(), sampled)
+        return far, v_statistic_frr(pairs, (scope,), thresholds.T).T
+
+    return _where_they_meet(pairs, scope, sampled, rates_at, 1)[0][0]
+
+
+def _where_they_meet(pairs, scope, sampled, rates_at, n_columns):
+    """Rates and thresholds where FAR meets FRR; nan where either is undefined."""
+    candidates = _candidates(pairs, scope, sampled)
+    far, frr = rates_at(np.full((1, n_columns), candidates[-1]))
+    defined = ~np.isnan(far[0] + frr[0])
+    if (far < frr).any():
+        raise TailTooShortError(scope)
+    rates, thresholds = where_equal(rates_at, candidates, n_columns)
+    return np.where(defined, rates, np.nan), np.where(defined, thresholds, np.nan)
+
+
+def where_equal(rates_at, candidates, n_columns):
+    """Find where FAR is closest to FRR among the candidates, for every column.
+
+    FAR - FRR rises along the candidates, so that bisection finds the two around zero.
+
+    Parameters
+    ----------
+    rates_at : callable
+        Thresholds (n_levels, n_columns) -> FAR and FRR of that shape.
+    candidates : ndarray, shape (n_candidates,)
+        Descending, starting with +inf.
+    n_columns : int
+
+    Returns
+    -------
+    rates, thresholds : ndarrays, shape (n_columns,)
+        The rate is (FAR + FRR) / 2 at the threshold.
+    """
+    low = np.zeros(n_columns, dtype=np.int64)
+    high = np.full(n_columns, candidates.size - 1)
+    steps = np.arange(1, GRID + 1)[:, None]
+    column = np.arange(n_columns)
+    while (high - low > 1).any():
+        tried = low + (high - low) * steps // (GRID + 1)
+        far, frr = rates_at(candidates[tried])
+        crossed = far >= frr
+        first = np.where(crossed.any(axis=0), crossed.argmax(axis=0), GRID)
+        bounds = np.vstack([low, tried, high])
+        low, high = bounds[first, column], bounds[first + 1, column]
+    around = candidates[np.stack([low, high])]
+    far, frr = rates_at(around)
+    rates, closest = _rates.equal_error(far.T, frr.T)
+    return rates, around[closest, column]
+
+
+def _candidates(pairs, scope, sampled):
+    """+inf, which accepts nothing, then the distinct scores held, in descending order."""
+    impostors = pairs.impostors(scope, sampled)
+    scores = [impostors.scores, pairs.genuine.ascending(scope).scores]
+    if pairs.has_copies:
+        scores.append(pairs.own_scores)
+    distinct = np.unique(np.concatenate(scores))[::-1].astype(np.float64)
+    if not sampled:
+        distinct = distinct[pairs.holds(scope, distinct)]
+    return np.concatenate([[np.inf], distinct])

@@ -1,12 +1,16 @@
 """Errors of every scope at given thresholds, person by person, and the sums they make.
 
 From the sorted pairs to ``ErrorSums`` and to the influences of people, which intervals,
-verdicts and comparisons rest on.
+verdicts and comparisons rest on. The moments of the errors of a FAR need what all impostor
+pairs of a scope weigh, person by person and for every two people: in a complete design that
+depends on how many images either has, so that people with as many are one kind; of listed
+pairs the sums are counted.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from skfairfr._core import _pairs, _rates
 from skfairfr._core._few_errors import (
@@ -16,7 +20,6 @@ from skfairfr._core._few_errors import (
     impostor_sums,
     influences,
 )
-from skfairfr._core._pair_people import ListedPeople, people_of
 
 # Numbers of errors at which a rate is bounded: all small ones, then eight an octave.
 NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
@@ -114,10 +117,11 @@ def threshold_of(pairs, scope, levels, sampled=False):
     if len(sequence) == 0:
         return np.full(levels.shape, np.nan)
     if sampled or sequence.complete:
-        total = sequence.weight_before(len(sequence))
+        total = sequence.weighed().total()[0]
     else:
         total = people_of(pairs.totals, scope).pairs.sum() / 2
-    positions = sequence.first_exceeding(levels * total * (1 + _rates.ROUNDING))
+    targets = levels * total * (1 + _rates.ROUNDING)
+    positions = sequence.weighed().first_exceeding(targets)
     found = _rates.threshold_at(sequence.scores, positions)
     beyond = np.isneginf(found) & (not (sampled or sequence.complete))
     return np.where(beyond, np.nan, found)
@@ -193,3 +197,163 @@ def _influences(of_person, of_pairs, ends):
     if not of_pairs.any():
         return np.zeros(of_person.shape)
     return influences(of_person, of_pairs, ends)
+
+
+# ---- weights of all pairs, by people -------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KindsOfPeople:
+    """People whose pairs weigh what their kinds say.
+
+    Attributes
+    ----------
+    kind : ndarray of int, shape (n_people,)
+    size : ndarray, shape (n_kinds, n_kinds)
+        Weight of all pairs of two people of these kinds.
+    squared_weights : float or None
+        Sum of the squared weights of pairs; None where all pairs weigh 1.
+    """
+
+    kind: np.ndarray
+    size: np.ndarray
+    squared_weights: float | None
+
+    @property
+    def _numbers(self):
+        return np.bincount(self.kind, minlength=len(self.size)).astype(np.float64)
+
+    @property
+    def pairs(self):
+        """Weight of all pairs that each person is in, (n_people,)."""
+        return (self.size @ self._numbers - np.diag(self.size))[self.kind]
+
+    @property
+    def sizes(self):
+        """Sums over two people of the second to fourth power of the weight of their pairs."""
+        n = self._numbers
+        powers = (self.size**power for power in (2, 3, 4))
+        return tuple(float(n @ size @ n - np.diag(size) @ n) / 2 for size in powers)
+
+    def between(self, left, right):
+        """Weight of all pairs of given people, (n_pairs,)."""
+        return self.size[self.kind[left], self.kind[right]]
+
+
+class ListedPeople:
+    """The same of listed pairs, counted.
+
+    Parameters
+    ----------
+    left, right : ndarrays of int, shape (n_pairs,)
+        People of the pairs.
+    base : ndarray, shape (n_pairs,), or None where every pair weighs 1
+    n_people : int
+    """
+
+    def __init__(self, left, right, base, n_people):
+        self.n_people = n_people
+        weights = np.ones(left.size) if base is None else base
+        self.pairs = sum(
+            np.bincount(people, weights, minlength=n_people) for people in (left, right)
+        )
+        self._keys, clump = np.unique(self._key(left, right), return_inverse=True)
+        self._size = np.bincount(clump, weights, minlength=self._keys.size)
+        self.sizes = tuple(float((self._size**power).sum()) for power in (2, 3, 4))
+        self.squared_weights = None if base is None else float((base**2).sum())
+
+    def _key(self, left, right):
+        one, other = np.minimum(left, right), np.maximum(left, right)
+        return one.astype(np.int64) * self.n_people + other
+
+    def between(self, left, right):
+        """Weight of all pairs of given people, who have some, (n_pairs,)."""
+        return self._size[np.searchsorted(self._keys, self._key(left, right))]
+
+
+def people_of(totals, scope):
+    """Weights of all impostor pairs of a scope of a complete design.
+
+    Parameters
+    ----------
+    totals : Totals
+    scope : None, (g, g) or (g, h)
+
+    Returns
+    -------
+    people : KindsOfPeople
+    """
+    groups = totals.images.n_groups
+    scopes = [(None, None) if scope is None else scope]
+    one_side = not totals.two_sides and scopes[0][0] == scopes[0][1]
+    # Where both sides are the same images, pairs would count twice.
+    scale = 0.5 if one_side else 1.0
+    if scope is None and totals.impostors == "same_group":
+        if totals.average == "identity" and totals.mixed:
+            return _of_patterns(totals, scale)
+        scopes = [(g, g) for g in range(groups)]
+    one, other = (
+        _masses(totals, side, [s[side] for s in scopes], totals.average)
+        for side in (0, 1)
+    )
+    squared = None
+    if totals.average == "identity":
+        # A pair weighs one over the images of both, which so many pairs share.
+        squared = scale * _met(
+            *(
+                _masses(totals, side, [s[side] for s in scopes], "squared")
+                for side in (0, 1)
+            )
+        )
+    kind, first = _kinds(sparse.hstack([one, other], format="csc"))
+    one, other = (masses.tocsr()[first].toarray() for masses in (one, other))
+    return KindsOfPeople(kind, scale * (one @ other.T + other @ one.T), squared)
+
+
+def _of_patterns(totals, scale):
+    """The identity average over same-group pairs of people with images in several groups.
+
+    The pairs of two people weigh 1 in all, if the two share a group.
+    """
+    (rows_0, index_0), (rows_1, index_1) = totals.patterns
+    shared = rows_0 @ rows_1.T
+    inverse = np.divide(1.0, shared, out=np.zeros_like(shared), where=shared > 0)
+    numbers = [
+        np.bincount(i, minlength=n)
+        for i, n in zip((index_0, index_1), shared.shape, strict=True)
+    ]
+    squared = numbers[0] @ inverse @ numbers[1] - inverse[index_0, index_1].sum()
+    both = np.stack([index_0, index_1])
+    kinds, kind = np.unique(both, axis=1, return_inverse=True)
+    met = (shared > 0)[kinds[0]][:, kinds[1]].astype(np.float64)
+    return KindsOfPeople(kind.ravel(), scale * (met + met.T), scale * float(squared))
+
+
+def _kinds(masses):
+    """Kind of each person by the row of masses, and one person of each kind."""
+    kind = np.zeros(masses.shape[0], dtype=np.int64)
+    for column in range(masses.shape[1]):
+        values = masses[:, [column]].toarray().ravel()
+        _, inverse = np.unique(values, return_inverse=True)
+        _, kind = np.unique(kind * masses.shape[0] + inverse, return_inverse=True)
+    return kind, np.unique(kind, return_index=True)[1]
+
+
+def _masses(totals, side, groups, average):
+    """Masses of people in each of some groups, sparse (n_people, n_groups)."""
+    power = {"pair": 1.0, "identity": 0.0, "squared": -1.0}[average]
+    rows, columns, values = [], [], []
+    for column, group in enumerate(groups):
+        cells, chosen = totals.cells[side], totals.rows(side, group)
+        rows.append(cells.person[chosen])
+        columns.append(np.full(rows[-1].size, column))
+        values.append(cells.count[chosen] ** power)
+    shape = (totals.images.n_identities, len(groups))
+    where = (np.concatenate(rows), np.concatenate(columns))
+    return sparse.csc_array((np.concatenate(values), where), shape=shape)
+
+
+def _met(one, other):
+    """Sum over two people and components of the products of both masses."""
+    sums = (np.asarray(masses.sum(axis=0)).ravel() for masses in (one, other))
+    return float(np.dot(*sums) - one.multiply(other).sum())

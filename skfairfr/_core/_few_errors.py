@@ -8,7 +8,7 @@ well that variance is known (Student's degrees of freedom), and the third on whi
 rate's distribution is even, so that a bound holds where few people carry most errors.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +34,7 @@ LEAST_SHARE = 0.01
 TINY = 1e-9
 
 
-@dataclass(frozen=True)
-class ErrorSums:
+class ErrorSums(NamedTuple):
     """Errors of a rate, and moments of their parts; each (n_levels, n_groups).
 
     A clump is what errs together: all genuine pairs of one person, or all impostor pairs
@@ -156,12 +155,11 @@ class ErrorSums:
         few = self.errors < FEWEST_CLUMPS * self.clump
         fewest = self.fewest()
         names = ("errors", "own", "variance", "squares", "cubes", "fourths")
-        return replace(
-            self,
+        return self._replace(
             **{
                 name: np.where(few, getattr(fewest, name), getattr(self, name))
                 for name in names
-            },
+            }
         )
 
     def fewest(self):
@@ -176,31 +174,25 @@ class ErrorSums:
     def mirrored(self):
         """Sums of the pairs that are no errors, of which there are fewer above one half."""
         wrong = self.pairs - self.errors
-        return replace(self, errors=np.maximum(wrong, 0.0), cubes=-self.cubes)
+        return self._replace(errors=np.maximum(wrong, 0.0), cubes=-self.cubes)
 
     def rows(self, levels):
         """Sums of one level, each (n_groups,), or of a slice of levels."""
-        return ErrorSums(*(getattr(self, f.name)[levels] for f in fields(self)))
+        return ErrorSums(*(values[levels] for values in self))
 
     def columns(self, groups):
         """Sums of some groups, their positions, each (n_levels, len(groups))."""
-        return ErrorSums(*(getattr(self, f.name)[..., groups] for f in fields(self)))
+        return ErrorSums(*(values[..., groups] for values in self))
 
     @classmethod
     def joined(cls, parts):
         """Sums at increasing levels, one after the other."""
-        return cls(
-            *(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls))
-        )
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     @classmethod
     def of_groups(cls, groups):
         """Sums of several groups, each (n_levels,), side by side."""
-        columns = (
-            np.stack([getattr(sums, field.name) for sums in groups], axis=-1)
-            for field in fields(cls)
-        )
-        return cls(*columns)
+        return cls(*(np.stack(c, axis=-1) for c in zip(*groups, strict=True)))
 
 
 class Worth(NamedTuple):
@@ -240,10 +232,7 @@ def genuine_sums(rejected, pairs, squared_weights=None):
         Each (n_levels,).
     """
     seen = pairs > 0
-    rejected, pairs = (
-        rejected[:, seen].astype(np.float64),
-        pairs[seen].astype(np.float64),
-    )
+    rejected, pairs = rejected[:, seen], pairs[seen]
     errors, total = rejected.sum(axis=1), pairs.sum()
     share = pairs / total if total else pairs
     deviations = rejected - errors[:, None] * share
@@ -296,10 +285,7 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
     too small, to first order by the two corrections here.
     """
     seen = pairs > 0
-    accepted, pairs = (
-        accepted[:, seen].astype(np.float64),
-        pairs[seen].astype(np.float64),
-    )
+    accepted, pairs = accepted[:, seen], pairs[seen]
     errors, total = accepted.sum(axis=1) / 2, pairs.sum() / 2
     rate = _over(errors, total, 0.0)
     deviations = accepted - rate[:, None] * pairs

@@ -173,7 +173,41 @@ class Reason:
     @property
     def words(self):
         """What is missing, without the label."""
-        return REASONS[self.code](self)
+        found, needed = self.found, self.needed
+        match self.code:
+            case "no_errors":
+                return f"no errors, {needed} needed"
+            case "few_errors":
+                return f"{found} error{'s' * (found != 1)}, {needed} needed"
+            case "few_people":
+                people = "person" if found == 1 else "people"
+                return f"errors from {found} {people}, {needed} needed"
+            case "one_person":
+                return (
+                    f"one person is in {100 * found:.0f} % of the errors, at most "
+                    f"{100 * needed:.0f} % allowed"
+                )
+            case "no_pairs":
+                return f"no {'impostor' if self.rate == 'far' else 'genuine'} pair"
+            case "all_errors" if self.rate == "far":
+                return "all rates are 1, because the threshold is not above any impostor score"
+            case "all_errors":
+                return (
+                    "all rates are 1, because the threshold is above all genuine scores"
+                )
+            case "few_groups":
+                return "fewer than two groups have the pairs it needs"
+            case "undefined_resamples":
+                return f"undefined in {found} resamples"
+            case "few_setters":
+                pairs = "pair sets" if found == 1 else "pairs set"
+                return (
+                    f"too few errors: {found} impostor {pairs} the threshold, {needed} "
+                    "needed"
+                )
+            case "below_resolution":
+                return "the FAR level is below 1 / n_impostor"
+        return "undefined"
 
     def __str__(self):
         return ": ".join(filter(None, (self.label, self.words)))
@@ -275,43 +309,3 @@ def _count_people(left, right, positions, order, n_identities):
         done = positions[level]
         people[level], most[level] = n_people, largest
     return people, most
-
-
-def _counted(n, one, many):
-    return f"{n} {one if n == 1 else many}"
-
-
-REASONS = {
-    "no_errors": lambda reason: f"no errors, {reason.needed} needed",
-    "few_errors": lambda reason: (
-        f"{_counted(reason.found, 'error', 'errors')}, {reason.needed} needed"
-    ),
-    "few_people": lambda reason: (
-        f"errors from {_counted(reason.found, 'person', 'people')}, "
-        f"{reason.needed} needed"
-    ),
-    "one_person": lambda reason: (
-        f"one person is in {100 * reason.found:.0f} % of the errors, "
-        f"at most {100 * reason.needed:.0f} % allowed"
-    ),
-    "no_pairs": lambda reason: (
-        f"no {'impostor' if reason.rate == 'far' else 'genuine'} pair"
-    ),
-    "all_errors": lambda reason: (
-        "all rates are 1, because the threshold is "
-        + (
-            "not above any impostor score"
-            if reason.rate == "far"
-            else "above all genuine scores"
-        )
-    ),
-    "few_groups": lambda reason: "fewer than two groups have the pairs it needs",
-    "undefined": lambda reason: "undefined",
-    "undefined_resamples": lambda reason: f"undefined in {reason.found} resamples",
-    "few_setters": lambda reason: (
-        "too few errors: "
-        f"{_counted(reason.found, 'impostor pair sets', 'impostor pairs set')} the "
-        f"threshold, {reason.needed} needed"
-    ),
-    "below_resolution": lambda reason: "the FAR level is below 1 / n_impostor",
-}

@@ -1,14 +1,15 @@
 """Pairs sorted by descending score: sorting, splitting by group, and sums along them.
 
-Rates, thresholds and their replicates are running sums over such a sequence.
+Rates, thresholds and their replicates are running sums over such a sequence. A resample
+gives every unit (image or identity) a multiplicity; a pair weighs the product of its two
+units' multiplicities, times its base weight. Jitted loops walk the pairs in order of score
+and sum all resamples of a block side by side, over contiguous weights.
 """
 
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numba import njit
-
-from skfairfr._core import _rates, _running_sums
 
 # Bytes of running sums that a sequence keeps.
 KEPT_BYTES = 2**24
@@ -65,39 +66,27 @@ class PairSequence:
             self._identities.append(tuple(ends))
         return self._identities[0]
 
-    def row_sums(self, weights, units, block):
-        """Running sums in a block of resamples, kept for the next question.
+    def weighed(self, weights=None, images=None, genuine=False):
+        """The pairs' weights in a block of resamples, RunningSums; kept for the next question.
 
         Parameters
         ----------
-        weights, units : tuples
-            As :class:`~skfairfr._core._resampling.Weights` gives them for this sequence.
-        block : hashable, or None
-            Names the resamples that the weights are of; None keeps nothing.
+        weights : Weights, default=None
+            None is the data: every image once.
+        images : Images, default=None
+        genuine : bool, default=False
+            Whether the two images of a pair are of one person, who is drawn once.
         """
-        if block in self._sums:
-            return self._sums[block]
-        rows = _running_sums.RowSums(weights, (*units, self.base))
+        if weights is None or weights.identity is weights.image is None:
+            return RunningSums(len(self), self.base)
+        if weights.block in self._sums:
+            return self._sums[weights.block]
+        of_pairs = weights.of_pairs(images, self, genuine)
+        sums = RunningSums(len(self), self.base, *of_pairs)
         kept = sum(known.n_bytes for known in list(self._sums.values()))
-        if block is not None and kept + rows.n_bytes <= KEPT_BYTES:
-            self._sums[block] = rows
-        return rows
-
-    def first_exceeding(self, targets):
-        """First position at which the base weights add up to more than each target."""
-        if self.base is None:
-            position = np.floor(targets).astype(np.int64)
-        else:
-            position = np.searchsorted(np.cumsum(self.base), targets, side="right")
-        return np.where(position < len(self), position, -1)
-
-    def weight_before(self, positions):
-        """Sum of the base weights of the pairs before each position."""
-        positions = np.asarray(positions)
-        if self.base is None:
-            return positions.astype(np.float64)
-        sums = np.cumsum(self.base[: positions.max(initial=0)])
-        return np.concatenate([[0.0], sums])[positions]
+        if weights.block is not None and kept + sums.n_bytes <= KEPT_BYTES:
+            self._sums[weights.block] = sums
+        return sums
 
 
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
@@ -133,60 +122,6 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     bounds = np.append(0, np.cumsum(np.bincount(cell, minlength=n_cells + 1)))
     order = order[: bounds[n_cells]]
     return scores[order], left[order], right[order], bounds[: n_cells + 1]
-
-
-def crossings(sequence, weights, units, levels, totals, block=None):
-    """Thresholds at FAR levels in every resample.
-
-    Parameters
-    ----------
-    sequence : PairSequence
-    weights, units : tuples
-        As :class:`~skfairfr._core._resampling.Weights` gives them for this sequence.
-    levels : ndarray, shape (n_levels,)
-        Increasing.
-    totals : ndarray, shape (n_resamples,)
-        Weight of all pairs of the scope.
-    block : hashable, default=None
-        As of ``PairSequence.row_sums``.
-
-    Returns
-    -------
-    thresholds : ndarray, shape (n_levels, n_resamples)
-        NaN where there is no weight at all.
-    short : bool
-        Whether some threshold lies below the last score held.
-    """
-    targets = levels[:, None] * totals * (1 + _rates.ROUNDING)
-    if _counts_once(weights):
-        positions = sequence.first_exceeding(targets)
-    else:
-        rows = sequence.row_sums(weights, units, block)
-        rows.reach(len(sequence), targets.max(axis=0, initial=0.0))
-        pairs = (*units, sequence.base)
-        positions = _running_sums.first_exceeding_positions(
-            weights, pairs, targets, rows
-        )
-    defined = np.broadcast_to(totals > 0, positions.shape)
-    thresholds = np.where(
-        defined, _rates.threshold_at(sequence.scores, positions), np.nan
-    )
-    short = not sequence.complete and bool((positions < 0)[defined].any())
-    return thresholds, short
-
-
-def weight_before(sequence, weights, units, positions, block=None):
-    """Weight of the pairs before each position, (n_levels, n_resamples), in any order."""
-    if _counts_once(weights):
-        return sequence.weight_before(positions)
-    rows = sequence.row_sums(weights, units, block)
-    rows.reach(positions.max(initial=0))
-    return _running_sums.sums_before(weights, (*units, sequence.base), positions, rows)
-
-
-def _counts_once(weights):
-    """Whether the weights are those of the data: one resample of multiplicities 1."""
-    return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)
 
 
 BITS = 11
@@ -258,3 +193,249 @@ def _radix_sort(bits, left, right):
         first[p] = np.int32(ends[p] >> np.uint64(32))
         second[p] = np.int32(ends[p] & np.uint64(0xFFFFFFFF))
     return keys, first, second
+
+
+# ---- running sums --------------------------------------------------------------------
+
+# int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,
+# and int16 ones below 2**15 for multiplicities up to 11, as nearly all drawn ones are.
+CHUNK = 256
+# Pairs from one row of sums to the next at least, and rows at most, beside the first.
+LEAST = CHUNK
+ROWS = 2048
+
+
+class RunningSums:
+    """Weights of sorted pairs, summed from the first on, in every resample of a block.
+
+    Sums before every ``step``-th pair are kept as far as asked: from there each resample
+    walks the few pairs to what is asked of it alone.
+
+    Parameters
+    ----------
+    n_pairs : int
+    base : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
+    weights : tuple of two ndarrays, shape (n_units, n_resamples), default=None
+        Multiplicities of the units of the left and the right member of a pair; None is the
+        data, where each is 1.
+    units : tuple of two ndarrays of int32, shape (n_pairs,), default=None
+        Unit of each member.
+
+    Attributes
+    ----------
+    step : int
+    known : ndarray, shape (n_rows, n_resamples)
+        The rows so far; row k is at the pair k * step.
+    n_bytes : int
+        Memory that all rows take.
+    """
+
+    def __init__(self, n_pairs, base, weights=None, units=None):
+        self.n_pairs, self.base = n_pairs, base
+        self.n_resamples, self._walked = 1, None
+        if weights is None:
+            return
+        self.n_resamples, self._walked = weights[0].shape[1], (*weights, *units, base)
+        # One chunk, or more so that rows are few.
+        self.step = LEAST * max(1, -(-n_pairs // (LEAST * ROWS)))
+        # Sums of a chunk are the smallest exact integers where weights are so.
+        self._kind = np.float64
+        if base is None and all(unit.dtype == np.uint8 for unit in weights):
+            most = [int(unit.max(initial=0)) for unit in weights]
+            fits = CHUNK * np.prod(most) <= np.iinfo(np.int16).max
+            self._kind = np.int16 if fits else np.int32
+        # Memory that no walk reaches is never touched.
+        self._sums = np.empty((n_pairs // self.step + 1, self.n_resamples))
+        self._sums[0] = 0.0
+        self.known = self._sums[:1]
+        self.n_bytes = self._sums.nbytes
+
+    def first_exceeding(self, targets):
+        """First position at which the running weight exceeds each target.
+
+        Parameters
+        ----------
+        targets : ndarray, shape (n_levels, n_resamples)
+            Increasing along the first axis.
+
+        Returns
+        -------
+        positions : ndarray of int64, shape (n_levels, n_resamples)
+            -1 where the sum of all pairs does not exceed the target.
+        """
+        if self._walked is not None:
+            self._reach(self.n_pairs, targets.max(axis=0, initial=0.0))
+            targets = np.ascontiguousarray(targets)
+            return _walk_crossings(*self._walked, targets, self.known, self.step)
+        if self.base is None:
+            position = np.floor(targets).astype(np.int64)
+        else:
+            position = np.searchsorted(np.cumsum(self.base), targets, side="right")
+        return np.where(position < self.n_pairs, position, -1)
+
+    def before(self, positions):
+        """Weight of the pairs before each position (n_levels, n_resamples), in any order."""
+        if self._walked is not None:
+            self._reach(positions.max(initial=0))
+            positions = np.ascontiguousarray(positions, dtype=np.int64)
+            return _walk_sums(*self._walked, positions, self.known, self.step)
+        if self.base is None:
+            return positions.astype(np.float64)
+        sums = np.cumsum(self.base[: positions.max(initial=0)])
+        return np.concatenate([[0.0], sums])[positions]
+
+    def total(self):
+        """Weight of all pairs, (n_resamples,)."""
+        return self.before(np.full((1, self.n_resamples), self.n_pairs))[0]
+
+    def _reach(self, position, targets=np.inf):
+        """Know the rows down to a position, or until one exceeds every resample's target."""
+        n_known = _extend(
+            *self._walked,
+            self._sums,
+            self.step,
+            len(self.known),
+            1 + int(position) // self.step,
+            np.broadcast_to(targets, self.n_resamples).astype(np.float64),
+            np.empty(self.n_resamples, self._kind),
+        )
+        self.known = self._sums[:n_known]
+
+
+@njit(nogil=True, cache=True, inline="always")
+def weight_of(left_weight, right_weight, left, right, base, p, r):
+    """Weight of the pair p in the resample r."""
+    product = np.float64(left_weight[left[p], r]) * np.float64(
+        right_weight[right[p], r]
+    )
+    return product if base is None else base[p] * product
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _sum_of_chunk(left_weight, right_weight, left, right, base, start, stop, r):
+    """Weight of some pairs in the resample r, added to zero in their order."""
+    total = 0.0
+    for p in range(start, stop):
+        total += weight_of(left_weight, right_weight, left, right, base, p, r)
+    return total
+
+
+@njit(nogil=True, cache=True)
+def sum_products(sums, left_weight, right_weight, left, right, base, start, stop):
+    """Write the weight of the pairs [start, stop) in every resample.
+
+    ``sums`` (n_resamples,) is int16, int32 or float64; every sum fits into its type.
+    """
+    kind = sums.dtype.type
+    for r in range(sums.size):
+        sums[r] = 0
+    for p in range(start, stop):
+        a, b = left_weight[left[p]], right_weight[right[p]]
+        if base is None:
+            for r in range(sums.size):
+                sums[r] += kind(a[r]) * kind(b[r])
+        else:
+            for r in range(sums.size):
+                sums[r] += base[p] * (kind(a[r]) * kind(b[r]))
+
+
+@njit(nogil=True, cache=True)
+def _copy(values, into):
+    """Copy a row; numba compiles the errors of ``into[:] = values`` for seconds."""
+    for r in range(values.size):
+        into[r] = values[r]
+
+
+@njit(nogil=True, cache=True)
+def _extend(
+    left_weight,
+    right_weight,
+    left,
+    right,
+    base,
+    sums,
+    step,
+    n_known,
+    n_rows,
+    targets,
+    partial,
+):
+    """Write rows until there are n_rows, or one exceeds all targets; return how many."""
+    while n_known < n_rows:
+        before, total = sums[n_known - 1], sums[n_known]
+        n_beyond = 0
+        for r in range(partial.size):
+            n_beyond += before[r] > targets[r]
+        if n_beyond == partial.size:
+            break
+        _copy(before, total)
+        for start in range((n_known - 1) * step, n_known * step, CHUNK):
+            stop = min(start + CHUNK, n_known * step)
+            sum_products(
+                partial, left_weight, right_weight, left, right, base, start, stop
+            )
+            for r in range(partial.size):
+                total[r] += partial[r]
+        n_known += 1
+    return n_known
+
+
+@njit(nogil=True, cache=True)
+def _walk_crossings(left_weight, right_weight, left, right, base, targets, known, step):
+    n_levels, n_resamples = targets.shape
+    positions = np.full((n_levels, n_resamples), -1, dtype=np.int64)
+    for r in range(n_resamples):
+        row = 0
+        for level in range(n_levels):
+            target = targets[level, r]
+            end = known.shape[0]  # the first row known to exceed the target
+            while end - row > 1:
+                middle = (row + end) // 2
+                if known[middle, r] > target:
+                    end = middle
+                else:
+                    row = middle
+            total, start = known[row, r], row * step
+            while start < left.size and positions[level, r] < 0:
+                stop = min(start + CHUNK, left.size)
+                reached = total + _sum_of_chunk(
+                    left_weight, right_weight, left, right, base, start, stop, r
+                )
+                for p in range(start, stop if reached > target else start):
+                    total += weight_of(
+                        left_weight, right_weight, left, right, base, p, r
+                    )
+                    if total > target:
+                        positions[level, r] = p
+                        break
+                total, start = reached, stop
+            if positions[level, r] < 0:
+                break  # the sum of all pairs exceeds no larger target either
+    return positions
+
+
+@njit(nogil=True, cache=True)
+def _walk_sums(left_weight, right_weight, left, right, base, positions, known, step):
+    n_levels, n_resamples = positions.shape
+    sums = np.empty((n_levels, n_resamples))
+    for level in range(n_levels):
+        for r in range(n_resamples):
+            position = positions[level, r]
+            row = min(position // step, known.shape[0] - 1)
+            total, start = known[row, r], row * step
+            while start < position:
+                # The last chunk counts as a whole one where all of its pairs are asked.
+                whole = min(start + CHUNK, left.size) <= position
+                stop = min(start + CHUNK, position)
+                if whole:
+                    total += _sum_of_chunk(
+                        left_weight, right_weight, left, right, base, start, stop, r
+                    )
+                else:
+                    for p in range(start, stop):
+                        total += weight_of(
+                            left_weight, right_weight, left, right, base, p, r
+                        )
+                start = stop
+            sums[level, r] = total
+    return sums

@@ -2,7 +2,7 @@
 
 A tile of float32 products is fast and slightly wrong. It only proposes pairs: those whose
 score may reach the floor of their two groups. These are scored once more by the loop of
-``_inner_products``, and kept if they reach it. Only a tile and the pairs that are kept are
+:func:`inner_products`, and kept if they reach it. Only a tile and the pairs that are kept are
 ever held; nothing is n x n.
 
 The slack. A float32 sum of d products, added in any order, is off by at most
@@ -10,15 +10,17 @@ g X Y with g = d u / (1 - d u), u = 2**-24 and the lengths X, Y of the two rows.
 place of d it also covers the rounding to float32 of the score, and of the floor less the slack.
 """
 
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from skfairfr._core import _inner_products
+from skfairfr._core import _rates
 from skfairfr._core._adjustments import AFFINE, Adjustment
 from skfairfr._core._pair_sequences import sort_pairs
-from skfairfr._core._parallel import over_blocks
+from skfairfr._core._parallel import over_blocks, progress_bar
 
 TILE = 2048
 # Tasks of a pass at most: enough for many workers.
@@ -140,7 +142,7 @@ def largest_error(probe, reference):
     longest, n_features = 1.0, probe.vectors.shape[1]
     for vectors in (probe.vectors, reference.vectors):
         own = np.arange(len(vectors))
-        squares = _inner_products.score_pairs(vectors, own, vectors, own)
+        squares = inner_products(vectors, own, vectors, own)
         longest *= np.sqrt(float(squares.max()))
     if not longest < LARGEST:
         return np.inf  # every pair is scored
@@ -233,7 +235,7 @@ def keep(rows, columns, floors, left, right):
     """
     apart = rows.identity[left] != columns.identity[right]
     left, right = left[apart], right[apart]
-    scores = _inner_products.score_pairs(rows.vectors, left, columns.vectors, right)
+    scores = inner_products(rows.vectors, left, columns.vectors, right)
     if rows.adjustment is not None:
         scores = rows.adjustment[left].of_pairs(scores, columns.adjustment[right])
     kept = scores >= floors[rows.group[left], columns.group[right]]
@@ -257,7 +259,7 @@ def score_pairs(vectors, left, right, adjustment=None):
 
 
 def _score_block(vectors, adjustment, left, right):
-    scores = _inner_products.score_pairs(vectors, left, vectors, right)
+    scores = inner_products(vectors, left, vectors, right)
     if adjustment is None:
         return scores
     return adjustment[left].of_pairs(scores, adjustment[right])
@@ -289,3 +291,271 @@ def genuine_pairs(images):
     if one_side:
         left, right = np.minimum(left, right), np.maximum(left, right)
     return left, right
+
+
+# ---- inner products ------------------------------------------------------------------
+# One plain loop in float64 makes every score, so that on one machine no BLAS, tile or thread
+# changes a digit. The product of two float32 numbers is exact in float64: s(x, y) = s(y, x),
+# and equal rows have equal scores. The compiler may add in any order, which is the same for
+# all rows of one length.
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def inner_product(row, other):
+    """Sum over features, in float64."""
+    total = 0.0
+    for k in range(row.size):
+        total += np.float64(row[k]) * np.float64(other[k])
+    return total
+
+
+@njit(nogil=True, cache=True)
+def inner_products(rows, left, others, right):
+    """Inner products of listed pairs, rounded to float32.
+
+    Parameters
+    ----------
+    rows, others : ndarrays of float32, shape (n_rows, n_features)
+        C contiguous.
+    left, right : ndarrays of int, shape (n_pairs,)
+        A row of each.
+
+    Returns
+    -------
+    scores : ndarray of float32, shape (n_pairs,)
+    """
+    scores = np.empty(left.size, dtype=np.float32)
+    for p in range(left.size):
+        scores[p] = inner_product(rows[left[p]], others[right[p]])
+    return scores
+
+
+@njit(nogil=True, cache=True)
+def write_products(rows, others, scores):
+    """Write the inner products of all rows with all others, float32 (n_rows, n_others)."""
+    for i in range(scores.shape[0]):
+        for j in range(scores.shape[1]):
+            scores[i, j] = inner_product(rows[i], others[j])
+
+
+# ---- the pass with products on an accelerator ----------------------------------------
+
+
+def is_at_hand(device):
+    """Whether this process can run a pass on a device of this name; never true of "cpu"."""
+    if device == "cpu":
+        return False
+    try:
+        import torch
+    except ImportError:
+        return False
+    return (torch.device(device).index or 0) < torch.cuda.device_count()
+
+
+def collect_tail_on_device(probe, reference, floors, device, tile=TILE):
+    """As ``_pair_tiles.collect_tail``, on a device of torch."""
+    import torch
+
+    def to_device(array):
+        return torch.from_numpy(array.copy()).to(device)  # which may be read-only
+
+    lowest = (floors - largest_error(probe, reference)).astype(np.float32)
+    lowest = to_device(np.nextafter(lowest, np.float32(-np.inf)))
+    sides = [
+        (to_device(side.vectors), to_device(side.group.astype(np.int64)))
+        for side in (probe, reference)
+    ]
+    tiles = tiles_of(probe, reference, tile)
+    found = []
+    with _full_float32(), progress_bar(len(tiles), "comparing all pairs") as bar:
+        for start, column in tiles:
+            strip, place = slice(start, start + tile), slice(column, column + tile)
+            rows, group = (part[strip] for part in sides[0])
+            columns, other_group = (part[place] for part in sides[1])
+            reaches = ~(rows @ columns.T < lowest[group[:, None], other_group])
+            if probe is reference and start == column:
+                reaches.triu_(1)
+            pairs = (ends.cpu().numpy() for ends in reaches.nonzero(as_tuple=True))
+            found.append(keep(probe[strip], reference[place], floors, *pairs))
+            bar.update()
+    return sort_pairs(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
+@contextmanager
+def _full_float32():
+    """Products of all 24 bits, whatever the process has set; TF32 would miss the slack."""
+    import torch
+
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+# ---- images as a comparator prepares them --------------------------------------------
+
+# Rows of a block that a thread scores with all columns.
+ROWS_AT_ONCE = 64
+
+
+class PreparedImages(NamedTuple):
+    """What a comparator makes of embeddings, so that all their pairs can be scored.
+
+    Attributes
+    ----------
+    vectors : ndarray of float32, shape (n_images, n_features)
+        Rows to multiply.
+    adjustment : Adjustment or None
+        What makes scores of their inner products; None: they are the scores.
+    """
+
+    vectors: np.ndarray
+    adjustment: Adjustment | None
+
+
+def score_prepared_pairs(first, second):
+    """Scores of row k of both, float32 (n_pairs,)."""
+    rows = np.arange(len(first.vectors))
+    scores = inner_products(first.vectors, rows, second.vectors, rows)
+    if first.adjustment is None:
+        return scores
+    return first.adjustment.of_pairs(scores, second.adjustment)
+
+
+def score_prepared_matrix(first, second):
+    """Scores of every row of one with every row of the other, float32 (n_1, n_2)."""
+    scores = np.empty((len(first.vectors), len(second.vectors)), dtype=np.float32)
+    parts = [
+        slice(s, s + ROWS_AT_ONCE) for s in range(0, len(first.vectors), ROWS_AT_ONCE)
+    ]
+    over_blocks(
+        _write_scores,
+        [(part,) for part in parts],
+        1,
+        "scoring all pairs",
+        shared=(first, second, scores),
+    )
+    return scores
+
+
+def _write_scores(first, second, scores, part):
+    """Write the rows of a part."""
+    write_products(first.vectors[part], second.vectors, scores[part])
+    if first.adjustment is not None:
+        first.adjustment[part].adjust_tile(scores[part], second.adjustment)
+
+
+# ---- pairs with at least one image in a cluster --------------------------------------
+
+# Products that are compared at a time.
+PRODUCTS = 2**20
+
+
+def count_pairs(cluster, n_clusters):
+    """Pairs with an image in each cluster, genuine ones too, float64 (n_clusters,)."""
+    inside = np.bincount(cluster, minlength=n_clusters).astype(np.float64)
+    return inside * (cluster.size - inside) + inside * (inside - 1) / 2
+
+
+def count_genuine(cluster, n_clusters, left, right):
+    """How many of listed pairs have an image in each cluster, int (n_clusters,)."""
+    first, second = cluster[left], cluster[right]
+    counts = np.bincount(first, minlength=n_clusters)
+    return counts + np.bincount(second[first != second], minlength=n_clusters)
+
+
+def thresholds_touching(rows, identity, cluster, n_impostor, far):
+    """Thresholds at a FAR over the impostor pairs with an image in each cluster.
+
+    Parameters
+    ----------
+    rows : ndarray of float32, shape (n_images, n_features)
+        Of unit length.
+    identity, cluster : ndarrays of int, shape (n_images,)
+    n_impostor : ndarray of int, shape (n_clusters,)
+        Number of these pairs.
+    far : float
+
+    Returns
+    -------
+    thresholds : ndarray of float64, shape (n_clusters,)
+        nan where there is no such pair.
+    """
+    order = np.argsort(cluster, kind="stable")
+    stops = np.cumsum(np.bincount(cluster, minlength=n_impostor.size))
+    starts = np.append(0, stops[:-1])
+    tasks = list(zip(starts, stops, n_impostor, strict=True))
+    found = over_blocks(
+        _threshold_touching,
+        tasks,
+        1,
+        "comparing clusters",
+        sizes=(stops - starts).tolist(),
+        shared=(rows[order], identity[order], far),
+    )
+    return np.array(found)
+
+
+def _threshold_touching(rows, identity, far, start, stop, n_impostor):
+    """The threshold of the cluster of rows start:stop."""
+    if n_impostor == 0:
+        return np.nan
+    n_kept = int(far * n_impostor * (1 + _rates.ROUNDING)) + 1
+    # Either of two products may be wrong by half of it, whatever the order of adding.
+    slack = 4 * rows.shape[1] * 2.0**-24
+    scores, left, right = np.empty(0, np.float32), np.empty(0, int), np.empty(0, int)
+    floor = np.float32(-np.inf)
+    size = max(1, PRODUCTS // len(rows))
+    for first in range(start, stop, size):
+        tile = rows[first : min(first + size, stop)] @ rows.T
+        i, j = np.nonzero(tile >= floor)
+        row = i + first
+        # Pairs inside the cluster are met twice.
+        new = (identity[row] != identity[j]) & ((j < start) | (j >= stop) | (j > row))
+        scores = np.append(scores, tile[i[new], j[new]])
+        left, right = np.append(left, row[new]), np.append(right, j[new])
+        if scores.size > n_kept:
+            last = np.partition(scores, scores.size - n_kept)[scores.size - n_kept]
+            floor = np.float32(last - slack)
+            kept = scores >= floor
+            scores, left, right = scores[kept], left[kept], right[kept]
+    exact = np.sort(inner_products(rows, left, rows, right))[::-1]
+    counts = np.arange(1, exact.size + 1, dtype=np.float64)
+    position = _rates.first_exceeding(counts, far * n_impostor)
+    return float(_rates.threshold_at(exact, position))
+
+
+def draw_pairs(inside, outside, size, rng):
+    """Pairs with at least one image in a cluster: all, or a uniform sample of them.
+
+    Parameters
+    ----------
+    inside, outside : ndarrays of int
+        The images of the cluster, and all others.
+    size : int
+        Largest number of pairs.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    left, right : ndarrays of int, shape (n_pairs,)
+        Each pair once.
+    """
+    across = inside.size * outside.size
+    total = across + inside.size * (inside.size - 1) // 2
+    if total > size:
+        place = np.sort(rng.choice(total, size, replace=False, shuffle=False))
+    else:
+        place = np.arange(total)
+    first, second = place[place < across], place[place >= across] - across
+    # Pair k of (1, 0), (2, 0), (2, 1), (3, 0), ...
+    row = ((1 + np.sqrt(8.0 * second + 1)) // 2).astype(np.int64)
+    row -= row * (row - 1) // 2 > second
+    row += row * (row + 1) // 2 <= second
+    column = second - row * (row - 1) // 2
+    width = max(outside.size, 1)
+    left = np.concatenate([inside[first // width], inside[row]])
+    others = outside[first % width] if outside.size else first
+    return left, np.concatenate([others, inside[column]])

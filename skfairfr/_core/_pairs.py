@@ -13,12 +13,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skfairfr._core import _device_tiles, _pair_tiles, _rates, _running_sums
-from skfairfr._core._pair_sequences import (
-    PairSequence,
-    sort_pairs,
-    split_by_groups,
-)
+from skfairfr._core import _pair_tiles, _rates
+from skfairfr._core._pair_sequences import PairSequence, sort_pairs, split_by_groups
 from skfairfr._core._resampling import Images
 
 # A tail holds this multiple of far_max of the pairs at least: half of all resamples need
@@ -88,21 +84,6 @@ class Expected:
     equal_error: bool = False
     lowest: float | None = None
     whole: bool = True
-
-
-@dataclass
-class _Floors:
-    """Lowest score held of each group of a partition.
-
-    Attributes
-    ----------
-    group_of_cell : ndarray of int, shape (n_cells,)
-        -1 is unknown.
-    groups : ndarray of float32, shape (n_groups,)
-    """
-
-    group_of_cell: np.ndarray
-    groups: np.ndarray
 
 
 class HeldPairs:
@@ -179,8 +160,9 @@ class HeldPairs:
         self.own_scores = own
         self.sample = None
         self.floors = {}
-        self._overall = np.float32(np.inf)
-        self._partitions = []
+        n_cells = self.first_of_cell.size
+        # Lowest score held of every two cells; the last row and column are not used.
+        self.lowest = np.full((n_cells + 1,) * 2, np.inf, dtype=np.float32)
         self._held = None
 
     def tile(self, probe, reference):
@@ -205,50 +187,31 @@ class HeldPairs:
         groups : ndarray of float32, shape (n_groups,)
             Floor of the pairs within each group.
         """
-        if overall < self._overall:
-            self._overall, self._held = overall, None
-        if groups.size == 0:
-            return
-        asked = _Floors(group[self.first_of_cell], groups.copy())
-        for known in self._partitions:
-            if np.array_equal(known.group_of_cell, asked.group_of_cell):
-                if (asked.groups < known.groups).any():
-                    known.groups = np.minimum(known.groups, asked.groups)
-                    self._held = None
-                break
-        else:
-            self._partitions.append(asked)
+        cell = group[self.first_of_cell]
+        lowest = np.full_like(self.lowest, overall)
+        if groups.size:
+            same = (cell[:, None] == cell) & (cell[:, None] >= 0)
+            own = np.where(same, groups[cell][:, None], np.float32(np.inf))
+            lowest[:-1, :-1] = np.minimum(lowest[:-1, :-1], own)
+        if (lowest < self.lowest).any():
+            self.lowest = np.minimum(lowest, self.lowest)
             self._held = None
 
     def tail(self):
-        """Impostor pairs at or above the floor of their two cells.
+        """Impostor pairs at or above the lowest score held of their two cells.
 
         Returns
         -------
         held : PairSequence
             Descending.
         """
-        if self._held is not None:
-            return self._held
-        floors = self.lowest_floors()
-        if self.device != "cpu" and _device_tiles.is_at_hand(self.device):
-            found = _device_tiles.collect_tail(*self.rows, floors, self.device)
-        else:
-            found = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
-        self._held = PairSequence(*found)
+        if self._held is None:
+            if self.device != "cpu" and _pair_tiles.is_at_hand(self.device):
+                collect, where = _pair_tiles.collect_tail_on_device, self.device
+            else:
+                collect, where = _pair_tiles.collect_tail, self.n_jobs
+            self._held = PairSequence(*collect(*self.rows, self.lowest, where))
         return self._held
-
-    def lowest_floors(self):
-        """The lowest floor of every two cells; the last row and column are not used."""
-        n_cells = self.first_of_cell.size
-        floors = np.full((n_cells + 1, n_cells + 1), self._overall)
-        for known in self._partitions:
-            group = known.group_of_cell
-            same = (group[:, None] == group) & (group[:, None] >= 0)
-            own = np.where(same, known.groups[group][:, None], np.float32(np.inf))
-            inside = floors[:n_cells, :n_cells]
-            np.minimum(inside, own, out=inside)
-        return floors
 
 
 class ListedScores:
@@ -313,8 +276,7 @@ class EmbeddingPairs:
         sequence = compared.genuine
         groups = (images.group[sequence.left], images.group[sequence.right])
         self.genuine = Genuine(sequence, groups, totals.two_sides, totals.genuine_base)
-        # Number of impostor pairs of a scope.
-        self.count = totals.count_impostors
+        self.count = totals.count
         # Score s(x, x) of every image, (n_images,).
         self.own_scores = compared.own_scores
         # Weight of all pairs of a scope, (n_resamples,), in closed form.
@@ -339,7 +301,7 @@ class EmbeddingPairs:
             if sampled:
                 pairs = self._sample(scope)
             else:
-                pairs = self._overall() if scope is None else self._cell(scope)
+                pairs = self._held_of(scope)
                 # Another partition may hold more, which must not change an answer.
                 floor = self._floor_of(scope)
                 rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
@@ -371,23 +333,12 @@ class EmbeddingPairs:
             return self.impostors(None).scores
         return np.sort(self._pilot(None, 0.01))[::-1]
 
-    def n_identities(self, scope):
-        """Number of people with an image in a scope."""
-        groups = self.images.group
-        inside = np.ones(groups.size, dtype=bool)
-        if scope is not None:
-            inside = (groups == scope[0]) | (groups == scope[1])
-        return np.unique(self.images.identity[inside]).size
-
-    def is_whole(self, scope):
-        """Whether all pairs of the scope are held."""
-        return np.isneginf(self._floor_of(scope))
-
     def holds(self, scope, lowest):
         """Whether all pairs that each threshold accepts are held."""
         # A threshold may lie below the last score held and still above the floor.
-        below_floor = np.nextafter(self._floor_of(scope), np.float32(-np.inf))
-        return self.is_whole(scope) | ~_rates.accepts(below_floor, lowest)
+        floor = self._floor_of(scope)
+        below_floor = np.nextafter(floor, np.float32(-np.inf))
+        return np.isneginf(floor) | ~_rates.accepts(below_floor, lowest)
 
     # ---- the tail --------------------------------------------------------------------
 
@@ -408,7 +359,13 @@ class EmbeddingPairs:
         n_pairs = self.count(scope)
         if n_pairs <= keep:
             return -np.inf
-        multiple = max(DEPTH, 1 + SPREAD / np.sqrt(max(self.n_identities(scope), 1)))
+        people = np.union1d(
+            *(
+                cells.person[self.totals.rows(side, group)]
+                for side, cells in enumerate(self.totals.cells)
+            )
+        )
+        multiple = max(DEPTH, 1 + SPREAD / np.sqrt(people.size))
         depth = multiple * self.far_max
         if depth >= 1:
             return -np.inf
@@ -419,9 +376,8 @@ class EmbeddingPairs:
             share = _share_at_equal_error(scores, genuine)
             if share <= DEEPEST * self.far_max and multiple * share * n_pairs <= REACH:
                 shares.append(multiple * share)
-        floor = np.partition(scores, place := int(scores.size * (1 - max(shares))))[
-            place
-        ]
+        place = int(scores.size * (1 - max(shares)))
+        floor = np.partition(scores, place)[place]
         if expected.lowest is not None:
             share = _rates.accepts(scores, expected.lowest).mean()
             if share <= DEEPEST * self.far_max:
@@ -475,33 +431,25 @@ class EmbeddingPairs:
             return floors[-1]
         return min(floors[-1], floors[scope[0]])
 
-    def _overall(self):
-        """Held pairs of the overall scope."""
-        held = self.compared.tail()
-        if self.totals.impostors == "all":
+    def _held_of(self, scope):
+        """Held pairs of a scope; the split by groups is kept."""
+        held, images = self.compared.tail(), self.images
+        if scope is None and self.totals.impostors == "all":
             return held
-        left, right = (self.images.group[i] for i in (held.left, held.right))
-        return held.take((left == right) & (left >= 0))
-
-    def _cell(self, scope):
-        """Held pairs of two groups; the split by groups is cached."""
+        if scope is None:
+            left, right = (images.group[i] for i in (held.left, held.right))
+            return held.take((left == right) & (left >= 0))
         g, h = scope
         across = g != h
         if across not in self._cells:
-            held = self.compared.tail()
+            columns = (held.scores, held.left, held.right, images.group)
             self._cells[across] = split_by_groups(
-                held.scores,
-                held.left,
-                held.right,
-                self.images.group,
-                self.images.n_groups,
-                across,
-                self.totals.two_sides,
+                *columns, images.n_groups, across, self.totals.two_sides
             )
         *columns, bounds = self._cells[across]
         if across and not self.totals.two_sides:
             g, h = min(g, h), max(g, h)
-        cell = g * self.images.n_groups + h if across else g
+        cell = g * images.n_groups + h if across else g
         run = slice(bounds[cell], bounds[cell + 1])
         return PairSequence(*(column[run] for column in columns))
 
@@ -598,9 +546,11 @@ class ListedPairs:
         self._scopes = {}
         self.known = LastAnswers()
 
-    def count(self, scope):
-        """Number of impostor pairs of a scope."""
-        return len(self.impostors(scope))
+    def count(self, scope, rate="far"):
+        """Number of impostor pairs of a scope, or of genuine ones."""
+        if rate == "far":
+            return len(self.impostors(scope))
+        return len(self.genuine.ascending(scope))
 
     def impostors(self, scope, sampled=False):
         """Pairs of a scope by descending score."""
@@ -625,26 +575,16 @@ class ListedPairs:
 
     def impostor_total(self, scope, weights):
         """Weight of all impostor pairs of a scope, (n_resamples,)."""
-        return sum_of_all(self.impostors(scope), weights.of_impostors, self.images)
+        return self.impostors(scope).weighed(weights, self.images).total()
 
     def genuine_total(self, scope, weights, copies):
         """Weight of all genuine pairs of a scope, (n_resamples,); copies make no pair."""
         pairs = self.genuine.ascending(scope)
-        return sum_of_all(pairs, weights.of_genuine, self.images)
+        return pairs.weighed(weights, self.images, genuine=True).total()
 
     def some_scores(self):
         """All impostor scores, descending."""
         return self.impostors(None).scores
-
-    def n_identities(self, scope):
-        """Number of people in an impostor pair of a scope."""
-        pairs = self.impostors(scope)
-        ends = [self.images.identity[i] for i in (pairs.left, pairs.right)]
-        return np.union1d(*ends).size
-
-    def is_whole(self, scope):
-        """Always true: all listed pairs are held."""
-        return True
 
     def holds(self, scope, thresholds):
         """Always true: all listed pairs are held."""
@@ -698,14 +638,6 @@ class Genuine:
             )
         return self._scopes[scope]
 
-    def count(self, scope):
-        """Number of genuine pairs of a scope."""
-        return len(self.ascending(scope))
-
-    def n_identities(self, scope, images):
-        """Number of people with a genuine pair in a scope."""
-        return np.unique(images.identity[self.ascending(scope).left]).size
-
     def rejected(self, scope, thresholds):
         """Number of rejected pairs at each threshold."""
         pairs = self.ascending(scope)
@@ -730,8 +662,88 @@ def within(groups, scope, ordered):
     return inside
 
 
-def sum_of_all(pairs, weights_of, images):
-    """Weight of all pairs of a sequence in every resample."""
-    weights, units = weights_of(images, pairs)
-    end = np.full((1, weights[0].shape[1]), len(pairs))
-    return _running_sums.sums_before(weights, (*units, pairs.base), end)[0]
+# ---- means and deviations of all scores ----------------------------------------------
+
+BLOCK = 8192
+# Rows and columns of a tile of adjusted scores.
+SIDE = 2048
+
+
+def score_moments(pairs, scope):
+    """Number, mean and standard deviation of genuine, then of impostor scores.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    scope : None or (g, g)
+
+    Returns
+    -------
+    moments : tuple
+        n_genuine, mean, sd, n_impostor, mean, sd; nan without a pair.
+    """
+    genuine = pairs.genuine.ascending(scope).scores.astype(np.float64)
+    first = _of_scores(genuine)
+    if pairs.totals is None:
+        second = _of_scores(pairs.impostors(scope).scores.astype(np.float64))
+    else:
+        second = _of_impostors(pairs, scope)
+    return (*first, *second)
+
+
+def _of_scores(scores):
+    if scores.size == 0:
+        return 0, np.nan, np.nan
+    return scores.size, float(scores.mean()), float(scores.std())
+
+
+def _of_impostors(pairs, scope):
+    n_pairs = pairs.count(scope)
+    if n_pairs == 0:
+        return 0, np.nan, np.nan
+    if scope is None and pairs.totals.impostors == "same_group":
+        groups = range(pairs.images.n_groups)
+        sums = sum(_impostor_sums(pairs, (g, g)) for g in groups)
+    else:
+        sums = _impostor_sums(pairs, scope)
+    mean, square = sums / n_pairs
+    return n_pairs, float(mean), float(np.sqrt(max(square - mean**2, 0.0)))
+
+
+def _impostor_sums(pairs, scope):
+    """Sums of scores and of squared scores over the impostor pairs of a scope."""
+    sides = pairs.members(scope)
+    if pairs.compared.adjustment is None:
+        sums = [_row_and_gram(pairs.compared.vectors, members) for members in sides]
+        everything = [sums[0][0] @ sums[1][0], (sums[0][1] * sums[1][1]).sum()]
+    else:
+        everything = _sums_of_tiles(pairs.compared, *sides)
+    # Subtract the pairs of one person; within one side every pair is counted twice.
+    held = pairs.genuine.ascending(scope).scores.astype(np.float64)
+    same = np.array([held.sum(), (held**2).sum()])
+    if pairs.totals.two_sides:
+        return everything - same
+    own = pairs.own_scores[sides[0]].astype(np.float64)
+    return (everything - np.array([own.sum(), (own**2).sum()])) / 2 - same
+
+
+def _sums_of_tiles(compared, probes, references):
+    """Sum of the scores of all pairs, and that of their squares, tile by tile."""
+    sums = np.zeros(2)
+    for start in range(0, probes.size, SIDE):
+        for column in range(0, references.size, SIDE):
+            parts = probes[start : start + SIDE], references[column : column + SIDE]
+            scores = compared.tile(*parts).astype(np.float64).ravel()
+            sums += scores.sum(), scores @ scores
+    return sums
+
+
+def _row_and_gram(vectors, members):
+    """Sum of rows (d,) and Gram matrix (d, d) in float64, block by block."""
+    n_features = vectors.shape[1]
+    total, gram = np.zeros(n_features), np.zeros((n_features, n_features))
+    for start in range(0, members.size, BLOCK):
+        block = vectors[members[start : start + BLOCK]].astype(np.float64)
+        total += block.sum(axis=0)
+        gram += block.T @ block
+    return total, gram

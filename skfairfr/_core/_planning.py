@@ -7,7 +7,7 @@ cost as much as a hundred with as many errors. ``Question`` gives the share of d
 answer, and ``fewest_people`` the smallest number of people with enough of it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -283,8 +283,7 @@ def enlarged(sums, factor, growth, moved=1.0):
 
     squares = summed(sums.squares)
     kept = _over(squares, sums.squares, 1.0) ** 2
-    return replace(
-        sums,
+    return sums._replace(
         errors=sums.errors * times,
         pairs=sums.pairs * pairs,
         own=sums.own * times,

@@ -92,25 +92,21 @@ class Weights:
     sums: dict = field(default_factory=dict, compare=False, repr=False)
     known: dict = field(default_factory=dict, compare=False, repr=False)
 
-    def of_impostors(self, images, pairs):
-        """Unit weights, and the units of pairs whose weight is v_k w_i v_l w_j."""
+    def of_pairs(self, images, pairs, genuine):
+        """Unit weights, and the units of pairs, whose weight is v_k w_i v_l w_j.
+
+        That of ``genuine`` ones is v_k w_i w_j.
+        """
         if self.image is None:
-            unit = self.identity
-            if unit is None:
-                unit = np.ones((images.n_identities, self.n_resamples), dtype=np.uint8)
-            return (unit, unit), pairs.identities(images)
+            people, unit = pairs.identities(images), self.identity
+            if not genuine:
+                return (unit, unit), people
+            one = np.ones((1, self.n_resamples), dtype=unit.dtype)
+            return (unit, one), (people[0], np.zeros_like(people[0]))
         unit = self.image
         if self.identity is not None:
             unit = _smallest(self.identity[images.identity].astype(np.int64) * unit)
-        return (unit, unit), (pairs.left, pairs.right)
-
-    def of_genuine(self, images, pairs):
-        """Unit weights, and the units of pairs whose weight is v_k w_i w_j."""
-        (unit, _), (left, right) = self.of_impostors(images, pairs)
-        if self.image is not None:
-            return (unit, self.image), (left, right)
-        one = np.ones((1, self.n_resamples), dtype=unit.dtype)
-        return (unit, one), (left, np.zeros_like(left))
+        return (unit, self.image if genuine else unit), (pairs.left, pairs.right)
 
 
 class Resamples(NamedTuple):

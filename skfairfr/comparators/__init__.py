@@ -1,15 +1,14 @@
 """Estimators that score pairs of embeddings in place of the plain cosine, or prepare them."""
 
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._prepared import PreparedImages
+from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import Comparator
 from skfairfr.comparators._cluster_calibration import ClusterCalibration
 from skfairfr.comparators._cohort import CohortNormalizer
 from skfairfr.comparators._fair_score_normalizer import FairScoreNormalizer
-from skfairfr.comparators._group_means import GroupMeanRemover
 from skfairfr.comparators._group_thresholds import GroupThresholds
 from skfairfr.comparators._plda import PLDAComparator
-from skfairfr.comparators._whitening import WithinClassWhitening
+from skfairfr.comparators._transformers import GroupMeanRemover, WithinClassWhitening
 
 __all__ = [
     "Adjustment",

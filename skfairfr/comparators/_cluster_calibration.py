@@ -6,14 +6,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skfairfr._compat import Interval, fit_context
-from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._beta_calibration import fit_beta
-from skfairfr._core._cluster_pairs import count_pairs, draw_pairs
-from skfairfr._core._pair_tiles import score_pairs
-from skfairfr._core._prepared import PreparedImages
-from skfairfr.comparators._base import Comparator
+from skfairfr._core._adjustments import Adjustment, fit_beta
+from skfairfr._core._pair_tiles import (
+    PreparedImages,
+    count_pairs,
+    draw_pairs,
+    score_pairs,
+)
+from skfairfr.comparators._base import Comparator, identities_of, unit_rows_of
 from skfairfr.comparators._clusters import find_clusters, genuine_of, nearest
-from skfairfr.comparators._rows import identities_of, unit_rows_of
 from skfairfr.utils._validation import validate_rows, warn_undefined
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from skfairfr._core._pair_tiles import genuine_pairs
 from skfairfr._core._resampling import Images
-from skfairfr.comparators._rows import multiply_rows
+from skfairfr.comparators._base import multiply_rows
 from skfairfr.utils._validation import warn_caller
 
 

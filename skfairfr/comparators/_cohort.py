@@ -7,9 +7,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._prepared import PreparedImages
-from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._rows import multiply_rows, unit_rows_of
+from skfairfr._core._pair_tiles import PreparedImages
+from skfairfr.comparators._base import Comparator, multiply_rows, unit_rows_of
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import validate_rows

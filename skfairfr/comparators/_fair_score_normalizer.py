@@ -5,13 +5,17 @@ from numbers import Integral, Real
 import numpy as np
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr._core import _cluster_pairs
+from skfairfr._core import _pair_tiles
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._prepared import PreparedImages
-from skfairfr.comparators import _levels
-from skfairfr.comparators._base import Comparator
+from skfairfr._core._pair_tiles import PreparedImages
+from skfairfr.comparators._base import Comparator, identities_of, unit_rows_of
 from skfairfr.comparators._clusters import find_clusters, genuine_of, nearest
-from skfairfr.comparators._rows import identities_of, unit_rows_of
+from skfairfr.comparators._group_thresholds import (
+    GroupLevels,
+    compare_groups,
+    count_few,
+    thresholds_within,
+)
 from skfairfr.utils._validation import validate_rows
 
 
@@ -139,15 +143,13 @@ class FairScoreNormalizer(Comparator):
         )
         inside = self.pairs == "inside"
         groups = cluster if inside else np.full(len(X), -1)
-        roc, self.threshold_ = _levels.compare_groups(X, identity, groups, far, far)
+        roc, self.threshold_ = compare_groups(X, identity, groups, far, far)
         if inside:
-            found = _levels.thresholds_within(roc, n_clusters, far, self.threshold_)
+            found = thresholds_within(roc, n_clusters, far, self.threshold_)
         else:
             found = self._thresholds_touching(rows, identity, cluster)
         self.thresholds_, self.n_impostor_ = found
-        self.n_without_pairs_, self.n_unresolved_ = _levels.count_few(
-            found, far, "clusters"
-        )
+        self.n_without_pairs_, self.n_unresolved_ = count_few(found, far, "clusters")
         return self
 
     def _prepare(self, X, sensitive_features):
@@ -157,13 +159,13 @@ class FairScoreNormalizer(Comparator):
 
     def _thresholds_touching(self, rows, identity, cluster):
         n_clusters = int(self.n_clusters)
-        n_genuine = _cluster_pairs.count_genuine(
+        n_genuine = _pair_tiles.count_genuine(
             cluster, n_clusters, *genuine_of(identity)
         )
         n_impostor = (
-            _cluster_pairs.count_pairs(cluster, n_clusters).astype(np.int64) - n_genuine
+            _pair_tiles.count_pairs(cluster, n_clusters).astype(np.int64) - n_genuine
         )
         asked = (rows, identity, cluster, n_impostor, float(self.far))
-        thresholds = _cluster_pairs.thresholds_touching(*asked)
+        thresholds = _pair_tiles.thresholds_touching(*asked)
         thresholds = np.where(n_impostor > 0, thresholds, self.threshold_)
-        return _levels.GroupLevels(thresholds, n_impostor)
+        return GroupLevels(thresholds, n_impostor)

@@ -1,22 +1,21 @@
 """GroupThresholds: one threshold for each group, as scores."""
 
+import warnings
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._prepared import PreparedImages, score_prepared_matrix
-from skfairfr.comparators import _levels
-from skfairfr.comparators._base import Comparator, score_row_by_row
-from skfairfr.comparators._rows import unit_rows_of
+from skfairfr._core._pair_tiles import PreparedImages, score_prepared_matrix
+from skfairfr._core._rates import exceeds
+from skfairfr.comparators._base import Comparator, score_row_by_row, unit_rows_of
+from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain
-from skfairfr.utils._labels import (
-    encode_attributes,
-    intersect,
-    label_images,
-)
-from skfairfr.utils._validation import validate_rows, warn_caller
+from skfairfr.utils._labels import encode_attributes, intersect, label_images
+from skfairfr.utils._validation import validate_rows, warn_caller, warn_undefined
 
 # The widest level is asked for where few pairs are within groups.
 WIDEST, MARGIN = 0.5, 1.05
@@ -156,14 +155,12 @@ class GroupThresholds(Comparator):
             )
         self.level_ = far = float(self.far)
         largest = self._largest_level(codes)
-        roc, self.threshold_ = _levels.compare_groups(X, identity, codes, far, largest)
+        roc, self.threshold_ = compare_groups(X, identity, codes, far, largest)
         if self.operating_point == "overall" and roc.n_impostor_[1:].any():
-            self.level_ = _levels.far_within_groups(roc, self.threshold_)
-        found = _levels.thresholds_within(
-            roc, self.groups_.size, self.level_, self.threshold_
-        )
+            self.level_ = far_within_groups(roc, self.threshold_)
+        found = thresholds_within(roc, self.groups_.size, self.level_, self.threshold_)
         self.thresholds_, self.n_impostor_ = found
-        self.n_without_pairs_, self.n_unresolved_ = _levels.count_few(
+        self.n_without_pairs_, self.n_unresolved_ = count_few(
             found, self.level_, "groups"
         )
         return self
@@ -302,3 +299,110 @@ class GroupThresholds(Comparator):
         sizes = np.bincount(codes[codes >= 0], minlength=1).astype(np.float64)
         within = max((sizes**2).sum(), 1.0)
         return min(WIDEST, MARGIN * float(self.far) * codes.size**2 / within)
+
+
+# ---- thresholds of groups of images, from one pass -----------------------------------
+
+
+class GroupLevels(NamedTuple):
+    """Thresholds of groups at a FAR level.
+
+    Attributes
+    ----------
+    thresholds : ndarray, shape (n_groups,)
+        The overall one where there is no impostor pair.
+    n_impostor : ndarray of int, shape (n_groups,)
+        Impostor pairs that the threshold of each group is of.
+    """
+
+    thresholds: np.ndarray
+    n_impostor: np.ndarray
+
+
+def compare_groups(X, identity, group, far, far_max):
+    """A SimilarityROC of embeddings, and the threshold at the FAR of all pairs.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_images, n_features)
+    identity, group : ndarrays of int, shape (n_images,)
+        Group -1 is unknown.
+    far, far_max : float
+        Level of the threshold, and largest level that will be asked.
+    """
+    labels = np.append(np.arange(group.max() + 1).astype(object), None)[group]
+    roc = SimilarityROC(far_max=far_max, random_state=0)
+    roc.fit(X, identity, labels if group.max() >= 0 else None)
+    with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
+        return roc, roc.threshold_at(far)
+
+
+def thresholds_within(roc, n_groups, level, overall):
+    """The thresholds at which the FAR within each group meets a level.
+
+    Parameters
+    ----------
+    roc : SimilarityROC
+        Of :func:`compare_groups`.
+    n_groups : int
+    level, overall : float
+        The second is the threshold of groups without an impostor pair.
+
+    Returns
+    -------
+    levels : GroupLevels
+    """
+    n_impostor = np.zeros(n_groups, dtype=np.int64)
+    n_impostor[roc.groups_.astype(int)] = roc.n_impostor_[1:]
+    thresholds = np.full(n_groups, overall, dtype=np.float64)
+    options = {"operating_point": "group"}
+    with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
+        for g in np.flatnonzero(n_impostor).tolist():
+            thresholds[g] = roc.threshold_at(level, group=g, **options)
+    return GroupLevels(thresholds, n_impostor)
+
+
+def far_within_groups(roc, threshold):
+    """FAR of the impostor pairs within some group, at a threshold."""
+    engine, counts = roc._engine, roc.n_impostor_[1:]
+    accepted = 0.0
+    for group, n_pairs in zip(roc.groups_, counts, strict=True):
+        if n_pairs:
+            question = engine.question(None, threshold, "far", group, None, "overall")
+            accepted += engine.points(question).item() * n_pairs
+    return accepted / counts.sum()
+
+
+def count_few(levels, far, what):
+    """Count groups whose threshold rests on too few pairs, and warn once.
+
+    Parameters
+    ----------
+    levels : GroupLevels
+    far : float
+        Their level.
+    what : str
+        What the groups are, in the plural.
+
+    Returns
+    -------
+    n_without_pairs, n_unresolved : int
+        Groups without an impostor pair, and others with fewer than ``1 / far``.
+    """
+    n_without_pairs = int((levels.n_impostor == 0).sum())
+    few = (levels.n_impostor > 0) & exceeds(1.0, far * levels.n_impostor)
+    n_unresolved = int(few.sum())
+    said = []
+    if n_without_pairs:
+        said.append(f"{n_without_pairs} have no impostor pair and take the overall one")
+    if n_unresolved:
+        said.append(
+            f"{n_unresolved} have fewer impostor pairs than 1 / far, so that theirs is "
+            "just above their largest impostor score"
+        )
+    if said:
+        warn_undefined(
+            f"Of the thresholds of {levels.n_impostor.size} {what} at far={far:.3g}, "
+            f"{'; '.join(said)}. Give a larger far, more people or fewer {what}."
+        )
+    return n_without_pairs, n_unresolved

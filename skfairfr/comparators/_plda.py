@@ -8,15 +8,15 @@ from scipy.linalg import eigh
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._prepared import PreparedImages
-from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._rows import (
+from skfairfr._core._pair_tiles import PreparedImages
+from skfairfr.comparators._base import (
+    Comparator,
     NeedsIdentities,
     identities_of,
     multiply_rows,
     unit_rows_of,
 )
-from skfairfr.comparators._whitening import (
+from skfairfr.comparators._transformers import (
     check_positive,
     covariance_within,
     shrink,

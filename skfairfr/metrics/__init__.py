@@ -25,28 +25,27 @@ from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._pairs._all_pairs import all_pairs
 from skfairfr.metrics._pairs._disparities import (
+    GroupGateRates,
     bfar,
     bfrr,
-    far_disparity,
-    frr_disparity,
-)
-from skfairfr.metrics._pairs._group_rates import GroupErrorRates, group_error_rates
-from skfairfr.metrics._pairs._indices import (
-    GroupGateRates,
     disparity,
     fairness_discrepancy_rate,
+    far_disparity,
+    frr_disparity,
     garbe,
     group_gate_rates,
     inequity_rate,
 )
 from skfairfr.metrics._pairs._rates import (
+    GroupErrorRates,
     equal_error_rate,
     far_frr_curve,
     frr_at_far,
+    group_error_rates,
     threshold_at_far,
 )
 from skfairfr.metrics._plan import Dependence, Plan, plan_test
-from skfairfr.metrics._roc._records import (
+from skfairfr.metrics._roc._estimates import (
     Comparison,
     EstimandWarning,
     Estimate,
@@ -73,15 +72,15 @@ from skfairfr.utils._validation import FewErrorsWarning
 _DISPLAYS = {
     "DisparityCurveDisplay": "_curves",
     "ErrorRateDisplay": "_thresholds",
-    "GroupFARDisplay": "_group_far",
-    "GroupRatesDisplay": "_group_rates",
-    "GroupWeightsDisplay": "_group_weights",
+    "GroupFARDisplay": "_groups",
+    "GroupRatesDisplay": "_groups",
+    "GroupWeightsDisplay": "_groups",
     "ScoreHistogramDisplay": "_thresholds",
     "SimilarityROCDisplay": "_curves",
     "IdentityInertiaDisplay": "_embeddings",
     "InstanceFARDisplay": "_embeddings",
     "KappaGridDisplay": "_search",
-    "MitigationsDisplay": "_mitigations",
+    "MitigationsDisplay": "_search",
     "TradeOffDisplay": "_search",
 }
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import count_at_least
-from skfairfr.metrics._roc._engine import Engine
+from skfairfr.metrics._roc._engine import Engine, parse_question
 from skfairfr.metrics._roc._inputs import compare_embeddings
-from skfairfr.metrics._roc._question import parse_question
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import check_option, check_rows, plain, warn_undefined
@@ -215,10 +214,10 @@ def _threshold(pairs, far_max, question):
         return Engine(pairs, np.empty(0), far_max).thresholds(question)
     threshold = question.in_shape(question.thresholds)
     if not pairs.holds(None, threshold):
-        raise ArgumentError(
-            Argument("threshold", threshold),
-            " accepts too many impostor pairs to hold;",
-            remedy="give a higher one, or far=.",
+        raise refused(
+            *("threshold", threshold),
+            f"of {threshold:g} accepts too many impostor pairs to hold;",
+            "give a higher one, or far=.",
         )
     return threshold
 

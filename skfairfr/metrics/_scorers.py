@@ -17,9 +17,9 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from skfairfr._compat import SharingScorer
 from skfairfr._core._bootstrap import OPERATING_POINTS
-from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pairs import Expected
+from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
@@ -63,8 +63,8 @@ class _Scorer(SharingScorer):
     }
 
     def __call__(self, estimator, X, y, sensitive_features=None, domain=None):
-        """Call :meth:`score`."""
-        return self.score(estimator, X, y, sensitive_features, domain)
+        """As :meth:`score`."""
+        return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
     def __repr__(self, N_CHAR_MAX=700):
         """All parameters: messages name a scorer by them."""

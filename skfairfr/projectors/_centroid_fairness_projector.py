@@ -11,6 +11,7 @@ from skfairfr.losses import CentroidFairnessLoss
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import warn_caller
 
 # Images of each group that its maps are made from, a sample where there are more.
@@ -231,10 +232,8 @@ class CentroidFairnessProjector(BaseProjector):
             return None
         labels = self.groups_.tolist()
         if self.reference not in labels:
-            raise ValueError(
-                f"reference={self.reference!r} is none of the groups {labels} of "
-                "sensitive_features; name one of them, or None."
-            )
+            problem = f"is {self.reference!r}, none of the groups {labels} of sensitive_features;"
+            raise refused("reference", self.reference, problem, "name one, or None.")
         return labels.index(self.reference)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):

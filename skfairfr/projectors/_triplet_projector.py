@@ -13,17 +13,17 @@ from skfairfr.losses import TripletLoss, semi_hard_negatives
 from skfairfr.losses._triplet import mean_triplet_loss
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import BLOCK_ROWS
-from skfairfr.projectors._held_out import GroupFARs
-from skfairfr.projectors._people import everyone_by_most
+from skfairfr.projectors._people import GroupFARs, everyone_by_most
 from skfairfr.projectors._training import Batches, bind_sampler, epoch_positions
 from skfairfr.samplers import (
+    EXPONENT,
     adjusted_weights,
     dynamic_weights,
     equal_weights,
     natural_weights,
 )
 from skfairfr.samplers._torch import GroupCells
-from skfairfr.samplers._weights import EXPONENT
+from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import FIELDS
 from skfairfr.utils._validation import warn_caller
 
@@ -253,11 +253,11 @@ class TripletProjector(BaseProjector):
         self.n_left_out_ = int((~paired).sum())
         if paired.sum() < 2:
             where = "" if domain is None else " in both domains"
-            raise ValueError(
-                f"{int(paired.sum())} of {paired.size} identities have two images"
-                f"{where}, and triplets need two people with a pair; give more images of "
-                "more people."
+            problem = (
+                f"holds {int(paired.sum())} of {paired.size} identities with two images"
             )
+            problem += f"{where}, and triplets need two people with a pair;"
+            raise refused("y", None, problem, "give more images of more people.")
         return people.of(paired)
 
     @property
@@ -285,24 +285,25 @@ class TripletProjector(BaseProjector):
         """Raise where options contradict each other, or need groups and there are none."""
         drawn = self.sampling != "natural" or self.homogeneous
         if drawn and self.sampler is not None:
-            raise ValueError(
-                "sampler and sampling (or homogeneous) both say which images are drawn; "
-                "leave sampling='natural' and homogeneous=False with a sampler."
-            )
+            problem = "and sampling (or homogeneous) both say which images are drawn;"
+            remedy = "leave sampling='natural' and homogeneous=False with a sampler."
+            raise refused("sampler", self.sampler, problem, remedy)
         if group is None and (drawn or self.group_weights is not None):
-            raise ValueError(
-                f"sampling={self.sampling!r} with homogeneous={self.homogeneous} and "
-                f"group_weights={self.group_weights!r} draws by group, but fit was given "
-                "no groups; pass sensitive_features=, or y=face_labels(identity, group)."
+            problem = f"is None, and sampling={self.sampling!r} with homogeneous="
+            problem += (
+                f"{self.homogeneous} and group_weights={self.group_weights!r} draws by "
             )
+            remedy = "give it to fit, or y=face_labels(identity, group)."
+            raise refused("sensitive_features", None, f"{problem}group;", remedy)
 
     def _hold_out(self, people, rng):
         """As the base does; all are trained on where they are too few to hold any out."""
         if self.validation_fraction == 0 and self.sampling == "dynamic":
-            raise ValueError(
-                "sampling='dynamic' follows the FAR within groups of people held out; set "
-                "validation_fraction=0.2, or another sampling."
+            problem = (
+                "is 'dynamic' and follows the FAR within groups of people held out;"
             )
+            remedy = "set validation_fraction=0.2, or another sampling."
+            raise refused("sampling", self.sampling, problem, remedy)
         try:
             return super()._hold_out(people, rng)
         except ValueError as error:
@@ -343,8 +344,9 @@ class TripletProjector(BaseProjector):
         """The GroupSampling whose weights the history shows."""
         known = people.groups[people.groups >= 0]
         counts = np.bincount(known, minlength=people.labels.size)
-        options = self.sampling, self.group_weights, people.labels, counts
-        start = starting_weights(*options)
+        start = starting_weights(
+            self.sampling, self.group_weights, people.labels, counts
+        )
         return GroupSampling(people, start, self.smoothing, self.exponent)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):
@@ -375,15 +377,17 @@ def starting_weights(sampling, group_weights, labels, counts):
         If the weights do not fit the sampling or the groups.
     """
     if group_weights is not None and sampling not in ("adjusted", "dynamic"):
-        raise ValueError(
-            f"group_weights are for sampling='adjusted', or where 'dynamic' starts; with "
-            f"sampling={sampling!r} they would be ignored. Change one of the two."
+        problem = (
+            "are for sampling='adjusted', or where 'dynamic' starts; with sampling="
         )
+        remedy = "Change one of the two."
+        problem += f"{sampling!r} they would be ignored."
+        raise refused("group_weights", group_weights, problem, remedy)
     if sampling == "adjusted" and group_weights is None:
-        raise ValueError(
-            "sampling='adjusted' needs group_weights={label: weight} with an entry for "
-            f"each of the groups {labels.tolist()}."
+        problem = (
+            "is None, and sampling='adjusted' needs {label: weight} with an entry for "
         )
+        raise refused("group_weights", None, f"{problem}each of {labels.tolist()}.")
     if group_weights is not None:
         return adjusted_weights(group_weights, labels)
     if sampling == "natural":

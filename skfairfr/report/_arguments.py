@@ -6,8 +6,7 @@ from itertools import islice
 import narwhals.stable.v2 as nw
 
 from skfairfr._core._pairs import usual_far_max
-from skfairfr.report._data import EmbeddingData, PairData, Reading
-from skfairfr.report._failures import Attempts
+from skfairfr.report._data import Attempts, EmbeddingData, PairData, Reading
 from skfairfr.utils._errors import (
     Argument,
     ArgumentError,

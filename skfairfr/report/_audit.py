@@ -21,16 +21,17 @@ from skfairfr.report._arguments import (
     two_columns,
 )
 from skfairfr.report._checks import check, operating_points_of
-from skfairfr.report._common_parts import WITHHELD, place_of
 from skfairfr.report._data import (
     INDEPENDENT,
     EmbeddingData,
     PairData,
     cross,
+    failures_of,
+    generalised,
     holds_pairs,
+    lost_groups,
     read_data,
 )
-from skfairfr.report._failures import failures_of, generalised, lost_groups
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,
@@ -41,9 +42,11 @@ from skfairfr.report._measure import (
     chosen_thresholds,
 )
 from skfairfr.report._notes import (
+    WITHHELD,
     collecting,
     mixed_people,
     notes_of,
+    place_of,
     reason_to_withhold,
     similar_labels,
 )

@@ -2,26 +2,22 @@
 
 import math
 from dataclasses import replace
-from itertools import cycle
+from importlib.resources import files
 
 import numpy as np
 
-from skfairfr.report._common_parts import (
-    DISPARITIES,
-    about_rows,
-    facts_of_data,
-    glossary,
-    lines_of,
+from skfairfr._core._planning import MAX_PEOPLE
+from skfairfr._core._rates import in_digits
+from skfairfr.report._figures import MAX_CURVES, det, group_rates
+from skfairfr.report._notes import (
+    nothing_concluded,
     place_of,
     reason_in_words,
-    settings_of,
     short_place,
     title_of,
-    withheld,
 )
-from skfairfr.report._limits import RATE_LIMITS, limits_of, rate_of, verdict_of
-from skfairfr.report._needed import MOST_PEOPLE, POWER
-from skfairfr.report._page_figures import MAX_CURVES, det, group_rates
+from skfairfr.report._policy import POWER, RATE_LIMITS, limits_of, rate_of, verdict_of
+from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._document import (
     Cell,
     Document,
@@ -34,12 +30,14 @@ from skfairfr.utils._document import (
 )
 from skfairfr.utils._words import (
     LONG_RATES,
+    NO_DIFFERENCE,
     NONE,
     RATES,
     TOO_FEW,
     accepted,
     capital,
     count,
+    in_iso,
     level_percent,
     listed,
     p_value,
@@ -64,6 +62,13 @@ LIMITED = {
     "max_fmr_geomean_ratio": "largest FMR over the geometric mean",
     "max_fnmr_geomean_ratio": "largest FNMR over the geometric mean",
 }
+DISPARITIES = {
+    "gini": "FPD, FND of ISO/IEC 19795-10 (Gini)",
+    "max_min": "largest / smallest",
+    "max_geomean": "largest / geometric mean",
+    "log_geomean": "log10 distance from geometric mean",
+    "difference": "largest \N{MINUS SIGN} smallest",
+}
 INDICES = {
     "inequity_rate": "Inequity rate (IR)",
     "garbe": "GARBE",
@@ -78,20 +83,13 @@ MOST_TOLD = 6
 # More of the others that a group is compared with are counted, not named.
 MOST_NAMED = 3
 HOLLOW = "Hollow points and dotted bars rest on too few errors."
-# Names of the markers of levels, in the order in which figures use them.
-MARKS = (
-    "circle",
-    "square",
-    "triangle",
-    "diamond",
-    "inverted triangle",
-    "plus",
-    "cross",
+FEW = (
+    "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
+    "errors more than a third of which come from one person. Do not conclude from their size."
 )
-# The darkest cell of a matrix, as red, green and blue; the palest is white.
-DARK = np.array([8, 62, 112])
-# Luminance at which black and white are equally clear, at a contrast of 4.6.
-BALANCE = (1.05 * 0.05) ** 0.5 - 0.05
+# The darkest cell of a matrix, as red, green and blue, the palest being white, and the shade
+# from which white ink is clearer than black: both have a contrast of 4.5 there.
+DARK, INK_CHANGES = np.array([8, 62, 112]), 0.69
 
 
 def document_of(report, source=None):
@@ -119,9 +117,10 @@ def document_of(report, source=None):
         Section("verdict", "Verdict", opening),
         Section("data", "What was tested", [Facts(_facts(report, source))]),
         *(
-            Section(f"by-{n}", f"Error rates by {name}", parts, f"By {name}")
+            Section(
+                f"by-{n}", f"Error rates by {name}", _of_audit(report, n), f"By {name}"
+            )
             for n, name in enumerate(names)
-            for parts in [_of_audit(report, n)]
         ),
         Section("open", "What the data cannot tell", _open(report)),
         Section("method", "How it was computed", _method(first)),
@@ -138,9 +137,9 @@ def document_of(report, source=None):
 
 def _verdict(report):
     """What was found: the checks counted, and each group that is treated worse."""
-    none, why = withheld(report.audits[0].settings)
+    none, why = nothing_concluded(report.audits[0].settings)
     if none:
-        return Verdict("undetermined", none, [why])
+        return Verdict("undetermined", none, why)
     verdicts = [check.verdict for check in report.checks]
     status, headline = "none", "No limit was given, so nothing passes or fails."
     if verdicts:
@@ -153,13 +152,19 @@ def _verdict(report):
         headline = (
             f"{asked}: {status}. {plural(len(verdicts), 'check')}: {listed(counted)}."
         )
-    reasons = dict.fromkeys(check.reason for check in report.checks if check.reason)
-    notes = sum(len(audit.notes) for audit in report.audits)
-    texts = [
-        f"Read first: {plural(notes, 'note')} at the end of 'What the data cannot tell'."
-    ]
-    told = [*(texts if notes else []), *(f"Undetermined: {text}." for text in reasons)]
-    return Verdict(status, headline, told + _found(report))
+    reasons = [check.reason for check in report.checks]
+    reasons += [beyond_all_scores(level.rates[0]) for level in report.audits[0].levels]
+    texts = [f"Undetermined: {reason}." for reason in dict.fromkeys(reasons) if reason]
+    n_notes = sum(len(audit.notes) for audit in report.audits)
+    where = "at the end of 'What the data cannot tell'"
+    return Verdict(
+        status, headline, read_first(n_notes, where) + texts + _found(report)
+    )
+
+
+def read_first(n_notes, where):
+    """A sentence about notes, in a list; empty without any."""
+    return [f"Read first: {plural(n_notes, 'note')} {where}."] if n_notes else []
 
 
 def _found(report):
@@ -171,33 +176,30 @@ def _found(report):
         for finding in level.findings
     ]
     worse = [f for f in findings if f[2].verdict in ("worse", "better")]
-    undecided = sum(f.verdict == "no certain difference" for *_, f in findings)
-    untested = sum(f.verdict == TOO_FEW for *_, f in findings)
-    differing = sum(len(_differing(audit)) for audit in report.audits)
     texts = [_told(*found) for found in worse[:MOST_TOLD]]
     if len(worse) > MOST_TOLD:
         more = plural(len(worse) - MOST_TOLD, "further difference")
         texts.append(f"The data show {more}, listed below.")
-    if undecided and not worse:
-        texts.append(
-            "The data do not show that any group is treated worse. That is not evidence "
-            "that all are treated alike: see the intervals."
-        )
-    elif undecided:
-        texts.append(
-            f"{plural(undecided, 'further comparison')}: no certain difference, which is no "
-            "evidence that there is none."
-        )
-    if untested:
-        texts.append(f"{plural(untested, 'comparison')} not made: too few errors.")
+    texts += counted([f.verdict for *_, f in findings], "comparisons of groups")
+    differing = sum(_n_differing(audit) for audit in report.audits)
     if differing:
         unit = {"pair": "person", "identity": "comparison"}
         own = report.audits[0].settings["average"]
         texts.append(
-            f"{plural(differing, 'comparison')} of rates would be concluded otherwise if "
-            f"every {unit[own]} weighed the same: see 'Both averages'."
+            f"{plural(differing, 'conclusion')} would be another if every {unit[own]} "
+            "weighed the same: see 'Both averages'."
         )
     return texts
+
+
+def counted(verdicts, what):
+    """Sentences about how many of all verdicts are of each state that is no finding."""
+    about = {NO_DIFFERENCE: ", which is no evidence that there is none", TOO_FEW: ""}
+    return [
+        f"{capital(word)}: {verdicts.count(word)} of {len(verdicts):,} {what}{more}."
+        for word, more in (about | {"undetermined": ""}).items()
+        if word in verdicts
+    ]
 
 
 def _told(audit, level, finding):
@@ -239,24 +241,23 @@ def _checks(report):
 
 def _of_check(check, report):
     """A check by name, with its limit, groups, number, bound and verdict."""
-    shown, of_rate = _form(check), check.name in RATE_LIMITS
-    groups = [printable(group) for group in check.groups]
-    named = (
-        f"{groups[0]} over {listed(groups[1:])}" if len(groups) > 1 else "".join(groups)
-    )
-    named = listed(groups) if groups and of_rate else named
+    of_rate = check.name in RATE_LIMITS
+    shown, (first, *others) = percent if of_rate else ratio, [*check.groups] or ["none"]
+    named = listed([printable(group) for group in (first, *others)])
+    if others and not of_rate:
+        named = f"{printable(first)} over {listed([printable(g) for g in others])}"
     left_out = ", ".join(map(printable, check.not_covered))
     cells = [
         Cell(f"at most {_limit_of(check)}"),
         Cell(
-            named or "none", more=f"without the pairs: {left_out}" if left_out else ""
+            named, more=f"not judged for lack of pairs: {left_out}" if left_out else ""
         ),
         Cell(shown(check.figure.value)),
         Cell(_bound(check, shown)),
         Cell(check.verdict, word=check.verdict),
     ]
     name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
-    return Row(capital(name), cells, _place_of_check(check, report))
+    return Row(capital(name), cells, f"at {_place_of_check(check, report)}")
 
 
 def check_sentence(check, report):
@@ -265,10 +266,6 @@ def check_sentence(check, report):
     *told, result = [cell.line for cell in row.cells]
     text = f"{result}: {row.line}: {'; '.join(told)}."
     return f"{text} {needed_words(check, report)}".strip()
-
-
-def _form(check):
-    return percent if check.name in RATE_LIMITS else ratio
 
 
 def _limit_of(check):
@@ -282,7 +279,7 @@ def _bound(check, shown):
     if check.reason:
         return check.reason
     if not check.groups:
-        return "nothing to judge by"
+        return "none: too few groups have the pairs"
     if verdict == "failed":
         of_first = f" for {printable(check.groups[0])}"
         several = check.name in RATE_LIMITS and len(check.groups) > 1
@@ -290,9 +287,7 @@ def _bound(check, shown):
     if verdict == "passed":
         return f"at most {shown(found.high)}"
     if math.isnan(found.high):
-        return "none: its pairs are of one person"
-    if check.name in RATE_LIMITS and found.high >= 1:
-        return f"none: {TOO_FEW}"
+        return "none: one person alone has the pairs"
     if found.value > check.limit:
         return f"may be as small as {shown(found.low)}"
     return f"may be as large as {shown(found.high)}"
@@ -300,32 +295,23 @@ def _bound(check, shown):
 
 def _place_of_check(check, report):
     """Where a check was made, in words."""
-    audit = next(a for a in report.audits if a.attribute == check.attribute)
-    thresholds = ("threshold", "worst_group_threshold")
-    level = next(
-        lev
-        for lev in audit.levels
-        if lev.far == check.far
-        and (
-            check.far is not None
-            or check.threshold in [getattr(lev, t) for t in thresholds]
-        )
-    )
-    return f"at {place_of(level, audit)}"
+    first = report.audits[0]
+    point = replace(first.levels[0], far=check.far, threshold=check.threshold)
+    return place_of(point, first)
 
 
 def needed_words(check, report):
     """How many more people, or pairs, would settle an undetermined check."""
     if check.verdict != "undetermined" or check.reason or not check.groups:
         return ""
-    what = "people"
+    one, what = "person", "people"
     if report.audits[0].settings.get("independent_pairs"):
-        of_far = rate_of(check.name) == "far"
-        what = f"{'impostor' if of_far else 'genuine'} pairs"
+        one = f"{'impostor' if rate_of(check.name) == 'far' else 'genuine'} pair"
+        what = f"{one}s"
     if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."
     if not check.people_needed:
-        return f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} settles it."
+        return f"If rates are as found, no number of {what} up to {MAX_PEOPLE:,} settles it."
     one = {"people": "person"}.get(what, what[:-1])
     people = listed(
         [
@@ -364,45 +350,47 @@ def _conclusions(report):
         for level in audit.levels
         for finding in level.findings
     ]
-    head = ["Comparison", "Group", "Others", "Ratio, alone", "p, alone"]
     alpha = 100 * (1 - report.audits[0].settings["confidence_level"])
     caption = (
-        "For each rate, operating point and attribute, every group whose rate differs from "
+        "Of each rate, operating point and attribute, the groups whose rate differs from "
         "that of the others (the geometric mean of several), or else the group that differs "
-        "most certainly. Conclusions go by the adjusted p, which allows for all comparisons "
-        f"(Holm): if no group were treated worse, nominally at most {alpha:g} % of such "
-        "audits would name one. It never falls from a smaller p to a larger one, so that "
-        "several may be equal."
+        "most clearly. A conclusion goes by the adjusted p, which allows for the number of "
+        f"comparisons: of a system that treats all groups alike, about {alpha:g} % of audits "
+        "or fewer would name a group. By that method (Holm's), several may be equal."
     )
-    return Table(caption, [*head, "Adjusted p", "Conclusion"], rows)
+    head = ["Comparison", "Group", "Others", "Ratio, alone", "p, alone", "Adjusted p"]
+    return Table(caption, [*head, "Conclusion"], rows)
 
 
 def _row_of_finding(audit, level, finding):
+    found, cells = finding.ratio, [Cell(NONE)] * 5
+    if finding.group is not None and finding.verdict != "undetermined":
+        cells = [
+            Cell(f"{printable(finding.group)}: {percent(finding.value)}"),
+            Cell(f"{_others(finding)}: {percent(finding.other_value)}"),
+            Cell(ratio(found.value), ratios(found.low, found.high), few=_few(found)),
+            Cell(p_value(found.p_value)),
+            Cell(p_value(finding.p_adjusted)),
+        ]
     name = f"{RATES[finding.rate]} by {printable(audit.attribute)}"
-    place = f"at {place_of(level, audit)}"
-    word, text = _concluded(finding)
-    if finding.group is None:
-        cells = [*[Cell(NONE)] * 5, Cell(text, word=word)]
-        return Row(name, cells, place)
-    found = finding.ratio
-    cells = [
-        Cell(f"{printable(finding.group)}: {percent(finding.value)}"),
-        Cell(f"{_others(finding)}: {percent(finding.other_value)}"),
-        Cell(ratio(found.value), ratios(found.low, found.high), few=_few(found)),
-        Cell(p_value(found.p_value)),
-        Cell(p_value(finding.p_adjusted)),
-        Cell(text, word=word),
-    ]
-    return Row(name, cells, place)
+    shown = concluded(finding.verdict, _conclusion(finding), found.supported)
+    return Row(name, [*cells, shown], f"at {place_of(level, audit)}")
 
 
-def _concluded(finding):
-    """What a finding concludes: the class of its colour, and its words."""
+def _conclusion(finding):
+    """What a finding concludes, in words."""
     if finding.verdict not in ("worse", "better"):
-        return "undetermined", finding.verdict
+        return finding.verdict
     others = " than the others" if len(finding.others) > 1 else ""
-    text = f"{printable(finding.group)} is treated {finding.verdict}{others}"
-    return finding.verdict if finding.ratio.supported else "", text
+    return f"{printable(finding.group)} is treated {finding.verdict}{others}"
+
+
+def concluded(verdict, text, supported=True):
+    """A conclusion; findings that rest on enough, and what is undetermined, have a colour."""
+    if verdict == TOO_FEW:
+        return Cell("", few=TOO_FEW)
+    coloured = supported and verdict != NO_DIFFERENCE
+    return Cell(text, word=verdict if coloured or verdict == "undetermined" else "")
 
 
 def _few(figure):
@@ -424,17 +412,40 @@ def _facts(report, source):
         for name, digest in first.settings.get("sha256", {}).items()
     ]
     rows += facts_of_data(first.groups[0], attributes)
-    for audit in report.audits:
-        if audit.n_unknown:
-            unit = (
-                "images" if first.groups[0].n_images is not None else "people or pairs"
-            )
-            about = f"{count(audit.n_unknown)} {unit}, counted for everyone only"
-            rows.append((f"Unknown {printable(audit.attribute)}", about))
+    unit = "images" if first.groups[0].n_images is not None else "people or pairs"
+    rows += [
+        (
+            f"Unknown {printable(audit.attribute)}",
+            f"{count(audit.n_unknown)} {unit}, counted for everyone only",
+        )
+        for audit in report.audits
+        if audit.n_unknown
+    ]
     thresholds = [title_of(level, first) for level in first.levels]
-    rows.append(("Operating points", "; ".join(thresholds)))
-    rows.append(("Intervals", f"{100 * first.settings['confidence_level']:g} %"))
-    return rows
+    return [*rows, ("Operating points", "; ".join(thresholds))]
+
+
+def about_rows(found):
+    """What the caller said of the test."""
+    named = {"system": "System", "dataset": "Data set", "organisation": "Laboratory"}
+    return [
+        (t, printable(found.about[k])) for k, t in named.items() if k in found.about
+    ]
+
+
+def facts_of_data(everyone, attributes):
+    """How many people, images and comparisons there are, and by what they are grouped."""
+    people = "not known; pairs taken as independent"
+    if everyone.n_identities is not None:
+        people = count(everyone.n_identities)
+    images = [("Images", count(everyone.n_images))]
+    return [
+        ("People", people),
+        *(images if everyone.n_images is not None else []),
+        ("Mated comparisons (genuine pairs)", count(everyone.n_genuine)),
+        ("Non-mated comparisons (impostor pairs)", count(everyone.n_impostor)),
+        ("Attributes", "; ".join(attributes)),
+    ]
 
 
 # ---- an attribute --------------------------------------------------------------------
@@ -442,34 +453,40 @@ def _facts(report, source):
 
 def _of_audit(report, place):
     """Parts of the section of one attribute."""
-    audit, name = report.audits[place], f"by-{place}"
-    parts = [_figure(audit)] if place else []
-    for n, level in enumerate(audit.levels):
-        tables = [
-            _rates(level, audit),
-            disparities_table(disparity_rows(level, audit.settings)),
-        ]
-        if level.matrix is not None and len(level.matrix.groups) > 1:
-            about = f"{printable(audit.attribute)} at {place_of(level, audit)}"
-            shades = shades_of(level.matrix.far)
-            tables.append(matrix_table(level.matrix, shades, about))
-        parts.append(Section(f"{name}-level-{n}", title_of(level, audit), tables))
-    if audit.curves is not None:
-        title = "Detection error tradeoff (DET) by group"
-        parts.append(Section(f"{name}-det", title, [_det(audit)]))
-    if audit.averaged is not None:
-        parts.append(Section(f"{name}-averages", "Both averages", [_averages(audit)]))
-    groups = [groups_table([groups_row(found) for found in audit.groups])]
-    groups += [
+    audit, about = (
+        report.audits[place],
+        f"by {printable(report.audits[place].attribute)}",
+    )
+    tables = [("det", "Detection error tradeoff (DET) by group", _det(audit))]
+    tables.append(("averages", "Both averages", _averages(audit)))
+    crossings = [
         _cells(crossing, audit)
         for crossing in report.crossings
         if " & ".join(crossing.attributes) == audit.attribute
     ]
-    parts.append(Section(f"{name}-groups", "Groups", groups))
-    if audit.failures:
-        title = "Failures to acquire and to enrol"
-        parts.append(Section(f"{name}-failures", title, _failures(audit)))
-    return parts
+    groups = groups_table([groups_row(found) for found in audit.groups])
+    tables.append(("groups", "Groups", [groups, *crossings]))
+    tables.append(("failures", "Failures to acquire and to enrol", _failures(audit)))
+    levels = [
+        (
+            f"level-{n}",
+            title_of(level, audit),
+            [
+                _rates(level, audit),
+                disparities_table(disparity_rows(level, audit.settings)),
+                *matrix_tables(
+                    [level.matrix], [f"{about} at {place_of(level, audit)}"]
+                ),
+            ],
+        )
+        for n, level in enumerate(audit.levels)
+    ]
+    parts = [_figure(audit)] if place else []
+    return parts + [
+        Section(f"by-{place}-{name}", title, found)
+        for name, title, found in (*levels, *tables)
+        if found
+    ]
 
 
 def _rates(level, audit):
@@ -482,56 +499,43 @@ def _rates(level, audit):
 
 def rates_row(level, found, size, place=""):
     """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
-    cells = []
-    for rate, n_pairs in (("far", size.n_impostor), ("frr", size.n_genuine)):
-        figure = getattr(found, rate)
-        errors, worth = (getattr(found, f"{rate}_{n}") for n in ("errors", "effective"))
-        cells += [
-            Cell(count(n_pairs)),
-            Cell(count(errors, figure.source), more=_worth(worth)),
-            _of_rate(figure),
-        ]
+    cells = [
+        *(
+            Cell(count(size.n_impostor)),
+            Cell(count(found.far_errors, found.far.source)),
+        ),
+        *(_of_rate(found.far), Cell(count(size.n_genuine))),
+        *(Cell(count(found.frr_errors)), _of_rate(found.frr)),
+    ]
     for gen in level.generalised:
         if gen.group == found.group:
             cells += [Cell(percent(gen.gfar)), Cell(percent(gen.gfrr))]
-    return Row(_name(found.group), cells, place, found.group is None)
+    return _row_of_group(found.group, cells, place)
 
 
-def _name(group):
-    """A group as the heading of a row."""
-    return "Everyone" if group is None else printable(group)
-
-
-def _worth(effective):
-    """What errors are worth; empty where that is not known."""
-    if effective is None or not effective.errors:
-        return ""
-    errors = (
-        f"{round(effective.errors):,}" if effective.errors >= 0.5 else "less than 1"
-    )
-    return f"worth {errors} of {round(effective.people):,} people"
+def _row_of_group(group, cells, place=""):
+    name = "Everyone" if group is None else printable(group)
+    return Row(name, cells, place, group is None)
 
 
 def _of_rate(figure):
-    return Cell(
-        percent(figure.value), percents(figure.low, figure.high), few=_few(figure)
-    )
+    ends = percents(figure.low, figure.high)
+    return Cell(percent(figure.value), ends, few=_few(figure))
 
 
 def rates_table(rows, settings, generalised=False):
     """A table of such rows."""
-    head = ["Group", "Non-mated comparisons", "False matches", "FMR (FAR)"]
-    head += ["Mated comparisons", "False non-matches", "FNMR (FRR)"]
+    head = ["Group", "Non-mated comparisons", "False matches", RATES["far"]]
+    head += ["Mated comparisons", "False non-matches", RATES["frr"]]
     head += ["GFAR", "GFRR"] if generalised else []
-    caption = "Comparisons, errors and error rates of each group, with intervals, each alone. "
+    caption = (
+        "Comparisons, errors and error rates of each group, with intervals, each alone."
+    )
     if not settings.get("independent_pairs"):
-        caption += (
-            "Errors of one person come together: they are worth as many independent ones, "
-            "of as many people who err alike, as stand beneath. "
-        )
+        caption += " Intervals are wide where few people make most of the errors."
     if settings["average"] == "identity":
-        caption += "Every person weighs the same, so that a rate is not errors over comparisons."
-    return Table(caption.strip(), head, rows)
+        caption += " Every person weighs the same, so that a rate is not errors over comparisons."
+    return Table(caption, head, rows)
 
 
 def disparity_rows(level, settings, place=""):
@@ -547,11 +551,11 @@ def disparity_rows(level, settings, place=""):
     joined = found.get(("max_min", "overall"))
     supported = joined is None or (joined.far.supported and joined.frr.supported)
     for index in level.indices:
-        both = Cell(
-            f"{ratio(index.value)} (both rates)", few="" if supported else TOO_FEW
+        both = f"{ratio(index.value)} (both rates)"
+        cells = [Cell(both, few="" if supported else TOO_FEW), Cell(NONE)]
+        rows.append(
+            Row(INDICES[index.name], [Cell(f"{index.neutral:g}"), *cells], place)
         )
-        cells = [Cell(f"{index.neutral:g}"), both, Cell(NONE)]
-        rows.append(Row(INDICES[index.name], cells, place))
     return rows
 
 
@@ -561,54 +565,61 @@ def _disparity(name, measured, place):
         shown, ends = points, points_between
     cells = [Cell(f"{measured.neutral:g}")]
     for figure in (measured.far, measured.frr):
-        more = ""
-        if figure.corrected is not None and math.isfinite(figure.corrected):
-            more = f"{shown(figure.corrected)} without noise"
-        ends_ = ends(figure.low, figure.high)
-        cells.append(Cell(shown(figure.value), ends_, more, _few(figure)))
+        more, corrected = "", figure.corrected
+        if corrected is not None and math.isfinite(corrected + figure.value):
+            more = f"{shown(corrected)} without noise"
+        of_ends = ends(figure.low, figure.high)
+        cells.append(Cell(shown(figure.value), of_ends, more, _few(figure)))
     return Row(name, cells, place)
 
 
 def disparities_table(rows):
     """A table of such rows."""
     caption = (
-        "Disparities at one global threshold. FPD and FND, the false positive and the "
-        "false negative differential, are D/(D \N{MINUS SIGN} 1) times the Gini "
-        "coefficient of the D groups' rates. Larger is less fair; for FDR, smaller "
+        "Disparities at one threshold for everybody. Larger is less fair; for FDR, smaller "
         "is. The last three combine both rates and have no interval. Lower ends of largest "
-        "/ smallest allow for the number of groups. Chance alone makes "
-        "rates differ: 'without noise' is an estimate of the disparity without that part."
+        "/ smallest allow for the number of groups. Chance alone makes rates differ: "
+        "'without noise' is an estimate of the disparity without that part."
     )
     head = ["Disparity", "If all are alike", "Of the FMR", "Of the FNMR"]
     return Table(caption, head, rows)
 
 
-def matrix_table(matrix, shades, about):
-    """The FMR of every two groups.
+def matrix_tables(matrices, abouts):
+    """The FMR of every two groups, in shades that can be compared; empty without two.
 
     Parameters
     ----------
-    matrix : Matrix
-    shades : ndarray, shape (n_groups, n_groups)
-        Depth of colour in [0, 1].
-    about : str
-        Attribute and operating point, in words.
+    matrices : list of Matrix or None
+    abouts : list of str
+        Attribute, operating point and system of each, in words.
 
     Returns
     -------
-    table : Table
+    tables : list of Table
     """
+    if any(matrix is None or len(matrix.groups) < 2 for matrix in matrices):
+        return []
+    shades = _shades(np.stack([matrix.far for matrix in matrices]))
+    return [_matrix(*of_one) for of_one in zip(matrices, shades, abouts, strict=True)]
+
+
+def _matrix(matrix, shades, about):
     rows = []
     for g, group in enumerate(matrix.groups):
-        cells = []
-        for h in range(len(matrix.groups)):
-            n = int(matrix.n_impostor[g, h])
-            counted = f"{matrix.n_errors[g, h]:,} of {n:,}"
-            rate = Cell(percent(matrix.far[g, h]), counted, style=_style(shades[g, h]))
-            cells.append(rate if n else Cell("no pairs"))
+        found = zip(
+            *(of[g] for of in (matrix.n_impostor, matrix.n_errors, matrix.far, shades)),
+            strict=True,
+        )
+        cells = [
+            Cell(percent(far), f"{errors:,} of {n:,}", style=_style(shade))
+            if n
+            else Cell("no pairs")
+            for n, errors, far, shade in found
+        ]
         rows.append(Row(printable(group), cells))
     caption = (
-        f"FMR of every two groups of {about}: how often two people, one of each group, are "
+        f"FMR of every two groups {about}: how often two people, one of each group, are "
         "taken for one. Darker is worse."
     )
     if not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
@@ -616,11 +627,8 @@ def matrix_table(matrix, shades, about):
     return Table(caption, ["Group", *map(printable, matrix.groups)], rows, "matrix")
 
 
-def shades_of(far):
-    """Depth of colour of each cell in [0, 1], by the logarithm of its rate.
-
-    Those of several matrices at once can be compared.
-    """
+def _shades(far):
+    """Depth of colour of each cell in [0, 1], by the logarithm of its rate."""
     shown = np.where(far > 0, far, np.nan)
     if np.isnan(shown).all():
         return np.zeros(far.shape)
@@ -631,50 +639,40 @@ def shades_of(far):
 
 def _style(shade):
     """Colours of a cell: the ground, and of black and white the ink that is clearer."""
-    colour = np.rint(255 + (DARK - 255) * shade)
-    ink = "#fff" if _luminance(colour / 255) < BALANCE else "#000"
-    ground = ",".join(f"{part:.0f}" for part in colour)
+    ink = "#fff" if shade > INK_CHANGES else "#000"
+    ground = ",".join(f"{part:.0f}" for part in 255 + (DARK - 255) * shade)
     return f"background:rgb({ground});color:{ink};--soft:{ink}"
 
 
-def _luminance(colour):
-    """Relative luminance of sRGB in [0, 1], as WCAG defines it."""
-    linear = np.where(
-        colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4
-    )
-    return float(linear @ (0.2126, 0.7152, 0.0722))
-
-
 def _det(audit):
+    """The figure of the curves of all groups, in a list; empty without curves."""
+    if audit.curves is None:
+        return []
     names = [short_place(level, audit) for level in audit.levels]
-    marked = [f"{n}: {mark}" for n, mark in zip(names, cycle(MARKS), strict=False)]
     caption = (
-        "Both rates of each group as the one threshold for everybody moves. Points mark "
-        f"the operating points ({', '.join(marked)}); where the points of groups lie apart, "
-        "the threshold treats them differently. Rates of zero have no place on these axes."
+        "Both rates of each group as the one threshold for everybody moves. Where the "
+        "points of groups lie apart, the threshold treats them differently. Rates of zero "
+        "have no place on these axes."
     )
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
-    return Figure(caption, lambda: det(audit.curves, audit.levels, names))
+    return [Figure(caption, lambda: det(audit.curves, audit.levels, names))]
 
 
 def _averages(audit):
     """Rates and conclusions, every comparison weighing the same and every person."""
+    if audit.averaged is None:
+        return []
     rows = []
-    for level, beside in zip(audit.levels, audit.averaged.levels, strict=True):
-        place = f"at {place_of(level, audit)}"
+    for both in zip(audit.levels, audit.averaged.levels, strict=True):
+        place = f"at {place_of(both[0], audit)}"
         for rate in RATES:
-            for both in zip(level.rates, beside.rates, strict=True):
-                name = f"{RATES[rate]} of {who(both[0].group)}"
-                rows.append(
-                    Row(name, [_of_rate(getattr(r, rate)) for r in both], place)
-                )
-            told = [
-                [_concluded(f)[1] for f in found.findings if f.rate == rate]
-                for found in (level, beside)
-            ]
-            cells = [Cell("; ".join(texts)) for texts in told]
-            rows.append(Row(f"{RATES[rate]}, conclusion", cells, place))
+            for of_group in zip(*(level.rates for level in both), strict=True):
+                name = f"{RATES[rate]} of {who(of_group[0].group)}"
+                cells = [_of_rate(getattr(found, rate)) for found in of_group]
+                rows.append(Row(name, cells, place))
+            told = ["; ".join(map(_conclusion, _findings(lev, rate))) for lev in both]
+            rows.append(Row(f"{RATES[rate]}, conclusion", [*map(Cell, told)], place))
     weighs = {"pair": "Every comparison alike", "identity": "Every person alike"}
     caption = (
         f"One person is in {100 * audit.largest_genuine_share:.0f} % of the mated "
@@ -682,43 +680,44 @@ def _averages(audit):
         "person. The conclusions, checks and tables above use the first of the two columns."
     )
     head = ["Rate", weighs[audit.settings["average"]], weighs[audit.averaged.value]]
-    return Table(caption, head, rows)
+    return [Table(caption, head, rows)]
 
 
-def _differing(audit):
-    """Levels and rates of which the other average concludes something else, a list."""
+def _findings(level, rate):
+    return [finding for finding in level.findings if finding.rate == rate]
+
+
+def _n_differing(audit):
+    """At how many levels, of either rate, the other average concludes something else."""
     if audit.averaged is None:
-        return []
-    found = []
-    for level, beside in zip(audit.levels, audit.averaged.levels, strict=True):
-        for rate in RATES:
-            own, other = (
-                {(f.group, f.verdict) for f in at.findings if f.rate == rate}
-                for at in (level, beside)
-            )
-            if own != other and {v for _, v in own | other} != {
-                "no certain difference"
-            }:
-                found.append((level, rate))
-    return found
+        return 0
+    both = [
+        [
+            {
+                (f.group if f.verdict != NO_DIFFERENCE else None, f.verdict)
+                for f in found
+            }
+            for level in levels
+            for found in (_findings(level, rate) for rate in RATES)
+        ]
+        for levels in (audit.levels, audit.averaged.levels)
+    ]
+    return sum(own != other for own, other in zip(*both, strict=True))
 
 
 def groups_row(found, place=""):
     """The size of a group, and its equal error rate."""
-    sizes = found.n_identities, found.n_images, found.n_genuine, found.n_impostor
-    cells = [*(Cell(count(size)) for size in sizes), _of_rate(found.equal_error_rate)]
-    return Row(_name(found.group), cells, place, found.group is None)
+    sizes = [Cell(count(size)) for size in (found.n_identities, found.n_images)]
+    return _row_of_group(found.group, [*sizes, _of_rate(found.equal_error_rate)], place)
 
 
 def groups_table(rows):
     """A table of such rows."""
-    head = ["Group", "People", "Images", "Mated comparisons"]
     caption = (
         "Size of each group, and its equal error rate (EER), at the threshold where its "
-        f"{LONG_RATES['far']} equals its {LONG_RATES['frr']}. A comparison belongs to a "
-        "group if both of its images do."
+        f"{LONG_RATES['far']} equals its {LONG_RATES['frr']}."
     )
-    return Table(caption, [*head, "Non-mated comparisons", "EER"], rows)
+    return Table(caption, ["Group", "People", "Images", "EER"], rows)
 
 
 def _cells(crossing, audit):
@@ -732,20 +731,19 @@ def _cells(crossing, audit):
         for cell in crossing.cells
     ]
     names = ", ".join(map(printable, crossing.attributes))
-    return Table(
-        f"Number of {counted} by {names}.", [capital(names), capital(counted)], rows
-    )
+    head = [capital(names), capital(counted)]
+    return Table(f"Number of {counted} by {names}.", head, rows)
 
 
 def _failures(audit):
+    if not audit.failures:
+        return []
     rows = []
     for found in audit.failures:
-        cells = [
-            Cell(count(found.n_attempts)),
-            *(Cell(count(found.n_failed_to_acquire)), Cell(percent(found.fta))),
-            *(Cell(count(found.n_failed_to_enrol)), Cell(percent(found.fte))),
-        ]
-        rows.append(Row(_name(found.group), cells, everyone=found.group is None))
+        shown = count(found.n_failed_to_acquire), percent(found.fta)
+        shown += count(found.n_failed_to_enrol), percent(found.fte)
+        cells = [Cell(text) for text in (count(found.n_attempts), *shown)]
+        rows.append(_row_of_group(found.group, cells))
     head = ["Group", "Attempts", "Failed to acquire", "FTA", "Failed to enrol", "FTE"]
     caption = (
         "Attempts that gave no template, by group. FTA is the share of all attempts, FTE "
@@ -765,24 +763,25 @@ def _failures(audit):
 
 def _open(report):
     """What rests on too few errors, the people that checks need, and notes."""
-    parts, checks = [], report.checks
     needed = [
-        f"{LIMITED[c.name]} by {printable(c.attribute)}, at most {_limit_of(c)}, "
+        f"{LIMITED[c.name]} by {printable(c.attribute)}, at most {_limit_of(c)}, at "
         f"{_place_of_check(c, report)}: {text}"
-        for c in checks
+        for c in report.checks
         if (text := needed_words(c, report))
     ]
-    if needed:
-        title = "What would settle a check"
-        parts.append(Section("open-needed", title, [needed]))
-    texts = [text for audit in report.audits for text in unsupported_of(audit)]
-    if texts:
-        parts.append(Section("open-few", capital(TOO_FEW), [FEW, texts]))
-    notes = dict.fromkeys(str(n) for audit in report.audits for n in audit.notes)
-    if notes:
-        parts.append(Section("open-notes", "Notes", [[printable(n) for n in notes]]))
+    few = [text for audit in report.audits for text in unsupported_of(audit, audit)]
+    notes = dict.fromkeys(printable(n) for audit in report.audits for n in audit.notes)
+    parts = [
+        Section(f"open-{name}", title, found)
+        for name, title, found in (
+            ("needed", "What would settle a check", [needed]),
+            ("few", capital(TOO_FEW), [FEW, few]),
+            ("notes", "Notes", [list(notes)]),
+        )
+        if found[-1]
+    ]
     findings = (f for a in report.audits for lev in a.levels for f in lev.findings)
-    if not checks and any(f.verdict == "no certain difference" for f in findings):
+    if not report.checks and any(f.verdict == NO_DIFFERENCE for f in findings):
         parts.append(
             "How many more people would decide depends on the difference that matters. "
             "Give a limit (such as --max-fnmr), and the audit says how many more people "
@@ -791,31 +790,35 @@ def _open(report):
     return parts
 
 
-FEW = (
-    "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
-    "errors more than a third of which come from one person. Do not conclude from their size."
-)
+def unsupported_of(measured, found):
+    """Sentences about figures that rest on too few errors, with the reason.
 
-
-def unsupported_of(audit):
-    """Sentences about figures that rest on too few errors, with the reason."""
-    texts, by = {}, f"by {printable(audit.attribute)}"
-    for found in audit.groups:
-        figure = found.equal_error_rate
-        if not figure.supported:
-            why = reason_in_words(figure)
-            texts[f"EER of {who(found.group)} ({by}): {why}."] = None
-    for level in audit.levels:
-        at = f"at {place_of(level, audit)}"
-        for found in level.rates:
-            for rate, name in RATES.items():
-                if not (figure := getattr(found, rate)).supported:
-                    why = reason_in_words(figure, rate)
-                    texts[f"{name} of {who(found.group)} ({by}) {at}: {why}."] = None
+    Parameters
+    ----------
+    measured : Audit or Measured
+    found : Audit or SystemsComparison
+        Whose settings these are.
+    """
+    by, named = f"by {printable(measured.attribute)}", []
+    for row in measured.groups:
+        named.append((f"EER of {who(row.group)} ({by})", row.equal_error_rate, None))
+    texts = []
+    for level in measured.levels:
+        at = f"at {place_of(level, found)}"
+        named += [
+            (f"{RATES[rate]} of {who(row.group)} ({by}) {at}", getattr(row, rate), rate)
+            for row in level.rates
+            for rate in RATES
+        ]
         for finding in level.findings:
-            for text in _not_compared(finding, level):
-                texts[f"{RATES[finding.rate]} {by} {at}: {text}."] = None
-    return list(texts)
+            told = _not_compared(finding, level)
+            texts += [f"{RATES[finding.rate]} {by} {at}: {text}." for text in told]
+    few = [
+        f"{name}: {reason_in_words(figure, rate)}."
+        for name, figure, rate in named
+        if not figure.supported
+    ]
+    return list(dict.fromkeys(few + texts))
 
 
 def _not_compared(finding, level):
@@ -834,66 +837,86 @@ def _not_compared(finding, level):
 # ---- how, and what not ---------------------------------------------------------------
 
 
-def _method(audit):
-    """How the numbers of an audit came about."""
-    settings = audit.settings
-    independent = settings.get("independent_pairs")
-    is_accepted = "similarity is at least"
+def lines_of(name):
+    """Lines of a text that is the same on every page."""
+    file = files("skfairfr.report") / "texts" / f"{name}.txt"
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def glossary(settings, without=()):
+    """Words of the page."""
+    accepted_at = "similarity from which on"
     if settings.get("distance"):
-        is_accepted = "distance is at most"
-    texts = [
-        "Every two samples that the data compare make one comparison; it is accepted if "
-        f"its {is_accepted} the threshold. A comparison belongs to a group if both "
-        "samples do.",
-        f"Two samples are compared by {settings.get('similarity')}.",
-        *_across(settings),
-        _threshold(audit),
-        f"Every {'comparison' if settings['average'] == 'pair' else 'person'} weighs the "
-        "same in a rate.",
-        _intervals(settings),
-        "Each group is compared with the geometric mean of the others by a two-sided test, "
-        f"which allows for {'' if independent else 'people who are in many pairs and for '}"
-        "the number of comparisons made (Holm).",
-    ]
-    if "similarity" not in settings:
-        del texts[1]
-    return [texts, Section("method-settings", "Settings", [settings_of(settings)])]
-
-
-def _across(settings):
-    if not settings.get("domain"):
-        return []
-    return [f"Only samples across the two values of {settings['domain']} are compared."]
-
-
-def _threshold(audit):
-    if audit.levels[0].set_on == "given":
-        return "The threshold was given; intervals are about it."
-    impostors = {
-        "all": "all non-mated comparisons",
-        "same_group": "the non-mated comparisons within a group",
-    }[audit.settings["impostors"]]
-    where = "other" if audit.levels[0].set_on == "other data" else "these"
-    return (
-        f"A threshold is set where the FMR of {impostors} meets the level, on {where} data: "
-        "the shortest number that accepts the same comparisons. Intervals are about this "
-        "threshold, not about one that other people would have set."
+        accepted_at = "distance up to which"
+    lines = (line.replace("{accepted}", accepted_at) for line in lines_of("glossary"))
+    terms = (line.split(": ", 1) for line in lines)
+    return Facts(
+        [(t, said) for t, said in terms if not t.startswith(without)], long=True
     )
 
 
-def _intervals(settings):
+def settings_of(settings):
+    """A section of the settings by name, thresholds on the scale of the caller's scores."""
+    unset = (None, False)
+    shown = {k: v for k, v in settings.items() if v not in unset and k != "sha256"}
+    if "threshold" in shown:
+        sign = -1 if settings.get("distance") else 1
+        shown["threshold"] = [in_digits(sign * v) for v in shown["threshold"]]
+    rows = []
+    for name, value in in_iso(shown).items():
+        values = value if isinstance(value, list | tuple) else [value]
+        texts = (f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+        rows.append((name, ", ".join(texts)))
+    return Section("method-settings", "Settings", [Facts(rows)])
+
+
+def _method(audit):
+    """How the numbers of an audit came about."""
+    settings, set_on = audit.settings, audit.levels[0].set_on
+    independent = settings.get("independent_pairs")
+    is_accepted = (
+        "distance is at most" if settings.get("distance") else "similarity is at least"
+    )
+    texts = [
+        "Every two samples that the data compare make one comparison; it is accepted if "
+        f"its {is_accepted} the threshold. A comparison belongs to a group if both "
+        "samples do."
+    ]
+    if "similarity" in settings:
+        texts.append(f"Two samples are compared by {settings['similarity']}.")
+    if settings.get("domain"):
+        across = f"the two values of {settings['domain']}"
+        texts.append(f"Only samples across {across} are compared.")
+    of = {"all": "all non-mated comparisons"}
+    of["same_group"] = "the non-mated comparisons within a group"
+    where = "other" if set_on == "other data" else "these"
+    setting = "The threshold was given; intervals are about it."
+    if set_on != "given":
+        setting = (
+            f"A threshold is set where the FMR of {of[settings['impostors']]} meets the "
+            f"level, on {where} data: the shortest number that accepts the same "
+            "comparisons. Intervals are about this threshold, not about one that other "
+            "people would have set."
+        )
     drawn, how = "other people of the same population", "people who are in many errors"
-    if settings.get("independent_pairs"):
+    if independent:
         drawn, how = (
             "other pairs of the same kind, as if no two shared a person",
             "few errors",
         )
-    return (
+    texts += [
+        setting,
+        f"Every {'comparison' if settings['average'] == 'pair' else 'person'} weighs the "
+        "same in a rate.",
         f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %, each "
         "alone. Those of rates, the EER, ratios and largest / smallest come from the errors "
         f"of each person, on a scale that allows for {how}. Other disparities take "
-        f"{settings['n_resamples']:,} resamples."
-    )
+        f"{settings['n_resamples']:,} resamples.",
+        "Each group is compared with the geometric mean of the others by a two-sided test, "
+        f"which allows for {'' if independent else 'people who are in many pairs and for '}"
+        "the number of comparisons made (Holm).",
+    ]
+    return [texts, settings_of(settings)]
 
 
 def _limits(audit):

@@ -1,35 +1,37 @@
 """The document of a comparison of systems, harm first, from the records alone."""
 
 import os
-from types import SimpleNamespace
 
 import numpy as np
 
 from skfairfr.report._audit_document import (
     FEW,
     HOLLOW,
+    about_rows,
+    concluded,
+    counted,
     disparities_table,
     disparity_rows,
-    groups_row,
-    groups_table,
-    matrix_table,
-    rates_row,
-    rates_table,
-    shades_of,
-    unsupported_of,
-)
-from skfairfr.report._common_parts import (
-    about_rows,
     facts_of_data,
     glossary,
+    groups_row,
+    groups_table,
     lines_of,
-    place_of,
+    matrix_tables,
+    rates_row,
+    rates_table,
+    read_first,
     settings_of,
+    unsupported_of,
+)
+from skfairfr.report._figures import changes, det_of_systems, group_rates
+from skfairfr.report._notes import (
+    heading_of,
+    nothing_concluded,
+    place_of,
     short_place,
     title_of,
-    withheld,
 )
-from skfairfr.report._page_figures import changes, det_of_systems, group_rates
 from skfairfr.utils._document import (
     Cell,
     Document,
@@ -42,8 +44,10 @@ from skfairfr.utils._document import (
 )
 from skfairfr.utils._words import (
     LONG_RATES,
+    NO_DIFFERENCE,
     RATES,
     TOO_FEW,
+    accepted,
     capital,
     count,
     listed,
@@ -68,36 +72,46 @@ IN_NOTEBOOK = ("verdict", "system-*")
 def document_of(found):
     """A SystemsComparison as a document."""
     first, *others = short_names(found.systems)
-    sections = [Section("verdict", "Verdict", [_verdict(found), *_disparities(found)])]
-    sections.append(Section("data", "What was compared", [Facts(_facts(found))]))
-    for place, name in enumerate(found.systems[1:]):
-        parts = _of_system(found, name, f"system-{place}")
-        head = f"{others[place]} against {first}"
-        sections.append(Section(f"system-{place}", head, parts))
+    opening = [_verdict(found), *_disparities(found)]
     attributes = dict.fromkeys(m.attribute for m in found.measured)
-    for place, attribute in enumerate(attributes):
-        name, parts = printable(attribute), _of_attribute(found, attribute)
-        head = f"Error rates by {name}"
-        sections.append(Section(f"by-{place}", head, parts, f"By {name}"))
-    notes = [[printable(note) for note in found.notes]] if found.notes else []
-    unused = ("Template", "FTA", "GFAR")
-    terms = glossary(found.settings, unused)
+    terms = glossary(found.settings, ("Template", "FTA", "GFAR"))
     about = (
         "A disparity that became smaller because groups got worse, with no rate found "
         "to have got better."
     )
     terms.rows.append(("Levelling down", about))
-    sections += [
+    sections = [
+        Section("verdict", "Verdict", opening),
+        Section("data", "What was compared", [Facts(_facts(found))]),
+        *(
+            Section(
+                f"system-{n}", f"{short} against {first}", _of_system(found, name, n)
+            )
+            for n, (short, name) in enumerate(
+                zip(others, found.systems[1:], strict=True)
+            )
+        ),
+        *(
+            Section(
+                f"by-{n}",
+                f"Error rates by {name}",
+                _of_attribute(found, of),
+                f"By {name}",
+            )
+            for n, of in enumerate(attributes)
+            for name in [printable(of)]
+        ),
         Section("open", "What the data cannot tell", _unsupported(found)),
-        Section("notes", "Notes", notes),
+        Section(
+            "notes", "Notes", [list(map(printable, found.notes))] * bool(found.notes)
+        ),
         Section("method", "How it was computed", _method(found)),
         Section("limits", "Limits", [lines_of("comparison_limits")]),
         Section("glossary", "Glossary", [terms]),
     ]
+    title = printable(found.about.get("title", "Comparison of verification systems"))
     subtitle = f"{', '.join(others)} against {first}"
-    shown = [section for section in sections if section.parts]
-    title = found.about.get("title", "Comparison of verification systems")
-    return Document(printable(title), subtitle, shown)
+    return Document(title, subtitle, [section for section in sections if section.parts])
 
 
 def short_names(systems):
@@ -111,8 +125,9 @@ def short_names(systems):
     -------
     names : list of str
     """
-    files = [os.path.basename(name) for name in systems]
-    names = files if all(files) and len(set(files)) == len(files) else list(systems)
+    names = [os.path.basename(name) for name in systems]
+    if not all(names) or len(set(names)) < len(names):
+        names = list(systems)
     shown = [
         name
         if len(name) <= LONGEST
@@ -128,49 +143,47 @@ def short_names(systems):
 
 
 def _verdict(found):
-    none, why = withheld(found.settings)
+    none, why = nothing_concluded(found.settings)
     if none:
-        return Verdict("undetermined", none, [why])
+        return Verdict("undetermined", none, why)
     harm, improved = found.harm, found.improved
     better = f"{plural(len(improved), 'rate')} got better." if improved else ""
+    verdicts = [change.verdict for change in found.changes]
     status, headline = "none", "No rate was found to have changed."
     if harm:
         status = "failed"
         headline = f"Harm: {plural(len(harm), 'rate')} got worse. {better}".strip()
     elif improved:
         status, headline = "passed", f"No harm was found. {better}"
-    elif all(c.verdict in (TOO_FEW, "undetermined") for c in found.changes):
+    elif set(verdicts) <= {TOO_FEW, "undetermined"}:
         status, headline = "undetermined", "It cannot be told whether a rate changed."
-    texts = [change_sentence(change, found) for change in (*harm, *improved)]
-    texts += [_levelled(change, found) for change in found.levelling_down]
-    for verdict, told in (
-        (
-            "no certain difference",
-            "no certain difference, which is no evidence that there is none",
-        ),
-        (TOO_FEW, TOO_FEW),
-        ("undetermined", "undetermined"),
-    ):
-        n = sum(change.verdict == verdict for change in found.changes)
-        if n:
-            texts.append(f"{plural(n, 'other rate')}: {told}.")
-    if found.notes:
-        texts.append(f"Read {plural(len(found.notes), 'note')} below.")
+    texts = [
+        *read_first(len(found.notes), "under 'Notes'"),
+        *(change_sentence(change, found) for change in (*harm, *improved)),
+        *(_levelled(change, found) for change in found.levelling_down),
+        *counted(verdicts, "rates"),
+    ]
     return Verdict(status, headline, texts)
 
 
 def change_sentence(change, found):
     """What became of a rate."""
-    system = ""
-    if len(found.systems) > 2:
-        names = short_names(found.systems)
-        system = f" with {names[found.systems.index(change.system)]}"
+    of, system = "everyone", _which(change, found)
+    if change.attribute is not None:
+        of = f"{printable(change.group)} ({printable(change.attribute)})"
     ends = signed(points_between(change.low, change.high)) or "no interval"
     return (
-        f"{capital(change.verdict)}{system}: {RATES[change.rate]} of {_who(change)} at "
-        f"{place_of(change, found)}, {percent(change.before)} before and "
+        f"{capital(change.verdict)}{system and f' with {system}'}: {RATES[change.rate]} of "
+        f"{of} at {place_of(change, found)}, {percent(change.before)} before and "
         f"{percent(change.after)} after (difference {signed(points(change.difference))}, {ends})."
     )
+
+
+def _which(change, found):
+    """The system of a change where there are several that it may be of; else empty."""
+    if len(found.systems) == 2:
+        return ""
+    return short_names(found.systems)[found.systems.index(change.system)]
 
 
 def _levelled(change, found):
@@ -180,12 +193,6 @@ def _levelled(change, found):
         f"{ratio(change.before)} to {ratio(change.after)}, and groups are worse off; no "
         "rate was found to have got better."
     )
-
-
-def _who(change):
-    if change.attribute is None:
-        return "everyone"
-    return f"{printable(change.group)} ({printable(change.attribute)})"
 
 
 def _disparities(found):
@@ -203,44 +210,36 @@ def _disparities(found):
 
 
 def _of_disparity(change, found):
-    name = f"{RATES[change.rate]} by {printable(change.attribute)}"
-    verdict = "no certain difference"
-    if np.isnan(change.ratio_low + change.ratio_high) or found.settings.get("withheld"):
-        verdict = "undetermined" if found.settings.get("withheld") else TOO_FEW
+    verdict = NO_DIFFERENCE
+    if found.settings.get("withheld"):
+        verdict = "undetermined"
+    elif np.isnan(change.ratio_low + change.ratio_high):
+        verdict = TOO_FEW
     elif change.ratio_low > 1 or change.ratio_high < 1:
         verdict = "worse" if change.ratio_low > 1 else "better"
     cells = [
         Cell(ratio(change.before)),
         Cell(ratio(change.after)),
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
-        _concluded(verdict, "levelling down" if change.levelling_down else ""),
+        concluded(verdict, verdict + ", levelling down" * change.levelling_down),
         Cell(percent(change.frr_before)),
         Cell(percent(change.frr_after)),
     ]
-    place = f"at {place_of(change, found)}"
-    if len(found.systems) > 2:
-        place += f", {short_names(found.systems)[found.systems.index(change.system)]}"
-    return Row(name, cells, place)
-
-
-def _concluded(verdict, more=""):
-    """A conclusion in its colour."""
-    word = verdict if verdict in ("worse", "better") else "undetermined"
-    return Cell(verdict, more=more, word=word)
+    name = f"{RATES[change.rate]} by {printable(change.attribute)}"
+    place = f"at {place_of(change, found)}", _which(change, found)
+    return Row(name, cells, ", ".join(filter(None, place)))
 
 
 def _facts(found):
-    rows = about_rows(found)
-    rows.append(("First system", printable(found.systems[0])))
+    rows = [*about_rows(found), ("First system", printable(found.systems[0]))]
     rows += [("Compared with it", printable(name)) for name in found.systems[1:]]
     rows += [
         ("People in all systems", count(found.n_people)),
         (f"{capital(found.unit)} in all systems", count(found.n_rows)),
     ]
     if found.measured:
-        everyone = found.measured[0].groups[0]
         attributes = dict.fromkeys(printable(m.attribute) for m in found.measured)
-        rows += facts_of_data(everyone, attributes)[-3:]
+        rows += facts_of_data(found.measured[0].groups[0], attributes)[-3:]
         rows.append(("Operating points", _thresholds(found)))
     for name, n in zip(found.systems, found.left_out, strict=True):
         if n:
@@ -249,21 +248,20 @@ def _facts(found):
     for name, digests in found.settings.get("sha256", {}).items():
         for file, digest in digests.items():
             rows.append((f"SHA-256 of {printable(file)} ({printable(name)})", digest))
-    rows.append(("Intervals", f"{100 * found.settings['confidence_level']:g} %"))
     return rows
 
 
 def _thresholds(found):
     """The operating point of every level, and the threshold of each system there."""
-    names = short_names(found.systems)
-    texts = []
+    names, texts = short_names(found.systems), []
     for levels in zip(*(m.levels for m in found.measured[: len(names)]), strict=True):
-        told = [title_of(level, found) for level in levels]
-        text = told[0]
+        text = title_of(levels[0], found)
         if found.settings["threshold"] is None:
-            place = capital(place_of(levels[0], found).removeprefix("an "))
-            own = (f"{n}: {t.split(': ')[1]}" for n, t in zip(names, told, strict=True))
-            text = f"{place} ({', '.join(own)})"
+            own = (
+                f"{name}: {accepted(level.threshold, found.settings)}"
+                for name, level in zip(names, levels, strict=True)
+            )
+            text = f"{heading_of(levels[0], found)} ({', '.join(own)})"
         texts.append(text)
     return "; ".join(texts)
 
@@ -271,11 +269,11 @@ def _thresholds(found):
 # ---- a system ------------------------------------------------------------------------
 
 
-def _of_system(found, name, prefix):
+def _of_system(found, name, number):
     """What became of every rate under one system."""
     own = [change for change in found.changes if change.system == name]
     names = {(c.far, c.threshold): short_place(c, found) for c in own}
-    rates = [rate for rate in RATES if any(c.rate == rate for c in own)]
+    by_rate = {rate: [c for c in own if c.rate == rate] for rate in RATES}
     caption = (
         "Each rate after, divided by the same rate before, with paired intervals: right of "
         "1 is worse. An arrow means that the interval continues beyond the frame. Thick "
@@ -284,36 +282,35 @@ def _of_system(found, name, prefix):
     )
 
     def draw():
-        return [changes([c for c in own if c.rate == r], r, names) for r in rates]
+        return [changes(of, rate, names) for rate, of in by_rate.items() if of]
 
     parts = [Figure(caption, draw)]
     for n, key in enumerate(names):
-        of_level = [c for c in own if (c.far, c.threshold) == key]
-        place = place_of(of_level[0], found)
-        tables = []
-        for rate in rates:
-            rows = [_row(change) for change in of_level if change.rate == rate]
-            tables += [_table(rows, rate, place)] if rows else []
-        parts.append(Section(f"{prefix}-{n}", f"At {place}", tables))
+        place = place_of(next(c for c in own if (c.far, c.threshold) == key), found)
+        rows = {
+            rate: [_row(c) for c in of if (c.far, c.threshold) == key]
+            for rate, of in by_rate.items()
+        }
+        tables = [_table(of, rate, place) for rate, of in rows.items() if of]
+        parts.append(Section(f"system-{number}-{n}", f"At {place}", tables))
     return parts
 
 
 def _row(change):
-    name = "Everyone" if change.attribute is None else printable(change.group)
-    place = "" if change.attribute is None else f"by {printable(change.attribute)}"
+    everyone = change.attribute is None
+    difference = signed(points(change.difference))
     cells = [
         Cell(percent(change.before)),
         Cell(percent(change.after)),
-        Cell(
-            signed(points(change.difference)),
-            signed(points_between(change.low, change.high)),
-        ),
+        Cell(difference, signed(points_between(change.low, change.high))),
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
         Cell(p_value(change.p_value)),
         Cell(p_value(change.p_adjusted)),
-        _concluded(change.verdict),
+        concluded(change.verdict, change.verdict),
     ]
-    return Row(name, cells, place, change.attribute is None)
+    if everyone:
+        return Row("Everyone", cells, everyone=True)
+    return Row(printable(change.group), cells, f"by {printable(change.attribute)}")
 
 
 def _table(rows, rate, place):
@@ -330,34 +327,46 @@ def _table(rows, rate, place):
 
 
 def _of_attribute(found, attribute):
-    """Figures and tables of all systems by one attribute."""
+    """Figures and tables of all systems by one attribute, as of audits of each."""
     systems = [m for m in found.measured if m.attribute == attribute]
-    names, parts = short_names(found.systems), []
+    names = short_names(found.systems)
+    parts = [
+        "Each system as an audit of it shows it, with intervals that are not paired."
+    ]
     for n, levels in enumerate(zip(*(m.levels for m in systems), strict=True)):
-        rates = [
-            rates_row(own, own.rates[row], system.groups[row], name)
-            for row in range(len(levels[0].rates))
-            for own, system, name in zip(levels, systems, names, strict=True)
-        ]
-        both = zip(levels, names, strict=True)
-        rows = zip(
-            *(disparity_rows(own, found.settings, name) for own, name in both),
+        # Rows of all systems stand beside each other.
+        rates = zip(
+            *(
+                [
+                    rates_row(own, *of_group, name)
+                    for of_group in zip(own.rates, system.groups, strict=True)
+                ]
+                for own, system, name in zip(levels, systems, names, strict=True)
+            ),
             strict=True,
         )
+        rows = zip(
+            *(
+                disparity_rows(own, found.settings, name)
+                for own, name in zip(levels, names, strict=True)
+            ),
+            strict=True,
+        )
+        about = f"by {printable(attribute)} at {place_of(levels[0], found)}"
+        abouts = [f"{about}, {name}" for name in names]
         tables = [
             _figure(found, levels, names),
-            rates_table(rates, found.settings),
+            rates_table([row for of_all in rates for row in of_all], found.settings),
             disparities_table([row for of_all in rows for row in of_all]),
-            *_matrices(found, systems, n, names),
+            *matrix_tables([level.matrix for level in levels], abouts),
         ]
-        place = capital(place_of(levels[0], found).removeprefix("an "))
-        parts.append(Section(f"rates-{n}", place, tables))
+        parts.append(Section(f"rates-{n}", heading_of(levels[0], found), tables))
     title = "Detection error tradeoff (DET) by group"
     parts.append(Section("rates-det", title, [_det(systems, names)]))
     rows = [
-        groups_row(system.groups[row], name)
-        for row in range(len(systems[0].groups))
-        for system, name in zip(systems, names, strict=True)
+        groups_row(row, name)
+        for of_group in zip(*(system.groups for system in systems), strict=True)
+        for row, name in zip(of_group, names, strict=True)
     ]
     return [*parts, Section("rates-groups", "Groups", [groups_table(rows)])]
 
@@ -370,20 +379,6 @@ def _figure(found, levels, names):
         f"systems differ is for the paired intervals above. {HOLLOW}"
     )
     return Figure(caption, lambda: group_rates(levels, names, None, confidence))
-
-
-def _matrices(found, systems, level, names):
-    """The matrix of groups of every system, in shades that can be compared."""
-    matrices = [system.levels[level].matrix for system in systems]
-    if any(matrix is None or len(matrix.groups) < 2 for matrix in matrices):
-        return []
-    shades = shades_of(np.stack([matrix.far for matrix in matrices]))
-    place = place_of(systems[0].levels[level], found)
-    about = f"{printable(systems[0].attribute)} at {place}"
-    return [
-        matrix_table(matrix, own, f"{about}, {name}")
-        for matrix, own, name in zip(matrices, shades, names, strict=True)
-    ]
 
 
 def _det(systems, names):
@@ -403,13 +398,10 @@ def _unsupported(found):
     """What rests on too few errors of any system, as parts of a section."""
     parts = []
     for place, name in enumerate(found.systems):
-        texts = {}
-        for measured in found.measured:
-            if measured.system == name:
-                about = SimpleNamespace(**vars(measured), settings=found.settings)
-                texts |= dict.fromkeys(unsupported_of(about))
+        own = [m for m in found.measured if m.system == name]
+        texts = list(dict.fromkeys(t for m in own for t in unsupported_of(m, found)))
         if texts:
-            parts.append(Section(f"open-{place}", printable(name), [list(texts)]))
+            parts.append(Section(f"open-{place}", printable(name), [texts]))
     return [FEW, *parts] if parts else []
 
 
@@ -422,12 +414,11 @@ def _method(found):
     texts = [
         "All systems are compared with the first, on the same people and the same "
         f"{found.unit}. {own}",
-        "Intervals are paired, and each stands on its own: what varies for both systems "
-        "alike cancels. They are about other people of the same population.",
-        "Rates, disparities, matrices and curves of a single system are those that an audit "
-        "of it gives; their intervals are not paired.",
+        f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "
+        "varies for both systems alike cancels. They are about other people of the same "
+        "population.",
         "Conclusions about rates come from adjusted p-values (Holm): if nothing changed, "
-        f"nominally at most {alpha:g} % of such comparisons would name a change. "
-        "Disparities are not among these tests.",
+        f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
+        "are not among these tests.",
     ]
-    return [texts, Section("method-settings", "Settings", [settings_of(settings)])]
+    return [texts, settings_of(settings)]

@@ -5,8 +5,8 @@ import math
 from io import StringIO
 
 from skfairfr.utils._frames import build_frame
-from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_option
+from skfairfr.utils._words import plain_form
 
 FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")
 # A text that begins with one of these is a formula to a spreadsheet.

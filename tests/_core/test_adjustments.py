@@ -10,16 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _adjustments, _pair_tiles
+from skfairfr._core import _adjustments
 from skfairfr._core._adjustments import EDGE, Adjustment
-from skfairfr._core._pair_tiles import Rows, collect_tail, unit_rows
-from skfairfr._core._pairs import compare_images
-from skfairfr._core._prepared import (
-    PreparedImages,
-    score_prepared_matrix,
-    score_prepared_pairs,
+from skfairfr._core._pair_tiles import (
+    Rows,
+    collect_tail,
+    unit_rows,
 )
-from skfairfr._core._score_moments import score_moments
+from skfairfr._core._pairs import compare_images, score_moments
 from skfairfr._core._totals import Totals
 from tests._core.cases import make_images, make_vectors, sides_of
 from tests._core.test_inner_products import all_scores
@@ -225,33 +223,6 @@ def test_limits_are_below_every_product_that_reaches_the_floor(seed):
             assert (reaching >= min(limit[i], limit[j])).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_limits_are_as_high_as_rounding_allows(seed):
-    """Lower ones would lose no pair, but have more of them scored exactly."""
-    rng = np.random.default_rng(seed)
-    adjustment = make_adjustment("calibrated", 12, rng)
-    floors = rng.normal(0, 5, 4).astype(np.float32)
-    a, b, c, _ = adjustment.numbers
-
-    def own(scores):
-        q = np.clip((1 + scores) / 2, EDGE, 1 - EDGE)
-        return a * np.log(q) - b * np.log(1 - q) + c
-
-    kinds = set()
-    limits, curve = adjustment.limits(floors)
-    for floor, limit in zip(floors, limits[:, curve].astype(float), strict=True):
-        margin = 1e-5 * (1 + abs(floor))
-        none = np.isneginf(limit)
-        assert (own(-np.ones(12)) >= floor - margin)[none].all()
-        above = np.where(none, 0.0, limit) + 1e-6
-        reached = own(np.minimum(above, 1.0)) >= floor - margin
-        never = own(np.ones(12)) < floor
-        assert (none | reached | never).all()
-        assert ((own(np.where(none, 0.0, limit)) < floor) | none).all()
-        kinds |= {*np.where(none, "none", np.where(never, "never", "between")).tolist()}
-    assert "between" in kinds
-
-
 @pytest.mark.parametrize("kind", _adjustments.KINDS)
 def test_ends_contain_all_scores(kind):
     rng = np.random.default_rng(4)
@@ -289,39 +260,3 @@ def test_moments_are_of_adjusted_scores(kind):
         n_pairs, mean, sd = score_moments(pairs, scope)[3:]
         assert n_pairs == scores.size
         np.testing.assert_allclose((mean, sd), (scores.mean(), scores.std()), rtol=1e-5)
-
-
-@pytest.mark.parametrize("kind", [None, *_adjustments.KINDS])
-def test_matrix_and_pairs_are_the_same_scores(kind):
-    rng = np.random.default_rng(6)
-    sides = []
-    for n in (150, 70):
-        adjustment = None if kind is None else make_adjustment(kind, n, rng)
-        vectors = unit_rows(rng.normal(size=(n, 19)), "cosine")
-        sides.append(PreparedImages(vectors, adjustment))
-    matrix = score_prepared_matrix(*sides)
-    i, j = (a.ravel() for a in np.indices(matrix.shape))
-    chosen = [
-        PreparedImages(s.vectors[k], None if kind is None else s.adjustment[k])
-        for s, k in zip(sides, (i, j), strict=True)
-    ]
-    assert_array_equal(score_prepared_pairs(*chosen), matrix.ravel())
-    exact = all_scores(sides[0].vectors, sides[1].vectors)
-    if kind is None:
-        assert_array_equal(matrix, exact)
-    else:
-        by_loop = [
-            sides[0].adjustment[[a]].of_pairs(exact[a, [b]], sides[1].adjustment[[b]])
-            for a, b in zip(i[::37], j[::37], strict=True)
-        ]
-        assert_array_equal(matrix.ravel()[::37], np.concatenate(by_loop))
-
-
-def test_listed_pairs_in_blocks_and_at_once_are_the_same(monkeypatch):
-    rng = np.random.default_rng(7)
-    vectors = unit_rows(rng.normal(size=(40, 9)), "cosine")
-    adjustment = make_adjustment("affine", 40, rng)
-    left, right = rng.integers(0, 40, (2, 1000))
-    whole = _pair_tiles.score_pairs(vectors, left, right, adjustment)
-    monkeypatch.setattr(_pair_tiles, "BLOCK", 64)
-    assert_array_equal(_pair_tiles.score_pairs(vectors, left, right, adjustment), whole)

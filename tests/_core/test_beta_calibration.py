@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from skfairfr._core._adjustments import EDGE
-from skfairfr._core._beta_calibration import fit_beta
+from skfairfr._core._adjustments import EDGE, fit_beta
 
 
 def draw(kind, seed=0):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _cluster_pairs
-from skfairfr._core._cluster_pairs import (
+from skfairfr._core import _pair_tiles
+from skfairfr._core._pair_tiles import (
     count_genuine,
     count_pairs,
     draw_pairs,
@@ -50,7 +50,7 @@ def test_counts_are_those_of_a_double_loop():
 @pytest.mark.parametrize("far", [1e-3, 0.01, 0.1, 0.7])
 @pytest.mark.parametrize("seed", range(3))
 def test_thresholds_are_those_of_a_double_loop(seed, far, tile, monkeypatch):
-    monkeypatch.setattr(_cluster_pairs, "TILE", tile)
+    monkeypatch.setattr(_pair_tiles, "PRODUCTS", tile)
     rows, identity, cluster = make(seed)
     scores = [
         np.sort(

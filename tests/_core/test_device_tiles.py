@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _device_tiles, _pair_tiles
+from skfairfr._core import _pair_tiles
 from skfairfr._core._pair_tiles import unit_rows
 from tests._core.cases import make_images
 from tests._core.test_pair_tiles import FLOORS, make_rows, same_floor, unrelated
@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 
 def check(rows, floors, tile=16, device="cpu"):
-    found = _device_tiles.collect_tail(*rows, floors, device, tile)
+    found = _pair_tiles.collect_tail_on_device(*rows, floors, device, tile)
     expected = _pair_tiles.collect_tail(*rows, floors, tile=tile)
     for one, other in zip(found, expected, strict=True):
         assert one.dtype == other.dtype

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skfairfr._core._differences import (
+from skfairfr._core._paired import (
     clumps,
     covariance,
     paired_deviates,
@@ -54,11 +54,6 @@ def test_people_add_no_negative_variance_to_the_difference():
     shared = np.array([[2.0, 0.0], [0.0, 0.0]])  # clumps (0, 1): 1 and (1, 2): -1
     found = covariance(influence, shared, np.zeros(2), np.inf, 2)
     assert_allclose(found[0, 0] + found[1, 1] - 2 * found[0, 1], 2)
-
-
-def test_one_pair_more_is_added_to_either_rate():
-    found = covariance(np.zeros((2, 5)), np.zeros((2, 2)), np.array([0.1, 0.3]), 5, 1)
-    assert_allclose(found, np.diag([0.01, 0.09]))
 
 
 def test_students_test_is_that_of_a_mean():
@@ -139,28 +134,10 @@ def test_paired_rates_of_clumps_are_those_of_fewer_errors():
     assert_allclose(found, alone)
 
 
-def test_pairs_that_weigh_less_make_more_errors():
-    """A quarter each: four times as many errors of weight one."""
-    errors, n = np.array([[30.0], [20.0]]), np.full((2, 1), 1e4)
-    squares = np.array([(1 / 30 + 1 / 20) / 4])
-    people = np.concatenate([np.full(240, 1 / 120), np.full(160, -1 / 80)])[None]
-    found, _ = paired_deviates(errors, n, people, squares)
-    alone = paired_deviates(4 * errors, n, people, squares)[0]
-    assert_allclose(found, alone)
-
-
 def test_paired_rates_without_errors_do_not_differ():
     none = np.zeros((2, 1)), np.ones((2, 1)), np.zeros((1, 4)), np.zeros(1)
     found, variance = paired_deviates(*none)
     assert found == 0 and np.isinf(variance)
-
-
-def test_errors_of_nobody_in_particular_count_one_by_one():
-    """Without influences there are no clumps: half an error is added to either count."""
-    errors, pairs = np.array([[3.0], [1.0]]), np.full((2, 1), 1e4)
-    found, variance = paired_deviates(errors, pairs, np.zeros((1, 4)), np.zeros(1))
-    assert_allclose(variance, 1 / 3.5 + 1 / 1.5)
-    assert_allclose(found, np.log(3.5 / 1.5) / np.sqrt(variance))
 
 
 def test_paired_rates_of_which_one_has_no_error():

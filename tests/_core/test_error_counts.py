@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core import _error_counts, _pairs
+from skfairfr._core import _pairs
 from skfairfr._core._error_counts import (
     accepted_impostors,
     course_of,
+    people_of,
     rejected_genuine,
     threshold_of,
 )
 from skfairfr._core._few_errors import never_falling, rate_bounds
-from skfairfr._core._pair_people import ListedPeople, people_of
 from tests._core.cases import (
     GROUPS,
     compare,
@@ -135,19 +135,6 @@ def test_impostor_pairs_of_complete_designs(sides, average, impostors, groups):
             check_against(loop, counts, 2)
 
 
-def test_levels_are_counted_in_any_order():
-    pairs = embedded(5)
-    thresholds = np.array([3.0, 30.0, 1.0, 2.0])
-    for count in (accepted_impostors, rejected_genuine):
-        several = count(pairs, (0, 0), thresholds)
-        for level in range(4):
-            alone = count(pairs, (0, 0), thresholds[[level]])
-            for name in MOMENTS | {"errors": 1, "own": 2, "variance": 2}:
-                found, expected = (getattr(c.sums, name) for c in (several, alone))
-                assert_allclose(found[level], expected[0], err_msg=name)
-            assert_allclose(several.influence[level], alone.influence[0])
-
-
 @designs
 def test_genuine_pairs_of_complete_designs(sides, average, impostors, groups):
     pairs = embedded(6, average, impostors, sides=sides, groups=groups)
@@ -175,16 +162,6 @@ def test_listed_pairs(average, impostors):
                 continue
             errors = [(pair.score >= 0.5) == (ends == 2) for pair, _ in weighted]
             check_against(looped(weighted, errors, 7), counts, ends)
-
-
-def test_listed_people_find_pairs_in_either_order():
-    left, right = np.array([[0, 2, 1, 2], [1, 1, 0, 0]])
-    people = ListedPeople(left, right, np.array([1.0, 2.0, 3.0, 4.0]), 3)
-    assert_allclose(people.between(np.array([1, 0]), np.array([0, 2])), [4, 4])
-    assert_allclose(people.pairs, [8, 6, 6])
-    assert_allclose(people.sizes, [4**p + 2**p + 4**p for p in (2, 3, 4)])
-    assert people.squared_weights == 1 + 4 + 9 + 16
-    assert ListedPeople(left, right, None, 3).squared_weights is None
 
 
 @pytest.mark.parametrize("impostors", ["all", "same_group"])
@@ -223,24 +200,6 @@ def test_threshold_of_a_tail_is_that_of_all_pairs_or_nan(monkeypatch):
 def test_without_pairs_there_is_no_threshold():
     pairs = embedded(5, groups="constant", n_identities=2)
     assert np.isnan(threshold_of(pairs, (0, 0), np.array([0.1]))).all()
-
-
-def test_a_sample_stands_for_all_pairs(monkeypatch):
-    monkeypatch.setattr(_pairs, "SAMPLE", 2_000_000)
-    pairs = embedded(8, n_identities=30)
-    every = accepted_impostors(pairs, (0, 0), np.array([2.0]))
-    drawn = accepted_impostors(pairs, (0, 0), np.array([2.0]), sampled=True)
-    for name in ("errors", "pairs", "variance", "squares", "clumped", "people"):
-        found, expected = (getattr(c.sums, name)[0] for c in (drawn, every))
-        assert_allclose(found, expected, rtol=0.05, err_msg=name)
-
-
-def test_fewer_drawn_pairs_leave_more_variance(monkeypatch):
-    monkeypatch.setattr(_pairs, "SAMPLE", 500)
-    pairs = embedded(8, n_identities=30)
-    sums = accepted_impostors(pairs, None, np.array([2.0]), sampled=True).sums
-    each = float(pairs.count(None)) / 500
-    assert_allclose(sums.single[0], 1 + each)
 
 
 @pytest.mark.parametrize("average", ["pair", "identity"])
@@ -350,13 +309,3 @@ def test_how_much_is_held_changes_no_upper_end_of_a_usual_rate(monkeypatch, scop
         ends.append(upper_ends(course_of(pairs, scope, "far"), errors))
     assert ends[0].size >= 5
     assert_allclose(*ends)
-
-
-def test_few_weights_are_held_at_a_time(monkeypatch):
-    pairs = embedded(5)
-    courses = []
-    for most in (2**22, 40):
-        monkeypatch.setattr(_error_counts, "MOST_WEIGHTS", most)
-        courses.append(course_of(pairs, (0, 0), "far"))
-    for name in vars(courses[0].sums):
-        assert_allclose(*(getattr(course.sums, name) for course in courses))

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _inner_products, _pair_tiles
-from skfairfr._core._inner_products import score_pairs
+from skfairfr._core import _pair_tiles
+from skfairfr._core._pair_tiles import inner_products
 
 
 def all_scores(rows, others):
     """Scores of all rows with all others, as the loop makes them."""
     scores = np.empty((len(rows), len(others)), dtype=np.float32)
-    _inner_products.write_scores(rows, others, scores)
+    _pair_tiles.write_products(rows, others, scores)
     return scores
 
 
@@ -24,12 +24,12 @@ def test_listed_scores_and_those_of_all_pairs_are_equal(n_features):
     rng = np.random.default_rng(n_features)
     rows, others = rng.normal(size=(2, 9, n_features)).astype(np.float32)
     left, right = (ends.ravel() for ends in np.indices((9, 9)))
-    found = score_pairs(rows, left, others, right)
+    found = inner_products(rows, left, others, right)
     assert_array_equal(found, all_scores(rows, others).ravel())
     for kind in (np.int32, np.int64):
         some = left[::5].astype(kind), right[::5].astype(kind)
         rows.setflags(write=False)
-        assert_array_equal(score_pairs(rows, some[0], others, some[1]), found[::5])
+        assert_array_equal(inner_products(rows, some[0], others, some[1]), found[::5])
 
 
 @given(st.integers(0, 10**6), st.integers(1, 70))

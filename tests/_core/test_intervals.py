@@ -9,10 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core._intervals import (
     MAX_SHARE,
-    METHODS,
     MIN_ERRORS,
     MIN_IDENTITIES,
-    Reason,
     Support,
     adjusted,
     join_reasons,
@@ -48,19 +46,6 @@ def test_multiplied_replicates_scale_by_the_quotient_of_value_and_centre():
     assert_allclose(adjusted(replicates, value, centre, "multiplicative"), expected)
 
 
-@pytest.mark.parametrize("method", ["naive", "offdiagonal"])
-def test_other_methods_leave_replicates_alone(method):
-    replicates = normal(0, 2, 5)
-    assert adjusted(replicates, np.ones(2), np.zeros(2), method) is replicates
-    assert method in METHODS
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_adjusting_changes_nothing_where_value_and_centre_agree(method):
-    replicates, value = np.abs(normal(0, 3, 50)), np.array([0.1, 0.25, 3.0])
-    assert_allclose(adjusted(replicates, value, value, method), replicates)
-
-
 @pytest.mark.parametrize("method", ["recentered", "multiplicative"])
 @pytest.mark.parametrize(
     ("value", "centre"), [(np.inf, 1), (1, np.inf), (np.nan, np.nan)]
@@ -71,20 +56,6 @@ def test_without_a_finite_value_and_centre_there_is_nothing_to_move(
     replicates = np.array([[0.5, np.inf, np.nan]])
     moved = adjusted(replicates, np.array([value]), np.array([centre]), method)
     assert_array_equal(moved, replicates)
-
-
-def test_a_centre_of_zero_scales_nothing_but_still_shifts():
-    replicates, value, centre = np.array([[0.0, 0.5]]), np.ones(1), np.zeros(1)
-    assert adjusted(replicates, value, centre, "multiplicative").tolist() == [[0, 0.5]]
-    assert adjusted(replicates, value, centre, "recentered").tolist() == [[1, 1.5]]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_infinite_and_undefined_replicates_stay_what_they_are(method):
-    replicates = np.array([[np.inf, np.nan, 0.5]])
-    moved = adjusted(replicates, np.array([0.5]), np.array([0.25]), method)
-    assert moved[0, 0] == np.inf
-    assert np.isnan(moved[0, 1])
 
 
 # ---- percentiles ---------------------------------------------------------------------
@@ -147,21 +118,6 @@ def test_above_half_of_alpha_of_undefined_ones_there_is_no_bound(n_undefined, kn
     assert np.isfinite([low[0], high[0]]).tolist() == [known, known]
     assert np.isfinite([low[1], high[1]]).all()
     assert counted.tolist() == [n_undefined, 0]
-
-
-def test_just_half_of_alpha_of_undefined_ones_leave_the_bounds():
-    replicates = np.array([np.nan, np.nan, *range(6)])
-    low, high, _ = percentile(replicates, 0.5, (-9.0, 9.0))  # alpha / 2 of 8 is 2
-    assert not np.isnan([low, high]).any()
-
-
-def test_intervals_stay_within_the_natural_range():
-    low, high, _ = percentile(np.array([[-0.5, 0.2, 1.5]]), 0.9, UNIT)
-    assert (low.tolist(), high.tolist()) == ([0], [1])
-
-
-def test_one_replicate_is_its_own_interval():
-    assert percentile(np.array([0.25]), 0.95, UNIT)[:2] == (0.25, 0.25)
 
 
 # ---- bands ---------------------------------------------------------------------------
@@ -236,11 +192,6 @@ def test_levels_that_do_not_vary_or_are_not_finite_keep_their_interval(odd):
     assert_array_equal([low[2], high[2]], [pointwise[0][2], pointwise[1][2]])
     alone = band(replicates[:2], value[:2])[1]
     assert_array_equal([low[:2], high[:2]], alone)
-
-
-def test_a_value_that_is_not_finite_keeps_its_interval():
-    pointwise, (low, high) = band(normal(0, 2, 40), np.array([np.nan, 0.0]))
-    assert (low[0], high[0]) == (pointwise[0][0], pointwise[1][0])
 
 
 def test_nothing_that_varies_leaves_the_intervals():
@@ -339,17 +290,3 @@ def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
     errors, people, share = numbers
     found = {"few_people": people, "one_person": share}
     assert record.found == found.get(code, errors)
-
-
-@pytest.mark.parametrize(
-    ("fields", "label"),
-    [
-        ({}, ""),
-        ({"groups": ()}, "overall"),
-        ({"groups": ("f", 3)}, "f x 3"),
-        ({"groups": ("f",), "rate": "frr"}, "f, FRR"),
-        ({"system": "second", "groups": ("f",)}, "second: f"),
-    ],
-)
-def test_the_label_of_a_reason_names_system_groups_and_rate(fields, label):
-    assert Reason("no_errors", **fields, needed=30).label == label

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _memory
-from skfairfr._core._memory import (
+from skfairfr._core import _parallel
+from skfairfr._core._parallel import (
     OF_GENUINE,
     OF_HELD,
     available_bytes,
@@ -80,7 +80,7 @@ def test_a_fit_takes_no_more_than_the_estimate(average, monkeypatch):
 
 @pytest.fixture
 def little(monkeypatch):
-    monkeypatch.setattr(_memory, "available_bytes", lambda: 1e5)
+    monkeypatch.setattr(_parallel, "available_bytes", lambda: 1e5)
     monkeypatch.setattr(_inputs, "available_bytes", lambda: 1e5)
 
 

@@ -1,63 +1,39 @@
-"""Facts of sorted pairs: their order, thresholds at levels and accepted weight."""
+"""Facts of sorted pairs: their order, and running sums, which are those of a plain loop."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
+from skfairfr._core import _pair_sequences
 from skfairfr._core._pair_sequences import (
+    CHUNK,
     PairSequence,
-    crossings,
+    RunningSums,
     sort_pairs,
     split_by_groups,
-    weight_before,
 )
-from skfairfr._core._rates import count_at_least
 from tests._core.cases import make_images
 
 FORMATS = [("uint8", False), ("uint8", True), ("float64", False), ("float64", True)]
+formats = pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
+# Whole chunks and the ones before and after, none and few.
+SIZES = (0, 1, 5, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK)
 
 
-def make_sequence(seed, n=40, dtype="uint8", with_base=False, complete=True):
-    """A sequence with ties, weights of three resamples and the units of its pairs."""
-    rng = np.random.default_rng(seed)
+def make_sequence(n=40, with_base=True, complete=True):
+    """A sequence with ties."""
+    rng = np.random.default_rng(0)
     scores = np.sort(rng.integers(-6, 7, n) / 4)[::-1].astype(np.float32)
     units = tuple(rng.integers(0, 5, (2, n)).astype(np.int32))
     base = rng.integers(1, 9, n) / 8 if with_base else None
-    unit = rng.integers(0, 4, (5, 3)).astype(dtype)
-    return PairSequence(scores, *units, base, complete), (unit, unit), units
-
-
-def pair_weights(sequence, weights, units):
-    """Weight of every pair in every resample, (n_pairs, n_resamples)."""
-    product = weights[0][units[0]].astype(float) * weights[1][units[1]]
-    return product if sequence.base is None else product * sequence.base[:, None]
-
-
-def test_sorted_pairs_stay_together():
-    scores = np.array([0.5, 2, -1, 2], dtype=np.float32)
-    images = np.arange(4, dtype=np.int32)
-    held = PairSequence(*sort_pairs(scores, images, 10 + images))
-    assert held.scores.tolist() == [2, 2, 0.5, -1]
-    assert held.left.tolist() == [1, 3, 0, 2]
-    assert_array_equal(held.right, held.left + 10)
-    assert held.left.dtype == held.right.dtype == np.int32
-    assert held.complete
-
-
-@pytest.mark.parametrize("with_base", [False, True])
-def test_sums_of_base_weights(with_base):
-    held, _, _ = make_sequence(0, with_base=with_base)
-    base = held.base if with_base else np.ones(40)
-    places = np.array([[0, 40], [7, 3]])
-    expected = [[base[:p].sum() for p in row] for row in places]
-    assert_array_equal(held.weight_before(places), expected)
+    return PairSequence(scores, *units, base, complete)
 
 
 def test_taking_pairs_keeps_what_belongs_together():
-    held, _, _ = make_sequence(0, with_base=True, complete=False)
+    held = make_sequence(complete=False)
     few = held.take(np.arange(40) % 3 == 0)
     assert_array_equal(few.base, held.base[::3])
     assert_array_equal(few.left, held.left[::3])
@@ -66,8 +42,7 @@ def test_taking_pairs_keeps_what_belongs_together():
 
 
 def test_identities_are_those_of_the_images_also_after_taking_some():
-    images = make_images(0)
-    held, _, _ = make_sequence(0)
+    images, held = make_images(0), make_sequence()
     for some in (held, held.take(np.arange(5, 20)), held.with_base(None)):
         for _ in range(2):  # remembered from the first time
             left, right = some.identities(images)
@@ -75,90 +50,141 @@ def test_identities_are_those_of_the_images_also_after_taking_some():
             assert_array_equal(right, images.identity[some.right])
 
 
-def test_positions_count_the_accepted():
-    held, _, _ = make_sequence(0)
-    thresholds = np.array([-9, -0.5, 0, 0.1, np.inf])
-    assert count_at_least(held.scores, thresholds).tolist() == [
-        sum(s >= t for s in held.scores) for t in thresholds
-    ]
+# ---- running sums --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
-@pytest.mark.parametrize("seed", range(3))
-def test_threshold_is_the_infimum_of_those_that_meet_the_level(seed, dtype, with_base):
-    held, weights, units = make_sequence(seed, 40, dtype, with_base)
-    weight = pair_weights(held, weights, units)
-    total = weight.sum(axis=0)
-    levels = np.array([0.0, 0.1, 0.3, 0.9])
-    thresholds, short = crossings(held, weights, units, levels, total)
-    assert not short
-    for level, row in zip(levels, thresholds, strict=True):
-        for r, t in enumerate(row):
-            assert weight[held.scores >= t, r].sum() <= level * total[r] * (1 + 1e-9)
-            below = np.nextafter(np.float32(t), np.float32(-np.inf))
-            assert weight[held.scores >= below, r].sum() > level * total[r]
-
-
-def test_the_whole_weight_exceeds_no_level_of_one():
-    held, weights, units = make_sequence(0)
-    total = pair_weights(held, weights, units).sum(axis=0)
-    thresholds, short = crossings(held, weights, units, np.ones(1), total)
-    assert (thresholds == -np.inf).all()
-    assert not short
-
-
-def test_a_sum_of_rounded_weights_that_equals_its_level_does_not_exceed_it():
-    scores, zero = np.arange(10.0)[::-1], np.zeros(10, dtype=np.int32)
-    held = PairSequence(scores, zero, zero, np.full(10, 0.1))
-    one = np.ones((1, 1), dtype=np.uint8)
-    assert np.cumsum(held.base)[2] > 0.3  # 0.30000000000000004
-    levels, total = np.array([0.3]), np.ones(1)
-    thresholds, _ = crossings(held, (one, one), (zero, zero), levels, total)
-    assert thresholds == np.nextafter(scores[3], np.inf)
-
-
-def test_a_tail_that_does_not_reach_a_level_is_short():
-    tail, weights, units = make_sequence(0, complete=False)
-    total = pair_weights(tail, weights, units).sum(axis=0) * 10
-    assert not crossings(tail, weights, units, np.array([0.05]), total)[1]
-    assert crossings(tail, weights, units, np.array([0.05, 0.1]), total)[1]
-
-
-def test_a_resample_without_weight_has_no_threshold_and_is_not_short():
-    tail, weights, units = make_sequence(0, complete=False)
-    weights = tuple(w * np.array([1, 0, 1], dtype=w.dtype) for w in weights)
-    total = pair_weights(tail, weights, units).sum(axis=0) * 10
-    thresholds, short = crossings(tail, weights, units, np.array([0.05]), total)
-    assert_array_equal(np.isnan(thresholds), [[False, True, False]])
-    assert not short
-
-
-def test_no_pairs_but_weight_elsewhere_is_short_only_in_a_tail():
-    held, weights, units = make_sequence(0, n=0)
-    levels, total = np.array([0.5]), np.ones(3)
-    assert (crossings(held, weights, units, levels, total)[0] == -np.inf).all()
-    tail, _, _ = make_sequence(0, n=0, complete=False)
-    assert crossings(tail, weights, units, levels, total)[1]
-
-
-@pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
-def test_accepted_weight_is_that_of_a_loop_in_any_order_of_levels(dtype, with_base):
-    held, weights, units = make_sequence(1, 40, dtype, with_base)
-    weight = pair_weights(held, weights, units)
-    thresholds = np.random.default_rng(0).permuted(
-        np.array([[-9, 0.25, 0.3, 1, np.inf, -np.inf]] * 3).T, axis=0
+def make_pairs(seed, n_pairs, dtype="uint8", with_base=False, n_resamples=3, most=3):
+    """Arguments of RunningSums; base weights are eighths, so that sums are exact."""
+    rng = np.random.default_rng(seed)
+    weights = tuple(
+        rng.integers(0, most + 1, (n_units, n_resamples)).astype(dtype)
+        for n_units in (9, 7)
     )
-    found = weight_before(held, weights, units, count_at_least(held.scores, thresholds))
-    for place, t in np.ndenumerate(thresholds):
-        assert found[place] == weight[held.scores >= t, place[1]].sum()
+    units = tuple(rng.integers(0, n, n_pairs).astype(np.int32) for n in (9, 7))
+    base = rng.integers(0, 9, n_pairs) / 8 if with_base else None
+    return n_pairs, base, weights, units
 
 
-def test_weight_before_any_positions():
-    held, weights, units = make_sequence(2, with_base=True)
-    weight = pair_weights(held, weights, units)
-    positions = np.array([[40, 0, 7], [3, 40, 7], [20, 1, 0]])
-    expected = [[weight[:p, r].sum() for r, p in enumerate(row)] for row in positions]
-    assert_array_equal(weight_before(held, weights, units, positions), expected)
+def accumulated(n_pairs, base, weights=None, units=None):
+    """Running sums after every pair, (n_resamples, 1 + n_pairs), from all products."""
+    products = np.ones((n_pairs, 1))
+    if weights is not None:
+        products = (
+            weights[0].astype(float)[units[0]] * weights[1].astype(float)[units[1]]
+        )
+    if base is not None:
+        products = products * base[:, None]
+    # Eighths: these sums are exact in any order.
+    return np.insert(np.cumsum(products, axis=0), 0, 0.0, axis=0).T
+
+
+def positions_by_loop(sums, targets):
+    """First pair after which a sum exceeds the target."""
+    found = [
+        [np.flatnonzero(sums[r, 1:] > t) for r, t in enumerate(row)] for row in targets
+    ]
+    return [[int(f[0]) if f.size else -1 for f in row] for row in found]
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+@formats
+def test_running_sums_are_those_of_a_loop(dtype, with_base, drawn):
+    for n_pairs in SIZES:
+        pairs = make_pairs(n_pairs, n_pairs, dtype, with_base)
+        pairs = pairs if drawn else pairs[:2]
+        sums = accumulated(*pairs)
+        # Levels between and at the sums, several in one chunk, and none beyond the last.
+        targets = np.array([0, 0.01, 0.02, 0.5, 0.99, 1, 1.5])[:, None] * sums[:, -1]
+        positions = RunningSums(*pairs).first_exceeding(targets)
+        assert positions.tolist() == positions_by_loop(sums, targets)
+        rng = np.random.default_rng(n_pairs)
+        places = rng.integers(0, n_pairs + 1, (8, len(sums)))
+        expected = np.take_along_axis(sums, places.T, axis=1).T
+        assert_array_equal(RunningSums(*pairs).before(places), expected)
+        assert_array_equal(RunningSums(*pairs).total(), sums[:, -1])
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 1000),
+    st.integers(0, 5 * CHUNK),
+    st.sampled_from([1, 3, 100, CHUNK, 300]),
+    st.sampled_from(FORMATS),
+)
+def test_rows_that_are_known_change_no_sum(seed, n_pairs, step, kind):
+    pairs = make_pairs(seed, n_pairs, *kind)
+    rng = np.random.default_rng(seed)
+    total = accumulated(*pairs)[:, -1]
+    targets = np.sort(rng.uniform(0, 1.2, (3, 3)), axis=0) * total
+    positions = rng.integers(0, n_pairs + 1, (3, 3))
+    crossed, before = (
+        RunningSums(*pairs).first_exceeding(targets),
+        RunningSums(*pairs).before(positions),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pair_sequences, "LEAST", step)
+        sums = RunningSums(*pairs)
+    for _ in range(2):
+        assert_array_equal(sums.first_exceeding(targets), crossed)
+        assert_array_equal(sums.before(positions), before)
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 1, 2])
+def test_rows_end_at_the_first_beyond_all_targets(share):
+    pairs = make_pairs(1, 9 * CHUNK)
+    sums = accumulated(*pairs)
+    targets = share * sums[:, -1]
+    running = RunningSums(*pairs)
+    running.first_exceeding(targets[None])
+    assert_array_equal(running.known, sums[:, ::CHUNK][:, : len(running.known)].T)
+    beyond = (running.known > targets).all(axis=1)
+    assert not beyond[:-1].any()
+    assert beyond[-1] or len(running.known) == 10
+
+
+def test_the_largest_multiplicities_do_not_overflow():
+    n_pairs = 160 * CHUNK  # 255 * 255 * n_pairs is above 2 ** 31
+    unit = np.full((1, 2), 255, dtype=np.uint8)
+    zero = np.zeros(n_pairs, dtype=np.int32)
+    running = RunningSums(n_pairs, None, (unit, unit), (zero, zero))
+    ends = np.array([[n_pairs // 2] * 2, [n_pairs] * 2])
+    sums = running.before(ends)
+    assert sums.tolist() == (ends * 255 * 255).tolist()
+    assert running.first_exceeding(sums[:1]).tolist() == [[n_pairs // 2] * 2]
+
+
+def test_formats_give_the_same_bits():
+    n, _, weights, units = make_pairs(0, 5 * CHUNK, most=255)
+    as_float = tuple(w.astype(np.float64) for w in weights)
+    ends = np.sort(np.random.default_rng(0).integers(0, n, (6, 3)), axis=0)
+    expected = RunningSums(n, None, weights, units).before(ends)
+    crossed = RunningSums(n, None, weights, units).first_exceeding(expected)
+    for base, other in [
+        (None, as_float),
+        (np.ones(n), weights),
+        (None, weights[:1] + as_float[1:]),
+    ]:
+        running = RunningSums(n, base, other, units)
+        assert_array_equal(running.before(ends), expected)
+        assert_array_equal(running.first_exceeding(expected), crossed)
+
+
+def test_a_resample_does_not_see_its_neighbours():
+    n, base, weights, units = make_pairs(3, 2 * CHUNK, n_resamples=5)
+    targets = np.array([[10.0], [100.0]]) + np.arange(5)
+    together = RunningSums(n, base, weights, units).first_exceeding(targets)
+    for r in range(5):
+        alone = tuple(np.ascontiguousarray(w[:, r : r + 1]) for w in weights)
+        one = RunningSums(n, base, alone, units).first_exceeding(targets[:, r : r + 1])
+        assert_array_equal(one, together[:, r : r + 1])
+
+
+def test_without_weight_nothing_exceeds_zero():
+    n, base, weights, units = make_pairs(0, 10)
+    nothing = tuple(np.zeros_like(w) for w in weights)
+    running = RunningSums(n, base, nothing, units)
+    assert (running.first_exceeding(np.zeros((2, 3))) == -1).all()
+    assert running.first_exceeding(np.zeros((0, 3))).shape == (0, 3)
 
 
 @pytest.mark.parametrize("n_groups", [1, 3])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _pair_tiles, _parallel
+from skfairfr._core import _pair_tiles
 from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
@@ -83,60 +83,6 @@ def test_tail_of_any_data(seed, tile, sides):
     assert as_set(images, *found) == tail_by_loop(images, vectors, floors)
 
 
-def by_visit(images, vectors, floors, tile):
-    """The tail by a stable sort of what a walk through the tiles meets."""
-    probe, reference = make_rows(images, vectors)
-    scores = probe.vectors @ reference.vectors.T
-    met = []
-    for start in range(0, probe.image.size, tile):
-        first = start if probe is reference else 0
-        for column in range(first, reference.image.size, tile):
-            for i in range(start, min(start + tile, probe.image.size)):
-                for j in range(column, min(column + tile, reference.image.size)):
-                    apart = probe.identity[i] != reference.identity[j]
-                    floor = floors[probe.group[i], reference.group[j]]
-                    once = probe is not reference or i < j
-                    if apart and once and scores[i, j] >= floor:
-                        met.append((scores[i, j], probe.image[i], reference.image[j]))
-    return sorted(met, key=lambda pair: -pair[0])
-
-
-@pytest.mark.parametrize("most", [1, 2, 256])
-@pytest.mark.parametrize("tile", [3, 5, 2048])
-@pytest.mark.parametrize("sides", [1, 2])
-def test_order_of_ties_depends_on_the_tiles_alone(sides, tile, most, monkeypatch):
-    images = make_images(3, sides=sides, groups="unknown", n_identities=9)
-    vectors = make_vectors(images)
-    monkeypatch.setattr(_pair_tiles, "MOST", most)
-    found = collect_tail(*make_rows(images, vectors), FLOORS, tile=tile)
-    expected = by_visit(images, vectors, FLOORS, tile)
-    assert list(zip(*(c.tolist() for c in found), strict=True)) == expected
-
-
-@pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("n_rows", [1, 40, 900])
-def test_tiles_are_all_blocks_of_rows_and_columns(n_rows, sides):
-    nothing = np.zeros(n_rows, dtype=np.int32)
-    vectors = np.zeros((n_rows, 4), dtype=np.float32)
-    one, other = (Rows(vectors, nothing, nothing, nothing) for _ in range(2))
-    tiles = _pair_tiles.tiles_of(one, one if sides == 1 else other, 7)
-    starts = range(0, n_rows, 7)
-    assert tiles == [(r, c) for r in starts for c in starts if sides == 2 or r <= c]
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, 50])
-@pytest.mark.parametrize("sides", [1, 2])
-def test_threads_change_neither_pairs_nor_order(sides, threads, monkeypatch):
-    images = make_images(3, sides=sides, groups="unknown", n_identities=12)
-    rows = make_rows(images, make_vectors(images))
-    monkeypatch.setattr(_parallel, "n_threads", lambda: 1)
-    expected = collect_tail(*rows, FLOORS, tile=7)
-    monkeypatch.setattr(_parallel, "n_threads", lambda: threads)
-    found = collect_tail(*rows, FLOORS, tile=7)
-    for one, other in zip(found, expected, strict=True):
-        assert_array_equal(one, other)
-
-
 def test_a_pair_at_its_floor_is_held_and_one_below_is_not():
     images = make_images(0, groups=None, most=1)
     vectors = make_vectors(images)
@@ -145,15 +91,6 @@ def test_a_pair_at_its_floor_is_held_and_one_below_is_not():
     floor = np.array([[top]], dtype=np.float32)
     assert set(collect_tail(*rows, floor)[0]) == {top}
     assert collect_tail(*rows, np.nextafter(floor, np.float32(np.inf)))[0].size == 0
-
-
-def test_rows_are_ordered_by_group_and_identity():
-    images = make_images(0, groups="unknown")
-    rows, _ = make_rows(images, make_vectors(images))
-    key = rows.group.astype(int) * images.n_identities + rows.identity
-    assert (np.diff(key) >= 0).all()
-    assert sorted(rows.image) == list(range(images.identity.size))
-    assert_array_equal(rows.vectors, make_vectors(images)[rows.image])
 
 
 @pytest.mark.parametrize(
@@ -295,12 +232,6 @@ def test_groups_have_their_own_floors(sides, tile):
     assert collected(images, vectors, floors, tile) == expected
 
 
-def test_lengths_far_from_one_lose_no_pair():
-    for scale in (1e-45, 1e-42, 1e-38, 1e-30, 1e-20, 1e-15, 1e15):
-        vectors = np.random.default_rng(0).normal(size=(40, 24)) * scale
-        check(unrelated(40), vectors.astype(np.float32))
-
-
 def test_denormals_lose_no_pair():
     """Features below 2**-126, which a processor may replace by zero, beside large ones."""
     rng = np.random.default_rng(0)
@@ -309,26 +240,11 @@ def test_denormals_lose_no_pair():
     check(unrelated(40), vectors.astype(np.float32))
 
 
-def test_lengths_of_many_sizes_lose_no_pair():
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(60, 48)) * 10.0 ** rng.integers(-12, 12, (60, 1))
-    check(unrelated(60), vectors.astype(np.float32))
-
-
 def test_products_beyond_float32_lose_no_pair():
     rng = np.random.default_rng(0)
     vectors = (rng.normal(size=(30, 16)) * 1e19).astype(np.float32)
     vectors[:4] = 3.4e38
     check(unrelated(30), vectors)
-
-
-def test_zero_rows_lose_no_pair():
-    vectors = np.random.default_rng(0).normal(size=(30, 16)).astype(np.float32)
-    vectors[::3] = 0
-    for floor in (0.0, -0.0, np.float32(1e-45), np.float32(-1e-45)):
-        expected = exact_tail(unrelated(30), vectors, same_floor(floor))
-        found = collected(unrelated(30), vectors, same_floor(floor))
-        assert found == expected
 
 
 def test_many_ties_at_the_floor_are_all_held():
@@ -361,10 +277,3 @@ def test_the_slack_is_a_few_roundings():
     nobody = np.zeros(50, dtype=np.int32)
     rows = Rows(vectors, nobody, nobody, nobody)
     assert 514 * 2**-24 < _pair_tiles.largest_error(rows, rows) < 515 * 2**-24
-
-
-def test_both_sides_have_their_own_lengths():
-    images = unrelated(60, sides=2)
-    vectors = np.random.default_rng(3).normal(size=(60, 40))
-    vectors *= np.where(images.side == 0, 1e3, 1e-3)[:, None]
-    check(images, vectors.astype(np.float32))

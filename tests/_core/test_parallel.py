@@ -9,7 +9,6 @@ import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from skfairfr._core import _parallel
 from skfairfr._core._parallel import (
     is_sharing_worker,
     n_threads,
@@ -35,14 +34,6 @@ def test_results_come_in_order_for_any_number_of_workers(n_jobs):
     with parallel_config("threading"):
         found = over_blocks(raised, TASKS, n_jobs, "raising")
     assert found == [base**2 for base in range(7)]
-
-
-@pytest.mark.parametrize("threads", [1, 2, 20])
-@pytest.mark.parametrize("n_tasks", [0, 1, 7])
-def test_threads_of_one_worker_give_results_in_order(n_tasks, threads, monkeypatch):
-    monkeypatch.setattr(_parallel, "n_threads", lambda: threads)
-    found = over_blocks(raised, TASKS[:n_tasks], None, "raising")
-    assert found == [b**2 for b in range(n_tasks)]
 
 
 def start_blas_with(number):
@@ -103,10 +94,6 @@ def test_processes_map_one_copy_of_a_large_array_inside_an_object():
     holder = Holder(np.zeros(2**18))
     files = over_blocks(file_of, TASKS, 2, "asking", shared=(holder,))
     assert len(set(files)) == 1 and files[0] is not None
-
-
-def test_results_come_in_order_from_processes():
-    assert over_blocks(divmod, TASKS, 2, "dividing") == [divmod(*t) for t in TASKS]
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

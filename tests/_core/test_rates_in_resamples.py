@@ -216,19 +216,6 @@ def test_v_statistic_is_the_mean_over_all_resamples(average):
         assert found == pytest.approx(np.array([[expected]]), rel=1e-12)
 
 
-def test_v_statistic_shrinks_the_frr_where_everyone_has_as_many_images():
-    images, vectors = hamming(1, most=1)
-    three = np.repeat(np.arange(images.identity.size), 3)
-    images = type(images)(
-        images.identity[three], images.group[three], None, images.n_identities, 2
-    )
-    flips = np.where(np.random.default_rng(0).random((three.size, 64)) < 0.2, -1, 1)
-    pairs = compare(images, (vectors[three] * flips).astype(np.float32))
-    thresholds = np.array([[10.0, 20.0, 40.0]])
-    plain = frr_of(pairs, None, thresholds.T, ONE).T
-    assert_allclose(v_statistic_frr(pairs, (None,), thresholds), plain * (1 - 1 / 3))
-
-
 def test_undefined_thresholds_give_an_undefined_far_and_disturb_no_other():
     pairs = embedded(1)
     weights = draw(pairs.images, "identities", 5, 0, 3)

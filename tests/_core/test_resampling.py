@@ -38,14 +38,6 @@ def test_as_many_identities_as_there_are_are_drawn(mode):
     assert (drawn.sum(axis=0) == 7).all()
 
 
-def test_strata_are_people_on_a_side():
-    images = make_images(0, sides=2)
-    strata = list(zip(images.identity.tolist(), images.side.tolist(), strict=True))
-    expected = [strata.count(s) for s in strata]
-    assert images.per_stratum().tolist() == expected
-    assert np.unique(images.strata).size == len(set(strata))
-
-
 @pytest.mark.parametrize(
     ("mode", "drawn"),
     [
@@ -131,11 +123,6 @@ def test_people_are_drawn_alike_and_without_regard_to_their_images():
     assert drawn @ drawn.T / 5000 == pytest.approx(expected, abs=0.1)
 
 
-def test_images_of_one_are_never_anything_but_there():
-    images = make_images(0, most=1)
-    assert (draw(images, "images", 3, 0, 5).image == 1).all()
-
-
 class AlwaysTheFirst:
     """A generator that draws nothing but zeros."""
 
@@ -167,21 +154,21 @@ def test_products_of_multiplicities_do_not_wrap(times, dtype):
         np.array([[5]], dtype=np.uint8), np.array([[times], [0]], dtype=np.uint8), 1
     )
     pair = PairSequence(np.zeros(1), np.array([0]), np.array([1]))
-    unit = weights.of_impostors(images, pair)[0][0]
+    unit = weights.of_pairs(images, pair, False)[0][0]
     assert unit.dtype == dtype
     assert unit.tolist() == [[5 * times], [0]]
 
 
-@pytest.mark.parametrize("mode", [*MODES, None])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", ["impostors", "genuine"])
 def test_units_multiply_to_the_weight_of_a_pair(kind, mode):
     images = make_images(2)
-    weights = Weights() if mode is None else draw(images, mode, 1, 0, 4)
+    weights = draw(images, mode, 1, 0, 4)
     left, right = np.triu_indices(images.identity.size, 1)
     same = images.identity[left] == images.identity[right]
     left, right = (i[same if kind == "genuine" else ~same] for i in (left, right))
     pairs = PairSequence(np.zeros(left.size), left, right)
-    unit, units = getattr(weights, f"of_{kind}")(images, pairs)
+    unit, units = weights.of_pairs(images, pairs, kind == "genuine")
     v, w = weights.identity, weights.image
     v = np.ones((7, weights.n_resamples)) if v is None else v.astype(float)
     w = np.ones((images.identity.size, 1)) if w is None else w.astype(float)
@@ -190,11 +177,6 @@ def test_units_multiply_to_the_weight_of_a_pair(kind, mode):
         expected = expected * v[images.identity[right]]
     found = unit[0][units[0]].astype(float) * unit[1][units[1]]
     assert_array_equal(found, expected)
-
-
-def test_the_data_are_one_resample():
-    weights = Weights()
-    assert (weights.identity, weights.image, weights.n_resamples) == (None, None, 1)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

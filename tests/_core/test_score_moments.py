@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core import _score_moments
+from skfairfr._core import _pairs
 from skfairfr._core._pair_tiles import unit_rows
-from skfairfr._core._pairs import compare_images
-from skfairfr._core._score_moments import score_moments
+from skfairfr._core._pairs import compare_images, score_moments
 from skfairfr._core._totals import Totals
 from tests._core.cases import (
     GROUPS,
@@ -49,7 +48,7 @@ def test_moments_are_those_of_all_pairs_whatever_the_average(
 
 @pytest.mark.parametrize("block", [1, 7, 8192])
 def test_moments_of_unit_rows(block, monkeypatch):
-    monkeypatch.setattr(_score_moments, "BLOCK", block)
+    monkeypatch.setattr(_pairs, "BLOCK", block)
     images = make_images(2, n_identities=30)
     X = np.random.default_rng(0).normal(size=(images.identity.size, 16))
     design = Totals(images, "pair", "all")

@@ -110,11 +110,11 @@ def test_counts_are_those_of_all_pairs(sides, average, impostors, groups):
     design, twin = design_and_twin(3, sides, average, impostors, groups)
     for scope in OWN:
         n_genuine, n_impostor = twin.counts(oracle_scope(scope))
-        assert design.count_genuine(scope) == n_genuine
-        assert design.count_impostors(scope) == n_impostor
+        assert design.count(scope, "frr") == n_genuine
+        assert design.count(scope) == n_impostor
     for scope in SCOPES[3:]:
         n_impostor = len(twin.scope(scope).impostor)
-        assert design.count_impostors(scope) == n_impostor
+        assert design.count(scope) == n_impostor
 
 
 @designs
@@ -177,34 +177,7 @@ def test_a_person_with_one_image_has_no_copies_to_make_up_for():
     design = Totals(make_images(0, most=1), "pair", "all")
     assert (design.kept_share(np.arange(7)) == 0).all()
     assert (design.without_copies(np.arange(7)) == 0).all()
-    assert design.count_genuine(None) == design.expected_genuine_total(None) == 0
-
-
-def test_across_two_sides_every_pair_is_kept():
-    images = make_images(0, sides=2)
-    design = Totals(images, "pair", "all")
-    assert (design.kept_share(np.arange(images.identity.size)) == 1).all()
-
-
-@pytest.mark.parametrize(
-    ("groups", "mixed"), [("constant", False), ("partly", False), ("changing", True)]
-)
-def test_mixed_tells_whether_someone_stands_in_two_groups(groups, mixed):
-    assert Totals(make_images(0, groups=groups), "pair", "all").mixed == mixed
-
-
-@pytest.mark.parametrize("impostors", IMPOSTORS)
-def test_averages_agree_when_everyone_has_as_many_images(impostors):
-    codes = np.repeat(np.arange(6, dtype=np.int32), 3)
-    images = Images(codes, codes % 2, None, 6, 2)
-    one, other = (Totals(images, a, impostors) for a in AVERAGES)
-    weights = draw(images, "both", 0, 0, 5)
-    for scope in SCOPES:
-        pairs, people = (d.impostor_total(scope, weights) for d in (one, other))
-        assert_allclose(pairs, 9 * people)
-    for scope in OWN:
-        pairs, people = (d.genuine_total(scope, weights) for d in (one, other))
-        assert_allclose(pairs, 3 * people)
+    assert design.count(None, "frr") == design.expected_genuine_total(None) == 0
 
 
 @pytest.mark.parametrize("average", AVERAGES)
@@ -214,7 +187,7 @@ def test_without_groups_there_is_the_overall_scope_alone(average):
         Totals(images, average, "all"),
         oracle_of(images, None, average),
     )
-    assert design.count_impostors(None) == twin.counts()[1]
+    assert design.count(None) == twin.counts()[1]
     assert not design.mixed
 
 

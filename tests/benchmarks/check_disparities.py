@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core._disparities import DISPARITIES
+from skfairfr._core._rates import DISPARITIES
 from tests.benchmarks._command import run_command
 
 LEVELS = np.array([1e-2, 1e-3])

@@ -55,12 +55,6 @@ def test_scores_do_not_depend_on_the_images_beside(comparator):
 
 
 @pytest.mark.parametrize("comparator", SYMMETRIC, ids=str)
-def test_the_order_of_two_images_changes_no_bit(comparator):
-    scores = matrix(fit(comparator))
-    assert_array_equal(scores, scores.T)
-
-
-@pytest.mark.parametrize("comparator", SYMMETRIC, ids=str)
 def test_the_engine_has_the_scores_of_the_matrix(comparator):
     comparator = fit(comparator)
     roc = SimilarityROC(similarity=comparator, n_resamples=5, resample="identities")
@@ -120,17 +114,6 @@ def test_a_second_fit_leaves_nothing_of_the_first(comparator):
     assert set(vars(comparator)) == set(vars(twice))
     again = fit(comparator)
     assert_array_equal(matrix(again), matrix(twice))
-
-
-@pytest.mark.parametrize("comparator", ALL, ids=str)
-@pytest.mark.parametrize("kind", [np.float32, np.float64, list])
-def test_rows_may_be_of_any_kind(comparator, kind):
-    comparator = fit(comparator)
-    groups = of_groups(comparator, NEW_GROUP[:2], NEW_GROUP[2:4])
-    rows = NEW[:4].tolist() if kind is list else NEW[:4].astype(kind)
-    found = comparator.score_pairs(rows[:2], rows[2:], **groups)
-    expected = comparator.score_pairs(NEW[:2], NEW[2:4], **groups)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("comparator", ALL, ids=str)

@@ -91,15 +91,6 @@ def test_scores_are_those_of_the_formula():
     )
 
 
-def test_a_sample_of_pairs_gives_nearly_the_same_calibrations():
-    q = np.linspace(0.55, 0.8, 6)
-    columns = np.stack([np.log(q), -np.log(1 - q), np.ones(6)], axis=1)
-    whole, sampled = fit(2), fit(2, max_pairs=3000)
-    assert (sampled.n_impostor_ < 3000).all() and (whole.n_impostor_ > 5000).all()
-    difference = columns @ (whole.calibrations_ - sampled.calibrations_).T
-    assert 0 < np.abs(difference).max() < 0.6
-
-
 def test_a_cluster_with_few_pairs_takes_the_calibration_of_all():
     with pytest.warns(UndefinedMetricWarning, match="of 40 clusters have fewer than"):
         found = fit(40)

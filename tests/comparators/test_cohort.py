@@ -87,11 +87,6 @@ def test_images_as_the_cohort_need_no_identities():
     assert len(alone.cohort_) == len(X)
 
 
-def test_a_top_above_the_cohort_is_an_error():
-    with pytest.raises(ValueError, match=r"top=51 is more than .* 50 centroids; lower"):
-        CohortNormalizer(top=51).fit(X, Y)
-
-
 @pytest.mark.parametrize("kind", ["as", "s", "z"])
 def test_scores_that_are_all_equal_are_an_error_that_names_sigma(kind):
     normalizer = CohortNormalizer(kind, cohort="images").fit(np.ones((5, 24)))

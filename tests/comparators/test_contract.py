@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn import config_context
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.exceptions import NotFittedError
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from skfairfr import (
-    IdentityKFold,
     SimilarityROC,
     bfar_scorer,
     face_labels,
@@ -21,7 +17,7 @@ from skfairfr import (
 )
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr.comparators import Adjustment, Comparator, PreparedImages
-from skfairfr.metrics import bfar, equal_error_rate, frr_at_far, threshold_at_far
+from skfairfr.metrics import bfar, frr_at_far
 from skfairfr.report import audit
 
 DATA = make_face_embeddings(n_identities=120, n_features=16, random_state=0)
@@ -68,40 +64,6 @@ def pairs_of(comparator, X, y, groups):
     return (y[i] == y[j]).astype(int), scores, np.stack([groups[i], groups[j]], axis=1)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_the_curve_is_that_of_the_matrix(comparator, n_jobs):
-    y_true, y_score, groups = pairs_of(
-        comparator, DATA.X, DATA.y, DATA.sensitive_features
-    )
-    roc = SimilarityROC(
-        similarity=comparator,
-        resample="identities",
-        n_resamples=5,
-        n_jobs=n_jobs,
-        random_state=0,
-    ).fit(DATA.X, DATA.y, DATA.sensitive_features)
-    for far in (1e-2, 1e-3):
-        expected = threshold_at_far(y_true, y_score, far=far)
-        assert roc.threshold_at(far) == pytest.approx(expected, rel=1e-6)
-        assert roc.estimate(far).value == frr_at_far(y_true, y_score, far=far)
-        found = roc.estimate(
-            far, rate="far", how="max_min", operating_point="worst_group"
-        )
-        by_hand = bfar(y_true, y_score, sensitive_features=groups, far=far)
-        assert found.value == pytest.approx(by_hand, nan_ok=True)
-    rate = equal_error_rate(y_true, y_score)
-    assert roc.equal_error_rate().value == pytest.approx(rate, abs=1e-3)
-
-
-def test_pairs_are_those_of_the_matrix(comparator):
-    i, j = np.indices((30, 20)).reshape(2, -1)
-    first, second = DATA.X[:30], DATA.X[30:50]
-    matrix = comparator.score_matrix(first, second)
-    assert matrix.dtype == np.float32
-    assert_array_equal(comparator.score_pairs(first[i], second[j]), matrix.ravel())
-    assert_array_equal(comparator.score_matrix(second, first).T, matrix)
-
-
 def test_scorers_score_what_the_comparator_scores(comparator):
     y_true, y_score, groups = pairs_of(
         comparator, DATA.X, DATA.y, DATA.sensitive_features
@@ -121,20 +83,6 @@ def test_a_pipeline_that_ends_with_a_comparator_is_scored_by_it():
     one_step = Pipeline([("scores", Lifted())]).fit(DATA.X)
     expected = frr_at_far_scorer(Lifted().fit(DATA.X), DATA.X, LABELS)
     assert frr_at_far_scorer(one_step, DATA.X, LABELS) == expected
-
-
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_search_over_a_comparator_chooses(n_jobs):
-    pipeline = Pipeline([("head", Halved()), ("scores", Lifted())])
-    search = GridSearchCV(
-        pipeline,
-        {"scores__offset": [0.0, 3.0]},
-        scoring=frr_at_far_scorer,
-        cv=IdentityKFold(2),
-        error_score="raise",
-        n_jobs=n_jobs,
-    ).fit(DATA.X, LABELS)
-    assert search.best_params_ == {"scores__offset": 0.0}
 
 
 def test_groups_reach_a_comparator(comparator):
@@ -178,14 +126,6 @@ def test_an_audit_compares_by_the_comparator(comparator):
         assert "compared by Lifted()." in " ".join(shown.split())
     plain = audit(DATA.X, DATA.y, DATA.sensitive_features, far=1e-2, n_resamples=20)
     assert "similarity" not in plain.audits[0].settings
-
-
-def test_a_clone_is_not_fitted_unless_frozen(comparator):
-    roc = SimilarityROC(similarity=comparator)
-    with pytest.raises(NotFittedError, match="Lifted"):
-        clone(roc).fit(DATA.X, DATA.y)
-    frozen = SimilarityROC(similarity=FrozenEstimator(comparator))
-    clone(frozen).fit(DATA.X, DATA.y)
 
 
 def test_what_gives_no_scores_is_refused(comparator):

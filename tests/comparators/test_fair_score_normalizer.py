@@ -82,14 +82,6 @@ def test_a_cluster_without_impostor_pairs_takes_the_overall_threshold(pairs):
     assert_array_equal(alone, 0)
 
 
-@pytest.mark.parametrize("pairs", ["inside", "either"])
-def test_clusters_that_cannot_resolve_the_level_are_counted(pairs):
-    normalizer = FairScoreNormalizer(20, far=1e-4, pairs=pairs, random_state=0)
-    with pytest.warns(UndefinedMetricWarning, match="20 have fewer impostor pairs"):
-        found = normalizer.fit(X, Y)
-    assert found.n_unresolved_ == 20
-
-
 def test_one_cluster_keeps_the_order_of_cosines():
     with pytest.warns(UserWarning, match=r"n_clusters=1 .*2 at least"):
         found = fit(1)

@@ -7,9 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr import SimilarityROC, face_labels, make_fairness_scorer
+from skfairfr import SimilarityROC
 from skfairfr.comparators import GroupThresholds
-from skfairfr.report import audit
 from tests.comparators.people import (
     FAR,
     GROUP,
@@ -72,15 +71,6 @@ def test_scores_are_those_of_the_formula():
     assert_allclose(scores.reshape(-1, 1), expected, atol=2e-7)
 
 
-def test_fitted_groups_meet_the_level():
-    found = fit()
-    roc = SimilarityROC(similarity=found, resample="identities", n_resamples=5)
-    roc.fit(X, Y, GROUP)
-    for group in found.groups_:
-        rate = roc.estimate(threshold=0.0, rate="far", group=group).value
-        assert FAR - 2 / len(WITHIN[group]) < rate <= FAR
-
-
 def test_images_of_unknown_group_take_the_overall_threshold():
     found = fit()
     unknown = np.full(len(NEW), None)
@@ -103,20 +93,6 @@ def test_of_several_columns_the_one_with_the_name_of_the_fit_counts():
         fit().prepare(X[:3], {"half": half[:3], "age": half[:3]})
     with pytest.raises(ValueError, match=r"columns \['half', 'age'\].*\['gender'\]"):
         roc.fit(NEW, NEW_Y, {"half": half, "age": half})
-
-
-def test_audits_and_scorers_hand_the_groups_over():
-    found = fit()
-    roc = SimilarityROC(similarity=found, resample="identities", n_resamples=20)
-    roc.fit(NEW, NEW_Y, NEW_GROUP)
-    asked = {"rate": "far", "how": "max_min", "operating_point": "worst_group"}
-    expected = roc.estimate(FAR, **asked).value
-    score = make_fairness_scorer(far=FAR)
-    assert score(found, NEW, face_labels(NEW_Y, NEW_GROUP)) == -expected
-    options = {"far": FAR, "n_resamples": 20, "similarity": found}
-    (level,) = audit(NEW, NEW_Y, NEW_GROUP, **options).audits[0].levels
-    assert level.rates[0].far.value == roc.estimate(FAR, rate="far").value
-    assert level.rates[0].frr.value == roc.estimate(FAR, rate="frr").value
 
 
 @pytest.mark.parametrize("groups", [None, np.full(len(X), "all")])

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
-from skfairfr import SimilarityROC
 from skfairfr.comparators import PLDAComparator
 from skfairfr.comparators._plda import covariances_of
 from tests.comparators.test_whitening import covariance_by_loops
@@ -94,46 +93,6 @@ def test_estimates_are_right_on_average_however_many_images_people_have():
     assert (abs(mean - [truth_between, truth_within]) < 4 * error).all()
 
 
-def test_pairs_matrix_and_pass_agree_in_every_bit():
-    plda = PLDAComparator().fit(X, Y)
-    matrix = plda.score_matrix(OTHERS, OTHERS)
-    left, right = np.triu_indices(len(OTHERS), 1)
-    pairs = plda.score_pairs(OTHERS[left], OTHERS[right])
-    assert_array_equal(pairs, matrix[left, right])
-    assert_array_equal(matrix, matrix.T)
-    singly = [
-        plda.score_pairs(OTHERS[[i]], OTHERS[[j]])[0]
-        for i, j in zip(left, right, strict=True)
-    ]
-    assert_array_equal(singly, pairs)
-
-
-def test_the_pass_counts_those_scores():
-    plda = PLDAComparator().fit(X, Y)
-    people, y = draw_people(n_people=40, seed=2)
-    options = {"resample": "identities", "n_resamples": 2, "far_max": 0.3}
-    roc = SimilarityROC(similarity=plda, random_state=0, **options)
-    roc.fit(people, y["identity"])
-    scores = plda.score_matrix(people, people)
-    left, right = np.triu_indices(len(people), 1)
-    impostor = y["identity"][left] != y["identity"][right]
-    listed = SimilarityROC(random_state=0, **options).fit_pairs(
-        scores[left, right],
-        y["identity"][left],
-        y["identity"][right],
-        image_1=left,
-        image_2=right,
-    )
-    descending = np.sort(scores[left, right][impostor])[::-1]
-    for rank in (1, 5, 60):
-        level = rank / impostor.sum()
-        assert roc.threshold_at(level) == listed.threshold_at(level)
-        threshold = descending[rank - 1]
-        assert roc.estimate(threshold=threshold, rate="far").value == level
-        frr = (scores[left, right][~impostor] < threshold).mean()
-        assert roc.estimate(threshold=threshold).value == pytest.approx(frr, rel=1e-12)
-
-
 @given(seed=st.integers(0, 99))
 def test_rotations_and_names_change_no_score(seed):
     rotation = draw_rotation(6, seed)
@@ -144,24 +103,6 @@ def test_rotations_and_names_change_no_score(seed):
     assert_allclose(
         again.score_matrix(OTHERS @ rotation, OTHERS @ rotation), expected, atol=2e-5
     )
-
-
-def test_the_inner_product_and_the_numbers_are_what_the_engine_takes():
-    vectors, adjustment = PLDAComparator().fit(X, Y).prepare(OTHERS)
-    assert vectors.dtype == np.float32 and adjustment.kind == "affine"
-    gain, offset = adjustment.numbers
-    assert (gain == 0.5).all() and np.isfinite(offset).all()
-    product = vectors.astype(np.float64) @ vectors.T.astype(np.float64)
-    expected = product - offset - offset[:, None]
-    scores = PLDAComparator().fit(X, Y).score_matrix(OTHERS, OTHERS)
-    assert_allclose(scores, expected, atol=1e-5)
-
-
-def test_whole_shrinkage_orders_pairs_from_the_mean_by_distance_and_length():
-    plda = PLDAComparator(1.0).fit(X, Y)
-    assert_allclose(plda.variances_, plda.variances_[0])
-    gram = plda.components_ @ plda.components_.T
-    assert_allclose(gram, gram[0, 0] * np.eye(6), atol=1e-6 * gram[0, 0])
 
 
 def test_people_of_one_image_alone_are_an_error():

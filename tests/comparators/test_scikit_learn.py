@@ -7,7 +7,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfairfr import IdentityKFold, bfar_scorer, face_labels, make_face_embeddings
@@ -120,9 +120,3 @@ def test_lda_needs_identities_alone():
     assert_array_equal(
         routed.cv_results_["mean_test_score"], inside.cv_results_["mean_test_score"]
     )
-
-
-def test_behind_the_remover_whitening_needs_shrinkage():
-    chain = make_pipeline(GroupMeanRemover(), WithinClassWhitening(shrinkage=0.0))
-    with pytest.raises(ValueError, match="raise shrinkage"):
-        chain.fit(X, Y)

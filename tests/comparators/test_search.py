@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline
 
-import skfairfr
 from skfairfr import (
     IdentityKFold,
     SimilarityROC,
@@ -70,30 +68,6 @@ def test_a_search_scores_what_a_loop_over_folds_does(comparator, grid, routed):
     np.testing.assert_allclose(
         found.cv_results_["mean_test_score"], expected, rtol=1e-12
     )
-
-
-@pytest.mark.skipif(
-    "EthicalModule" not in skfairfr.__all__, reason="needs the extra mitigate"
-)
-@pytest.mark.filterwarnings("ignore:Nobody is held out")
-@pytest.mark.parametrize("routed", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_head_and_scores_are_searched_together(routed):
-    head = skfairfr.EthicalModule(max_epochs=2, random_state=0)
-    pipeline = Pipeline([("head", head), ("scores", CohortNormalizer())])
-    grid = {"head__kappa1": [10, 20], "scores__top": [20, 60]}
-    with config_context(enable_metadata_routing=routed):
-        found = search(pipeline, grid)
-        if routed:
-            found.fit(X, IDENTITY, sensitive_features=GROUP)
-        else:
-            found.fit(X, Y)
-    scores = found.cv_results_["mean_test_score"]
-    assert np.isfinite(scores).all() and np.unique(scores).size == 4
-    seen = found.best_estimator_[:-1].transform(X)
-    roc = SimilarityROC(
-        similarity=found.best_estimator_[-1], resample="identities", n_resamples=2
-    )
-    assert np.isfinite(roc.fit(seen, IDENTITY, GROUP).estimate(FAR).value)
 
 
 def test_a_kind_with_sides_is_searched_with_domains():

@@ -65,19 +65,11 @@ def test_nothing_finite(sampled):
 def test_a_stride_that_meets_the_same_elements_misleads_nobody(monkeypatch, low):
     # All that the sample sees is the largest, or the smallest.
     monkeypatch.setattr(_fpr_penalty, "N_SAMPLED", 40)
-    for step in range(1, 40):
+    for step in (1, 2, 3, 13, 39):
         values = drawn(40, 39, seed=step)
         values.view(-1)[::step] += -50 if low else 50
         for k in (1, 20, 100):
             assert_like_sort(values, k)
-
-
-@pytest.mark.parametrize("order", [True, False])
-def test_sorted_values(monkeypatch, order):
-    monkeypatch.setattr(_fpr_penalty, "N_SAMPLED", 16)
-    values = drawn(3000).sort(descending=order).values.reshape(30, 100)
-    for k in (1, 30, 1500):
-        assert_like_sort(values, k)
 
 
 @pytest.mark.parametrize("k", [1, 60])
@@ -92,12 +84,6 @@ def test_the_values_stay_as_they_are():
     before = values.clone()
     places_of_largest(values.view(-1), 10)
     assert torch.equal(values, before)
-
-
-def test_large_and_typical(monkeypatch):
-    values = drawn(512, 3001)
-    for k in (512, 3):
-        assert_like_sort(values, k)
 
 
 @given(

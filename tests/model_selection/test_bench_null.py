@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from skfairfr import IdentityKFold, face_labels
-from skfairfr._core._pooled_folds import compare, pool
+from skfairfr._core._paired import compare, pool
 from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
 from tests.model_selection.toy_methods import crowd
 

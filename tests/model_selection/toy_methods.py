@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr import make_face_embeddings
-from skfairfr._core._prepared import score_prepared_matrix
+from skfairfr._core._pair_tiles import score_prepared_matrix
 from skfairfr.comparators import Adjustment, Comparator, PreparedImages
 
 

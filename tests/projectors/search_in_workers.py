@@ -24,7 +24,6 @@ from skfairfr import (
     make_face_embeddings,
 )
 from skfairfr._core import _pair_tiles
-from skfairfr.utils import _torch
 
 N_JOBS = 2
 LOCK, ACTIVE = Lock(), []
@@ -48,9 +47,6 @@ class Recorder(Callback):
 
     def __init__(self, folder):
         self.folder = folder
-
-    def on_train_begin(self, net, **kwargs):
-        _torch._WORTH_A_THREAD = 1  # every step could keep all threads busy
 
     def on_batch_end(self, net, **kwargs):
         write(self.folder, where="fit", torch=torch.get_num_threads(), blas=blas())

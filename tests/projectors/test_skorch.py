@@ -176,7 +176,7 @@ def test_arguments_of_the_optimizer_are_searched():
     assert decayed < np.abs(module().fit(X, Y).head_.output.weight.numpy()).mean()
 
 
-@pytest.mark.parametrize("n_features", [32, 512])
+@pytest.mark.parametrize("n_features", [512])
 def test_the_first_step_is_as_long_in_any_number_of_features(n_features):
     rng = np.random.default_rng(0)
     axes = np.linalg.qr(rng.standard_normal((n_features, 16)))[0]
@@ -218,16 +218,16 @@ def test_a_head_of_ones_own(head, tmp_path):
     assert_array_equal(again.transform(X), fitted.transform(X))
     warm = fitted.set_params(warm_start=True).fit(X, Y)
     assert len(warm.history_) == 6
-    with pytest.raises(ValueError, match=r"(?s)head=.*one of your own.*pickle"):
+    with pytest.raises(ValueError, match=r"(?s)head is one of your own.*pickle"):
         fitted.save(tmp_path / "module")
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"head": lambda n: n}, "head must be the name of a head"),
-        ({"head": nn.Flatten(0)}, "head must be the name of a head"),
-        ({"head": Rotation(), "hidden_dim": 3}, "hidden_dim=3 and output_dim=None"),
+        ({"head": lambda n: n}, "head must be a name"),
+        ({"head": nn.Flatten(0)}, "head must be a name"),
+        ({"head": Rotation(), "hidden_dim": 3}, "head is one of your own, and hidden"),
     ],
 )
 def test_heads_that_are_refused(options, words):

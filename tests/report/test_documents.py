@@ -12,12 +12,17 @@ import pytest
 from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
 from skfairfr.report import _audit_document as audits
 from skfairfr.report import _comparison_document as comparisons
-from skfairfr.report._limits import limits_of
+from skfairfr.report._policy import limits_of
 from skfairfr.report._records import Check, Figure
 from skfairfr.utils import ArgumentError
 from skfairfr.utils._document import Figure as Drawn
-from skfairfr.utils._document import Section, Table, write_markdown, write_text
-from skfairfr.utils._page import write_fragment
+from skfairfr.utils._document import (
+    Section,
+    Table,
+    write_fragment,
+    write_markdown,
+    write_text,
+)
 from skfairfr.utils._words import TOO_FEW, count, percent, ratio
 from tests.report.audits import (
     HOSTILE,

@@ -1,28 +1,39 @@
-"""Disparities of scored pairs: their groups' rates at an operating point, reduced.
+"""Functions of given rates, and disparities of scored pairs at an operating point.
 
-``far_disparity`` and ``frr_disparity`` join a rate, an operating point and a disparity;
-``bfar`` and ``bfrr`` name the combination of EM22.
+``disparity`` reduces the rates of groups; indices (FDR, inequity rate, GARBE) join both
+rates and are published proposals whose papers say FMR and FNMR where this package says far
+and frr. ``far_disparity`` and ``frr_disparity`` join a rate, an operating point and a
+disparity; ``bfar`` and ``bfrr`` name the combination of EM22.
 """
+
+import numbers
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
 
 import numpy as np
 
 from skfairfr._core._bootstrap import OPERATING_POINTS
-from skfairfr._core._rates import share_accepted, share_rejected
+from skfairfr._core._rates import DISPARITIES, share_accepted, share_rejected
 from skfairfr.metrics._pairs._checks import (
     check_pair_groups,
     check_pairs,
     check_single_level,
+    name_groups,
     operating_thresholds,
     split_by_group,
     split_pairs,
 )
-from skfairfr.metrics._pairs._indices import (
-    check_two_for_ratio,
-    check_zero_division,
-    disparity_function,
-    reduce_rates,
+from skfairfr.utils._frames import Framed
+from skfairfr.utils._validation import (
+    check_count,
+    check_level,
+    check_option,
+    plain,
+    to_array,
+    to_float,
+    warn_undefined,
 )
-from skfairfr.utils._validation import check_option
 
 
 def far_disparity(
@@ -354,4 +365,461 @@ def _rate_disparity(
     rates = [float(share(p, t)) for p, t in zip(pairs, thresholds, strict=True)]
     return reduce_rates(
         np.array(rates), groups, function, zero_division, rate=f"{rate} "
+    )
+
+
+# ---- functions of given rates --------------------------------------------------------
+
+
+def fairness_discrepancy_rate(fmr, fnmr, *, beta=0.5):
+    """Fairness discrepancy rate (FDR): 1 - (beta A + (1 - beta) B).
+
+    A is the largest difference between groups' false match rates, B between their false
+    non-match rates. Not the false discovery rate.
+
+    Parameters
+    ----------
+    fmr : array-like, shape (n_groups,)
+        False match rate (far) of each group at one threshold, each in [0, 1].
+    fnmr : array-like, shape (n_groups,)
+        False non-match rate (frr) of the same groups at the same threshold, in [0, 1].
+    beta : float in [0, 1], default=0.5
+        Weight of the false match rates.
+
+    Returns
+    -------
+    value : float in [0, 1]
+        Larger is more alike; 1 when all groups have equal rates. It stays near 1 whenever
+        rates are small, however different their ratios.
+
+    Raises
+    ------
+    ValueError
+        If a rate lies outside [0, 1], the lengths differ, or ``beta`` lies outside [0, 1].
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a rate is nan (left out); nan is returned with fewer than two of a kind.
+
+    See Also
+    --------
+    inequity_rate, garbe : Indices made of ratios and of Gini coefficients.
+    disparity : The parts themselves.
+
+    References
+    ----------
+    .. [1] de Freitas Pereira, T., & Marcel, S. (2020). Fairness in Biometrics: a figure
+       of merit to assess biometric verification systems. arXiv:2011.02395. The equation
+       defining FDR, whose alpha is this beta.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import fairness_discrepancy_rate
+    >>> round(fairness_discrepancy_rate([0.001, 0.008], [0.01, 0.05]), 6)
+    0.9765
+    """
+    a, b, beta = _two_disparities(fmr, fnmr, beta, "difference")
+    return 1 - (beta * a + (1 - beta) * b)
+
+
+def inequity_rate(fmr, fnmr, *, beta=0.5):
+    """Inequity rate (IR): (max/min FMR)^beta (max/min FNMR)^(1 - beta).
+
+    Parameters
+    ----------
+    fmr : array-like, shape (n_groups,)
+        False match rate (far) of each group at one threshold, each in [0, 1].
+    fnmr : array-like, shape (n_groups,)
+        False non-match rate (frr) of the same groups at the same threshold, in [0, 1].
+    beta : float in [0, 1], default=0.5
+        Weight of the false match rates.
+
+    Returns
+    -------
+    value : float in [1, inf)
+        Larger is less fair; 1 when all groups have equal rates. nan where a group's rate
+        is zero.
+
+    Raises
+    ------
+    ValueError
+        If a rate lies outside [0, 1], the lengths differ, or ``beta`` lies outside [0, 1].
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a smallest rate is zero (nan), or a rate is nan (left out).
+
+    See Also
+    --------
+    fairness_discrepancy_rate, garbe : Indices made of differences and Gini coefficients.
+
+    References
+    ----------
+    .. [1] Howard, J. J., Laird, E. J., Sirotin, Y. B., Rubin, R. E., Tipton, J. L., &
+       Vemury, A. R. (2022). Evaluating Proposed Fairness Models for Face Recognition
+       Algorithms. arXiv:2203.05051. The equation defining IR, proposed by NIST.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import inequity_rate
+    >>> round(inequity_rate([0.001, 0.004], [0.01, 0.09]), 6)
+    6.0
+    """
+    a, b, beta = _two_disparities(fmr, fnmr, beta, "max_min")
+    return a**beta * b ** (1 - beta)
+
+
+def garbe(fmr, fnmr, *, beta=0.5):
+    """GARBE, Gini aggregation rate for biometric equitability.
+
+    beta gini(FMR) + (1 - beta) gini(FNMR), with the Gini coefficient of M groups scaled
+    by M/(M-1) so that its maximum is 1.
+
+    Parameters
+    ----------
+    fmr : array-like, shape (n_groups,)
+        False match rate (far) of each group at one threshold, each in [0, 1].
+    fnmr : array-like, shape (n_groups,)
+        False non-match rate (frr) of the same groups at the same threshold, in [0, 1].
+    beta : float in [0, 1], default=0.5
+        Weight of the false match rates.
+
+    Returns
+    -------
+    value : float in [0, 1]
+        Larger is less fair; 0 when all groups have equal rates. nan where all rates of a
+        kind are zero.
+
+    Raises
+    ------
+    ValueError
+        If a rate lies outside [0, 1], the lengths differ, or ``beta`` lies outside [0, 1].
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If all rates of a kind are zero (nan), or a rate is nan (left out).
+
+    See Also
+    --------
+    fairness_discrepancy_rate, inequity_rate : Indices made of differences and ratios.
+
+    References
+    ----------
+    .. [1] Howard, J. J., Laird, E. J., Sirotin, Y. B., Rubin, R. E., Tipton, J. L., &
+       Vemury, A. R. (2022). Evaluating Proposed Fairness Models for Face Recognition
+       Algorithms. arXiv:2203.05051. The equation defining GARBE.
+    .. [2] ISO/IEC 19795-10:2024. Biometric performance testing and reporting. Part 10:
+       Quantifying biometric system performance variation across demographic groups.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import garbe
+    >>> round(garbe([0.01, 0.03], [0.1, 0.1]), 6)
+    0.25
+    """
+    a, b, beta = _two_disparities(fmr, fnmr, beta, "gini")
+    return beta * a + (1 - beta) * b
+
+
+def _two_disparities(fmr, fnmr, beta, how):
+    """The disparities of both kinds of rates, and beta as a float; all checked."""
+    if not isinstance(beta, numbers.Real) or not 0 <= beta <= 1:
+        raise ValueError(f"beta must lie in [0, 1]; got {plain(beta)!r}.")
+    fmr, fnmr = check_rates(fmr, "fmr"), check_rates(fnmr, "fnmr")
+    if len(fmr) != len(fnmr):
+        raise ValueError(
+            f"fmr has {len(fmr)} groups but fnmr has {len(fnmr)}; give both rates of "
+            "every group."
+        )
+    for name, rates in (("fmr", fmr), ("fnmr", fnmr)):
+        if (rates > 1).any():
+            raise ValueError(
+                f"{name} must lie in [0, 1]; got {rates[rates > 1][0]}. Divide "
+                "percentages by 100."
+            )
+    return disparity(fmr, how), disparity(fnmr, how), float(beta)
+
+
+def disparity(
+    rates,
+    how="max_min",
+    *,
+    zero_division=np.nan,
+    ddof=0,
+    log_base=10.0,
+    log_reduce="sum",
+):
+    """One number for how much the rates of groups differ.
+
+    With rates x_1..x_M, mean x̄ and geometric mean x†:
+
+    ============= ============================================== ======== =============
+    ``how``       formula                                        if equal interval
+    ============= ============================================== ======== =============
+    "max_min"     max x / min x                                  1        [1, inf]
+    "max_geomean" max x / x†                                     1        [1, inf]
+    "log_geomean" sum of abs(log10(x_a / x†))                    0        [0, inf]
+    "gini"        M/(M-1) sum_ab abs(x_a - x_b) / (2 M² x̄)       0        [0, 1]
+    "difference"  max x - min x                                  0        [0, 1]
+    "std"         standard deviation                             0        [0, 1]
+    "ratio"       x_2 / x_1, exactly two rates in this order     1        [0, inf]
+    ============= ============================================== ======== =============
+
+    Parameters
+    ----------
+    rates : array-like, shape (n_groups,)
+        One rate per group, each in [0, 1]; nan where a group has none, which leaves the
+        group out.
+    how : str or callable, default="max_min"
+        A name of the table, or a function of the rates, shape (n_kept,), to a float.
+    zero_division : float, default=nan
+        Returned, with a warning, when a denominator is zero: both x/0 and 0/0. Pass inf
+        to let one perfect group make the disparity infinite.
+    ddof : {0, 1}, default=0
+        Of "std": its divisor is n_kept - ddof.
+    log_base : float in (1, inf), default=10.0
+        Of "log_geomean": the logarithm's base.
+    log_reduce : {"sum", "mean"}, default="sum"
+        Of "log_geomean": how the groups' terms are put together.
+
+    Returns
+    -------
+    value : float
+        Larger is less fair ("ratio": farther from 1). nan with fewer than two rates.
+
+    Raises
+    ------
+    ValueError
+        If ``rates`` is empty, not one-dimensional, negative or infinite, "ratio" is not
+        given two rates, or an option is unknown.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a rate is nan, fewer than two remain, or a denominator is zero.
+
+    See Also
+    --------
+    far_disparity, frr_disparity : From scored pairs.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Section 2.2 defines
+       "max_min" and names "max_geomean", "log_geomean" and "gini", whose formulas stand
+       in an appendix that was not at hand: the sum and the decimal logarithm of
+       "log_geomean" are this package's choice.
+    .. [2] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
+       Mitigating Gender Bias in Face Recognition Using the von Mises-Fisher Mixture
+       Model. ICML. Eq. (2) ("difference"), Fig. 9 ("ratio").
+    .. [3] ISO/IEC 19795-10:2024. Biometric performance testing and reporting. Part 10:
+       Quantifying biometric system performance variation across demographic groups
+       ("gini").
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import disparity
+    >>> disparity([0.001, 0.002, 0.004, 0.008])
+    8.0
+    >>> round(disparity([0.001, 0.002, 0.004, 0.008], "max_geomean"), 4)
+    2.8284
+    """
+    function = disparity_function(how, ddof, log_base, log_reduce)
+    zero_division = check_zero_division(zero_division)
+    rates = check_rates(rates, "rates")
+    names = np.arange(len(rates)).astype(str)
+    check_two_for_ratio(how, names)
+    return reduce_rates(rates, names, function, zero_division)
+
+
+def check_rates(rates, name):
+    """Rates of groups as a float64 array, shape (n_groups,); nan is allowed."""
+    array = to_array(rates, name)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(
+            f"{name} must hold one rate per group, (n_groups,); got shape {array.shape}."
+        )
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must be numbers; got the type {array.dtype}.")
+    array = array.astype(np.float64)
+    bad = np.flatnonzero((array < 0) | np.isinf(array))
+    if bad.size:
+        raise ValueError(
+            f"{name} must lie in [0, 1], or be nan; group {bad[0]} has {array[bad[0]]}."
+        )
+    return array
+
+
+def reduce_rates(rates, names, function, zero_division, *, rate=""):
+    """Leave out undefined rates, reduce the others, and warn of what is undefined."""
+    undefined = np.isnan(rates)
+    if undefined.any():
+        warn_undefined(
+            f"The {rate}rate of {name_groups(names[undefined])} is undefined (nan): left "
+            "out of the disparity."
+        )
+    kept = rates[~undefined]
+    if kept.size < 2:
+        warn_undefined(
+            f"A disparity needs the rates of two groups at least; {kept.size} is defined: "
+            "nan is returned."
+        )
+        return np.nan
+    value = function(kept)
+    if np.ndim(value) != 0:
+        raise ValueError(
+            f"how must return one number; got an array of shape {np.shape(value)}."
+        )
+    try:
+        value = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"how must return a number; got {value!r}.") from error
+    if np.isfinite(value):
+        return value
+    warn_undefined(
+        f"The {rate}rate of {name_groups(names[rates == 0])} is zero, so the disparity "
+        f"has a zero denominator: zero_division={zero_division} is returned."
+    )
+    return zero_division
+
+
+def disparity_function(how, ddof=0, log_base=10.0, log_reduce="sum"):
+    """The function of rates that ``how`` names, with its options bound."""
+    ddof = check_count(ddof, "ddof", 0)
+    if ddof > 1:
+        raise ValueError(f"ddof must be 0 or 1; got {ddof}.")
+    if not 1 < to_float(log_base) < np.inf:
+        raise ValueError(f"log_base must be a number above 1; got {plain(log_base)!r}.")
+    check_option(log_reduce, "log_reduce", ("sum", "mean"))
+    if callable(how):
+        return how
+    if not isinstance(how, str) or how not in DISPARITIES:
+        choices = ", ".join(repr(name) for name in DISPARITIES)
+        raise ValueError(
+            f"how must be one of {choices}, or a function of the rates; got {plain(how)!r}."
+        )
+    options = {
+        "std": {"ddof": ddof},
+        "log_geomean": {"base": float(log_base), "reduce": log_reduce},
+    }
+    return partial(DISPARITIES[how].function, **options.get(how, {}))
+
+
+def check_two_for_ratio(how, groups):
+    if how == "ratio" and len(groups) != 2:
+        raise ValueError(
+            f"how='ratio' compares exactly two groups; got {len(groups)} "
+            f"({name_groups(groups)}). Select two, or use 'max_min'."
+        )
+
+
+def check_zero_division(zero_division):
+    number = to_float(zero_division)
+    is_nan = isinstance(zero_division, numbers.Real) and zero_division != zero_division
+    if np.isnan(number) and not is_nan:
+        raise ValueError(
+            "zero_division must be a number, such as nan, inf or 1.0; got "
+            f"{plain(zero_division)!r}."
+        )
+    return number
+
+
+@dataclass(frozen=True)
+class GroupGateRates(Framed):
+    """Rates of a matcher behind a gate; lower is better for all of them.
+
+    Attributes
+    ----------
+    far : float
+        False acceptance rate over all impostor pairs, in [0, 1].
+    frr : float
+        False rejection rate, in [0, 1].
+    far_within : float
+        FAR of pairs within a group, in [0, 1].
+    far_between : float
+        FAR of pairs of two groups, in [0, 1].
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    group_gate_rates : Returns it.
+    """
+
+    far: float
+    frr: float
+    far_within: float
+    far_between: float
+
+
+def group_gate_rates(*, far=1e-5, frr=1e-2, error=1e-3, n_groups=2):
+    """Rates of a matcher behind a classifier that rejects pairs of two groups.
+
+    A thought experiment: a matcher treats all groups alike, within and between them. A
+    classifier predicts the group of each image, wrongly at a rate ``error``; a pair of two
+    predicted groups is rejected, and the matcher decides on the others. The overall FAR
+    is divided by the number of groups, which looks like progress, but within a group,
+    where an impostor will look for a victim, it is unchanged; and the FRR rises. A low
+    overall FAR says little where groups are separated.
+
+    Parameters
+    ----------
+    far : float in (0, 1), default=1e-5
+        FAR of the matcher, for every two groups.
+    frr : float in [0, 1], default=1e-2
+        Its FRR, for every group.
+    error : float in [0, 1], default=1e-3
+        Share of images whose group is predicted wrongly, each wrong group equally often,
+        and independently for both images of a pair.
+    n_groups : int, default=2
+        Number of groups, of equal size, at least 2.
+
+    Returns
+    -------
+    rates : GroupGateRates
+        Of the two together; lower is better.
+
+    Raises
+    ------
+    ValueError
+        If a rate or the number of groups is out of range.
+
+    References
+    ----------
+    .. [1] Bruveris, M., Mortazavian, P., Gietema, J., & Mahadevan, M. (2020). Reducing
+       Geographic Performance Differentials for Face Recognition. WACV Workshops. The
+       slides' thought experiment, for two groups. For these rates their table prints a
+       FAR of 5e-6 within a group; the experiment as it is described gives 9.98e-6, and
+       5e-6 is the overall FAR.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import group_gate_rates
+    >>> rates = group_gate_rates(far=1e-5, frr=1e-2, error=1e-3)
+    >>> f"{rates.far:.3g} {rates.far_within:.3g} {rates.far_between:.1g} {rates.frr:.4g}"
+    '5e-06 9.98e-06 2e-08 0.01198'
+    """
+    if check_level(far).ndim:
+        raise ValueError(f"far must be one number; got {plain(far)!r}.")
+    for name, value in (("frr", frr), ("error", error)):
+        if not isinstance(value, Real) or not 0 <= value <= 1:
+            raise ValueError(f"{name} must lie in [0, 1]; got {plain(value)!r}.")
+    n_groups = check_count(n_groups, "n_groups", 2)
+    far, frr, error = float(far), float(frr), float(error)
+    others = n_groups - 1
+    # A pair within a group passes if both predictions are right, or equally wrong.
+    within = (1 - error) ** 2 + error**2 / others
+    # A pair of two groups passes if both predictions agree.
+    between = (1 - within) / others
+    return GroupGateRates(
+        far=float(far * (within + others * between) / n_groups),
+        frr=float(1 - within * (1 - frr)),
+        far_within=float(far * within),
+        far_between=float(far * between),
     )

@@ -87,7 +87,7 @@ class OverLevels(FromEstimatorMixin):
         """Shade what lies above ``far_max``; ``place`` turns levels into positions."""
         if self.far_max is not None:
             start, end = place(np.array([self.far_max, self.far.max()]))
-            label = f"above far_max = {self.far_max:g},\n{self.beyond}"
+            label = f"above {_style.fmr(self.far_max)}, {self.beyond}"
             _style.shade(self.ax_, (start, max(start, end)), label)
 
 

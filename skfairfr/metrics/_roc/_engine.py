@@ -1,4 +1,4 @@
-"""The engine of SimilarityROC: from a question to rates, replicates and warnings.
+"""The engine of SimilarityROC: from a checked question to rates, replicates and warnings.
 
 ``Engine`` computes tables of rates with ``_core``, caches them, and warns of undefined and
 unresolved values; ``_estimates`` turns a table into a value with its interval.
@@ -10,14 +10,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr._core import _equal_error
-from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
-from skfairfr._core._rates import count_at_least, exceeds
+from skfairfr._core import _bootstrap
+from skfairfr._core._bootstrap import (
+    OPERATING_POINTS,
+    Query,
+    Resampling,
+    point_rates,
+    rate_table,
+)
+from skfairfr._core._rates import DISPARITIES, DisparityMeasure, count_at_least, exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
-from skfairfr.metrics._roc._estimates import joined
-from skfairfr.metrics._roc._question import parse_question
-from skfairfr.metrics._roc._records import EstimandWarning
-from skfairfr.utils._validation import warn_caller, warn_undefined
+from skfairfr.metrics._roc._estimates import EstimandWarning, joined
+from skfairfr.utils._validation import (
+    check_group,
+    check_level,
+    check_option,
+    check_threshold,
+    plain,
+    warn_caller,
+    warn_undefined,
+)
 
 # Resamples of identities that show whether an interval over images is far too narrow.
 N_COMPARED = 50
@@ -111,27 +123,25 @@ class Engine:
         """Scopes whose rates a value is made of: of a disparity, groups with the pairs."""
         if question.how is None:
             return [question.scope]
-        far = question.rate == "far"
-        counts = [self.pairs.count if far else self.pairs.genuine.count]
+        rates = {question.rate}
         if question.operating_point == "group":
-            counts.append(self.pairs.count)
-        groups = question.picked or range(self.groups.size)
-        return [(g, g) for g in groups if all(count((g, g)) for count in counts)]
+            rates.add("far")
+        own = [(g, g) for g in question.picked or range(self.groups.size)]
+        return [s for s in own if all(self.pairs.count(s, rate) for rate in rates)]
 
     def counts(self, question):
         """Numbers of genuine and of impostor pairs behind a question."""
         scopes = self.scopes(question)
         return tuple(
-            sum(map(count, scopes))
-            for count in (self.pairs.genuine.count, self.pairs.count)
+            sum(self.pairs.count(scope, rate) for scope in scopes)
+            for rate in ("frr", "far")
         )
 
     def unresolved(self, question):
         """What the data cannot resolve of a question's levels, Unresolved; or None."""
         if question.levels is None:
             return None
-        query = self._query(question)
-        setters = _estimates.setters_of(query, self.scopes(question))
+        setters = self._query(question).setters(self.scopes(question))
         n_pairs = {setter: self.pairs.count(setter) for setter in setters}
         hardest = min(n_pairs, key=n_pairs.get, default=None)
         smallest, n = question.levels.min(), n_pairs.get(hardest, 0)
@@ -140,15 +150,40 @@ class Engine:
         group = None if hardest is None else self.groups[hardest[0]]
         return Unresolved(float(smallest), 1 / n, group)
 
-    def _parts(self, question):
-        """The same question about runs of levels: those all pairs answer stay exact."""
-        if question.thresholds is None:
-            return question.parts(question.levels <= self.far_max)
-        exact = np.ones(question.thresholds.size, dtype=bool)
-        if question.rate == "far":
-            for scope in self._query(question).scopes:
-                exact &= self.pairs.holds(scope, question.thresholds)
-        return question.parts(exact)
+    def runs(self, question, scopes=None):
+        """The question and its query about each run of levels: those all pairs answer stay exact.
+
+        Parameters
+        ----------
+        question : Question
+        scopes : tuple, default=None
+            Those of the queries; None takes those that the question needs.
+
+        Returns
+        -------
+        runs : list of tuples (Question, Query)
+            Their levels or thresholds together are those of the question, in their order.
+        """
+        levels, thresholds = question.levels, question.thresholds
+        if thresholds is None:
+            exact = levels <= self.far_max
+        else:
+            exact = np.ones(thresholds.size, dtype=bool)
+            if question.rate == "far":
+                for scope in self._query(question).scopes:
+                    exact &= self.pairs.holds(scope, thresholds)
+        found = []
+        changes = np.flatnonzero(np.diff(exact)) + 1
+        for run in np.split(np.arange(exact.size), changes):
+            part = replace(
+                question,
+                levels=None if levels is None else levels[run],
+                thresholds=None if thresholds is None else thresholds[run],
+                order=np.arange(run.size),
+                shape=(run.size,),
+            )
+            found.append((part, self._query(part, scopes)))
+        return found
 
     def _query(self, question, scopes=None):
         """What a table of rates must hold; common questions share one."""
@@ -169,7 +204,8 @@ class Engine:
             return query
         # A scope that is not held whole uses a sample for levels above far_max.
         needed = {None, *((g, g) for g in with_impostors), *scopes}
-        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
+        whole = {s for s in needed if self.pairs.impostors(s).complete}
+        sampled = frozenset(needed - whole)
         return replace(query, sampled=sampled)
 
     # ---- rates in the data -----------------------------------------------------------
@@ -178,8 +214,8 @@ class Engine:
         """Thresholds in the data that meet a question's levels, in the caller's shape."""
         self._warn_unresolved(question)
         found = []
-        for part in self._parts(question):
-            query, point = point_rates(self.pairs, self._query(part))
+        for part, query in self.runs(question):
+            query, point = point_rates(self.pairs, query)
             row = 0 if part.scope is None else query.scopes.index(part.scope)
             found.append(point.thresholds[row])
         return question.in_shape(np.concatenate(found))
@@ -200,9 +236,9 @@ class Engine:
         """
         self._warn_left_out(question)
         scopes, found, errors = self.scopes(question), [], []
-        for part in self._parts(question):
+        for part, query in self.runs(question):
             # The other rate may need pairs that are not held, and so a sample.
-            query = replace(self._query(part), wanted=(part.rate,))
+            query = replace(query, wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, scopes))
             columns = []
@@ -257,22 +293,22 @@ class Engine:
     def answers(self, question, resampling, scopes=None):
         """Answers about each run of levels or, of one level, about each of some scopes."""
         found = []
-        for part in self._parts(question):
-            query = self._query(part, scopes)
+        for part, query in self.runs(question, scopes):
             known, key = self.pairs.known, (query.key, resampling)
-            if key not in known:
-                known[key] = rate_table(self.pairs, query, resampling)
+            # Answers about many scopes may push the table out of what is known.
+            table = known.get(key)
+            if table is None:
+                table = known[key] = rate_table(self.pairs, query, resampling)
             for scope in scopes or [part.scope]:
-                about = replace(part, scope=scope)
-                found.append(_estimates.answer(self, known[key], about))
+                found.append(_estimates.answer(self, table, replace(part, scope=scope)))
         return found
 
     def errors_and_people(self, question, thresholds):
         """Errors of a rate at the thresholds of its levels, and the people in them."""
         found, first = [], 0
-        for part in self._parts(question):
+        for part, query in self.runs(question):
             at, first = thresholds[first:][: part.order.size], first + part.order.size
-            asked = (part.scope, at, part.scope in self._query(part).sampled)
+            asked = (part.scope, at, part.scope in query.sampled)
             support = _estimates.support_of(self.pairs, part.rate, *asked)
             found.append((support.n_errors, support.n_identities))
         return np.concatenate(found, axis=1)
@@ -292,7 +328,7 @@ class Engine:
 
     def evidence(self, question):
         """Evidence about a question's rates in all scopes like its own; None of no pairs."""
-        parts = [self.evidence_of(part) for part in self._parts(question)]
+        parts = [self.evidence_of(part) for part, _ in self.runs(question)]
         return None if None in parts else _evidence.Evidence.joined(parts)
 
     def evidence_of(self, part, as_far_as_held=False):
@@ -324,7 +360,7 @@ class Engine:
         self.check_answerable(question)
         analytic = self.intervals.method == "wilson"
         drawn = None if analytic else self.resampling
-        rates = _equal_error.equal_error_rates(self.pairs, scope, drawn)
+        rates = _bootstrap.equal_error_rates(self.pairs, scope, drawn)
         return _estimates.answer_equal_error(self, rates, question)
 
     # ---- warnings --------------------------------------------------------------------
@@ -399,3 +435,144 @@ class Engine:
                 "estimand",
                 ratio=float(ratio.max()),
             )
+
+
+# ---- the question, checked once ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Question:
+    """One rate or disparity at levels or thresholds.
+
+    Attributes
+    ----------
+    levels, thresholds : ndarray, shape (n_levels,), or None
+        In increasing order; exactly one of them.
+    order : ndarray of int, shape (n_levels,)
+        Position of each of them in the caller's argument.
+    shape : tuple
+        Shape of the caller's argument.
+    rate : {"far", "frr"}
+    scope : None, (g, g) or (g, h)
+        Of a rate; None where ``how`` is given.
+    how : DisparityMeasure or None
+    picked : tuple of int or None
+        The two groups of a signed ratio; None is all groups.
+    operating_point : {"overall", "worst_group", "group"}
+    """
+
+    levels: np.ndarray | None
+    thresholds: np.ndarray | None
+    order: np.ndarray
+    shape: tuple
+    rate: str
+    scope: tuple | None
+    how: DisparityMeasure | None
+    picked: tuple | None
+    operating_point: str
+
+    def level_columns(self):
+        """The levels or thresholds under their name, in the caller's order and shape."""
+        if self.levels is None:
+            return {"threshold": self.in_shape(self.thresholds)}
+        return {"far": self.in_shape(self.levels)}
+
+    def in_shape(self, values):
+        """Values (n_levels,) in the caller's order and shape; numbers for a number."""
+        values = np.asarray(values)
+        restored = np.empty_like(values)
+        restored[self.order] = values
+        restored = restored.reshape(self.shape)
+        return restored.item() if self.shape == () else restored
+
+
+def parse_question(groups, far, threshold, rate, group, how, operating_point):
+    """A Question from the groups of the data and the arguments of ``estimate``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or contradicts another.
+    """
+    if (far is None) == (threshold is None):
+        given = "neither" if far is None else "both"
+        raise ValueError(
+            f"Give exactly one of far and threshold; got {given}. far=1e-3 sets the "
+            "threshold by its FAR, threshold=0.4 is that of a deployed system."
+        )
+    check_option(rate, "rate", ("far", "frr"))
+    check_option(operating_point, "operating_point", OPERATING_POINTS)
+    if threshold is not None and operating_point != "overall":
+        raise ValueError(
+            f"operating_point={operating_point!r} says how a FAR level becomes a "
+            "threshold; with threshold= leave it out."
+        )
+    if group is not None and how is not None:
+        raise ValueError(
+            f"group={plain(group)!r} and how={plain(how)!r} exclude each other: a disparity is over "
+            "all groups, a rate of one group has none."
+        )
+    if len(groups) == 0 and (how is not None or operating_point != "overall"):
+        asked = f"operating_point={operating_point!r}"
+        raise no_groups(asked if how is None else f"how={plain(how)!r}")
+    scope = None if group is None else _scope(group, rate, groups)
+    disparity, picked = (None, None) if how is None else _disparity(how, groups)
+    within_one = scope is not None and scope[0] == scope[1]
+    if operating_point == "group" and disparity is None and not within_one:
+        raise ValueError(
+            "operating_point='group' gives every group its own threshold, so that there "
+            "is no overall or cross-group rate; give group= or how=."
+        )
+    values = check_level(far) if far is not None else check_threshold(threshold)
+    order = np.argsort(values, axis=None, kind="stable")
+    ordered = values.ravel()[order]
+    given = (ordered, None) if far is not None else (None, ordered)
+    about = (rate, scope, disparity, picked, operating_point)
+    return Question(*given, order, values.shape, *about)
+
+
+def no_groups(asked):
+    """The error that what was asked needs groups, and fit was given none."""
+    return ValueError(
+        f"{asked} needs groups, but fit was given none; pass sensitive_features= to fit, or "
+        "face_labels(identity, group) as y."
+    )
+
+
+def _scope(group, rate, groups):
+    """Codes (g, h) of one group or of two."""
+    if not isinstance(group, list | tuple):
+        return (check_group(group, groups),) * 2
+    if len(group) != 2:
+        raise ValueError(
+            f"group must be one group or two, (g, h); got {plain(group)!r}."
+        )
+    scope = tuple(check_group(g, groups) for g in group)
+    if rate != "far" and scope[0] != scope[1]:
+        raise ValueError(
+            f"group={plain(group)!r} asks for a cross-group rate, and only impostor pairs cross "
+            f"groups; give rate='far' (got {rate!r})."
+        )
+    return scope
+
+
+def _disparity(how, groups):
+    """The measure, and the codes of the two groups that it is of; None of all."""
+    if callable(how):
+        return DisparityMeasure(how, np.nan, (-np.inf, np.inf)), None
+    name, *named = how if isinstance(how, tuple) and how else (how,)
+    check_option(name, "how", tuple(DISPARITIES))
+    if name != "ratio":
+        if named:
+            raise ValueError(
+                f"how={plain(how)!r}: only 'ratio' takes the names of two groups."
+            )
+        return DISPARITIES[name], None
+    if not named and len(groups) == 2:
+        return DISPARITIES[name], (0, 1)
+    if len(named) != 2:
+        raise ValueError(
+            "how='ratio' is x_b / x_a of two groups; the data have "
+            f"{len(groups)}: give how=('ratio', a, b). Got {plain(how)!r}."
+        )
+    return DISPARITIES[name], tuple(check_group(g, groups, "how") for g in named)

@@ -1,6 +1,6 @@
-"""Estimates from a table of rates: value, interval, support and the public records."""
+"""Estimates from a table of rates: value, interval, support, and the public records of them."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -14,17 +14,400 @@ from skfairfr._core._intervals import (
 )
 from skfairfr._core._rates import ROUNDING, count_at_least, exceeds
 from skfairfr.metrics._roc._evidence import analyse, place_of
-from skfairfr.metrics._roc._records import GroupFARMatrix, to_objects
 from skfairfr.utils._errors import plain
+from skfairfr.utils._frames import Framed
+
+
+class EstimandWarning(UserWarning):
+    """The interval covers the people in the data only; other people vary much more.
+
+    Issued by :class:`~skfairfr.metrics.SimilarityROC` with ``resample="images"`` when the
+    standard error over other people of the same population is more than 1.5 times that
+    over other photographs of these people.
+    """
+
+
+class ReversedScoresWarning(UserWarning):
+    """Genuine scores lie below impostor ones, as distances do, or hardly above them.
+
+    Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
+    where chance alone would seldom put them there (``code`` "reversed_scores"), or where the
+    area under the ROC curve of genuine against impostor scores is within 0.05 of one half
+    ("uninformative_scores"). Audits and comparisons of embeddings look for the latter too.
+    """
+
+
+@dataclass(frozen=True)
+class Estimate(Framed):
+    """A rate or a disparity with its uncertainty.
+
+    Fields have the shape of the argument ``far`` or ``threshold``: floats for a number,
+    arrays of shape (n_levels,) for several.
+
+    Attributes
+    ----------
+    value : float or ndarray, shape (n_levels,)
+        In the data. Rates lie in [0, 1], lower is better; a disparity is larger where the
+        groups are treated less alike (larger is less fair).
+    low, high : float or ndarray, shape (n_levels,)
+        Ends of the interval, intersected with the natural range of the quantity; nan where
+        too many replicates are undefined.
+    standard_error : float or ndarray, shape (n_levels,)
+        Standard deviation, >= 0, of the replicates; those exist with ``method="wilson"``
+        too, though its intervals are not made of them (but of equal error rates: nan).
+    normalized_uncertainty : float or ndarray, shape (n_levels,)
+        sd(replicate - centre) / value, eq. (11) of [1]_; >= 0, lower is more certain.
+    n_genuine, n_impostor : int or ndarray of int, shape (n_levels,)
+        Pairs of the scope: all of them, or those within the groups.
+    n_undefined : int or ndarray of int, shape (n_levels,)
+        Replicates without a value (0/0); never dropped.
+    corrected : float or ndarray, shape (n_levels,), or None
+        Of a disparity with ``method="wilson"``: that of rates which were moved together by
+        as much as they are noise. A disparity of noisy rates is too large; this one is its
+        neutral value where equal groups would look as different. None otherwise.
+    p_value : float or ndarray, shape (n_levels,), or None
+        Of a disparity with ``method="wilson"``: of the hypothesis that all groups have the
+        same rate in the population, in (0, 1], small where they differ. None otherwise.
+    supported : bool or ndarray of bool, shape (n_levels,)
+        Whether every group used has at least 30 errors, from at least 10 people, no one of
+        whom is in more than a third of them; of a disparity also whether some rate is
+        below 1.
+    reason : str or ndarray of str, shape (n_levels,)
+        Why it is not supported, in words; then, above ``far_max``, that a sample of the
+        pairs was used. Empty if all is supported and exact.
+    source : str or ndarray of str, shape (n_levels,)
+        "all pairs" (exact) or "sample" (of the impostor pairs).
+    reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
+        Why it is not supported, as records with a code; empty where it is.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.estimate : Returns it.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
+    """
+
+    value: float | np.ndarray
+    low: float | np.ndarray
+    high: float | np.ndarray
+    standard_error: float | np.ndarray
+    normalized_uncertainty: float | np.ndarray
+    n_genuine: int | np.ndarray
+    n_impostor: int | np.ndarray
+    n_undefined: int | np.ndarray
+    corrected: float | np.ndarray | None
+    p_value: float | np.ndarray | None
+    supported: bool | np.ndarray
+    reason: str | np.ndarray
+    source: str | np.ndarray
+    reasons: tuple | np.ndarray = field(repr=False)
+
+    def __str__(self):
+        """One line: each value with its interval and, where there is one, its reason."""
+        columns = (self.value, self.low, self.high, self.reason)
+        return ", ".join(
+            f"{value:.3g} [{low:.3g}, {high:.3g}]" + (f" ({reason})" if reason else "")
+            for value, low, high, reason in zip(
+                *map(np.atleast_1d, columns), strict=True
+            )
+        )
+
+    def _columns(self):
+        """One row for each level, without fields of another ``method``."""
+        columns = super()._columns().items()
+        return {name: values for name, values in columns if values is not None}
+
+
+@dataclass(frozen=True)
+class ROCCurve(Framed):
+    """A rate or a disparity over FAR levels, with a pointwise and a simultaneous band.
+
+    Attributes
+    ----------
+    far : ndarray, shape (n_levels,)
+        FAR levels in (0, 1).
+    value : ndarray, shape (n_levels,)
+        In the data; rates in [0, 1], lower is better, and larger disparities are less
+        fair.
+    low, high : ndarrays, shape (n_levels,)
+        Interval at each level on its own.
+    band_low, band_high : ndarrays, shape (n_levels,)
+        Band meant to hold the whole curve at once: value +- c standard errors, with c the
+        quantile of the largest studentised deviation over the levels; never narrower than
+        the interval.
+    threshold : ndarray, shape (n_levels,)
+        Similarity from which on a pair is accepted, higher being stricter; nan where every
+        group has its own.
+    supported : ndarray of bool, shape (n_levels,)
+        As in :class:`Estimate`.
+    reason, source : ndarrays of str, shape (n_levels,)
+        As in :class:`Estimate`.
+    reasons : ndarray of tuples of Reason, shape (n_levels,)
+        As in :class:`Estimate`.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.curve : Returns it.
+    """
+
+    far: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    band_low: np.ndarray
+    band_high: np.ndarray
+    threshold: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
+    source: np.ndarray
+    reasons: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True)
+class GroupFARMatrix(Framed):
+    """FAR of the impostor pairs of every two groups at one overall threshold.
+
+    Attributes
+    ----------
+    groups : ndarray, shape (n_groups,)
+        Labels of rows and columns, sorted.
+    far : ndarray, shape (n_groups, n_groups)
+        In [0, 1], lower is better; nan without a pair. Rows are the groups of probes and
+        columns those of references where there are two sides; symmetric otherwise.
+    low, high : ndarrays, shape (n_groups, n_groups)
+        Ends of the interval, in [0, 1].
+    n_impostor : ndarray of int, shape (n_groups, n_groups)
+        Number of impostor pairs.
+    supported : ndarray of bool, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+    reason, source : ndarrays of str, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+    reasons : ndarray of tuples of Reason, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.far_matrix : Returns it.
+    """
+
+    groups: np.ndarray
+    far: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_impostor: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
+    source: np.ndarray
+    reasons: np.ndarray = field(repr=False)
+
+    def _columns(self):
+        """One row for each cell, the groups of the probes changing slowest."""
+        n_groups = len(self.groups)
+        cells = ("far", "low", "high", "n_impostor", "supported", "reason", "source")
+        return {
+            "probe_group": np.repeat(self.groups, n_groups),
+            "reference_group": np.tile(self.groups, n_groups),
+            **{name: np.ravel(getattr(self, name)) for name in cells},
+        }
+
+
+@dataclass(frozen=True)
+class ScoreSummary(Framed):
+    """Moments of genuine and impostor scores, overall and by group; every pair counts once.
+
+    Attributes
+    ----------
+    groups : tuple, shape (1 + n_groups,)
+        None (overall), then the sorted labels: row r of the arrays is that of groups[r].
+    n_genuine, n_impostor : ndarrays of int, shape (1 + n_groups,)
+        Number of pairs.
+    genuine_mean, genuine_sd : ndarrays, shape (1 + n_groups,)
+        Of the similarity of genuine pairs; a larger mean is better, nan without a pair.
+    impostor_mean, impostor_sd : ndarrays, shape (1 + n_groups,)
+        Of the similarity of impostor pairs; a lower mean is better. The standard
+        deviation (>= 0) divides by the number of pairs.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.score_summary : Returns it.
+    """
+
+    groups: tuple
+    n_genuine: np.ndarray
+    genuine_mean: np.ndarray
+    genuine_sd: np.ndarray
+    n_impostor: np.ndarray
+    impostor_mean: np.ndarray
+    impostor_sd: np.ndarray
+
+    def _columns(self):
+        """One row for each group; the first, overall, has no label."""
+        columns = super()._columns()
+        return {"group": columns.pop("groups"), **columns}
+
+
+@dataclass(frozen=True)
+class Comparison(Framed):
+    """A rate or disparity of one system against another's on the same images.
+
+    Fields have the shape of the argument ``far`` or ``threshold``.
+
+    Attributes
+    ----------
+    difference : float or ndarray, shape (n_levels,)
+        First minus second; below 0 the first system has the lower rate, which is better,
+        or the smaller disparity (larger is less fair).
+    low, high : float or ndarray, shape (n_levels,)
+        Ends of the interval of the difference.
+    p_value : float or ndarray, shape (n_levels,)
+        Two-sided, in [0, 1], of no difference. Of a rate with ``resample="identities"``
+        Student's test of the sum of what every person, and every two people, add to the
+        difference; it is below ``1 - confidence_level`` where the interval of the
+        difference excludes 0. Else twice the smaller share of replicates of the difference
+        on either side of 0, each share counted with one replicate more.
+    ratio : float or ndarray, shape (n_levels,)
+        First over second, >= 0; +inf where the second is 0, nan where both are.
+    ratio_low, ratio_high : float or ndarray, shape (n_levels,)
+        Ends of the interval of the ratio.
+    supported : bool or ndarray of bool, shape (n_levels,)
+        Whether the answers of both systems are, as in :class:`Estimate`.
+    reason : str or ndarray of str, shape (n_levels,)
+        The reasons of both in words, each after "first" or "second".
+    source : str or ndarray of str, shape (n_levels,)
+        The less exact of the sources of the two: "all pairs" or "sample".
+    reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
+        Those of both, with ``system`` "first" or "second".
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.compare : Returns it.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
+    """
+
+    difference: float | np.ndarray
+    low: float | np.ndarray
+    high: float | np.ndarray
+    p_value: float | np.ndarray
+    ratio: float | np.ndarray
+    ratio_low: float | np.ndarray
+    ratio_high: float | np.ndarray
+    supported: bool | np.ndarray
+    reason: str | np.ndarray
+    source: str | np.ndarray
+    reasons: tuple | np.ndarray = field(repr=False)
+
+
+def to_objects(values):
+    """A one-dimensional array of objects, one for each value of any shape."""
+    values = list(values)
+    objects = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        objects[place] = value
+    return objects
+
+
+@dataclass(frozen=True)
+class FARAsymmetry(Framed):
+    """FAR of probes of one group with references of another, against the reverse.
+
+    One row for every two groups. Where the matrix of the FAR by group is symmetric, the
+    logarithms of its ratios show how large chance effects are; GEO20 therefore calls those
+    of 0.3 (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by
+    what every person, and every two people, add to either direction; else over the same
+    resamples for both.
+
+    Attributes
+    ----------
+    group_1, group_2 : ndarrays, shape (n_pairs,)
+        Labels of every two groups.
+    far_12 : ndarray, shape (n_pairs,)
+        FAR in [0, 1] of probes of group_1 with references of group_2; lower is better.
+    far_21 : ndarray, shape (n_pairs,)
+        FAR of probes of group_2 with references of group_1, in [0, 1].
+    difference : ndarray, shape (n_pairs,)
+        log10(far_12 / far_21), in decades: a ratio on a logarithmic scale, and no difference
+        of rates. Above 0 where probes of group_1 with references of group_2 are accepted
+        more often than the reverse, 0 where the two are equal, 0.3 where the first is twice
+        the second; infinite where one of them is 0, nan where both are.
+    low, high : ndarrays, shape (n_pairs,)
+        Ends of the interval of ``difference``, in decades too; nan where there is
+        none, as where a group has one person.
+    p_value : ndarray, shape (n_pairs,)
+        Two-sided, in [0, 1], of each pair of groups on its own; nan without an interval.
+        With ``resample="identities"`` it is below ``1 - confidence_level`` where the
+        interval excludes 0.
+    p_holm : ndarray, shape (n_pairs,)
+        The same after Holm's correction for all pairs that have one, in [0, 1]. The
+        smallest that resamples can show is 2 / (n_resamples + 1) times that number.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.far_asymmetry : Returns it.
+
+    References
+    ----------
+    .. [1] Bruveris, M., Mortazavian, P., Gietema, J., & Mahadevan, M. (2020). Reducing
+       Geographic Performance Differentials for Face Recognition. WACV Workshops.
+       Section 5.4.
+    .. [2] Holm, S. (1979). A Simple Sequentially Rejective Multiple Test Procedure.
+       Scandinavian Journal of Statistics 6(2).
+    """
+
+    group_1: np.ndarray
+    group_2: np.ndarray
+    far_12: np.ndarray
+    far_21: np.ndarray
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_value: np.ndarray
+    p_holm: np.ndarray
+
+
+# ---- answers from a table of rates ---------------------------------------------------
 
 # With fewer accepted impostor pairs, the threshold of a level is set by chance.
 MIN_SETTERS = 10
 
-# The end of `reason`, by the source of the value.
-ENDINGS = {
-    "all pairs": "",
-    "sample": "beyond far_max: from a uniform sample of impostor pairs",
-}
+# The end of `reason` where a value is of a sample.
+OF_SAMPLE = "beyond far_max: from a uniform sample of impostor pairs"
 
 
 @dataclass(frozen=True)
@@ -43,6 +426,8 @@ class Answer:
         Why each level is not supported; empty if it is.
     source : ndarray of str, shape (n_levels,)
         Where each level comes from: "all pairs" or "sample".
+    supported, reason : ndarrays, shape (n_levels,)
+        Whether each level is, and the reasons in words, and where values come from.
     corrected, p_value : ndarrays, shape (n_levels,), or None
         As of :class:`Estimate`.
     """
@@ -58,22 +443,10 @@ class Answer:
     n_undefined: np.ndarray
     reasons: np.ndarray
     source: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
     corrected: np.ndarray | None = None
     p_value: np.ndarray | None = None
-
-    @property
-    def supported(self):
-        """Whether each level is supported, (n_levels,)."""
-        return np.array([not reason for reason in self.reasons])
-
-    @property
-    def reason(self):
-        """Reasons in words, and where values come from, (n_levels,)."""
-        words = [
-            "; ".join(filter(None, (join_reasons(reasons), ENDINGS[source])))
-            for reasons, source in zip(self.reasons, self.source, strict=True)
-        ]
-        return to_objects(words)
 
 
 def joined(parts):
@@ -121,12 +494,6 @@ def quantity(rates, query, question, scopes):
     return found
 
 
-def setters_of(query, scopes):
-    """Scopes whose FAR sets the thresholds of some scopes."""
-    own = query.operating_point == "group"
-    return [s for s in query.operating_scopes if not own or s in scopes]
-
-
 def answer(engine, table, question):
     """Value, interval and support of a question.
 
@@ -151,7 +518,7 @@ def answer(engine, table, question):
         threshold = np.full_like(threshold, np.nan)
     needed = set(scopes) if question.rate == "far" else set()
     if question.levels is not None:
-        needed.update(setters_of(query, scopes))
+        needed.update(query.setters(scopes))
     found = _with_interval(
         engine.intervals,
         question,
@@ -213,8 +580,11 @@ def no_equal_error(engine, question, counts):
         if n == 0
     )
     nan, none = np.full(1, np.nan), np.full((1, 0), np.nan)
-    more = (np.zeros(1, dtype=int), to_objects([reasons]), to_objects(["all pairs"]))
-    return Answer(nan, nan, nan, nan, none, none, nan, nan, *more)
+    return Answer(
+        *(nan, nan, nan, nan, none, none, nan, nan, np.zeros(1, dtype=int)),
+        *(to_objects([reasons]), to_objects(["all pairs"]), np.zeros(1, dtype=bool)),
+        to_objects([join_reasons(reasons)]),
+    )
 
 
 def _with_interval(intervals, question, rates, threshold, reasons, sampled):
@@ -226,6 +596,10 @@ def _with_interval(intervals, question, rates, threshold, reasons, sampled):
     moved = adjusted(replicates, value, centre, intervals.method)
     bounds = (0.0, 1.0) if question.how is None else question.how.bounds
     low, high, n_undefined = percentile(moved, intervals.confidence_level, bounds)
+    if question.how is not None or question.rate == "far":
+        # Resamples of groups that are alike are all less so, and the FAR of a level has
+        # it as its largest value: quantiles may lie beyond the value.
+        low, high = np.minimum(low, value), np.maximum(high, value)
     allowed = (1 - intervals.confidence_level) / 2 * replicates.shape[-1]
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
@@ -238,11 +612,15 @@ def _with_interval(intervals, question, rates, threshold, reasons, sampled):
         with np.errstate(invalid="ignore", divide="ignore"):
             error = moved.std(axis=-1, ddof=1)
             uncertainty = replicates.std(axis=-1, ddof=1) / value
+    end = OF_SAMPLE if sampled else ""
+    words = ("; ".join(filter(None, (join_reasons(r), end))) for r in reasons)
     return Answer(
         *(value, low, high, threshold, replicates, moved, error, uncertainty),
         n_undefined,
         to_objects(tuple(r) for r in reasons),
         np.full(value.size, "sample" if sampled else "all pairs", dtype=object),
+        np.array([not r for r in reasons]),
+        to_objects(words),
     )
 
 
@@ -301,7 +679,7 @@ def _reasons(engine, table, question, scopes):
             reasons[level].append(Reason("all_errors", rate=question.rate))
     if question.levels is None:
         return reasons
-    setters = setters_of(query, scopes)
+    setters = query.setters(scopes)
     if question.rate == "frr" and setters:
         errors = []
         for setter in setters:
@@ -317,7 +695,7 @@ def _reasons(engine, table, question, scopes):
                 found, of = int(of_setter[level]), groups_of.get(setter, ())
                 few = Reason("few_setters", of, found=found, needed=MIN_SETTERS)
                 reasons[level].append(few)
-    hardest = min(map(pairs.count, setters_of(query, scopes)), default=0)
+    hardest = min(map(pairs.count, query.setters(scopes)), default=0)
     for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):
         needed = 1 / hardest if hardest else None
         found = float(question.levels[level])

@@ -157,10 +157,11 @@ def gather(pairs, query, rate):
         Of the scopes of the query that have pairs, in their order; None of none.
     """
     query, point = point_rates(pairs, replace(query, wanted=(rate,)))
-    count = pairs.count if rate == "far" else pairs.genuine.count
     # Without a threshold of its own, a group is not judged.
     defined = ~np.isnan(point.thresholds).all(axis=1)
-    places = [p for p, s in enumerate(query.scopes) if count(s) and defined[p]]
+    places = [
+        p for p, s in enumerate(query.scopes) if pairs.count(s, rate) and defined[p]
+    ]
     scopes = tuple(query.scopes[p] for p in places)
     thresholds = point.thresholds.T[:, places]
     n_levels = len(thresholds)
@@ -260,11 +261,11 @@ class _Asking:
     @cached_property
     def _at_fixed_levels(self):
         """Levels as far as they are held and resolved, and the Evidence about them."""
-        setters = self.query.operating_scopes
-        sampled, whole = self.query.sampled, self.pairs.is_whole
+        setters = self.query.setters()
+        sampled = self.query.sampled
         least = 1 / max(map(self.pairs.count, setters))
         levels = np.append(FIXED_LEVELS[FIXED_LEVELS >= least], least / STEP)
-        if not all(s in sampled or whole(s) for s in setters):
+        if not all(s in sampled or self.pairs.impostors(s).complete for s in setters):
             levels = np.append(self.pairs.far_max, levels[levels < self.pairs.far_max])
         levels = np.sort(levels)
         n_parts = -(-levels.size * self.pairs.images.n_identities // MOST_WEIGHTS)
@@ -294,7 +295,7 @@ class _Asking:
 
     def where_held(self, scope, thresholds):
         """The thresholds, nan where not all pairs that one accepts are held."""
-        whole = scope in self.query.sampled or self.pairs.is_whole(scope)
+        whole = scope in self.query.sampled or self.pairs.impostors(scope).complete
         if self.rate == "frr" or whole:
             return thresholds
         held = self.pairs.holds(scope, np.nan_to_num(thresholds, nan=-np.inf))

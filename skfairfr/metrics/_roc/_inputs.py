@@ -11,9 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skfairfr._core._device_tiles import is_at_hand
-from skfairfr._core._memory import available_bytes, comparison_bytes
-from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._pair_tiles import PreparedImages, is_at_hand, unit_rows
 from skfairfr._core._pairs import (
     DEPTH,
     WHOLE,
@@ -24,18 +22,13 @@ from skfairfr._core._pairs import (
     ListedPairs,
     ListedScores,
 )
-from skfairfr._core._prepared import PreparedImages
+from skfairfr._core._parallel import available_bytes, comparison_bytes
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
-from skfairfr.metrics._roc._records import ReversedScoresWarning
-from skfairfr.utils._errors import (
-    FAILED_EXTRACTIONS,
-    Argument,
-    ArgumentError,
-    Message,
-)
+from skfairfr.metrics._roc._estimates import ReversedScoresWarning
+from skfairfr.utils._errors import FAILED_EXTRACTIONS, refused
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
@@ -132,7 +125,7 @@ def compare_embeddings(
 
     Raises
     ------
-    ArgumentError
+    ValueError
         If no two people can be compared, or not within the memory.
     """
     unknown = np.full(len(X), -1, dtype=np.int32)
@@ -141,22 +134,22 @@ def compare_embeddings(
     if side is not None:
         people = [images.identity[side == s] for s in (0, 1)]
     if not all(p.size for p in people) or np.union1d(*people).size < 2:
-        raise ArgumentError(
-            Argument("y"),
-            " holds no two people to compare; a FAR needs impostor pairs, across the two "
+        raise refused(
+            *("y", None),
+            "holds no two people to compare; a FAR needs impostor pairs, across the two "
             "sides if there are sides.",
-            remedy="Give the embeddings of more people.",
+            "Give the embeddings of more people.",
         )
     groupings = [labels.codes for labels in attributes.values()]
     held = (DEPTH * far_max, (WHOLE, WHOLE_GROUP))
     needed = comparison_bytes(identity.codes, groupings, side, X.shape[1], *held)
     available = available_bytes()
     if needed > available:
-        raise ArgumentError(
-            Argument(far_name, far_max),
-            f" (the largest FAR asked about) needs about {needed / 1e9:.2g} GB of memory, "
-            f"and {available / 1e9:.2g} GB are available;",
-            remedy="lower it, or compare fewer images.",
+        raise refused(
+            *(far_name, far_max),
+            f"of {far_max:g} (the largest FAR asked about) needs about "
+            f"{needed / 1e9:.2g} GB of memory, and {available / 1e9:.2g} GB are available;",
+            "lower it, or compare fewer images.",
         )
     vectors, adjustment = prepare(X, similarity, attributes, side)
     compared = HeldPairs(vectors, images, groupings, n_jobs, device, adjustment)
@@ -184,10 +177,10 @@ def check_similarity(similarity):
     )
     if hasattr(similarity, "transform"):
         remedy = "Give what its transform(X) returns as X instead."
-    raise ArgumentError(
-        Argument("similarity"),
-        f" must be 'cosine', 'dot' or a fitted comparator; got {plain(similarity)!r}.",
-        remedy=remedy,
+    raise refused(
+        *("similarity", similarity),
+        f"must be 'cosine', 'dot' or a fitted comparator; got {plain(similarity)!r}.",
+        remedy,
     )
 
 
@@ -264,11 +257,11 @@ def prepare(X, similarity, attributes, side=None):
     elif similarity == "cosine":
         zero = np.flatnonzero(~X.any(axis=1))
         if zero.size:
-            raise ArgumentError(
-                Argument("X"),
-                f" has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity "
+            raise refused(
+                *("X", None),
+                f"has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity "
                 "is undefined;",
-                remedy=FAILED_EXTRACTIONS,
+                FAILED_EXTRACTIONS,
             )
     if isinstance(similarity, str):
         return PreparedImages(unit_rows(X, similarity), None)
@@ -419,19 +412,19 @@ def warn_of_scores(pairs):
         code = "uninformative_scores"
         message = (
             f"Scores hardly tell genuine pairs from impostor pairs: {found}Are the labels "
-            "in the order of the rows?",
+            "in the order of the rows?"
         )
     elif share < 0.5 - CHANCE * deviation:
         code = "reversed_scores"
         message = (
             f"Genuine pairs mostly have smaller scores than impostor pairs: {found}Scores "
             "are similarities, larger meaning more alike; are these distances? Give minus a "
-            "distance or, where a file is read, ",
-            *(Argument("distance", True), "; if that was given, leave it out."),
+            "distance or, where a file is read, distance=True; if that was given, leave "
+            "it out."
         )
     else:
         return
-    warn_caller(Message(*message), ReversedScoresWarning, code, share=share)
+    warn_caller(message, ReversedScoresWarning, code, share=share)
 
 
 def _share_larger(genuine, impostor):
@@ -594,13 +587,10 @@ class EmbeddingAttributes(Attributes):
         options = (self.far_max, self.expected, floors)
         pairs = EmbeddingPairs(self.compared, totals, *options)
         if pairs.count(None) == 0:
-            raise ArgumentError(
-                Argument("impostors", "same_group"),
-                " leaves no impostor pair: no two people share a known group.",
-                remedy=(
-                    *("Give ", Argument("sensitive_features")),
-                    *(", or use ", Argument("impostors", "all"), "."),
-                ),
+            raise refused(
+                *("impostors", impostors),
+                "'same_group' leaves no impostor pair: no two people share a known group.",
+                "Give sensitive_features, or use impostors='all'.",
             )
         self._made[key] = (totals, pairs.floors)
         return pairs
@@ -637,12 +627,12 @@ class ListedAttributes(Attributes):
         pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
         if pairs.count(None) == 0:
             within = " within a group" if impostors == "same_group" else ""
-            lists = (Argument("identity_1"), " and ", Argument("identity_2"), " list")
+            name, lists = "identity_1", "and identity_2 list"
             if images.n_drawn is not None:
-                lists = (Argument("y_true"), " lists")
-            raise ArgumentError(
-                *lists,
-                f" no impostor pair{within};",
-                remedy="a FAR needs pairs of two people.",
+                name, lists = "y_true", "lists"
+            raise refused(
+                *(name, None),
+                f"{lists} no impostor pair{within};",
+                "a FAR needs pairs of two people.",
             )
         return pairs

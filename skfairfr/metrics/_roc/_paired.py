@@ -13,20 +13,24 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
-from skfairfr._core._differences import (
+from skfairfr._core._few_errors import holm
+from skfairfr._core._intervals import percentile
+from skfairfr._core._paired import (
     clumps,
     covariance,
     paired_deviates,
     ratio_ends,
     student,
 )
-from skfairfr._core._few_errors import holm
-from skfairfr._core._intervals import percentile
 from skfairfr._core._rates import count_at_least
-from skfairfr.metrics._roc._estimates import joined
+from skfairfr.metrics._roc._estimates import (
+    Comparison,
+    FARAsymmetry,
+    joined,
+    to_objects,
+)
 from skfairfr.metrics._roc._evidence import place_of
-from skfairfr.metrics._roc._records import Comparison, FARAsymmetry, to_objects
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import plain, refused
 
 
 def check_same_images(first, second):
@@ -39,7 +43,7 @@ def check_same_images(first, second):
 
     Raises
     ------
-    ArgumentError
+    ValueError
         If people, groups, sides, images or pairs differ: resamples draw them by their codes.
     """
     ours, theirs = _labels_seen(first), _labels_seen(second)
@@ -91,10 +95,10 @@ def _labels_seen(roc):
 
 
 def _differs(problem):
-    return ArgumentError(
-        Argument("other"),
-        f" was fitted on {problem};",
-        remedy="a paired comparison needs both systems' embeddings, or scores, of the same "
+    return refused(
+        *("other", None),
+        f"was fitted on {problem};",
+        "a paired comparison needs both systems' embeddings, or scores, of the same "
         "images with the same labels.",
     )
 

@@ -15,17 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS, simultaneous
-from skfairfr._core._pairs import Expected
+from skfairfr._core._pairs import Expected, score_moments
 from skfairfr._core._resampling import MODES
-from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._roc import _inputs
-from skfairfr.metrics._roc._engine import Engine, Intervals
-from skfairfr.metrics._roc._estimates import to_matrix
+from skfairfr.metrics._roc._engine import Engine, Intervals, no_groups
+from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
 from skfairfr.metrics._roc._inputs import check_draws
 from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
-from skfairfr.metrics._roc._question import no_groups
-from skfairfr.metrics._roc._records import Estimate, ROCCurve, ScoreSummary
-from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
+from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import plain, validate_rows
@@ -401,10 +398,10 @@ shape (n_pairs,), default=None
         check_is_fitted(self)
         for name, value in parameters.items():
             if name not in ANSWERED:
-                raise ArgumentError(
-                    Argument(name, value),
-                    " is not among what one fit answers;",
-                    remedy=f"give one of {', '.join(ANSWERED)}, or fit again.",
+                raise refused(
+                    *(name, value),
+                    "is not among what one fit answers;",
+                    f"give one of {', '.join(ANSWERED)}, or fit again.",
                 )
         other = clone(self).set_params(**parameters)
         other._validate_params()
@@ -601,11 +598,10 @@ shape (n_pairs,), default=None
         """
         check_is_fitted(self)
         if not isinstance(other, SimilarityROC):
-            raise ArgumentError(
-                Argument("other"),
-                f" must be a fitted SimilarityROC; got {kind_of_value(other)}.",
-                remedy="Fit one on the other system's embeddings, or on its scores.",
-                value=other,
+            raise refused(
+                *("other", other),
+                f"must be a fitted SimilarityROC; got {kind_of_value(other)}.",
+                "Fit one on the other system's embeddings, or on its scores.",
             )
         check_is_fitted(other)
         check_same_images(self, other)
@@ -851,7 +847,7 @@ shape (n_pairs,), default=None
         )
         self._engine = Engine(pairs, self.groups_, far_max, intervals)
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
-        self.n_genuine_ = np.array([pairs.genuine.count(scope) for scope in scopes])
+        self.n_genuine_ = np.array([pairs.count(scope, "frr") for scope in scopes])
         self.n_impostor_ = np.array([pairs.count(scope) for scope in scopes])
         return self
 

@@ -68,9 +68,3 @@ def test_scores_ignore_length_and_stay_within_one():
 def test_refused(X, y, groups, message):
     with pytest.raises(ValueError, match=message):
         all_pairs(X, y, sensitive_features=groups)
-
-
-def test_a_domain_leaves_pairs_across_it_alone():
-    y = face_labels([0, 0, 1, 1], domain=["d", "s", "d", "s"])
-    y_true, *_ = all_pairs(np.eye(4), y)
-    assert y_true.tolist() == [1, 0, 0, 1]

@@ -72,18 +72,6 @@ def test_a_pair_is_in_a_group_when_both_images_are(sensitive_features):
 
 
 @pytest.mark.parametrize(
-    "sensitive_features",
-    [
-        pd.DataFrame({"a": [1, 2, 2], "b": [1.0, 2.0, np.nan]}),
-        pl.DataFrame({"a": [1, 2, 2], "b": [1, 2, None]}),
-        np.array([[1, 1], [2, 2], [2, np.nan]]),
-    ],
-)
-def test_numbers_of_two_types_meet(sensitive_features):
-    assert check_pair_groups(sensitive_features, 3).codes.tolist() == [0, 1, -1]
-
-
-@pytest.mark.parametrize(
     ("sensitive_features", "message"),
     [
         (None, "must give the group of each pair; got None"),
@@ -100,19 +88,6 @@ def test_groups_that_are_none(sensitive_features, message):
 
 def impostors(scores):
     return SplitScores(np.array([]), np.sort(np.array(scores, dtype=float))[::-1])
-
-
-@pytest.mark.parametrize(
-    ("operating_point", "above"),
-    [("overall", [4, 4]), ("worst_group", [6, 6]), ("group", [2, 6])],
-)
-def test_one_kernel_serves_the_three_operating_points(operating_point, above):
-    a, b = impostors([1, 2, 3, 4]), impostors([5, 6, 7, 8])
-    both = impostors([1, 2, 3, 4, 5, 6, 7, 8])
-    thresholds = operating_thresholds(
-        both, [a, b], np.array(["a", "b"]), far=0.5, operating_point=operating_point
-    )
-    assert thresholds.tolist() == [np.nextafter(t, np.inf) for t in map(float, above)]
 
 
 def test_unresolved_groups_are_named_with_their_counts():

@@ -126,7 +126,7 @@ def test_none_stands_for_all_identities(ax):
     unlabelled = identity_inertia(FACES.X, FACES.y)
     display = IdentityInertiaDisplay.from_inertias(unlabelled, ax=ax)
     assert display.groups == (None,)
-    assert legend_texts(display.ax_)[-1] == f"overall (n = {len(FOUND.inertia)})"
+    assert legend_texts(display.ax_)[-1] == f"everyone (n = {len(FOUND.inertia)})"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_none_stands_for_all_images(ax):
     unlabelled = instance_far(FACES.X, FACES.y, far=1e-2)
     display = InstanceFARDisplay.from_instance_far(unlabelled, ax=axes())
     assert display.groups == (None,)
-    assert legend_texts(display.ax_)[0].startswith(f"overall (n = {len(FACES.y)}, ")
+    assert legend_texts(display.ax_)[0].startswith(f"everyone (n = {len(FACES.y)}, ")
 
 
 def test_undefined_rates_are_left_out(ax):

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from skfairfr.metrics import GroupFARDisplay
-from skfairfr.metrics._plot import _group_far, _style
+from skfairfr.metrics._plot import _groups, _style
 from tests.metrics._plot.drawn import (
     axes,
     fitted,
@@ -56,17 +56,15 @@ def test_plot_writes_a_number_in_each_cell(colorbar):
     display, ax = from_roc(far=0.05), axes()
     assert display.plot(ax, colorbar=colorbar) is display
     written = [[t.get_text() for t in row] for row in display.text_]
-    assert written == [
-        [f"{float(f'{100 * v:.2g}'):g} %" for v in r] for r in display.far
-    ]
+    assert written == [[_style.percent(v) for v in r] for r in display.far]
     assert [t.get_text() for t in ax.get_xticklabels()] == ["female", "male"]
     assert len(ax.figure.axes) == 1 + colorbar
 
 
 def test_cells_without_errors_show_a_bound():
     display = arrays([[0.1, 0.0], [0.0, 0.01]]).plot(axes())
-    assert display.text_[0, 1].get_text() == "<1 %"
-    assert _group_far._cell_text(0.0, np.nan) == "none"
+    assert display.text_[0, 1].get_text() == "<1.00 %"
+    assert _groups._cell_text(0.0, np.nan) == "none"
 
 
 def test_cells_without_pairs_are_hatched():
@@ -80,15 +78,15 @@ def test_cells_without_pairs_are_hatched():
 
 def test_many_groups_and_long_labels_need_a_larger_figure():
     few, many = ["a", "b"], [chr(97 + k) for k in range(26)]
-    assert _group_far.matrix_size(few) == (6, 4)
-    assert _group_far.matrix_size(many) > (10, 10)
+    assert _groups.matrix_size(few) == (6, 4)
+    assert _groups.matrix_size(many) > (10, 10)
     longer = [20 * label for label in many]
-    assert _group_far.matrix_size(longer) > _group_far.matrix_size(many)
+    assert _groups.matrix_size(longer) > _groups.matrix_size(many)
 
 
 def test_numbers_fit_their_cells():
     """Nine groups of long labels: no text is wider than its cell."""
-    figure = Figure(figsize=_group_far.matrix_size(9 * ["group 1 & another"]))
+    figure = Figure(figsize=_groups.matrix_size(9 * ["group 1 & another"]))
     figure.set_layout_engine("constrained")
     far = np.random.default_rng(0).uniform(0.001, 0.1, (9, 9))
     display = arrays(far)
@@ -131,7 +129,7 @@ def test_one_cell_is_drawn(far):
 @pytest.mark.parametrize(
     ("far", "words"),
     [
-        (0.1, ["beyond far_max,\nfrom a sample"]),
+        (0.1, ["from a sample"]),
         (0.02, []),
     ],
 )
@@ -139,4 +137,4 @@ def test_a_level_above_far_max_is_said(far, words):
     display = from_roc(fitted_beyond_far_max(), far=far)
     legend = display.ax_.get_legend()
     texts = [] if legend is None else [t.get_text() for t in legend.get_texts()]
-    assert [text for text in texts if "far_max" in text] == words
+    assert [text for text in texts if "sample" in text] == words

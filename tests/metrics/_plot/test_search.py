@@ -43,20 +43,20 @@ def test_an_unfitted_search_is_refused():
 
 
 def test_the_level_comes_from_the_name_or_the_scorer():
-    assert _search.level_of(search(), "bfar@1e-2") == "1e-2"
+    assert _search.level_of(search(), "bfar@1e-2") == 0.01
     options = {"scoring": fairness_scores(0.02), "cv": FOLDS, "refit": False}
     single = GridSearchCV(Towards(), {"kappa0": [1.0]}, **options).fit(X, Y)
-    assert _search.level_of(single, "bfar") == "0.02"
+    assert _search.level_of(single, "bfar") == 0.02
     assert _search.level_of(object(), "bfar") is None
 
 
 @pytest.mark.parametrize(
     ("name", "level", "label"),
     [
-        ("frr_at_far@1e-2", "1e-2", "FRR at FAR = 1e-2"),
-        ("bfar", "0.001", "BFAR (max / min of FAR) at FAR = 0.001"),
-        ("bfrr", None, "BFRR (max / min of FRR)"),
-        ("mine", "0.001", "mine"),
+        ("frr_at_far@1e-2", 0.01, "FNMR at FMR 1 %"),
+        ("bfar", 0.001, "BFAR (largest / smallest FMR) at FMR 0.1 %"),
+        ("bfrr", None, "BFRR (largest / smallest FNMR)"),
+        ("mine", 0.001, "mine"),
     ],
 )
 def test_labels(name, level, label):
@@ -162,8 +162,8 @@ def test_levels_stand_side_by_side_with_one_scale():
         assert np.array_equal(display.ratio[level], grid_of(metric=name).ratio[0])
     titles = [ax.get_title() for ax in display.axes_]
     assert titles == [
-        f"FAR of female / FAR of male\nno group's FAR above {level}"
-        for level in ("2e-2", "1e-2")
+        f"FMR of female / FMR of male\nno group above FMR {level}"
+        for level in ("2 %", "1 %")
     ]
     limits = {im.get_clim() for im in display.im_}
     assert len(limits) == 1
@@ -341,8 +341,8 @@ def test_a_baseline_may_be_what_the_scorer_returned():
 
 def test_axes_say_the_metric_and_the_level():
     ax = trade_off().ax_
-    assert ax.get_xlabel() == "FRR at FAR = 1e-2"
-    assert ax.get_ylabel() == "BFAR (max / min of FAR) at FAR = 1e-2"
+    assert ax.get_xlabel() == "FNMR at FMR 1 %"
+    assert ax.get_ylabel() == "BFAR (largest / smallest FMR) at FMR 1 %"
 
 
 def test_the_front_is_drawn_as_steps_from_the_left():

@@ -126,28 +126,6 @@ def test_an_asymmetry_is_found_and_symmetry_is_not():
     assert found.low[0] > 0
 
 
-@pytest.mark.slow
-def test_equal_groups_are_seldom_called_different():
-    rejected = 0
-    for seed in range(20):
-        faces = make_face_embeddings(
-            120, 2, 16, groups={"a": 0.5, "b": 0.5}, n_domains=2, kappa=50.0,
-            crowding=5.0, random_state=seed,
-        )  # fmt: skip
-        roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
-        roc.fit(faces.X, faces.y, faces.sensitive_features, domain=faces.domain)
-        rejected += roc.far_asymmetry(0.05).p_value[0] < 0.05
-    # Of 20 tests at 5 %, six or more by chance once in 3000 times.
-    assert rejected < 6
-
-
-def test_a_threshold_may_be_given(fitted, at_2_percent):
-    threshold = fitted.threshold_at(0.02)
-    assert_array_equal(
-        fitted.far_asymmetry(threshold=threshold).far_12, at_2_percent.far_12
-    )
-
-
 def test_nothing_accepted_is_undefined(fitted):
     found = fitted.far_asymmetry(threshold=2.0)
     for name in ("difference", "low", "high", "p_value", "p_holm"):
@@ -159,10 +137,6 @@ def test_one_group_has_no_pair():
     roc.fit(FACES.X, FACES.y, ["all"] * len(FACES.y), domain=FACES.domain)
     with pytest.raises(ValueError, match=r"two groups, and there are 1: \['all'\]"):
         roc.far_asymmetry(0.02)
-
-
-def test_a_frame_has_a_row_for_each_pair(at_2_percent):
-    assert at_2_percent.to_frame("pandas").shape == (3, 9)
 
 
 def test_one_side_is_symmetric_and_refused(fitted):
@@ -190,29 +164,6 @@ def test_holm_corrects_for_the_pairs_that_were_tested():
     assert 0 < tested.sum() < tested.size
     assert_allclose(found.p_holm[tested][order], expected)
     assert np.isnan(found.p_holm[~tested]).all()
-
-
-def test_a_threshold_of_one_set_serves_another():
-    """A deployed threshold: set on some people, rates of the others, by a loop."""
-    first = FACES.y < 100
-    rocs = [
-        SimilarityROC(resample="identities", n_resamples=5).fit(
-            FACES.X[part], FACES.y[part], GROUP[part], domain=FACES.domain[part]
-        )
-        for part in (first, ~first)
-    ]
-    threshold = rocs[0].threshold_at(0.05)
-    rest = ~first
-    probes = rest & (FACES.domain == "domain_0")
-    references = rest & (FACES.domain == "domain_1")
-    accepted, genuine = (
-        FACES.X[probes] @ FACES.X[references].T >= threshold,
-        FACES.y[probes][:, None] == FACES.y[references],
-    )
-    far = rocs[1].estimate(threshold=threshold, rate="far").value
-    assert far == pytest.approx(accepted[~genuine].mean(), abs=1e-4)
-    frr = rocs[1].estimate(threshold=threshold).value
-    assert frr == pytest.approx(1 - accepted[genuine].mean())
 
 
 def test_without_an_interval_there_is_no_p_value():

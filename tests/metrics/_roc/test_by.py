@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sequences, _pair_tiles, _pairs
-from skfairfr._core._pairs import HeldPairs
+from skfairfr._core import _pair_tiles, _pairs
 from skfairfr.metrics import threshold_at_far
 from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
@@ -104,22 +103,6 @@ def test_answers_are_those_of_a_fit_by_that_attribute(
     assert_same_answers(together.by(names), alone)
 
 
-def test_answers_are_not_those_of_the_attribute_asked_before():
-    X, y, columns = make()
-    options = {"method": "wilson"} | OPTIONS | {"n_resamples": 2}
-    together = SimilarityROC(**options).fit(X, y, columns)
-    for name in ("gender", "age", "gender"):
-        alone = SimilarityROC(**options).fit(X, y, columns[name])
-        found = together.by(name)
-        # Two groups each, asked at the same thresholds.
-        for rate, group in product(("far", "frr"), alone.groups_):
-            asked = {"far": LEVELS, "rate": rate, "group": group}
-            one, other = (roc.estimate(**asked) for roc in (found, alone))
-            for end in ("value", "low", "high"):
-                ends = getattr(one, end), getattr(other, end)
-                np.testing.assert_allclose(*ends, rtol=1e-9, err_msg=end)
-
-
 @pytest.mark.parametrize(
     "changed",
     [
@@ -201,68 +184,6 @@ def test_all_attributes_and_their_combinations_take_one_pass(
     assert passes == ["tail"]
 
 
-@pytest.mark.slow
-def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
-    monkeypatch, passes
-):
-    hold_tails(monkeypatch)
-    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1)
-    found = {"sorted": [], "held": []}
-
-    def watch(owner, name, kind, value):
-        function = getattr(owner, name)
-
-        def watched(first, *others):
-            found[kind].append(value(first))
-            return function(first, *others)
-
-        monkeypatch.setattr(owner, name, watched)
-
-    for module in (_pair_sequences, _pair_tiles, _pairs):
-        watch(module, "sort_pairs", "sorted", np.size)
-    watch(HeldPairs, "tail", "held", lambda compared: compared)
-    X, y, columns = make(200)
-    report = audit_data(EmbeddingData(X, y, columns), far=LEVELS, n_resamples=5)
-    assert len(report.audits) == 7
-    assert len(passes) == 1
-    compared = found["held"][0]
-    n_held, n_genuine = len(compared.tail()), len(compared.genuine)
-    # No attribute, group or combination sorts them again; samples are sorted, too.
-    sizes = [n for n in found["sorted"] if n != _pairs.SAMPLE]
-    assert sum(sizes) == n_genuine + n_held
-
-
-@pytest.mark.parametrize("options", [{}, {"threshold": (0.4, 0.5)}])
-def test_an_audit_without_figures_draws_curves_down_to_its_threshold(
-    monkeypatch, passes, options
-):
-    hold_tails(monkeypatch)
-    # Few people look alike, so that the equal error rates are held, too.
-    faces = make_face_embeddings(100, 4, 64, kappa=300, random_state=0)
-    columns = {"gender": faces.sensitive_features, "half": faces.y % 2}
-    report = audit_data(
-        EmbeddingData(faces.X, faces.y, columns), n_resamples=5, **options
-    )
-    for found in report.audits:
-        assert found.curves.far[0, -1] == pytest.approx(
-            found.levels[0].rates[0].far.value
-        )
-    assert passes == ["tail"]
-
-
-def test_python_asks_one_fit(passes):
-    X, y, columns = make()
-    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    assert passes == ["tail"]
-    for names in ("gender", "age", ("gender", "age")):
-        for changed in ({}, {"resample": "images"}, {"average": "identity"}):
-            asked = roc.by(names, **changed)
-            asked.estimate(0.01, rate="far", how="max_min")
-            asked.equal_error_rate()
-            asked.curve(LEVELS)
-    assert passes == ["tail"]
-
-
 def test_levels_beyond_what_is_held_take_no_other_pass(monkeypatch, passes):
     hold_tails(monkeypatch)
     X, y, columns = make()
@@ -290,22 +211,6 @@ def test_groups_have_the_pairs_of_thresholds_of_their_own(monkeypatch):
         pairs = y[left][within] == y[right][within], scores[within]
         found = roc.threshold_at(0.02, operating_point="group", group=name)
         assert found == pytest.approx(threshold_at_far(*pairs, far=0.02), rel=1e-5)
-
-
-def test_resamples_are_drawn_once(monkeypatch):
-    from skfairfr._core import _resampling
-
-    drawn = []
-    original = _resampling._generators
-    monkeypatch.setattr(
-        _resampling, "_generators", lambda *a: drawn.append(a) or original(*a)
-    )
-    X, y, columns = make()
-    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    for name in columns:
-        roc.by(name).estimate(LEVELS, rate="far", how="max_min")
-        roc.by(name).equal_error_rate()
-    assert len(drawn) == len(set(drawn)) > 0
 
 
 # ---- names and errors ----------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _device_tiles, _pairs
+from skfairfr._core import _pair_tiles, _pairs
 from skfairfr.metrics._roc import _inputs
 
 FACES = make_face_embeddings(n_identities=150, n_features=32, random_state=0)
@@ -31,7 +31,7 @@ def stand_in(monkeypatch):
     """The CPU's tensors in place of a device; gives the device and kind of every pass."""
     pytest.importorskip("torch")
     passes = []
-    names = {"collect_tail": 3}
+    names = {"collect_tail_on_device": 3}
 
     def on_the_cpu(name, place, function):
         def called(*arguments):
@@ -41,9 +41,9 @@ def stand_in(monkeypatch):
         return called
 
     for name, place in names.items():
-        function = getattr(_device_tiles, name)
-        monkeypatch.setattr(_device_tiles, name, on_the_cpu(name, place, function))
-    for module in (_device_tiles, _inputs):
+        function = getattr(_pair_tiles, name)
+        monkeypatch.setattr(_pair_tiles, name, on_the_cpu(name, place, function))
+    for module in (_pair_tiles, _inputs):
         monkeypatch.setattr(module, "is_at_hand", lambda device: device != "cpu")
     return passes
 
@@ -72,7 +72,7 @@ def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch
     cpu = fitted(monkeypatch, similarity=similarity)
     assert stand_in == []
     there = fitted(monkeypatch, "cuda:1", similarity=similarity)
-    assert stand_in == [("collect_tail", "cuda:1")]
+    assert stand_in == [("collect_tail_on_device", "cuda:1")]
     held = [roc._engine.pairs.compared.tail() for roc in (cpu, there)]
     assert 100 < len(held[0]) < cpu._engine.pairs.count(None) / 10
     for name in ("scores", "left", "right"):
@@ -80,26 +80,12 @@ def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch
     assert_same_answers(cpu, there)
 
 
-def test_two_sides_on_a_device(stand_in, monkeypatch):
-    options = {"n_identities": 150, "n_features": 32, "n_domains": 2}
-    faces = make_face_embeddings(**options, random_state=0)
-    monkeypatch.setattr(_pairs, "WHOLE", 0)
-    rocs = [
-        SimilarityROC(device=device, n_resamples=5, random_state=0).fit(
-            faces.X, faces.y, faces.sensitive_features, domain=faces.domain
-        )
-        for device in ("cpu", "cuda")
-    ]
-    assert stand_in == [("collect_tail", "cuda")]
-    assert_same_answers(*rocs)
-
-
 @pytest.mark.slow
 def test_a_fit_read_where_there_is_no_device_goes_on_with_the_cpu(
     stand_in, monkeypatch
 ):
     roc = pickle.loads(pickle.dumps(fitted(monkeypatch, "cuda")))
-    monkeypatch.setattr(_device_tiles, "is_at_hand", lambda device: False)
+    monkeypatch.setattr(_pair_tiles, "is_at_hand", lambda device: False)
     n_passes = len(stand_in)
     lowest = roc.threshold_at(0.05)
     expected = fitted(monkeypatch).estimate(threshold=lowest, rate="far")
@@ -134,12 +120,6 @@ def test_a_missing_torch_names_the_extra(monkeypatch):
     with pytest.raises(ImportError, match=message):
         fit("cuda")
     assert fit("cpu").n_features_in_ == 32
-
-
-def test_listed_pairs_need_no_device(monkeypatch):
-    monkeypatch.setattr(_inputs, "missing", list)
-    roc = SimilarityROC(device="cuda", n_resamples=5)
-    assert roc.fit_pairs([0.1, 0.9], [1, 1], [2, 1]).groups_.size == 0
 
 
 def test_a_card_gives_the_answers_of_the_cpu(monkeypatch):

@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC
-from skfairfr._core._few_errors import against_others
-from skfairfr.metrics._roc._evidence import STEP, Evidence
+from skfairfr.metrics._roc._evidence import STEP
 
 LEVELS = np.array([1e-2, 1e-3])
 
@@ -150,16 +149,6 @@ def test_the_order_of_groups_changes_no_interval_of_a_disparity(drawn, fitted):
             assert_allclose(*ends, rtol=0.02, err_msg=f"{rate} {how}")
 
 
-@pytest.mark.parametrize("rate", ["far", "frr"])
-def test_given_thresholds_do_not_move(fitted, rate):
-    found = evidence_of(fitted, rate, how="gini", threshold=[0.3, 0.5])
-    assert (found.added == 0).all()
-    assert (found.slope == 0).all()
-    assert_allclose(found.with_threshold(0), found.influence[0].toarray())
-    weights = against_others(found.sums.rows(0))
-    assert (found.added_to(0, weights) == 0).all()
-
-
 def test_contrasts_of_rates_share_the_threshold(fitted):
     """What is added to a contrast is the variance of its influences with the threshold's."""
     found = evidence_of(fitted, "frr", how="gini")
@@ -174,57 +163,6 @@ def test_contrasts_of_rates_share_the_threshold(fitted):
         expected = (moved**2).sum(1) - (fixed**2).sum(1)
         expected -= twice * (weights @ found.slope[level]) ** 2
         assert_allclose(found.added_to(level, weights), expected, rtol=1e-6)
-
-
-def test_groups_with_thresholds_of_their_own_add_up(fitted):
-    engine = fitted._engine
-    question = engine.question(LEVELS, None, "frr", None, "gini", "group")
-    found = engine.evidence(question)
-    weights = np.array([[1.0, -0.5, -0.5]])
-    expected = found.added[1] @ [1, 0.25, 0.25]
-    assert_allclose(found.added_to(1, weights), expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rate", "operating_point"),
-    [("frr", "overall"), ("far", "overall"), ("frr", "worst_group")],
-)
-def test_the_variance_of_a_log_rate_is_that_of_simulated_data_sets(
-    rate, operating_point
-):
-    """With the threshold set anew in each, of a group and of a contrast."""
-    logs, variances, of_contrasts = [], [], []
-    weights = np.array([[1.0, -1.0]])
-    for seed in range(400):
-        roc = fit(*draw((40, 60), [seed, 1], (0.9, 0.7)))
-        engine = roc._engine
-        question = engine.question([2e-2], None, rate, None, "gini", operating_point)
-        found = engine.evidence(question)
-        sums = found.sums
-        logs.append(np.log(sums.rate[0]))
-        variances.append(sums.variance[0] / sums.errors[0] ** 2 + found.added[0])
-        own = weights**2 @ (sums.variance[0] / sums.errors[0] ** 2)
-        of_contrasts.append(own + found.added_to(0, weights))
-    logs = np.array(logs)
-    assert_allclose(np.mean(variances, axis=0), logs.var(axis=0), rtol=0.3)
-    contrast = np.var(logs @ weights[0])
-    assert_allclose(np.mean(of_contrasts), contrast, rtol=0.3)
-
-
-def test_evidence_is_gathered_once(fitted):
-    assert evidence_of(fitted, "frr", group=0) is evidence_of(fitted, "frr", how="gini")
-
-
-def test_parts_are_joined():
-    """Levels above far_max come from a sample; the evidence is one all the same."""
-    roc = fit(*draw((40, 40), 1), method="recentered")
-    whole = evidence_of(roc, "frr", how="gini", far=[1e-3, 1e-2])
-    parts = [evidence_of(roc, "frr", how="gini", far=[level]) for level in (1e-3, 1e-2)]
-    found = Evidence.joined(parts)
-    assert_allclose(found.added, whole.added)
-    assert_allclose(found.with_threshold(1), whole.with_threshold(1))
-    assert_allclose(found.sums.rate, whole.sums.rate)
 
 
 def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
@@ -254,20 +192,6 @@ def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
     question = engine.question(LEVELS, None, "far", None, "gini", "group")
     found = engine.evidence(question)
     assert (found.added < -0.5 * found.sums.worth().variance).all()
-
-
-def test_cross_group_evidence_finds_either_order(fitted):
-    forth = fitted.estimate(1e-2, rate="far", group=(0, 2))
-    back = fitted.estimate(1e-2, rate="far", group=(2, 0))
-    assert forth == back
-    assert forth.low < forth.value < forth.high
-
-
-def test_band_is_never_narrower_than_the_interval(fitted):
-    for rate, group in product(("far", "frr"), (None, 1)):
-        curve = fitted.curve(np.geomspace(1e-3, 5e-2, 6), rate=rate, group=group)
-        assert (curve.band_low <= curve.low).all()
-        assert (curve.band_high >= curve.high).all()
 
 
 def test_wilson_needs_people(drawn):
@@ -350,16 +274,6 @@ def test_upper_ends_never_fall_where_a_rate_grows(fitted, rate):
         assert (rises >= 0).all()
         found = fitted.estimate(far, rate=rate, group=group)
         assert (np.diff(found.high) * (1 if rate == "far" else -1) >= 0).all()
-
-
-def test_everyone_s_rate_is_inside_its_interval(fitted):
-    thresholds = np.linspace(0.1, 0.9, 9)
-    for rate in ("far", "frr"):
-        found = fitted.estimate(threshold=thresholds, rate=rate)
-        assert (found.low <= found.value).all() and (found.value <= found.high).all()
-        some = (found.value > 1e-3) & (found.value < 0.999)
-        assert (found.low < found.value)[some].all()
-        assert (found.value < found.high)[some].all()
 
 
 @pytest.mark.filterwarnings("ignore:far=")

@@ -81,15 +81,6 @@ def test_the_standard_error_is_that_of_independent_pairs(rate):
     assert found.standard_error == pytest.approx(binomial, rel=3 / np.sqrt(4000))
 
 
-@pytest.mark.parametrize("resample", ["images", "both"])
-def test_pairs_are_drawn_whatever_is_resampled(resample):
-    expected = fitted(resample="identities")
-    other = fitted(resample=resample)
-    for roc in (other, expected.by(resample=resample)):
-        assert roc.estimate(FAR) == expected.estimate(FAR)
-        assert roc.equal_error_rate("a") == expected.equal_error_rate("a")
-
-
 def test_one_column_is_the_group_of_both_images():
     both = SimilarityROC(n_resamples=5, random_state=0).fit_pairs(
         SCORE,
@@ -106,12 +97,6 @@ def test_one_column_is_the_group_of_both_images():
         SCORE, *people, sensitive_features=GROUP
     )
     assert_array_equal(named.n_impostor_, fitted().n_impostor_)
-
-
-@pytest.mark.parametrize("kind", [bool, float, list])
-def test_labels_may_be_of_several_types(kind):
-    y_true = Y_TRUE.tolist() if kind is list else Y_TRUE.astype(kind)
-    assert fitted(y_true).estimate(FAR) == fitted().estimate(FAR)
 
 
 def test_two_systems_are_compared_on_the_same_pairs():

@@ -220,32 +220,6 @@ def test_the_same_errors_are_no_proof_of_equality():
     assert -5 / n_pairs < found.low < 0 < found.high < 5 / n_pairs
 
 
-def rejected(n_sets, **design):
-    """Share of data sets in which two equal systems are called different, by question."""
-    counts = np.zeros((len(QUESTIONS), 2))
-    for seed in range(n_sets):
-        X, y = systems([seed, 1], **design)
-        first, second = (fitted(rows, y) for rows in X)
-        for row, asked in enumerate(QUESTIONS):
-            p = first.compare(second, [3e-3, 3e-2], **asked).p_value
-            counts[row] += p < 0.05
-    return counts / n_sets
-
-
-@pytest.mark.slow
-def test_equal_systems_are_seldom_called_different():
-    """Of 25 data sets six or more at 5 %, by chance, once in 800 times."""
-    assert (rejected(25, n_people=30) < 6 / 25).all()
-
-
-@pytest.mark.slow
-def test_size_of_the_test():
-    """Of 800 data sets: the share at 5 % within three Monte-Carlo errors of .02 to .06."""
-    found = rejected(800, n_people=80)
-    assert (found < 0.06 + 3 * np.sqrt(0.06 * 0.94 / 800)).all()
-    assert (found[0] > 0.02 - 3 * np.sqrt(0.02 * 0.98 / 800)).all()
-
-
 def test_a_true_difference_is_found():
     X, y = systems(6, n_people=80, noise=(0.8, 0.6))
     first, second = (fitted(rows, y) for rows in X)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
-from skfairfr._core import _pair_tiles, _pairs
+from skfairfr._core import _pair_tiles
 from skfairfr._core._resampling import Images
 from tests._core.test_inner_products import all_scores
 from tests.metrics.designs import hold_tails
@@ -88,19 +88,3 @@ def test_a_pair_has_one_score_whether_it_is_genuine_or_not(values, similarity):
         assert own.tolist() == exact[genuine].tolist()
         n_kept = (np.triu(exact >= floor[0, 0], 1)).sum()
         assert tail[0].size + (own >= floor[0, 0]).sum() == n_kept
-
-
-@pytest.mark.parametrize("n_features", [32, 33, 48, 64, 100])
-def test_ties_beyond_far_max_are_rejected_as_one(n_features, monkeypatch):
-    hold_tails(monkeypatch)
-    X, identity = codes((-1, 1), n_features)
-    roc = SimilarityROC(n_resamples=1, resample="identities", far_max=1e-3)
-    roc.fit(X.astype(np.float64), identity)
-    scores = split_scores(X, identity)
-    for level in (0.02, 0.05, 0.1, 0.2):
-        found = roc.estimate(level, rate="frr")
-        assert found.source == "sample"
-        near = 4 * np.sqrt(level * (1 - level) / _pairs.SAMPLE)
-        low, high = (frr_by_integers(*scores, level + d) for d in (near, -near))
-        assert low <= found.value <= high
-        assert found.value in [(scores[0] < t).mean() for t in np.unique(scores[1])]

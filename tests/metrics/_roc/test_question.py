@@ -66,19 +66,16 @@ def test_a_how_that_cannot_be(how):
         unfitted().fit(X, IDENTITY, GROUP).estimate(0.2, how=how)
 
 
-@pytest.mark.parametrize("name", ["far", "threshold"])
-def test_parts_are_the_question_in_its_order(name):
-    engine = unfitted().fit(X, IDENTITY)._engine
-    given = {"far": None, "threshold": None, name: [0.5, 0.1, 0.3]}
-    question = engine.question(*given.values(), "far", None, None, "overall")
-    parts = question.parts(np.array([True, False, False]))
-    assert [part.level_columns()[name].tolist() for part in parts] == [
-        [0.1],
-        [0.3, 0.5],
-    ]
-    assert question.level_columns()[name].tolist() == [0.5, 0.1, 0.3]
-    (whole,) = question.parts(np.ones(3, dtype=bool))
-    assert whole.level_columns()[name].tolist() == [0.1, 0.3, 0.5]
+def test_runs_of_levels_are_the_question_in_its_order():
+    engine = unfitted(far_max=0.2).fit(X, IDENTITY)._engine
+    levels = [0.5, 0.1, 0.3]
+    question = engine.question(levels, None, "far", None, None, "overall")
+    runs = [part.level_columns()["far"].tolist() for part, _ in engine.runs(question)]
+    assert runs == [[0.1], [0.3, 0.5]]
+    assert question.level_columns()["far"].tolist() == levels
+    question = engine.question(None, levels, "far", None, None, "overall")
+    ((whole, _),) = engine.runs(question)
+    assert whole.level_columns()["threshold"].tolist() == [0.1, 0.3, 0.5]
 
 
 def test_one_group_where_two_make_no_sense():

@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr import SimilarityROC
 from skfairfr._core._bootstrap import rate_table
 from tests.metrics import designs
 from tests.metrics.designs import roc_of
 
 AVERAGES = ("pair", "identity")
 KINDS = ("none", "people", "images")
-MODES = ("images", "identities", "both")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
@@ -37,50 +35,6 @@ def test_centre_of_image_resamples_is_the_v_statistic(average, kind):
         expected = np.quantile(replicates + shift, [0.025, 0.975])
         got = moved.estimate(**question)
         assert_allclose([got.low, got.high], np.clip(expected, 0, 1), atol=1e-12)
-
-
-def assert_same_interval(one, other, question):
-    found = [roc.estimate(0.2, **question) for roc in (one, other)]
-    low, high = zip(*((f.low, f.high) for f in found), strict=True)
-    assert_allclose(low[0], low[1], rtol=1e-12)
-    assert_allclose(high[0], high[1], rtol=1e-12)
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("resample", MODES)
-def test_recentring_changes_no_far(average, resample):
-    X, identity, group = designs.one_side("people", np.random.default_rng(7))
-    options = {"average": average, "resample": resample, "n_resamples": 30}
-    naive, moved = (
-        roc_of(X, identity, group, method=m, **options) for m in ("naive", "recentered")
-    )
-    for question in ({"rate": "far"}, {"rate": "far", "how": "max_min"}):
-        assert_same_interval(naive, moved, question)
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("method", ["recentered", "multiplicative", "offdiagonal"])
-def test_recentring_changes_nothing_for_identities(average, method):
-    X, identity, group = designs.one_side("people", np.random.default_rng(8))
-    options = {"average": average, "resample": "identities", "n_resamples": 30}
-    naive, moved = (
-        roc_of(X, identity, group, method=m, **options) for m in ("naive", method)
-    )
-    for question in designs.questions("people"):
-        assert_same_interval(naive, moved, question)
-
-
-@pytest.mark.parametrize("method", ["recentered", "multiplicative", "offdiagonal"])
-def test_recentring_changes_nothing_across_two_sides(method):
-    X, identity, group = designs.one_side("people", np.random.default_rng(9), 30)
-    domain = np.arange(30) % 2
-    options = {"resample": "images", "n_resamples": 30, "random_state": 0}
-    naive, moved = (
-        SimilarityROC(method=m, **options).fit(X, identity, group, domain=domain)
-        for m in ("naive", method)
-    )
-    for question in designs.questions("people"):
-        assert_same_interval(naive, moved, question)
 
 
 @pytest.mark.parametrize("how", ["max_min", "max_geomean", "log_geomean", "gini"])

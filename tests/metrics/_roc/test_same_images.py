@@ -116,26 +116,6 @@ def test_other_lists(other, message):
         listed().compare(listed(**other), 0.4)
 
 
-@pytest.mark.parametrize(
-    ("images", "message"),
-    [
-        ((None, None), "other was fitted on identities"),
-        (
-            changed(IMAGES, 3, "a9"),
-            "other images of pairs",
-        ),
-        (
-            [[int(name[1]) + 10 * ord(name[0]) for name in side] for side in IMAGES],
-            "other images of pairs: 10 differ",
-        ),
-        (changed(IMAGES, 3, "a2"), "other images of pairs"),
-    ],
-)
-def test_other_lists_of_named_images(images, message):
-    with pytest.raises(ValueError, match=message):
-        listed(images=IMAGES).compare(listed(images=images), 0.4)
-
-
 def test_an_image_of_another_person():
     people = changed(changed(PEOPLE, 4, "b"), 3, "b", side=0)
     with pytest.raises(ValueError, match="other identities"):

@@ -161,59 +161,6 @@ def test_listed_pairs_equal_the_double_loop(average, impostors, kind, resample):
     assert_resamples_equal(roc, oracle, kind, weights=weights)
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("impostors", ["all", "same_group"])
-def test_a_tail_gives_the_bits_of_all_pairs_at_far_max(monkeypatch, average, impostors):
-    rng = np.random.default_rng(11)
-    X = rng.standard_normal((300, 12))
-    identity = people = designs.people(300, 90, rng)
-    group = np.array(["a", "b", "c"])[people % 3]
-    options = {
-        "average": average, "impostors": impostors, "far_max": 0.02, "n_resamples": 40,
-        "resample": "images",
-    }  # fmt: skip
-    whole = roc_of(X, identity, group, **options)
-    monkeypatch.setattr(_pairs, "WHOLE", 0)
-    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 0)
-    tail = roc_of(X, identity, group, **options)
-    held = tail._engine.pairs.impostors(None)
-    assert not held.complete and len(held) < 0.2 * tail._engine.pairs.count(None)
-    for question in designs.questions("images"):
-        for level in (0.02, 0.004):
-            assert_allclose(
-                tail.resamples(level, **question),
-                whole.resamples(level, **question),
-                rtol=0,
-                atol=0,
-            )
-            assert tail.estimate(level, **question) == whole.estimate(level, **question)
-
-
-@pytest.mark.slow
-def test_levels_above_far_max_come_close_to_all_pairs(monkeypatch):
-    rng = np.random.default_rng(12)
-    X = rng.standard_normal((300, 12))
-    identity = designs.people(300, 90, rng)
-    group = np.array(["a", "b"])[identity % 2]
-    options = {"far_max": 1e-3, "n_resamples": 100, "resample": "identities"}
-    whole = roc_of(X, identity, group, **options)
-    monkeypatch.setattr(_pairs, "WHOLE", 0)
-    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 0)
-    part = roc_of(X, identity, group, **options)
-    for ask in (
-        lambda roc: roc.estimate(0.3, rate="frr"),
-        lambda roc: roc.estimate(0.3, rate="far", group="a"),
-        lambda roc: roc.estimate(threshold=0.1, rate="far"),
-        lambda roc: roc.equal_error_rate(),
-        lambda roc: roc.equal_error_rate("b"),
-    ):
-        exact, near = ask(whole), ask(part)
-        assert near.value == pytest.approx(exact.value, abs=2e-3)
-        assert near.low == pytest.approx(exact.low, abs=0.02)
-        assert near.high == pytest.approx(exact.high, abs=0.02)
-        assert "sample" in near.reason and "sample" not in exact.reason
-
-
 def resampled(n_jobs=None):
     """Replicates of every question in 40 resamples of people and of their images."""
     rng = np.random.default_rng(15)

@@ -1,7 +1,6 @@
 """A score that rests on few errors says so, once in a search by warnings' own filter."""
 
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
@@ -61,16 +60,6 @@ def test_as_many_errors_as_the_limit_are_enough(rate, limit, monkeypatch):
     monkeypatch.setattr(_scorers, "MIN_ERRORS", fewest + limit)
     scorer = make_fairness_scorer(rate=rate, far=FAR)
     assert len(warned_of(lambda: scorer(AS_THEY_ARE, X, Y))) == limit
-
-
-def test_an_overall_rate_rests_on_all_errors(monkeypatch):
-    everyone = sum(errors_by_pairs("frr", "overall").values())
-    overall = {"rate": "frr", "how": None, "operating_point": "overall"}
-    for limit in (everyone, everyone + 1):
-        scorer = make_fairness_scorer(far=FAR, **overall)
-        monkeypatch.setattr(_scorers, "MIN_ERRORS", limit)
-        said = warned_of(partial(scorer, AS_THEY_ARE, X, Y))
-        assert len(said) == limit - everyone
 
 
 @pytest.mark.parametrize(

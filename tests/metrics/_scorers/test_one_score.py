@@ -45,7 +45,6 @@ from tests.metrics.searches import (
 
 AS_THEY_ARE = FunctionTransformer()
 GRID = {"weight": WEIGHTS}
-ENTRIES = ["bfar", "bfrr", "far_max_geomean", "frr_at_far", "frr_max_geomean"]
 READY = [
     bfar_scorer,
     bfrr_scorer,
@@ -116,13 +115,6 @@ def test_values_are_those_of_similarity_roc(rate, how, operating_point, measured
         assert_allclose(scorer(AS_THEY_ARE, X, Y), -value, rtol=1e-12)
 
 
-def test_the_rate_of_one_group():
-    roc = SimilarityROC(resample="identities", n_resamples=2).fit(X, Y)
-    options = {"rate": "frr", "group": "female", "operating_point": "overall"}
-    scorer = make_fairness_scorer(how=None, far=FAR, **options)
-    assert scorer(AS_THEY_ARE, X, Y) == -roc.estimate(FAR, **options).value
-
-
 @pytest.mark.parametrize(
     "y",
     [Y, pd.DataFrame({"identity": IDENTITY, "group": GROUP})],
@@ -131,32 +123,6 @@ def test_the_rate_of_one_group():
 def test_groups_come_inside_y_or_beside_it(y):
     beside = bfar_scorer(AS_THEY_ARE, X, IDENTITY, sensitive_features=GROUP)
     assert bfar_scorer(AS_THEY_ARE, X, y) == beside
-
-
-def test_unknown_groups_count_overall_only():
-    group = GROUP.astype(object)
-    group[:40] = None
-    roc = SimilarityROC(resample="identities", n_resamples=2)
-    roc = roc.fit(X, IDENTITY, group)
-    for name, scorer in SCORERS.items():
-        how = "max_min" if name == "bfar" else None
-        point = "worst_group" if how else "overall"
-        rate = "far" if how else "frr"
-        value = roc.estimate(FAR, rate=rate, how=how, operating_point=point).value
-        assert scorer(AS_THEY_ARE, X, IDENTITY, group) == pytest.approx(-value)
-
-
-@pytest.mark.parametrize("beside", [True, False])
-def test_a_domain_leaves_pairs_across_it(beside):
-    domain = np.where(np.arange(len(X)) % 2, "selfie", "document")
-    roc = SimilarityROC(resample="identities", n_resamples=2)
-    value = roc.fit(X, Y, domain=domain).estimate(FAR).value
-    scorer, same_domain = SCORERS["frr_at_far"], overall_frr(FAR)
-    if beside:
-        score = scorer(AS_THEY_ARE, X, Y, domain=domain)
-    else:
-        score = scorer(AS_THEY_ARE, X, face_labels(IDENTITY, GROUP, domain))
-    assert score == -value != -same_domain
 
 
 # ---- refusals --------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
 
 from skfairfr import metrics
 from skfairfr.metrics import fairness_scores
@@ -13,7 +12,7 @@ from tests.metrics._scorers.test_one_score import (
     SCORERS,
     expected_winner,
 )
-from tests.metrics.searches import FAR, FOLDS, WEIGHTS, Counting, Stretch, X, Y
+from tests.metrics.searches import FAR, FOLDS, Counting, Stretch, X, Y
 
 ENTRIES = ["bfar", "bfrr", "far_max_geomean", "frr_at_far", "frr_max_geomean"]
 
@@ -79,18 +78,3 @@ def test_several_scores_of_one_scorer(refit, n_jobs):
     assert set(names) <= set(search.cv_results_)
     if refit:
         assert search.best_index_ == expected_winner(SCORERS[refit])
-
-
-def test_randomized_search_and_a_callable_refit():
-    search = RandomizedSearchCV(
-        make_pipeline(Stretch()),
-        {"stretch__weight": WEIGHTS},
-        n_iter=3,
-        scoring=fairness_scores(FAR),
-        cv=FOLDS,
-        refit=lambda results: int(results["mean_test_bfar"].argmax()),
-        random_state=0,
-        error_score="raise",
-    ).fit(X, Y)
-    best = WEIGHTS[expected_winner(SCORERS["bfar"])]
-    assert search.best_params_ == {"stretch__weight": best}

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV
 
 from skfairfr import face_labels
 from skfairfr._core import _pair_tiles, _pairs
@@ -19,7 +18,6 @@ DICT = {
     "frr_at_far": make_fairness_scorer(far=FAR, **OVERALL),
 }
 DOMAIN = np.where(np.arange(len(X)) % 2, "selfie", "document")
-OTHER = np.where(IDENTITY % 2 == 0, "a", "b")
 
 
 @pytest.fixture
@@ -105,30 +103,6 @@ def test_unlike_scorers_share_the_rows(
         # The level is what a pass reaches down to.
         assert counted["passes"] == (1 if in_reverse else 3)
     assert found == alone(scorers, X, y)
-
-
-def test_scorers_of_different_groups_share_the_transform(counted):
-    with config_context(enable_metadata_routing=True):
-        scorers = {
-            name: clone(DICT["bfar"]).set_score_request(
-                sensitive_features=name, domain=False
-            )
-            for name in ("gender", "age")
-        }
-        found = cross_validate(
-            Stretch(),
-            X,
-            IDENTITY,
-            scoring=scorers,
-            cv=FOLDS,
-            params={"gender": GROUP, "age": OTHER},
-        )
-    assert counted == {"transforms": 3, "passes": 6}
-    for name, group in (("gender", GROUP), ("age", OTHER)):
-        expected = [
-            DICT["bfar"](Stretch(), X[t], IDENTITY[t], group[t]) for _, t in FOLDS
-        ]
-        assert found[f"test_{name}"].tolist() == expected
 
 
 def test_without_transform_a_dict_is_refused():

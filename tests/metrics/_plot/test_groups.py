@@ -93,7 +93,7 @@ def test_no_limit_runs_through_a_number():
     figure = display.figure_
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    (value,) = (t for t in display.axes_[0].texts if t.get_text() == "10 %")
+    (value,) = (t for t in display.axes_[0].texts if t.get_text() == "10.0 %")
     box = value.get_window_extent()
     pixels = np.asarray(canvas.buffer_rgba())[::-1, :, :3].astype(int)
     inside = pixels[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)]
@@ -104,7 +104,7 @@ def test_no_limit_runs_through_a_number():
 def test_rates_without_errors_and_without_pairs_are_told_apart():
     display = arrays([[0.0, np.nan, 0.1]], [[0.1, 0.2, 0.3]]).plot(axes())
     texts = [t.get_text() for t in display.axes_[0].texts]
-    assert texts == ["0 %", _style.NO_PAIRS, "10 %"]
+    assert texts == ["0 %", _style.NO_PAIRS, "10.0 %"]
     markers = [line.get_marker() for line in display.axes_[0].lines]
     assert "<" in markers
 
@@ -119,13 +119,13 @@ def test_what_is_not_supported_is_hollow_and_explained():
 def test_one_rate_takes_one_axes():
     display = arrays([[0.1]], [[0.2]]).plot(axes(1), rates=("frr",))
     assert list(display.points_) == ["frr"]
-    assert "FRR" in display.axes_[0].get_xlabel()
+    assert "FNMR" in display.axes_[0].get_xlabel()
 
 
 def test_the_title_says_what_is_drawn():
     display = from_roc(far=0.05, name="encoder $a$ and $b$")
     title = display.figure_.get_suptitle()
-    assert title == r"encoder \$a\$ and \$b\$, FAR 0.05, 95 % intervals"
+    assert title == r"encoder \$a\$ and \$b\$, FMR 5 %, 95 % intervals"
 
 
 def test_bad_arguments_name_a_remedy():
