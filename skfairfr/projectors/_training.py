@@ -264,13 +264,9 @@ def _check_positions(positions, n_train):
     positions = np.asarray(positions)
     shape = positions.ndim == 1 and positions.size and positions.dtype.kind in "iu"
     if not shape or positions.min() < 0 or positions.max() >= n_train:
-        problem = (
-            f"must give positions in 0..{n_train - 1}, among the images trained on, as "
-        )
-        problem += (
-            f"integers of shape (n_draws,), one at least; got shape {positions.shape}, "
-        )
-        problem += f"type {positions.dtype}: {positions.ravel()[:5]}."
+        problem = f"must give positions in 0..{n_train - 1}, integers of shape (n_draws,); got "
+        shown = positions.ravel()[:5]
+        problem += f"shape {positions.shape}, type {positions.dtype}: {shown}."
         raise refused("sampler", positions, problem)
     return torch.as_tensor(positions.astype(np.int64))
 
