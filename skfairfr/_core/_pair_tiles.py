@@ -235,9 +235,10 @@ def keep(rows, columns, floors, left, right):
     """
     apart = rows.identity[left] != columns.identity[right]
     left, right = left[apart], right[apart]
-    scores = inner_products(rows.vectors, left, columns.vectors, right)
-    if rows.adjustment is not None:
-        scores = rows.adjustment[left].of_pairs(scores, columns.adjustment[right])
+    scores = score_between(
+        *(rows.vectors, left, columns.vectors, right),
+        *(rows.adjustment, columns.adjustment),
+    )
     kept = scores >= floors[rows.group[left], columns.group[right]]
     return scores[kept], rows.image[left[kept]], columns.image[right[kept]]
 
@@ -259,10 +260,15 @@ def score_pairs(vectors, left, right, adjustment=None):
 
 
 def _score_block(vectors, adjustment, left, right):
-    scores = inner_products(vectors, left, vectors, right)
+    return score_between(vectors, left, vectors, right, adjustment, adjustment)
+
+
+def score_between(rows, left, others, right, adjustment, other_adjustment):
+    """Scores of listed pairs of a row and another one, float32 (n_pairs,)."""
+    scores = inner_products(rows, left, others, right)
     if adjustment is None:
         return scores
-    return adjustment[left].of_pairs(scores, adjustment[right])
+    return adjustment[left].of_pairs(scores, other_adjustment[right])
 
 
 def genuine_pairs(images):
@@ -418,10 +424,10 @@ class PreparedImages(NamedTuple):
 def score_prepared_pairs(first, second):
     """Scores of row k of both, float32 (n_pairs,)."""
     rows = np.arange(len(first.vectors))
-    scores = inner_products(first.vectors, rows, second.vectors, rows)
-    if first.adjustment is None:
-        return scores
-    return first.adjustment.of_pairs(scores, second.adjustment)
+    return score_between(
+        *(first.vectors, rows, second.vectors, rows),
+        *(first.adjustment, second.adjustment),
+    )
 
 
 def score_prepared_matrix(first, second):

@@ -97,12 +97,6 @@ def test_processes_map_one_copy_of_a_large_array_inside_an_object():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_errors_come_through(n_jobs):
-    with parallel_config("threading"), pytest.raises(ZeroDivisionError):
-        over_blocks(divmod, [(1, 1), (1, 0)], n_jobs, "dividing")
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
 def test_workers_leave_blas_one_thread_and_give_it_back(n_jobs, two_blas_threads):
     with parallel_config("threading"):
         inside = over_blocks(blas_threads, TASKS, n_jobs, "asking")
