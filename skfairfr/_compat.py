@@ -7,17 +7,9 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils._metadata_requests import RequestMethod
 from sklearn.utils._param_validation import Interval as _Interval
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils._pprint import _EstimatorPrettyPrinter
+from sklearn.utils._param_validation import StrOptions, validate_params
 
-__all__ = ["Interval", "SharingScorer", "StrOptions", "fit_context", "keep_layout"]
-
-
-def keep_layout(cls):
-    """Let scikit-learn break the lines of an estimator with a ``__repr__`` of its own."""
-    layout = _EstimatorPrettyPrinter._pprint_estimator
-    _EstimatorPrettyPrinter._dispatch[cls.__repr__] = layout
-    return cls
+__all__ = ["Interval", "SharingScorer", "StrOptions", "fit_context", "validate_params"]
 
 
 class Interval(_Interval):

@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import os
+import pkgutil
 import sys
 import tempfile
 import time
@@ -67,8 +68,8 @@ EVERY = 10
 # Rates as the command and as Python call them.
 PYTHON = {"fmr": "far", "fnmr": "frr"}
 # What the command calls an argument of Python whose flag has another name, or that has none.
-OTHER_NAMES = {
-    **{"X": "embedding", "y": "identity", "path": "path", "random_state": "--seed"},
+FLAGS = {
+    **{"X": "embedding", "y": "identity", "path": "file", "random_state": "--seed"},
     **dict.fromkeys(("figures", "folder"), "--out"),
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
@@ -169,27 +170,38 @@ def _fault(name, error):
 def _parse(argv):
     """The arguments of a command; what is not known ends the process."""
     given = sys.argv[1:] if argv is None else argv
-    parser = _parser(full="--help-all" in given)
+    parser, commands = _parser(full="--help-all" in given)
+    name = next((text for text in given if text[:1] != "-"), None)
+    if name is not None and name not in commands:
+        from skfairfr.utils._errors import suggestion
+
+        known = ", ".join(commands)
+        parser.error(f"no command {name!r}. {suggestion(name, commands)}Known: {known}")
+    if name is not None:
+        _check_flags(commands[name], given)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
         message = f"unrecognized arguments: {' '.join(unknown)}"
-        if arguments.command == "audit" and not unknown[0].startswith("-"):
+        if arguments.command == "audit":
             message += (
                 "; audit takes one DATA, and every attribute an --attribute of its own: "
                 "--attribute A --attribute B"
             )
-        parser.error(message + _meant(unknown, arguments.options))
+        parser.error(message)
     return arguments
 
 
-def _meant(unknown, options):
-    """The options that the first unknown one is like; empty without any."""
-    name = next((text.split("=")[0] for text in unknown if text[:2] == "--"), None)
-    if name is None:
-        return ""
-    longer = [option for option in options if option.startswith(name)]
-    near = dict.fromkeys(longer + difflib.get_close_matches(name, options, 3, 0.7))
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+def _check_flags(command, given):
+    """End the process at a flag that the command does not have, with those it is like."""
+    known = [flag for action in command._actions for flag in action.option_strings]
+    before = given[: given.index("--")] if "--" in given else given
+    flags = (text.split("=")[0] for text in before if text[:2] == "--")
+    for flag in flags:
+        if flag not in (*known, "--version"):
+            longer = [name for name in known if name.startswith(flag)]
+            near = longer + difflib.get_close_matches(flag, known, 3, 0.7)
+            asked = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+            command.error(f"unrecognized arguments: {flag}.{asked}")
 
 
 def _number(kind, is_allowed, meaning):
@@ -229,10 +241,7 @@ def _parser(full=False):
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for add in (_add_audit, _add_compare, _add_plan, _add_bench, _add_demo):
         add(commands, full)
-    for command in commands.choices.values():
-        flags = (flag for action in command._actions for flag in action.option_strings)
-        command.set_defaults(options=[flag for flag in flags if flag[:2] == "--"])
-    return parser
+    return parser, commands.choices
 
 
 def _command(commands, name, help, description, run, full):
@@ -343,6 +352,14 @@ def _add_bench(commands, full):
         "lists those that are known"
     )
     _add(bench, ("--methods", "NAME", meaning), nargs="+")
+    meaning = (
+        "a method of your own, alone or beside --methods, by a class or function that gives "
+        "a transformer or comparator when called without arguments, as "
+        "--method mine=package.module:MyTransformer; may be given again; with it no fit is "
+        "kept in --out"
+    )
+    row = ("--method", "NAME=MODULE:FACTORY", meaning)
+    _add(bench, row, action="append", default=[])
     _add_embeddings(bench.add_argument_group("embeddings"), domain=False)
     group = bench.add_argument_group("measurement")
     meaning = "FMR level to operate at (default: %(default)s)"
@@ -590,7 +607,8 @@ def _audit(arguments):
     except ValueError as error:
         if arguments.attribute:
             raise
-        raise ValueError(_about_policy(error, arguments.policy)) from None
+        place = f"attributes of the policy {arguments.policy.name}"
+        raise ValueError(_in_flags(error, attributes=place)) from None
     limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
     measurement = {name: given[name] for name in MEASUREMENT}
     measurement |= {"limits": limits, "about": _about(given)}
@@ -602,25 +620,14 @@ def _about(given):
     return {name: given[name] for name in ABOUT if given[name] is not None} or None
 
 
-def _about_policy(error, policy):
-    """The message of an error, whose attributes are those of the policy."""
-
-    def spell(argument):
-        if argument.name != "attributes":
-            return _spell(argument)
-        return f"{'in ' * argument.is_place}attributes of the policy {policy.name}"
-
-    return _in_flags(error, spell)
-
-
 def _attributes(arguments):
     """Names of the columns to audit by, from the flags or from the policy."""
     flags, policy = arguments.attribute, arguments.policy
     of_policy = () if policy is None else policy.attributes
     if flags and of_policy:
         raise ValueError(
-            f"--policy {policy.name} sets attributes ({', '.join(of_policy)}), and "
-            f"--attribute {' '.join(flags)} was given too; leave one out."
+            f"--attribute was given, and the policy {policy.name!r} sets attributes "
+            f"({', '.join(of_policy)}); leave one out."
         )
     if not flags and not of_policy:
         raise ValueError(
@@ -715,7 +722,7 @@ def _compare(arguments):
         n_jobs=arguments.n_jobs,
         about=_about(given),
         **{name: given[name] for name in COMPARISON},
-    ).spelled(_spell)
+    )
     text = _formatted(found, arguments.format)
     if arguments.out is not None:
         written = found.save(arguments.out, replace=True, version=__version__)
@@ -733,6 +740,7 @@ def _bench(arguments):
         raise ValueError(
             "--attribute or --other: a column was named twice; name it once."
         )
+    methods = _methods(arguments)
     reading = {name: given[name] for name in ("labels", "embedding", "identity")}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -744,9 +752,10 @@ def _bench(arguments):
         data.X,
         data.y,
         {first: data.columns[first]},
-        arguments.methods,
+        methods,
         others={name: data.columns[name] for name in others} or None,
-        folder=None if folder is None else folder / "fits",
+        # No class of a caller's is written or read.
+        folder=None if folder is None or arguments.method else folder / "fits",
         progress=not arguments.quiet,
         n_jobs=arguments.n_jobs,
         random_state=arguments.seed,
@@ -763,13 +772,42 @@ def _bench(arguments):
     return text, 0
 
 
+def _methods(arguments):
+    """Methods by name, those of the caller's made; None for all that are known."""
+    methods = {name: name for name in arguments.methods or ()}
+    sys.path.insert(0, os.getcwd())  # as Python itself does for -m
+    for text in arguments.method:
+        name, _, place = text.partition("=")
+        if name in methods:
+            raise ValueError(f"--method {text}: {name} was named twice; name it once.")
+        try:
+            factory = pkgutil.resolve_name(place)
+        except Exception as error:  # whatever a module does as it is imported
+            raise ValueError(
+                f"--method {text}: {place!r} cannot be imported ({_told(error)}); give "
+                "NAME=MODULE:FACTORY, of a module that Python finds from this folder."
+            ) from error
+        try:
+            methods[name] = factory()
+        except Exception as error:
+            raise ValueError(
+                f"--method {text}: its call failed ({_told(error)}); give what makes a "
+                "transformer or comparator when called without arguments."
+            ) from error
+    return methods or None
+
+
+def _told(error):
+    return f"{type(error).__name__}: {error}"
+
+
 def _write_bench(bench, written, folder):
     """Write texts by name, a figure and the winner to a folder; lines that say so."""
     from matplotlib.figure import Figure
 
     from skfairfr.metrics import MitigationsDisplay
 
-    names, winner, deploy = list(written), folder / "winner", None
+    names, winner, lines = list(written), folder / "winner", ""
     with replaced(folder, OF_BENCH) as staged:
         for name, content in written.items():
             (staged / name).write_text(content, encoding="utf-8")
@@ -780,14 +818,17 @@ def _write_bench(bench, written, folder):
                 figure.savefig(staged / name, dpi=120)
                 names.append(name)
         if bench.system is not None:
-            deploy = bench.save(staged / "winner")
-            deploy = deploy.replace(repr(str(staged / "winner")), repr(str(winner)))
-    lines = f"\nWritten: {', '.join(str(folder / name) for name in names)}\n"
-    if deploy is not None:
-        lines += f"{bench.winner}, fitted on all people: {winner}\n\n{deploy}"
-    elif winner.exists():
-        lines += f"{winner} is of an earlier run: nothing won in this one.\n"
-    return lines
+            try:
+                deploy = bench.save(staged / "winner")
+            except ValueError as error:  # a class of the caller's
+                os.rmdir(staged / "winner")
+                lines = f"{bench.winner} is not written: {error}.\n"
+            else:
+                deploy = deploy.replace(repr(str(staged / "winner")), repr(str(winner)))
+                lines = f"{bench.winner}, fitted on all people: {winner}\n\n{deploy}"
+        elif winner.exists():
+            lines = f"{winner} is of an earlier run: nothing won in this one.\n"
+    return f"\nWritten: {', '.join(str(folder / n) for n in names)}\n{lines}"
 
 
 def _demo(arguments):
@@ -814,7 +855,7 @@ def _report(arguments, data, source, **options):
             random_state=arguments.seed,
             n_jobs=arguments.n_jobs,
             **options,
-        ).spelled(_spell)
+        )
         text = _formatted(report, arguments.format, source)
         if out is not None:
             written = report.save(out, source, replace=True, version=__version__)
@@ -910,24 +951,13 @@ def _print(text):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _in_flags(error, spell=None):
-    """The message of an error, whose arguments are spelled as flags."""
-    message = error.args[0] if error.args else error
-    spelled = getattr(message, "spelled", None)
-    return str(error) if spelled is None else spelled(spell or _spell)
-
-
-def _spell(argument):
-    """An argument of Python as it is given to the command."""
-    flag = "--" + argument.name.replace("_", "-")
-    flag = OTHER_NAMES.get(argument.name, flag)
-    if argument.is_place:
-        return "in its place" if argument.name == "path" else f"with {flag}"
-    if not argument.has_value or argument.value is True:
-        return flag
-    values = argument.value if isinstance(argument.value, list) else [argument.value]
-    shown = [f"{v:g}" if isinstance(v, float) else str(v) for v in values]
-    return " ".join([flag, *shown])
+def _in_flags(error, **flags):
+    """The message of an error, which begins with the flag of the argument that it is about."""
+    name, message = getattr(error, "argument", None), str(error)
+    if name is None:
+        return message
+    usual = "--" + name.replace("_", "-")
+    return (FLAGS | flags).get(name, usual) + message.removeprefix(name)
 
 
 def _one_line(error):

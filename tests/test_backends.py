@@ -58,7 +58,9 @@ def alone():
         return {name: answer(1) for name, answer in ANSWERS.items()}
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize(
+    "backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", list(ANSWERS))
 def test_a_back_end_gives_the_bits_of_one_worker(name, backend, alone):
     with parallel_config(backend):

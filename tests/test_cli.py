@@ -159,11 +159,11 @@ def test_unusable_arguments(capsys, faces, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--threshold", "0.5", "--fmr", "0.1"), "--threshold 0.5"),
+        (("--threshold", "0.5", "--fmr", "0.1"), "--fmr and threshold were both given"),
         (("--threshold", "0.5", "--threshold-from", "x"), "not allowed with"),
         (("--threshold", "nan"), "threshold must be finite"),
         (("--threshold-from", "absent.npz"), "--threshold-from"),
-        (("--max-fmr-ratio", "1"), "--max-fmr-ratio must be a number above 1"),
+        (("--max-fmr-ratio", "1"), "--max-fmr-ratio must be"),
         (("--domain", "identity"), "domain must have two values"),
         (("--labels", "absent.csv"), "labels 'absent.csv' does not exist"),
         (("--distance",), "--distance is an option of scored pairs"),
@@ -275,11 +275,11 @@ def test_pairs_with_distances(capsys, pairs, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "smaller meaning more alike: give --dis"),
-        (("--distance", "--identity-1", "who"), "--identity-1: "),
+        ((), "smaller meaning more alike: give distance"),
+        (("--distance", "--identity-1", "who"), "--identity-1 cannot be found: "),
         (
             ("--distance", "--domain", "lens"),
-            "--domain lens is an option of embeddings",
+            "--domain is an option of embeddings",
         ),
         (("--score", "gender_1"), "must hold numbers"),
     ],
@@ -297,7 +297,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     attributes = ("--attribute", "ethnicity", "--attribute", "gender")
     options = ("--fmr", "0.1", "0.01", "--n-resamples", "5")
     if written:
-        options += ("--out", tmp_path)
+        options += ("--out", tmp_path, "--replace")
     arguments = ("audit", path, *attributes, *options)
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
@@ -327,13 +327,24 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     assert "west_asian, male" in out
 
 
-def test_unknown_flags_are_named(capsys, faces):
-    found = run(capsys, "audit", faces, "--attribute", "gender", "--fra", "0.1")
-    assert found[:2] == (2, "")
-    error = "skfairfr: error: unrecognized arguments: --fra 0.1; did you mean --fmr or"
-    assert found[2].startswith(error)
-    found = run(capsys, "demo", "faces.npz")
-    assert found == (2, "", "skfairfr: error: unrecognized arguments: faces.npz\n")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("adit", "faces.npz"), "Did you mean 'audit'?"),
+        (("audits",), "Did you mean 'audit'?"),
+        (("zzz",), "audit, compare, plan, bench, demo"),
+        (("audit", "a.npz", "--attribute", "g", "--fra=.1"), "Did you mean --fmr"),
+        (("compare", "a", "b", "--attribut", "g"), "Did you mean --attribute?"),
+        (("plan", "--certify", "0.1"), "Did you mean --certify-fmr or --certify-fnmr?"),
+        (("demo", "faces.npz"), "unrecognized arguments: faces.npz"),
+        (("audit", "a.npz", "gender"), "every attribute an --attribute"),
+        ((), "command"),
+    ],
+)
+def test_what_is_unknown_is_named_with_what_it_is_like(capsys, arguments, words):
+    code, out, err = run(capsys, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert words in err
 
 
 def test_distances_taken_for_similarities_are_noted(capsys, pairs):
@@ -341,7 +352,7 @@ def test_distances_taken_for_similarities_are_noted(capsys, pairs):
     code, out, err = run(capsys, "audit", pairs, *options)
     assert (code, err) == (0, "")
     assert "Notes\n- Genuine pairs mostly have smaller scores" in out
-    assert "where a file is read, distance=True; if that was" in " ".join(out.split())
+    assert "where a file is read, " in " ".join(out.split())
 
 
 def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
@@ -382,12 +393,6 @@ def test_demo_ends_with_what_to_do_next(capsys, monkeypatch, tmp_path):
 def test_version(capsys):
     code, out, _ = run(capsys, "--version")
     assert (code, out) == (0, "0.1.0.dev0\n")
-
-
-@pytest.mark.parametrize("arguments", [(), ("audits",)])
-def test_unknown_command(capsys, arguments):
-    code, out, err = run(capsys, *arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1)
 
 
 def test_help_is_quick_to_come():
@@ -465,7 +470,7 @@ def test_an_older_report_is_refused_before_the_work(
     said = run(capsys, command, *data, *attribute, "--out", tmp_path)
     assert_one_line(*said, command=command)
     assert f"--out {str(tmp_path)!r} holds an older report ({record})" in said[2]
-    assert "give --replace." in said[2]
+    assert "--replace" in said[2]
 
 
 @pytest.mark.slow
@@ -486,7 +491,7 @@ def test_failed_extractions_are_to_be_counted(capsys, tmp_path):
         assert_one_line(*said)
         assert (
             "row" in said[2]
-            and "counts failed extractions by group with --fte" in said[2]
+            and "counts failed extractions by group with fte" in said[2]
         )
 
 

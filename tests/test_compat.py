@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from skfairfr import _compat
-from skfairfr._compat import Interval, StrOptions, fit_context, keep_layout
+from skfairfr._compat import Interval, StrOptions, fit_context
 
 
 class Estimator(BaseEstimator):
@@ -41,22 +41,6 @@ def test_parameters_outside_are_named(parameters):
 def test_a_truth_value_is_no_number(value, kind):
     assert not Interval(kind, None, None, closed="neither").is_satisfied_by(value)
     assert Interval(kind, 0, 1, closed="both").is_satisfied_by(int(value))
-
-
-def test_lines_are_broken_with_a_repr_of_its_own():
-    class Usual(BaseEstimator):
-        def __init__(self, first=0, second=0):
-            self.first = first
-            self.second = second
-
-    @keep_layout
-    class Other(Usual):
-        def __repr__(self, N_CHAR_MAX=700):
-            return super().__repr__(N_CHAR_MAX)
-
-    long = {"first": "a" * 60, "second": "b" * 60}
-    assert "\n" in repr(Usual(**long))
-    assert repr(Other(**long)) == repr(Usual(**long)).replace("Usual", "Other")
 
 
 def test_every_name_is_there():

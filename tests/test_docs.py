@@ -1,14 +1,12 @@
 """The site's own promises: every public name has a place, and every block of code runs.
 
 The blocks run once, in the job of the documentation (``-m docs``). ``docs/build.py`` builds
-the site, with warnings as errors, and checks its links and the output of its stories; these
-checks themselves are tested here. Nothing here needs Sphinx.
+the site, with warnings as errors, and checks its links and the output of its stories. Nothing
+here needs Sphinx.
 """
 
 import importlib
-import importlib.util
 import re
-import sys
 import textwrap
 from pathlib import Path
 
@@ -157,32 +155,3 @@ def listed():
 def test_every_page_is_reached():
     assert len(PAGES) > 10
     assert_none(sorted(map(relative, set(PAGES) - listed())))
-
-
-@pytest.fixture
-def build(monkeypatch):
-    """docs/build.py as a module."""
-    spec = importlib.util.spec_from_file_location("docs_build", DOCS / "build.py")
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "docs_build", module)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize(
-    ("html", "n_broken"),
-    [
-        ('<a href="other.html#there">x</a>', 0),
-        ('<a href="https://example.org">x</a>', 0),
-        ('<a href="other.html#gone">x</a>', 1),
-        ('<a href="gone.html">x</a>', 1),
-        ('<img src="gone.png">', 1),
-        ('<script src="https://example.org/x.js"></script>', 1),
-        ('<link rel="stylesheet" href="//example.org/x.css">', 1),
-        ('<p id="here"></p><a href="#here">x</a>', 0),
-    ],
-)
-def test_broken_links_are_seen(html, n_broken, build, tmp_path):
-    (tmp_path / "page.html").write_text(html, encoding="utf-8")
-    (tmp_path / "other.html").write_text('<p id="there"></p>', encoding="utf-8")
-    assert len(build.broken_links(tmp_path)) == n_broken

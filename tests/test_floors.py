@@ -1,7 +1,7 @@
 """The house has floors: an import goes down, or one way between siblings.
 
-Every rule below is a function from the imports of modules, read from their text, to a list
-of sentences, one for each breach. The house must give none; a bad text must give one.
+Every rule below is a function from the imports of a module, read from its text, to a list of
+sentences, one for each breach.
 """
 
 import ast
@@ -39,7 +39,6 @@ class Import(NamedTuple):
 
     module: str
     name: str | None
-    at_module_level: bool
     line: int
 
 
@@ -55,27 +54,18 @@ def find_modules(root):
 def imports_of(text, known=()):
     """Every import of a module's text; ``from p import m`` of a known p.m imports p.m."""
     tree = ast.parse(text)
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    nested = {
-        id(node)
-        for function in ast.walk(tree)
-        if isinstance(function, functions)
-        for node in ast.walk(function)
-    }
     found = []
     for node in ast.walk(tree):
-        at_top = id(node) not in nested
         if isinstance(node, ast.Import):
             names = [(alias.name, None) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            names = [(base, alias.name) for alias in node.names]
+            names = [(node.module, alias.name) for alias in node.names]
         else:
             continue
         for module, name in names:
             if f"{module}.{name}" in known:
                 module, name = f"{module}.{name}", None
-            found.append(Import(module, name, at_top, node.lineno))
+            found.append(Import(module, name, node.lineno))
     return found
 
 
@@ -92,14 +82,6 @@ def home(module):
 
 def within(module, package):
     return module == package or module.startswith(package + ".")
-
-
-def relative_imports(module, imports, packages):
-    return [
-        f"{module}:{i.line} imports relatively: {i.module}"
-        for i in imports
-        if i.module.startswith(".")
-    ]
 
 
 def upward_imports(module, imports, packages):
@@ -157,22 +139,6 @@ def impure_core(module, imports, packages):
     return breaches
 
 
-# The wing that the extra `mitigate` brings; all other modules load without its libraries.
-TRAINING = ("skfairfr.losses", "skfairfr.samplers", "skfairfr.projectors")
-
-
-def eager_imports(module, imports, packages):
-    """What is slow to import, or optional, is imported inside the function that needs it."""
-    late = [] if home(module) == "skfairfr.report" else ["matplotlib"]
-    if home(module) not in TRAINING:
-        late += ["torch", "skorch", "safetensors"]
-    return [
-        f"{module}:{i.line} imports {i.module} at module level"
-        for i in imports
-        if i.at_module_level and any(within(i.module, name) for name in late)
-    ]
-
-
 def private_sklearn(module, imports, packages):
     if module == "skfairfr._compat":
         return []
@@ -186,11 +152,9 @@ def private_sklearn(module, imports, packages):
 
 
 RULES = (
-    relative_imports,
     upward_imports,
     forbidden_neighbours,
     impure_core,
-    eager_imports,
     private_sklearn,
 )
 
@@ -229,21 +193,3 @@ def test_modules_keep_to_the_rule(rule, imports):
 
 def test_imports_never_go_in_a_ring(imports):
     assert_none(cycle(imports))
-
-
-@pytest.mark.parametrize(
-    ("rule", "module", "text"),
-    [
-        (relative_imports, "skfairfr.metrics._pairs", "from ._rates import frr_at_far"),
-        (upward_imports, "skfairfr.metrics._a", "import skfairfr.datasets._b"),
-        (upward_imports, "skfairfr.metrics._a", "from skfairfr import face_labels"),
-        (forbidden_neighbours, "skfairfr.metrics._a", "def f(): import torch.nn"),
-        (impure_core, "skfairfr._core._rates", "def f():\n from torch import nn"),
-        (impure_core, "skfairfr._core._rates", "from sklearn.base import clone"),
-        (eager_imports, "skfairfr._core._pair_tiles", "import torch"),
-        (eager_imports, "skfairfr.metrics._plot._a", "import matplotlib.pyplot as plt"),
-        (private_sklearn, "skfairfr.metrics._a", "import sklearn.metrics._ranking"),
-    ],
-)
-def test_rule_sees_a_breach(rule, module, text):
-    assert len(rule(module, imports_of(text), PACKAGES)) == 1

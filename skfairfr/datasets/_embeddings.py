@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import FAILED_EXTRACTIONS, place
+from skfairfr.utils._errors import FAILED_EXTRACTIONS, refused
 from skfairfr.utils._validation import check_path
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
@@ -100,10 +100,8 @@ def read_embeddings(
     of_labels += [(argument, (column,)) for column, argument in others.items()]
     if kind == "npy":
         if embedding is not None:
-            problem = (
-                f" is of an .npz file, but {path!r} holds one array; leave it out."
-            )
-            raise _files.argument_error("embedding", problem, value=embedding)
+            problem = f"is of an .npz file, but {path!r} holds one array; leave it out."
+            raise refused("embedding", embedding, problem)
         X = _files.read_npy(path)
         _check_vectors("the array", X, finite)
         labels = labels_beside(path) if labels is None else labels
@@ -156,7 +154,7 @@ def labels_beside(path):
         if os.path.exists(stem + suffix):
             return stem + suffix
     problem = f" holds one array and no labels, and no {stem + '.csv'!r} is beside it;"
-    remedy = (f"name a {_files.TABLE_FORMATS} file ", place("labels"), ".")
+    remedy = f"name a {_files.TABLE_FORMATS} file as labels."
     raise _files.file_error("path", path, problem, remedy)
 
 
@@ -168,8 +166,8 @@ def check_finite(name, vectors):
     bad = np.flatnonzero(~finite)
     if bad.size:
         rows = f"in row {bad[0]} ({bad.size} such rows)"
-        problem = f": {name} has nan or infinite values {rows};"
-        raise _files.argument_error("embedding", problem, FAILED_EXTRACTIONS)
+        problem = f"{name} has nan or infinite values {rows};"
+        raise refused("embedding", None, problem, FAILED_EXTRACTIONS)
 
 
 def _check_vectors(name, vectors, finite):
@@ -180,28 +178,23 @@ def _check_vectors(name, vectors, finite):
         expected = "hold two images at least"
     if expected is not None:
         got = f"shape {vectors.shape} of {vectors.dtype}"
-        problem = f": {name} must {expected}; got {got}."
-        raise _files.argument_error("embedding", problem, "Give another array.")
+        problem = f"{name} must {expected}; got {got}."
+        raise refused("embedding", None, problem, "Give another array.")
     if finite:
         check_finite(name, vectors)
 
 
 def _check_not_transposed(path, X, n_labels):
     if n_labels == X.shape[1] != len(X):
-        problem = f": {path!r} holds embeddings of shape {X.shape} and {n_labels} identities, "
+        problem = f"has the shape {X.shape} in {path!r}, and there are {n_labels} identities, "
         problem += "as if every image stood in a column;"
         remedy = "save the transpose (embedding.T), one row for each image."
-        raise _files.argument_error("embedding", problem, remedy)
+        raise refused("embedding", None, problem, remedy)
 
 
 def _check_labels(argument, name, labels, n_samples):
     kinds = "O" + _files.KINDS_OF_LABELS
     if labels.shape != (n_samples,) or labels.dtype.kind not in kinds:
-        problem = (
-            f": {name!r} must hold one number or text for each of the {n_samples} rows "
-        )
-        problem += (
-            f"of the embeddings; got shape {labels.shape} of type {labels.dtype}."
-        )
-        remedy = ("Name another ", place(argument), ".")
-        raise _files.argument_error(argument, problem, remedy, name)
+        problem = f"{name!r} must hold one number or text for each of the {n_samples} rows of "
+        problem += f"the embeddings; got shape {labels.shape} of type {labels.dtype}."
+        raise refused(argument, name, problem, f"Name another as {argument}.")

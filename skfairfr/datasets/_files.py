@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core import _parallel
-from skfairfr.utils._errors import Argument, ArgumentError, Message, place
+from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import to_columns
 from skfairfr.utils._validation import check_texts, special_file, warn_caller
 
@@ -93,14 +93,9 @@ def suffix_of(path):
 # ---- errors --------------------------------------------------------------------------
 
 
-def argument_error(argument, problem, remedy=(), value=None):
-    """The error about an argument; ``problem`` follows its name."""
-    return ArgumentError(Argument(argument), problem, remedy=remedy, value=value)
-
-
 def file_error(argument, path, problem, remedy=()):
     """The error about the file that an argument names; ``problem`` follows the path."""
-    return argument_error(argument, f" {path!r}{problem}", remedy, path)
+    return refused(argument, path, f"{path!r}{problem}", remedy)
 
 
 def damaged(argument, path, why):
@@ -151,7 +146,7 @@ def choose_all(wanted, present, path, remedy=None):
         Arguments and the columns or arrays that they may name; the first is taken.
     present : sequence of str
     path : str
-    remedy : str or tuple of str and Argument, default=None
+    remedy : str, default=None
         What to do; None is to name others that are there.
 
     Returns
@@ -167,22 +162,12 @@ def choose_all(wanted, present, path, remedy=None):
     listed = ", ".join(others[:MOST_LISTED]) or "nothing else"
     if len(others) > MOST_LISTED:
         listed += f" and {len(others) - MOST_LISTED:,} others"
-    arguments = dict.fromkeys(argument for argument, _ in missing)
+    first, *more = dict.fromkeys(argument for argument, _ in missing)
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
-    instead = "one of them" if len(arguments) == 1 else "others"
-    raise ArgumentError(
-        *enumerated(map(Argument, arguments)),
-        f": {path!r} holds {''.join(enumerated(lacking))}, but {listed};",
-        remedy=remedy or (f"name {instead} ", *enumerated(map(place, arguments)), "."),
-        value=missing[0][1][0],
-    )
-
-
-def enumerated(parts):
-    """Parts of a message with ", " and " and " between them."""
-    *first, last = parts
-    between = [piece for part in first for piece in (part, ", ")][:-1]
-    return [*between, " and ", last] if first else [last]
+    problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
+    problem += f"holds {' and '.join(lacking)}, but {listed};"
+    instead = f"name others as {' and '.join((first, *more))}."
+    raise refused(first, missing[0][1][0], problem, remedy or instead)
 
 
 def check_columns(columns):
@@ -195,8 +180,8 @@ def check_columns(columns):
 def check_known(argument, name, labels, remedy):
     """Raise where an identity is missing, None among the labels of a column."""
     if labels.dtype.kind == "O" and None in labels:
-        problem = f": {name!r} is missing in row {labels.tolist().index(None)};"
-        raise argument_error(argument, problem, remedy, name)
+        problem = f"{name!r} is missing in row {labels.tolist().index(None)};"
+        raise refused(argument, name, problem, remedy)
 
 
 def warn_of_words(labels, name, path):
@@ -521,9 +506,8 @@ def _read_parquet(path, argument):
     try:
         import pyarrow.parquet
     except ModuleNotFoundError:
-        words = ", which needs pyarrow; pip install pyarrow, or save it as .csv."
-        message = Message(Argument(argument), f" {path!r}{words}")
-        raise ImportError(message) from None
+        words = "which needs pyarrow; pip install pyarrow, or save it as .csv."
+        raise ImportError(f"{argument} {path!r}, {words}") from None
     # Damaged files raise OSError, ArrowInvalid and others, some of them as late as when
     # a column is converted.
     try:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import Argument, ArgumentError, place
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_path, warn_caller
 
 # Names of columns that hold distances, but not "district".
@@ -161,12 +161,10 @@ def _read_scores(table, name, distance):
     bad = np.flatnonzero(~np.isfinite(scores))
     if bad.size:
         worst = "largest distance" if distance else "lowest score"
-        problem = (
-            f": {name!r} is missing or infinite in row {bad[0]} ({bad.size} rows);"
-        )
+        problem = f"{name!r} is missing or infinite in row {bad[0]} ({bad.size} rows);"
         remedy = f"a comparison that failed is a non-match: give it the {worst}. Rates "
         remedy += "without failures hide whom the system fails."
-        raise _files.argument_error("score", problem, remedy, name)
+        raise refused("score", name, problem, remedy)
     return scores
 
 
@@ -199,8 +197,8 @@ def _find_columns(present, names, asked, path, distance):
             images = IMAGES
     if len(images) == 1:
         (missing,) = set(IMAGES) - set(images)
-        problem = " is missing while the other image was named;"
-        raise _files.argument_error(missing, problem, "name both.")
+        problem = "is missing while the other image was named;"
+        raise refused(missing, None, problem, "name both.")
     usual |= {argument: (argument,) for argument in images}
     named = {argument: (names[argument],) for argument in usual if names[argument]}
     wanted = list((usual | named).items())
@@ -217,10 +215,9 @@ def _is_without_people(present, names, path):
         return not some and not set(Y_TRUE).isdisjoint(present)
     named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
     if named or {*PEOPLE} <= {*present}:
-        both = Argument("y_true"), " and ", Argument((named or PEOPLE)[0])
-        problem = " are both there, and people tell which pairs are genuine;"
-        remedy = ("leave ", Argument("y_true"), " out, or what names them.")
-        raise ArgumentError(*both, problem, remedy=remedy, value=names["y_true"])
+        problem = f"and {(named or PEOPLE)[0]} are both there, and people tell which pairs are "
+        remedy = "leave y_true out, or what names them."
+        raise refused("y_true", names["y_true"], f"{problem}genuine;", remedy)
     return True
 
 
@@ -235,9 +232,9 @@ def _of_both_images(asked, present):
             continue
         other = {"_1": f"{stem[:-2]}_2", "_2": f"{stem[:-2]}_1"}.get(stem[-2:])
         if other in present:
-            problem = f": {stem!r} is of one image of a pair, {other!r} of the other;"
-            remedy = ("give ", Argument("attributes", stem[:-2]), ", which reads both.")
-            raise _files.argument_error("attributes", problem, remedy, stem)
+            problem = f"{stem!r} is of one image of a pair, {other!r} of the other;"
+            remedy = f"give attributes={stem[:-2]!r}, which reads both."
+            raise refused("attributes", stem, problem, remedy)
         columns[stem] = argument
     return columns
 
@@ -254,9 +251,9 @@ def _which_are_genuine(table, name):
     if (genuine < 0).any():
         row = int(np.argmin(genuine))
         got = f"got {str(distinct[place[row]])!r} in row {row}:"
-        problem = f": {name!r} must say which pairs are genuine; {got}"
+        problem = f"{name!r} must say which pairs are genuine; {got}"
         remedy = "write 1 for pairs of one person and 0 for pairs of two."
-        raise _files.argument_error("y_true", problem, remedy, name)
+        raise refused("y_true", name, problem, remedy)
     return genuine
 
 
@@ -264,18 +261,19 @@ def _remedy(present, names, distance, score):
     """What to do where a file lacks columns; None is to name others."""
     if score is None and names["score"] is None and not distance:
         for name in filter(DISTANCE.search, present):
-            named = (Argument("score", name), " and ") if name != "distance" else ()
+            named = f"score={name!r} and " if name != "distance" else ""
             told = f"{name!r} looks like a distance, smaller meaning more alike: give "
-            return (told, *named, Argument("distance", True), ".")
+            return f"{told}{named}distance=True."
     if names["y_true"] or any((names[a] or a) in present for a in PEOPLE):
         return None
     if score is not None:
-        people = ("name others ", place("identity_1"), " and ", place("identity_2"))
-        says = " the one that says which pairs are genuine."
-        return *people, ", or for an audit ", place("y_true"), says
+        people = "name others as identity_1 and identity_2, or for an audit as y_true "
+        return f"{people}the one that says which pairs are genuine."
     told = "a row has a score and two identities, or what says whether it is genuine. "
-    told += "If the file holds the labels of embeddings, give those (.npz, .npy) "
-    return told, place("path"), " and it ", place("labels"), "."
+    told += (
+        "If the file holds the labels of embeddings, give those (.npz, .npy) as path "
+    )
+    return f"{told}and it as labels."
 
 
 def _read_columns(table, asked, path):

@@ -13,7 +13,13 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr._core._vmf import sample_vmf
-from skfairfr.utils._validation import check_count, plain, random_state_of, to_float
+from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._validation import (
+    check_count,
+    check_number,
+    random_state_of,
+    to_float,
+)
 
 DEFAULT_GROUPS = MappingProxyType({"male": 0.65, "female": 0.35})
 SHARE_TOLERANCE = 1e-9
@@ -291,10 +297,8 @@ def _apportion(n_identities, shares, labels):
     counts[by_remainder[: n_identities - counts.sum()]] += 1
     if (counts == 0).any():
         empty = labels[np.flatnonzero(counts == 0)[0]]
-        raise ValueError(
-            f"groups leaves group {empty!s} without any of the n_identities="
-            f"{n_identities} identities; raise its share or n_identities."
-        )
+        problem = f"leave {empty!s} without any of the {n_identities} identities;"
+        raise refused("groups", None, problem, "raise its share, or n_identities.")
     return counts
 
 
@@ -305,36 +309,29 @@ def _check_pair(value, name, least):
         low, high = (check_count(n, name, least) for n in pair)
         if low <= high:
             return low, high
-    raise ValueError(
-        f"{name} must be an integer or a pair (low, high) with low <= high, as (2, 8) is; "
-        f"got {plain(value)!r}."
-    )
+    got = plain(value)
+    problem = f"must be an integer or a pair (low, high), low <= high; got {got!r}."
+    raise refused(name, value, problem)
 
 
 def _check_groups(groups):
     """Labels and shares of the groups, each of shape (n_groups,)."""
     if not isinstance(groups, Mapping) or not groups:
-        raise ValueError(
-            "groups must be a dict of label -> share, as {'a': 0.5, 'b': 0.5} is; got "
-            f"{plain(groups)!r}."
-        )
+        problem = "must be a dict of label -> share, as {'a': 0.5, 'b': 0.5} is; got "
+        raise refused("groups", groups, f"{problem}{plain(groups)!r}.")
     for label, share in groups.items():
         if np.ndim(label) != 0:
-            raise ValueError(
-                f"groups must have single labels, such as strings; got {plain(label)!r}. Join "
-                "several attributes into one string."
-            )
+            problem = f"must have single labels, such as strings; got {plain(label)!r}."
+            remedy = "Join several attributes into one string."
+            raise refused("groups", groups, problem, remedy)
         if not to_float(share) > 0:
-            raise ValueError(
-                f"groups must give each group a share above 0; got {plain(share)!r} for "
-                f"{plain(label)!r}. Leave out a group that has no identity."
-            )
+            problem = f"must be above 0; got {plain(share)!r}."
+            remedy = "Leave out a group that has no identity."
+            raise refused(f"groups[{plain(label)!r}]", share, problem, remedy)
     shares = np.array([float(share) for share in groups.values()])
     if not abs(shares.sum() - 1) <= SHARE_TOLERANCE:
-        raise ValueError(
-            f"groups must have shares that sum to 1; got {plain(dict(groups))!r}, whose sum is "
-            f"{shares.sum()!s}. Divide each by it."
-        )
+        problem = f"must have shares that sum to 1; their sum is {shares.sum()!s}."
+        raise refused("groups", groups, problem, "Divide each by it.")
     return _label_array(groups), shares
 
 
@@ -352,17 +349,14 @@ def _per_group(value, name, labels, graded):
     if not isinstance(value, Mapping):
         return np.full(len(labels), _check_nonnegative(value, name))
     if value.keys() != set(labels.tolist()):
-        raise ValueError(
-            f"{name} must name exactly the groups {labels.tolist()}; got {plain(dict(value))!r}."
-            " Give one concentration for each of them, or one number for all."
-        )
+        problem = f"must name exactly the groups {labels.tolist()}; got {plain(dict(value))!r}."
+        remedy = "Give a number for each of them, or one for all."
+        raise refused(name, value, problem, remedy)
     named = ((f"{name}[{plain(label)!r}]", value[label]) for label in labels.tolist())
-    return np.array([_check_nonnegative(v, words) for words, v in named])
+    return np.array([_check_nonnegative(v, part) for part, v in named])
 
 
 def _check_nonnegative(value, name):
     """A finite float of at least 0."""
-    if not 0 <= to_float(value) < np.inf:
-        expected = "must be a finite number of at least 0"
-        raise ValueError(f"{name} {expected}; got {plain(value)!r}.")
-    return float(value)
+    wanted = "must be a finite number of at least 0"
+    return check_number(value, name, lambda v: 0 <= v < np.inf, wanted)

@@ -8,10 +8,10 @@ from skfairfr.utils import _extras
 _HOME = {
     "CentroidFairnessLoss": "skfairfr.losses._centroid_fairness",
     "FPRPenaltyLoss": "skfairfr.losses._fpr_penalty",
-    "FairVMFLoss": "skfairfr.losses._fair_vmf",
+    "FairVMFLoss": "skfairfr.losses._softmax",
     "GroupAdversaryLoss": "skfairfr.losses._group_adversary",
     "TripletLoss": "skfairfr.losses._triplet",
-    "semi_hard_negatives": "skfairfr.losses._semi_hard",
+    "semi_hard_negatives": "skfairfr.losses._triplet",
 }
 
 __all__, __getattr__, __dir__ = _extras.lazy_names(

@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 from torch.utils.checkpoint import checkpoint
 
 from skfairfr.losses._softmax import rows_per_block, starting_centroids, to_tensor
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_count, check_number
 
 # Impostor scores that the map of a group is made from: of some centroids alone where the
@@ -285,11 +285,9 @@ def pseudo_scores(X, y, group, before, code, generator=None):
 def _check_codes(codes, name, n):
     bad = codes[(codes < 0) | (codes >= n)]
     if len(bad):
-        raise ArgumentError(
-            Argument(name),
-            f" has the code {int(bad[0])}, but must hold codes from 0 to {n - 1}.",
-            remedy="Number the identities of X, and their groups, from 0 on.",
-        )
+        problem = f"has the code {int(bad[0])}, but must hold codes from 0 to {n - 1}."
+        remedy = "Number the identities of X, and their groups, from 0 on."
+        raise refused(name, codes, problem, remedy)
 
 
 def sums_of_rows(rows, y, n_identities):
@@ -302,10 +300,8 @@ def _reference(scores, given):
     usable = [code for code, s in enumerate(scores) if all(a.size for a in s.values())]
     if given is not None:
         if check_count(given, "reference", 0) not in usable:
-            raise ValueError(
-                f"reference={given!r} must be the code of a group with images of two "
-                f"identities; these are {usable}."
-            )
+            problem = f"must be a group with images of two people; got {given!r}."
+            raise refused("reference", given, problem, f"These are {usable}.")
         return int(given)
     if not usable:
         raise ValueError(
@@ -318,8 +314,7 @@ def _reference(scores, given):
 def _separation(genuine, impostor):
     """Difference of the means over the root of the mean variance."""
     spread = math.sqrt((genuine.var() + impostor.var()) / 2)
-    apart = float(genuine.mean() - impostor.mean())
-    return apart / spread if spread else math.copysign(math.inf, apart)
+    return float(genuine.mean() - impostor.mean()) / max(spread, 1e-300)
 
 
 def score_map(scores, reference):

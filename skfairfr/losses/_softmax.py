@@ -1,4 +1,4 @@
-"""Softmax over identities: where centroids start, the loss, the loss without centroids.
+"""Softmax over identities: the Fair von Mises-Fisher loss, and what all such losses share.
 
 Few logits are torch's affair. Of many, autograd would keep several copies, and pass over
 the centroids once for every elementary step: there the loss comes with its gradients, in
@@ -8,14 +8,201 @@ so that a million identities fit.
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn.functional import cross_entropy, linear, normalize
 
-from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
-from skfairfr.utils._validation import to_numbers
+from skfairfr._core._vmf import log_vmf_normalizer
+from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._validation import (
+    check_count,
+    check_number,
+    is_among,
+    to_array,
+    to_numbers,
+)
 
 BLOCK_ELEMENTS = 1 << 26  # logits held at once: 256 MB of float32
 # Logits of a batch up to which autograd is as quick as the blocks, its copies small.
 AUTOGRAD_ELEMENTS = 1 << 22
+
+
+class FairVMFLoss(nn.Module):
+    """Cross-entropy of a mixture of von Mises-Fisher distributions, one an identity.
+
+    The logit of identity k for the unit embedding z is
+    log C_d(kappa_k) + kappa_k cos(z, mu_k), where kappa_k is chosen by the group of the
+    identity. A larger kappa assumes the images of a group to lie closer about their
+    centroids. With one kappa for all it is the softmax cross-entropy with that scale.
+
+    Parameters
+    ----------
+    n_identities : int
+        At least 2.
+    n_features : int
+        Dimension d of the embeddings, at least 2.
+    kappa : float, array-like of shape (n_identities,), dict or callable, default=20.0
+        Concentrations, positive and finite: one for all; one for each identity; one for
+        each label of ``attribute``; or a function of an identity's attribute as a float
+        (its age, say).
+    attribute : array-like, shape (n_identities,), default=None
+        Group, or value of a continuous attribute, of each identity: what a dict or a
+        callable is asked with.
+    margin : float, default=0.0
+        Taken from the cosine to the own centroid, in [0, 2): a margin that EM22 names as
+        open, larger asks for more.
+    centroids : array-like, shape (n_identities, n_features), default=None
+        Where the centroids start; None draws directions uniformly on the sphere.
+    generator : torch.Generator, default=None
+        What they are drawn with.
+
+    Attributes
+    ----------
+    centroids : nn.Parameter, shape (n_identities, n_features)
+        Trained; only their directions matter.
+    kappa : tensor, shape (n_identities,)
+    log_normalizer : tensor, shape (n_identities,)
+        log C_d(kappa).
+
+    Raises
+    ------
+    ValueError
+        If a kappa is not positive and finite, is missing for a label, or the shapes
+        disagree; if the margin is out of range.
+
+    Notes
+    -----
+    The gradient can be differentiated in turn for up to 2**22 logits, images times
+    identities. Of more, ``create_graph=True`` is a ValueError.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
+       Mitigating Gender Bias in Face Recognition Using the von Mises-Fisher Mixture
+       Model. ICML. Equation 6.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from skfairfr.losses import FairVMFLoss
+    >>> loss = FairVMFLoss(
+    ...     3, 8, {"female": 25.0, "male": 15.0}, attribute=["female", "male", "male"]
+    ... )
+    >>> loss.kappa
+    tensor([25., 15., 15.])
+    >>> embeddings = torch.randn(5, 8, requires_grad=True)
+    >>> value = loss(embeddings, torch.tensor([0, 1, 2, 1, 0]))
+    >>> value.backward()
+    >>> embeddings.grad.shape
+    torch.Size([5, 8])
+    """
+
+    def __init__(
+        self,
+        n_identities,
+        n_features,
+        kappa=20.0,
+        *,
+        attribute=None,
+        margin=0.0,
+        centroids=None,
+        generator=None,
+    ):
+        super().__init__()
+        check_count(n_identities, "n_identities", 2)
+        check_count(n_features, "n_features", 2)
+        wanted = "must lie in [0, 2), a cosine"
+        self.margin = check_number(margin, "margin", lambda m: 0 <= m < 2, wanted)
+        start = starting_centroids(centroids, n_identities, n_features, generator)
+        kappas = resolve_kappa(kappa, attribute, n_identities)
+        log_normalizer = log_vmf_normalizer(kappas, n_features)
+        # float32 holds log C = 868 (d = 512) to 6e-5 only. A constant cancels in the
+        # softmax, so the loss uses the difference to the largest: exactly 0 where all
+        # kappa are equal.
+        offset = log_normalizer - log_normalizer.max()
+        buffers = {"kappa": kappas, "log_normalizer": log_normalizer, "offset": offset}
+        for name, values in buffers.items():
+            self.register_buffer(name, torch.tensor(values, dtype=torch.float32))
+        self.centroids = nn.Parameter(start)
+
+    def forward(self, embeddings, y):
+        """Mean loss of a batch.
+
+        Parameters
+        ----------
+        embeddings : tensor, shape (n_samples, n_features)
+            Of any length; only their directions matter.
+        y : tensor of int64, shape (n_samples,)
+            Identity of each row, in 0..n_identities - 1.
+
+        Returns
+        -------
+        loss : tensor, shape ()
+            >= 0.
+        """
+        embeddings = normalize(embeddings.to(self.centroids.dtype))
+        return identity_cross_entropy(
+            embeddings,
+            self.centroids,
+            y,
+            scale=self.kappa,
+            offset=self.offset,
+            shift=self.margin * self.kappa[y],
+        )
+
+    def logits(self, embeddings):
+        """log C_d(kappa_k) + kappa_k cos(z_i, mu_k), without margin.
+
+        Parameters
+        ----------
+        embeddings : tensor, shape (n_samples, n_features)
+
+        Returns
+        -------
+        logits : tensor, shape (n_samples, n_identities)
+            Within [log C_d(kappa_k) - kappa_k, log C_d(kappa_k) + kappa_k].
+        """
+        embeddings = normalize(embeddings.to(self.centroids.dtype))
+        cosines = linear(embeddings, normalize(self.centroids))
+        return self.log_normalizer + self.kappa * cosines.clamp(-1, 1)
+
+
+def resolve_kappa(kappa, attribute, n_identities):
+    """The concentration of each identity, float64 of shape (n_identities,)."""
+    given, labels = kappa, range(n_identities)
+    if callable(kappa) or isinstance(kappa, dict):
+        if attribute is None:
+            problem = f"is None, and kappa={kappa!r} is chosen by it;"
+            remedy = "give the group, or the value, of each identity."
+            raise refused("attribute", None, problem, remedy)
+        read = to_numbers if callable(kappa) else to_array
+        labels = read(attribute, "attribute")
+        _check_length(labels, "attribute", n_identities)
+        labels = labels.tolist()
+        ask = kappa if callable(kappa) else kappa.get
+        if not callable(kappa):
+            missing = [label for label in labels if not is_among(label, kappa)]
+            if missing:
+                problem = f"has no entry for {missing[0]!r}, but for {list(kappa)}."
+                raise refused("kappa", kappa, problem)
+        given = [ask(label) for label in labels]
+    kappas = to_numbers(given, "kappa")
+    if kappas.ndim == 0:
+        kappas = np.full(n_identities, kappas)
+    _check_length(kappas, "kappa", n_identities)
+    # They are kept as float32.
+    bad = np.flatnonzero(~((kappas > 0) & (kappas <= np.finfo(np.float32).max)))
+    if bad.size:
+        problem = "must be positive, and finite as float32; got "
+        problem += f"{kappas[bad[0]]} for {labels[bad[0]]!r}."
+        remedy = "The paper's concentrations lie between 5 and 45."
+        raise refused("kappa", kappa, problem, remedy)
+    return kappas
+
+
+def _check_length(array, name, n_identities):
+    if array.shape != (n_identities,):
+        problem = f"needs one entry for each of {n_identities} identities; got shape "
+        raise refused(name, array, f"{problem}{array.shape}.")
 
 
 def to_tensor(values, name, shape, dtype=np.float32):
@@ -29,11 +216,9 @@ def to_tensor(values, name, shape, dtype=np.float32):
     )
     n_bad = array.size - np.isfinite(array).sum()
     if n_bad or not fits:
-        raise ArgumentError(
-            Argument(name),
-            f" must have the shape ({', '.join(map(str, shape))}) and be finite as "
-            f"float32; got {array.shape}, of which {n_bad} numbers are not.",
-        )
+        problem = f"must have the shape ({', '.join(map(str, shape))}) and be finite as float32; "
+        problem += f"got {array.shape}, of which {n_bad} numbers are not."
+        raise refused(name, array, problem)
     return torch.from_numpy(array)
 
 
@@ -61,17 +246,15 @@ def starting_centroids(centroids, n_identities, n_features, generator):
         If those given have another shape or a row without a direction.
     """
     if generator is not None and not isinstance(generator, torch.Generator):
-        raise ArgumentError(
-            Argument("generator"),
-            f" must be a torch.Generator, or None; got {kind_of_value(generator)}.",
-            value=generator,
-        )
+        problem = f"must be a torch.Generator, or None; got {kind_of_value(generator)}."
+        raise refused("generator", generator, problem)
     shape = int(n_identities), int(n_features)
     if centroids is None:
         return torch.randn(shape, generator=generator) * (2 / sum(shape)) ** 0.5
     start = to_tensor(centroids, "centroids", shape)
     if not torch.linalg.vector_norm(start, dim=1).all():
-        raise ValueError("centroids must have a direction; a row of them is zero.")
+        problem = "must have a direction; a row of them is zero."
+        raise refused("centroids", centroids, problem)
     return start
 
 
@@ -85,7 +268,6 @@ def identity_cross_entropy(
     shift=None,
     spared=False,
     cosines=None,
-    block_elements=None,
 ):
     """Mean cross-entropy of logits scale_k cos(z_i, mu_k) + offset_k, less a shift.
 
@@ -109,9 +291,6 @@ def identity_cross_entropy(
         centroids: the row may be theirs.
     cosines : tensor, shape (n_samples, n_identities), default=None
         Those of all rows, where the caller has them; they may be overwritten.
-    block_elements : int, default=None
-        How many logits are held at once where they are taken in blocks; None is 2**26, and
-        no blocks up to AUTOGRAD_ELEMENTS. The result changes by rounding only.
 
     Returns
     -------
@@ -123,7 +302,7 @@ def identity_cross_entropy(
     if shift is None:
         shift = torch.zeros_like(embeddings[:, 0])
     few = len(embeddings) * len(scale) <= AUTOGRAD_ELEMENTS
-    if few and block_elements is None and not spared:
+    if few and not spared:
         stretch = scale / torch.linalg.vector_norm(centroids, dim=1)
         factors = centroids * stretch[:, None]
         logits = linear(embeddings, factors).to(embeddings.dtype)
@@ -132,9 +311,7 @@ def identity_cross_entropy(
         return cross_entropy(logits.scatter_add(1, y[:, None], -shift[:, None]), y)
     if offset is None:
         offset = torch.zeros_like(scale)
-    n_rows = len(y)
-    if cosines is None:
-        n_rows = rows_per_block(len(scale), block_elements)
+    n_rows = rows_per_block(len(scale)) if cosines is None else len(y)
     options = cosines, spared, n_rows, torch.is_grad_enabled()
     return _CrossEntropyOfBlocks.apply(
         embeddings, centroids, shift, y, scale, offset, *options
@@ -189,9 +366,9 @@ def held_out_cross_entropy(embeddings, y, *, scale, offset=None, margin=0.0):
     return float(torch.cat(losses).mean()) if losses else float("nan")
 
 
-def rows_per_block(n_identities, block_elements=None):
+def rows_per_block(n_identities, n_elements=None):
     """How many rows of logits are held at once."""
-    return max(1, (block_elements or BLOCK_ELEMENTS) // max(1, n_identities))
+    return max(1, (n_elements or BLOCK_ELEMENTS) // max(1, n_identities))
 
 
 def product_type(tensor):

@@ -72,15 +72,15 @@ from skfairfr.utils._validation import FewErrorsWarning
 _DISPLAYS = {
     "DisparityCurveDisplay": "_curves",
     "ErrorRateDisplay": "_thresholds",
-    "GroupFARDisplay": "_group_far",
-    "GroupRatesDisplay": "_group_rates",
-    "GroupWeightsDisplay": "_group_weights",
+    "GroupFARDisplay": "_groups",
+    "GroupRatesDisplay": "_groups",
+    "GroupWeightsDisplay": "_groups",
     "ScoreHistogramDisplay": "_thresholds",
     "SimilarityROCDisplay": "_curves",
     "IdentityInertiaDisplay": "_embeddings",
     "InstanceFARDisplay": "_embeddings",
     "KappaGridDisplay": "_search",
-    "MitigationsDisplay": "_mitigations",
+    "MitigationsDisplay": "_search",
     "TradeOffDisplay": "_search",
 }
 

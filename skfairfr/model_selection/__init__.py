@@ -15,10 +15,12 @@ from skfairfr.model_selection._bench import (
     MetricChange,
     compare_mitigations,
 )
-from skfairfr.model_selection._identity_k_fold import IdentityKFold
-from skfairfr.model_selection._mitigations import MITIGATIONS
-from skfairfr.model_selection._roc_over_splits import SplitROC, roc_over_splits
-from skfairfr.model_selection._saved_systems import load_mitigation, save_mitigation
+from skfairfr.model_selection._mitigations import (
+    MITIGATIONS,
+    load_mitigation,
+    save_mitigation,
+)
+from skfairfr.model_selection._splits import IdentityKFold, SplitROC, roc_over_splits
 from skfairfr.model_selection._trade_off import BestTradeOff
 
 __all__ = [

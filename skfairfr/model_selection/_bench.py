@@ -4,14 +4,16 @@ import json
 import re
 import warnings
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 
 import numpy as np
 from scipy.special import ndtri
 
+from skfairfr._compat import Interval, validate_params
 from skfairfr._core._few_errors import holm
 from skfairfr._core._paired import compare, pool
 from skfairfr.comparators._base import check_no_zero_row
-from skfairfr.model_selection import _bench_text, _saved_systems
+from skfairfr.model_selection import _bench_text
 from skfairfr.model_selection._bench_fits import (
     People,
     Settings,
@@ -25,27 +27,18 @@ from skfairfr.model_selection._mitigations import (
     Mitigation,
     Setting,
     has_control,
+    lines_to_deploy,
     needs_groups,
     read_methods,
-    refusal,
+    save_mitigation,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils._document import write_text
+from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
-from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._labels import encode_attributes, label_images, split_labels
-from skfairfr.utils._validation import (
-    check_count,
-    check_level,
-    check_n_jobs,
-    check_number,
-    check_rows,
-    check_seed,
-    check_texts,
-    count_images,
-    to_float,
-)
-from skfairfr.utils._words import in_iso
+from skfairfr.utils._validation import check_rows, count_images
+from skfairfr.utils._words import in_iso, plain_form
 
 SCHEMA_VERSION = 2
 # Probability with which an effect of the detectable factor would be seen.
@@ -320,10 +313,24 @@ class Bench:
                 "There is nothing to save: no method won, or refit was False. Fit one by "
                 "hand, or give the bench more people."
             )
-        _saved_systems.save_mitigation(self.system, folder)
-        return _saved_systems.lines_to_deploy(self.system, folder)
+        save_mitigation(self.system, folder)
+        return lines_to_deploy(self.system, folder)
 
 
+@validate_params(
+    {
+        "far": [Interval(Real, 0, 1, closed="neither")],
+        "metrics": [str, tuple, list],
+        "max_cost": [Interval(Real, 1, None, closed="both"), None],
+        "n_splits": [Interval(Integral, 2, None, closed="left")],
+        "inner_splits": [Interval(Integral, 2, None, closed="left")],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        "n_jobs": [Integral, None],
+        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both")],
+    },
+    prefer_skip_nested_validation=True,
+)
 def compare_mitigations(
     X,
     y,
@@ -435,11 +442,16 @@ def compare_mitigations(
     ([('half', True)], None)
     """
     people = _read_people(X, y, sensitive_features, others)
-    settings = _read_settings(
-        far, metrics, n_splits, inner_splits, n_resamples, random_state
+    metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    if not metrics or not {*metrics} <= {*METRICS} or len({*metrics}) < len(metrics):
+        problem = f"must be different ones of {', '.join(METRICS)}; got {metrics!r}."
+        raise refused("metrics", metrics, problem)
+    settings = Settings(
+        *(float(far), metrics, int(n_splits), int(inner_splits)),
+        *(int(n_resamples), int(random_state)),
     )
-    level, max_cost = _check_limits(confidence_level, max_cost)
-    check_n_jobs(n_jobs)
+    level = float(confidence_level)
+    max_cost = None if max_cost in (None, np.inf) else float(max_cost)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         splits = settings.splits(people)
@@ -499,60 +511,35 @@ def _read_people(X, y, sensitive_features, others):
     check_no_zero_row(X)
     identity, group, domain = split_labels(y, sensitive_features)
     if domain is not None:
-        raise refusal("y", "has a domain; give identities, and groups, without one")
+        problem = "has a domain;"
+        raise refused("y", y, problem, "give identities, and groups, without one.")
     if group is None:
-        raise refusal("sensitive_features", "is missing; give the group of each image")
+        remedy = "give the group of each image."
+        raise refused("sensitive_features", None, "is missing;", remedy)
     labels = encode_attributes(group, "sensitive_features", len(X))
     if len(labels) != 1:
-        problem = f"has {len(labels)} columns; give one, and the rest as others"
-        raise refusal("sensitive_features", problem)
+        problem = f"has {len(labels)} columns;"
+        raise refused(
+            "sensitive_features", group, problem, "give one, and the rest as others."
+        )
     (name,) = labels
     named = {name if isinstance(name, str) else "group": labels[name]}
     for name, found in encode_attributes(others, "others", len(X)).items():
         text = name if isinstance(name, str) else f"attribute {name}"
         if text in named:
-            raise refusal("others", f"has {text!r}, which is mitigated; leave it out")
+            problem = f"has {text!r}, which is mitigated;"
+            raise refused("others", others, problem, "leave it out.")
         named[text] = found
     columns, groups = {}, {}
     for name, found in named.items():
         if found.values.size < 2:
             argument = "others" if columns else "sensitive_features"
-            raise refusal(argument, f"has fewer than two known groups in {name!r}")
+            problem = f"has fewer than two known groups in {name!r}."
+            raise refused(argument, found.values, problem)
         columns[name] = np.append(found.values.astype(object), None)[found.codes]
         groups[name] = found.values.tolist()
     identity, _, _ = label_images(identity, None, None, len(X))
     return People(X, identity.codes.astype(np.int64), columns, groups)
-
-
-def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_state):
-    level = check_level(far)
-    if level.ndim:
-        raise refusal("far", "must be one level", far)
-    if isinstance(metrics, str):
-        metrics = (metrics,)
-    metrics = check_texts(metrics, "metrics", "names of disparities")
-    if not metrics or not {*metrics} <= {*METRICS} or len({*metrics}) < len(metrics):
-        known = ", ".join(METRICS)
-        raise refusal("metrics", f"must be different ones of {known}", metrics)
-    return Settings(
-        float(level),
-        metrics,
-        check_count(n_splits, "n_splits", 2),
-        check_count(inner_splits, "inner_splits", 2),
-        check_count(n_resamples, "n_resamples", 2),
-        check_seed(random_state),
-    )
-
-
-def _check_limits(confidence_level, max_cost):
-    """Both as floats, the cost None where all are allowed."""
-    wanted = "must be a number in (0, 1)"
-    level = check_number(
-        confidence_level, "confidence_level", lambda c: 0 < c < 1, wanted
-    )
-    if max_cost is not None and not to_float(max_cost) >= 1:
-        raise refusal("max_cost", "must be a factor of at least 1, or None", max_cost)
-    return level, None if max_cost in (None, np.inf) else float(max_cost)
 
 
 def _setting_of(people, splits, settings):
@@ -578,12 +565,9 @@ def _check_splits(people, splits, settings):
             if impostors * settings.far < 1:
                 few.setdefault(group, []).append(int(impostors))
     if None in few:
-        raise refusal(
-            "far",
-            f"is below what the {min(few[None]):,} impostor pairs of a split resolve; give "
-            "a larger one, a smaller n_splits, or more people",
-            settings.far,
-        )
+        problem = f"is below what {min(few[None]):,} impostor pairs of a split resolve;"
+        remedy = "give a larger one, a smaller n_splits, or more people."
+        raise refused("far", settings.far, problem, remedy)
     return [
         f"{group}: {min(counts):,} impostor pairs in a split, fewer than 1 / far: the "
         "threshold of this group is the one just above its largest impostor score."

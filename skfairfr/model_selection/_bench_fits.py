@@ -21,16 +21,15 @@ from sklearn.utils.parallel import Parallel, delayed
 from skfairfr._core._paired import FoldErrors, PooledErrors
 from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progress
 from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
-from skfairfr.model_selection._identity_k_fold import IdentityKFold
 from skfairfr.model_selection._mitigations import (
     NOTHING,
     System,
     count_numbers,
     embed,
-    fit_system,
     heads_of,
     seeded,
 )
+from skfairfr.model_selection._splits import IdentityKFold
 from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils import _saved
 from skfairfr.utils._labels import face_labels
@@ -213,9 +212,8 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
     -------
     found : FinishedFit
     """
-    stored = None if path is None else read_fit(path)
-    if stored is not None:
-        return stored
+    if path is not None and path.exists():
+        return read_fit(path)
     # The bar of the bench counts fits, and each is short.
     with one_blas_thread(), show_progress(False):
         found = _fit_and_judge(people, mitigation, split, rows, settings)
@@ -237,19 +235,19 @@ def time_trial(people, mitigation, split, rows, settings):
         if mitigation.estimator is None:
             judge(None, judged, settings, settings.entropy(split))
             return time.perf_counter() - start
-        parameters = mitigation.candidates[0] if mitigation.candidates else {}
-        system = seeded(mitigation.estimator, parameters, split)
-        left = [(head, head.max_epochs - 2) for head in heads_of(system)]
-        if not left:
-            return 0.0
-        for head, _ in left:
+        system = seeded(mitigation.estimator, split)
+        heads = heads_of(system)
+        left = [head.max_epochs - 2 for head in heads]
+        for head in heads:
             head.set_params(max_epochs=2)
         try:
-            fit_system(system, fitted_on.X, fitted_on.y, fitted_on.group)
+            if heads:
+                System(system).fit(fitted_on.X, fitted_on.labels())
         except ValueError:  # so will the fit itself
             return 0.0
-        seconds = time.perf_counter() - start
-    return seconds + sum(n * head.net_.history[-1, "dur"] for head, n in left)
+        seconds = time.perf_counter() - start if heads else 0.0
+    epochs = (head.net_.history[-1, "dur"] for head in heads)
+    return seconds + sum(n * epoch for n, epoch in zip(left, epochs, strict=True))
 
 
 def _fit_and_judge(people, mitigation, split, rows, settings):
@@ -290,21 +288,20 @@ def choose_and_fit(people, mitigation, settings, split):
     if mitigation.estimator is None:
         return None, {}
     seed, candidates = settings.entropy(split) % 2**31, mitigation.candidates or [{}]
-    system = System(mitigation.estimator, seed)
-    grid = [{f"estimator__{n}": v for n, v in c.items()} for c in candidates]
-    if len(grid) == 1:
-        system.set_params(**grid[0]).fit(people.X, people.labels())
-        return system.estimator_, candidates[0]
+    system = System(seeded(mitigation.estimator, seed))
+    if len(candidates) == 1:
+        system.estimator.set_params(**candidates[0])
+        return system.fit(people.X, people.labels()).estimator, candidates[0]
     search = GridSearchCV(
         system,
-        [{name: [value] for name, value in one.items()} for one in grid],
+        [{f"estimator__{n}": [value] for n, value in c.items()} for c in candidates],
         scoring=partial(_negated_metrics, people, settings),
         refit=BestTradeOff(settings.metrics),
         cv=IdentityKFold(settings.inner_splits, shuffle=True, random_state=seed),
         error_score="raise",
     )
     search.fit(people.X, people.labels())
-    return search.best_estimator_.estimator_, candidates[search.best_index_]
+    return search.best_estimator_.estimator, candidates[search.best_index_]
 
 
 def _negated_metrics(people, settings, system, X, y):
@@ -314,7 +311,7 @@ def _negated_metrics(people, settings, system, X, y):
     """
     name, groups = people.attribute, {people.attribute: people.groups[people.attribute]}
     rest = People(X, y["identity"], {name: y["group"]}, groups)
-    errors = judge(system.estimator_, rest, settings, None)
+    errors = judge(system.estimator, rest, settings, None)
     pooled, cells = PooledErrors(errors.errors, errors.pairs, None), cells_of(groups)
     scores = {}
     for metric in settings.metrics:
@@ -402,9 +399,7 @@ def path_of_fit(folder, digest, mitigation, split, rows, settings):
 
 
 def read_fit(path):
-    """A finished fit; None where there is none."""
-    if not path.exists():
-        return None
+    """A finished fit from its file."""
     remedy = "delete it, and the fit is made again"
     found = _saved.read(path, remedy)
     with _saved.damage_named(path, remedy):

@@ -1,13 +1,15 @@
-"""Mitigations by name, as the bench knows them, and what is done with any of them.
+"""Mitigations by name, as the bench knows them; how any of them is fitted, asked and saved.
 
 A mitigation is a transformer of embeddings, a comparator (it has ``prepare``, or at least
 ``score_matrix``), or a pipeline of transformers that may end with a comparator. Those with a name are imported
 when they are asked for: some need the libraries of the extra "mitigate".
 """
 
+import os
 import warnings
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +19,9 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
 from skfairfr.metrics._roc._inputs import is_comparator
-from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
-from skfairfr.utils._validation import check_texts, is_written
+from skfairfr.utils import _saved
+from skfairfr.utils._errors import plain, refused, suggestion
+from skfairfr.utils._validation import check_path, check_texts, is_written
 
 NOTHING = "nothing"
 
@@ -64,96 +67,57 @@ class Setting(NamedTuple):
     n_ungrouped: int = 0
 
 
-class _Named(NamedTuple):
-    """Where the class of a named mitigation is, and how it is made.
-
-    The options and the grid are dicts, or functions of a Setting.
-    """
-
-    module: str
-    cls: str
-    options: object
-    grid: object = None
-
-
 # Numbers of clusters that are tried, and people whom a cluster needs to have impostors.
 CLUSTERS, PEOPLE_OF_CLUSTER = (10, 100), 2
-CLUSTERED = ("FairScoreNormalizer", "ClusterCalibration")
 # Share of a person's images that must agree on the group, where not all of them do.
 AGREEMENT = 0.75
 
 
-def _by_level(setting):
-    return {"far": setting.far}
+_COMPARATORS, _PROJECTORS = "skfairfr.comparators", "skfairfr.projectors"
 
 
-def _clusters(setting):
-    """10 and 100 clusters, or as many as there can be of two people each."""
+def _known(setting):
+    """Module, class, options and grid of each name; what is quickest to fit stands first."""
+    own, heads, groups = _COMPARATORS, _PROJECTORS, setting.groups
+    far = {"far": setting.far}
+    # 10 and 100 clusters, or as many as there can be of two people each.
     most = max(setting.n_people // PEOPLE_OF_CLUSTER, 2)
-    return {"n_clusters": sorted({min(n, most) for n in CLUSTERS})}
-
-
-def _one_group_each(setting):
-    """Leave out of a fit whoever has no one group, where there are such people."""
-    return {"min_agreement": AGREEMENT} if setting.n_ungrouped else {}
-
-
-def _groups_in_order(setting):
-    return {"groups": tuple(setting.groups), **_one_group_each(setting)}
-
-
-def _kappas(setting):
-    """Equal concentrations, and one group's above all others' or, of two, either's."""
-    groups = setting.groups
-    if len(groups) == 2:
-        pairs = ((20.0, 20.0), (10.0, 30.0), (30.0, 10.0))
-        return [{"kappa0": [a], "kappa1": [b]} for a, b in pairs]
+    clusters = {"n_clusters": sorted({min(n, most) for n in CLUSTERS})}
+    # Whoever has no one group is left out of a fit, where there are such people.
+    agree = {"min_agreement": AGREEMENT} if setting.n_ungrouped else {}
+    ordered = {"groups": tuple(groups), **agree}
+    # Equal concentrations, and one group's above all others' or, of two, either's.
     equal = dict.fromkeys(groups, 20.0)
     raised = [{g: 30.0 if g == one else 10.0 for g in groups} for one in groups]
-    return [{"kappas": [kappas]} for kappas in (equal, *raised)]
+    kappas = [{"kappas": [each]} for each in (equal, *raised)]
+    if len(groups) == 2:
+        pairs = ((20.0, 20.0), (10.0, 30.0), (30.0, 10.0))
+        kappas = [{"kappa0": [a], "kappa1": [b]} for a, b in pairs]
+    lda = "sklearn.discriminant_analysis", "LinearDiscriminantAnalysis"
+    shrinkage = {"shrinkage": [0.5, 0.9]}
+    return {
+        "as-norm": (own, "CohortNormalizer", {"kind": "as"}, {}),
+        "s-norm": (own, "CohortNormalizer", {"kind": "s"}, {}),
+        "group means out": (own, "GroupMeanRemover", {}, {}),
+        "group thresholds": (own, "GroupThresholds", far, {}),
+        "FSN": (own, "FairScoreNormalizer", far, clusters),
+        "FairCal": (own, "ClusterCalibration", {}, clusters),
+        "WCCN": (own, "WithinClassWhitening", {}, shrinkage),
+        "LDA": (*lda, {"solver": "eigen"}, shrinkage),
+        "PLDA": (own, "PLDAComparator", {}, {"shrinkage": [0.3, 0.7]}),
+        "plain head": (heads, "EthicalModule", ordered, kappas[:1]),
+        "margin head": (heads, "FPRPenaltyProjector", {"alpha": 0.0}, {}),
+        "ethical module": (heads, "EthicalModule", ordered, kappas),
+        "FPR penalty": (heads, "FPRPenaltyProjector", {}, {}),
+        "triplets": (heads, "TripletProjector", {"sampling": "equal"}, {}),
+        "adversary": (heads, "AdversarialProjector", {}, {}),
+        "centroid fairness": (heads, "CentroidFairnessProjector", agree, {}),
+    }
 
 
-def _equal_kappas(setting):
-    return _kappas(setting)[:1]
-
-
-_COMPARATORS, _PROJECTORS = "skfairfr.comparators", "skfairfr.projectors"
-# In the order in which they are fitted: the quickest first.
-_NAMED = {
-    "as-norm": _Named(_COMPARATORS, "CohortNormalizer", {"kind": "as"}),
-    "s-norm": _Named(_COMPARATORS, "CohortNormalizer", {"kind": "s"}),
-    "group means out": _Named(_COMPARATORS, "GroupMeanRemover", {}),
-    "group thresholds": _Named(_COMPARATORS, "GroupThresholds", _by_level),
-    "FSN": _Named(_COMPARATORS, "FairScoreNormalizer", _by_level, _clusters),
-    "FairCal": _Named(_COMPARATORS, "ClusterCalibration", {}, _clusters),
-    "WCCN": _Named(_COMPARATORS, "WithinClassWhitening", {}, {"shrinkage": [0.5, 0.9]}),
-    "LDA": _Named(
-        "sklearn.discriminant_analysis",
-        "LinearDiscriminantAnalysis",
-        {"solver": "eigen"},
-        {"shrinkage": [0.5, 0.9]},
-    ),
-    "PLDA": _Named(_COMPARATORS, "PLDAComparator", {}, {"shrinkage": [0.3, 0.7]}),
-    "plain head": _Named(_PROJECTORS, "EthicalModule", _groups_in_order, _equal_kappas),
-    "margin head": _Named(_PROJECTORS, "FPRPenaltyProjector", {"alpha": 0.0}),
-    "ethical module": _Named(_PROJECTORS, "EthicalModule", _groups_in_order, _kappas),
-    "FPR penalty": _Named(_PROJECTORS, "FPRPenaltyProjector", {}),
-    "triplets": _Named(_PROJECTORS, "TripletProjector", {"sampling": "equal"}),
-    "adversary": _Named(_PROJECTORS, "AdversarialProjector", {}),
-    "centroid fairness": _Named(
-        _PROJECTORS, "CentroidFairnessProjector", _one_group_each
-    ),
-}
-MITIGATIONS = tuple(_NAMED)
+MITIGATIONS = tuple(_known(Setting(1e-3, [])))
 # Heads trained without regard to groups: what others do beyond training a head.
 CONTROLS = ("plain head", "margin head")
-
-
-def refusal(argument, problem, *value):
-    """An error about an argument, which ends with its value if that is given."""
-    got = f"; got {plain(value[0])!r}" if value else ""
-    about = value[0] if value else None
-    return ArgumentError(Argument(argument), f" {problem}{got}.", value=about)
 
 
 def read_methods(methods, setting):
@@ -172,7 +136,7 @@ def read_methods(methods, setting):
     """
     found, left_out = [], []
     if methods is None:
-        for name in MITIGATIONS:
+        for name in _known(setting):
             try:
                 found.append(named_mitigation(name, setting))
             except ImportError as error:
@@ -184,12 +148,13 @@ def read_methods(methods, setting):
         names = check_texts(methods, "methods", "names of mitigations")
         methods = dict(zip(names, names, strict=True))
     if not methods:
-        known = ", ".join(MITIGATIONS)
-        raise refusal("methods", f"names none; give None for all, or some of {known}")
+        remedy = f"give None for all, or some of {', '.join(MITIGATIONS)}."
+        raise refused("methods", methods, "names none;", remedy)
     for name, given in methods.items():
         if not isinstance(name, str) or name == NOTHING or not is_written(name):
-            problem = f"has {plain(name)!r}; give whole characters, not {NOTHING!r}"
-            raise refusal("methods", problem)
+            problem = f"has {plain(name)!r};"
+            remedy = f"give whole characters, not {NOTHING!r}."
+            raise refused("methods", methods, problem, remedy)
         if isinstance(given, str):
             found.append(named_mitigation(given, setting)._replace(name=name))
         else:
@@ -199,20 +164,20 @@ def read_methods(methods, setting):
 
 def named_mitigation(name, setting):
     """The mitigation of a name, as :func:`read_methods` returns it."""
-    if name not in _NAMED:
-        raise refusal(
-            "methods",
-            f"has {plain(name)!r}, which is no mitigation known by name. "
-            f"{suggestion(name, MITIGATIONS)}Known are: {', '.join(MITIGATIONS)}. In Python "
-            "give others as a dict, {name: estimator}",
+    known = _known(setting)
+    if name not in known:
+        problem = f"has {plain(name)!r}, which is no mitigation known by name."
+        remedy = (
+            f"{suggestion(name, known)}Known are: {', '.join(known)}. In Python give "
         )
-    module, cls, options, grid = _NAMED[name]
+        raise refused(
+            "methods", name, problem, f"{remedy}others as a dict, {{name: estimator}}."
+        )
+    module, cls, options, grid = known[name]
     try:
         made = getattr(import_module(module), cls)
     except AttributeError as error:
         raise ImportError(f"{cls} is not in {module}", name=module) from error
-    given = options, grid
-    options, grid = (part(setting) if callable(part) else part for part in given)
     note = ""
     if "min_agreement" in options:
         note = (
@@ -220,13 +185,7 @@ def named_mitigation(name, setting):
             f"whose images agree to less than {100 * AGREEMENT:.0f} % are left out of its fits, "
             "and judged as all others."
         )
-    elif cls in CLUSTERED and tuple(grid["n_clusters"]) != CLUSTERS:
-        tried, usual = (str(n)[1:-1] for n in (grid["n_clusters"], list(CLUSTERS)))
-        note = (
-            f"n_clusters {tried} in place of {usual}: candidates are fitted on "
-            f"{setting.n_people} people, and a cluster needs {PEOPLE_OF_CLUSTER}."
-        )
-    candidates = [] if grid is None else list(ParameterGrid(grid))
+    candidates = list(ParameterGrid(grid)) if grid else []
     return Mitigation(name, made(**options), candidates, note)
 
 
@@ -238,18 +197,16 @@ def _own_mitigation(name, given):
     parts = (estimator, _last_of(estimator))
     usable = any(hasattr(part, way) for part in parts for way in ways)
     if isinstance(estimator, type) or not (usable and hasattr(estimator, "get_params")):
-        raise refusal(
-            "methods",
-            f"has {name!r} with {plain(estimator)!r}, which is neither a name nor an "
-            "instance of an estimator that transforms embeddings or scores pairs; inherit "
-            "from skfairfr.comparators.Comparator, or from sklearn.base.BaseEstimator and "
-            "have fit with transform(X) or score_matrix(X1, X2)",
-        )
+        problem = f"has {name!r} with {plain(estimator)!r}, neither a name nor an instance of "
+        problem += "an estimator that transforms embeddings or scores pairs;"
+        remedy = "inherit from skfairfr.comparators.Comparator, or from sklearn's "
+        remedy += "BaseEstimator with fit and transform(X) or score_matrix(X1, X2)."
+        raise refused("methods", given, problem, remedy)
     try:
         candidates = [] if grid is None else list(ParameterGrid(grid))
     except (TypeError, ValueError) as error:
-        problem = f"has {name!r} with no grid ({error}); give a dict of lists"
-        raise refusal("methods", problem) from error
+        problem = f"has {name!r} with no grid ({error});"
+        raise refused("methods", given, problem, "give a dict of lists.") from error
     return Mitigation(name, estimator, candidates)
 
 
@@ -257,10 +214,9 @@ def _last_of(estimator):
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
-def seeded(estimator, parameters, seed):
-    """A clone with these parameters; what is random and has no seed gets this one."""
+def seeded(estimator, seed):
+    """A clone, in which what is random and has no seed gets this one."""
     made = clone(estimator)
-    made.set_params(**parameters)
     unset = {
         name: seed
         for name, value in made.get_params().items()
@@ -271,28 +227,14 @@ def seeded(estimator, parameters, seed):
 
 
 class System(BaseEstimator):
-    """A mitigation whose y holds identities and groups, as of ``face_labels``.
+    """A mitigation that is fitted in place, with y as of ``face_labels``."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        Cloned.
-    seed : int
-        Of whatever is random in it and has none.
-
-    Attributes
-    ----------
-    estimator_ : fitted estimator
-    """
-
-    def __init__(self, estimator, seed=0):
+    def __init__(self, estimator):
         self.estimator = estimator
-        self.seed = seed
 
     def fit(self, X, y):
-        """Fit a clone on some people."""
-        made = seeded(self.estimator, {}, self.seed)
-        self.estimator_ = fit_system(made, X, y["identity"], y["group"])
+        """Fit the mitigation on some people."""
+        fit_system(self.estimator, X, y["identity"], y["group"])
         return self
 
 
@@ -417,4 +359,109 @@ def count_numbers(estimator):
     kept = [v for name, v in vars(estimator).items() if name.endswith("_")]
     return sum(
         v.size for v in kept if isinstance(v, np.ndarray) and v.dtype.kind == "f"
+    )
+
+
+# ---- a fitted mitigation as a folder with one file -----------------------------------
+
+NAME = "system.safetensors"
+
+
+def save_mitigation(estimator, folder):
+    """Write a fitted mitigation.
+
+    Parameters
+    ----------
+    estimator : fitted transformer, comparator or Pipeline
+        Of this package or of scikit-learn.
+    folder : str or path-like
+        Made where there is none. A mitigation in it is replaced, files of others stay.
+
+    Raises
+    ------
+    ValueError
+        If a class is of another package, or what it holds has no form without pickle.
+    OSError
+        If the folder cannot be written.
+
+    See Also
+    --------
+    load_mitigation : Reads it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.decomposition import PCA
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.model_selection import load_mitigation, save_mitigation
+    >>> X = make_face_embeddings(20, n_features=8, random_state=0).X
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_mitigation(PCA(2).fit(X), folder)
+    ...     os.listdir(folder)
+    ['system.safetensors']
+    """
+    folder = check_path(folder, "folder")
+    os.makedirs(folder, exist_ok=True)
+    _saved.write(Path(folder, NAME), estimator)
+
+
+def load_mitigation(folder):
+    """Read what :func:`save_mitigation`, or :meth:`Bench.save`, wrote.
+
+    Parameters
+    ----------
+    folder : str or path-like
+
+    Returns
+    -------
+    estimator : transformer, comparator or Pipeline
+        Fitted.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or holds a class of another package.
+    OSError
+        If the folder holds no mitigation.
+
+    See Also
+    --------
+    save_mitigation : Writes it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.decomposition import PCA
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.model_selection import load_mitigation, save_mitigation
+    >>> X = make_face_embeddings(20, n_features=8, random_state=0).X
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_mitigation(PCA(2).fit(X), folder)
+    ...     load_mitigation(folder).transform(X).shape == (len(X), 2)
+    True
+    """
+    path = Path(check_path(folder, "folder"), NAME)
+    return _saved.read(path, "save the mitigation again")
+
+
+def lines_to_deploy(estimator, folder):
+    """Three lines of Python that read a mitigation and score pairs with it."""
+    last = _last_of(estimator)
+    if is_comparator(last) and last is not estimator:
+        use = (
+            "scores = system[-1].score_pairs(system[:-1].transform(probes), "
+            "system[:-1].transform(references))"
+        )
+    elif is_comparator(last):
+        use = "scores = system.score_pairs(probes, references)"
+    elif hasattr(estimator, "head_"):
+        use = (
+            "head = system.head_  # a torch module: unit rows, whose inner products are "
+            "the scores"
+        )
+    else:
+        use = "rows = system.transform(images)  # numpy; the cosines of rows are the scores"
+    return (
+        "from skfairfr.model_selection import load_mitigation\n"
+        f"system = load_mitigation({str(folder)!r})\n{use}\n"
     )

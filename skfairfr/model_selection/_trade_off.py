@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skfairfr.metrics._scorers import is_signed, mean_score
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import to_float
 
 
@@ -127,22 +128,16 @@ class BestTradeOff(BaseEstimator):
         """The metrics, once all parameters are found to make sense."""
         names, tolerance = self.metrics, self.tolerance
         if tolerance not in (None, "1se") and not 0 <= to_float(tolerance) < np.inf:
-            raise ValueError(
-                "tolerance must be None, a share of at least 0 as 0.05, or '1se'; got "
-                f"{tolerance!r}."
-            )
+            problem = "must be None, a share of at least 0 as 0.05, or '1se'; got "
+            raise refused("tolerance", tolerance, f"{problem}{tolerance!r}.")
         if isinstance(names, str) or not names or len(set(names)) < len(names):
-            raise ValueError(
-                "metrics must be names of different scores, as ('bfar', 'frr_at_far'); "
-                f"got {names!r}."
-            )
+            problem = f"must be names of different scores; got {names!r}."
+            raise refused("metrics", names, problem)
         chosen_by = () if tolerance is None else (self.prefer,)
         signed = [n for n in (*names, *chosen_by) if is_signed(n)]
         if signed:
-            raise ValueError(
-                f"{signed[0]!r} is a signed ratio, of which neither more nor less is "
-                "better; choose by 'bfar' or 'bfrr'."
-            )
+            problem = f"has {signed[0]!r}, a signed ratio, which cannot be minimised;"
+            raise refused("metrics", names, problem, "choose by 'bfar' or 'bfrr'.")
         return list(names)
 
 
@@ -150,11 +145,9 @@ def _metric(cv_results, name):
     """Mean of a metric, the negated score, for each candidate."""
     values = -mean_score(cv_results, name)
     if (values[np.isfinite(values)] < 0).any():
-        raise ValueError(
-            f"The score {name!r} is positive for some candidate, so that it is not "
-            "minus an error rate or a disparity; BestTradeOff minimises metrics "
-            "that come negated, as skfairfr's scorers give them."
-        )
+        problem = f"has {name!r}, which is positive for some candidate;"
+        remedy = "give scores that are minus a rate or a disparity, as skfairfr's are."
+        raise refused("metrics", name, problem, remedy)
     return values
 
 
@@ -163,11 +156,9 @@ def _standard_error(cv_results, name, candidate):
     of_fold = re.compile(rf"split\d+_test_{re.escape(name)}")
     folds = [v[candidate] for key, v in cv_results.items() if of_fold.fullmatch(key)]
     if len(folds) < 2:
-        raise ValueError(
-            f"tolerance='1se' needs the score {name!r} of two folds or more, as "
-            f"'split0_test_{name}'; the search has {len(folds)}. Give tolerance=0.05, or "
-            "more folds."
-        )
+        problem = f"is '1se', which needs the score {name!r} of two folds or more; the search "
+        remedy = "Give tolerance=0.05, or more folds."
+        raise refused("tolerance", "1se", f"{problem}has {len(folds)}.", remedy)
     return np.std(folds, ddof=1) / np.sqrt(len(folds))
 
 

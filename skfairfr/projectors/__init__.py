@@ -10,7 +10,7 @@ _HOME = {
     "AdversarialProjector": "skfairfr.projectors._adversarial_projector",
     "CentroidFairnessProjector": "skfairfr.projectors._centroid_fairness_projector",
     "EthicalModule": "skfairfr.projectors._ethical_module",
-    "FPRPenaltyProjector": "skfairfr.projectors._fpr_penalty_projector",
+    "FPRPenaltyProjector": "skfairfr.projectors._loss_projector",
     "LossProjector": "skfairfr.projectors._loss_projector",
     "TripletProjector": "skfairfr.projectors._triplet_projector",
 }

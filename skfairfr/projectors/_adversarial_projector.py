@@ -214,8 +214,8 @@ class AdversarialProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            If the fit is interrupted: it keeps the weights as they are then, steps of the
-            epoch that was broken off among them, and a history without that epoch.
+            If the fit is interrupted after its first epoch: it keeps the weights as they are
+            then, steps of the epoch that was broken off among them, and a history without it.
         """
         return self._fit(X, y, sensitive_features)
 

@@ -11,6 +11,7 @@ from skfairfr.losses import CentroidFairnessLoss
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import warn_caller
 
 # Images of each group that its maps are made from, a sample where there are more.
@@ -38,9 +39,9 @@ class CentroidFairnessProjector(BaseProjector):
 
     On people not fitted, 600 of 1,200 synthetic ones in five draws, BFAR fell to .21 times
     what it was, and FRR to .85 times, where one group was crowded; a head trained on
-    identities alone (:class:`EthicalModule` with equal kappas) did as much, .20 and .89
-    times. Where one group's images were spread, BFRR fell to .87 times at 1.08 times the
-    FRR. ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all.
+    identities alone (:class:`AdversarialProjector` with ``alpha=0``) did as much, .21 and
+    .83 times. Where one group's images were spread, BFRR fell to .87 times at 1.08 times
+    the FRR. ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all.
 
     Parameters
     ----------
@@ -195,8 +196,8 @@ class CentroidFairnessProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            If the fit is interrupted: it keeps the weights as they are then, steps of the
-            epoch that was broken off among them, and a history without that epoch.
+            If the fit is interrupted after its first epoch: it keeps the weights as they are
+            then, steps of the epoch that was broken off among them, and a history without it.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -231,10 +232,8 @@ class CentroidFairnessProjector(BaseProjector):
             return None
         labels = self.groups_.tolist()
         if self.reference not in labels:
-            raise ValueError(
-                f"reference={self.reference!r} is none of the groups {labels} of "
-                "sensitive_features; name one of them, or None."
-            )
+            problem = f"is {self.reference!r}, none of the groups {labels} of sensitive_features;"
+            raise refused("reference", self.reference, problem, "name one, or None.")
         return labels.index(self.reference)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):

@@ -5,21 +5,20 @@ from numbers import Real
 
 import numpy as np
 
-from skfairfr._compat import Interval, fit_context, keep_layout
+from skfairfr._compat import Interval, fit_context
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
-from skfairfr.losses._fair_vmf import resolve_kappa
-from skfairfr.losses._softmax import held_out_cross_entropy
+from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._people import (
     everyone,
     mean_value,
     people_by_group,
 )
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import warn_caller
 
 
-@keep_layout
 @with_parameters(
     {
         "kappa0": (20.0, [Interval(Real, 0, None, closed="neither")]),
@@ -48,8 +47,7 @@ class EthicalModule(BaseProjector):
     ----------
     kappa0 : float, default=20.0
         Concentration of the first group, positive: of ``groups[0]``, or else of the first
-        of the sorted labels (female before male); then a warning says which, as does the
-        repr of a fitted module.
+        of the sorted labels (female before male); then a warning says which.
     kappa1 : float, default=20.0
         Concentration of the second group, positive; unused when there is one group.
     kappa : float, default=None
@@ -189,17 +187,7 @@ class EthicalModule(BaseProjector):
     True
     """
 
-    _most_people_in_vain = 400
-
-    def __repr__(self, N_CHAR_MAX=700):
-        """That of scikit-learn; once fitted, a line below names the group of each kappa."""
-        shown = super().__repr__(N_CHAR_MAX)
-        kappas = vars(self).get("kappa_", {})
-        if self.kappas is not None or self.kappa is not None or len(kappas) != 2:
-            return shown
-        of_each = zip(("kappa0", "kappa1"), kappas.items(), strict=False)
-        named = (f"{name}={kappa} [{group}]" for name, (group, kappa) in of_each)
-        return f"{shown}\n{', '.join(named)}"
+    _most_people_to_warn = 400
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
@@ -235,19 +223,18 @@ class EthicalModule(BaseProjector):
         -----
         UserWarning
             Which group kappa0 is, where the two differ and ``groups`` does not say it;
-            with at most 400 people, of whom the study of these defaults saw no gain; or if
-            the fit is interrupted: it keeps the weights as they are then, steps of the epoch
-            that was broken off among them, and a history without that epoch.
+            with at most 400 people, with whom these defaults lowered the FRR of others in
+            some populations only; or if the fit is interrupted after its first epoch: it
+            keeps the weights as they are then, steps of the epoch that was broken off among
+            them, and a history without it.
         """
         return self._fit(X, y, sensitive_features)
 
     def _read_people(self, identity, group, domain):
         self.n_left_out_ = self.n_unified_ = 0
         if self.kappa is not None and self.kappas is not None:
-            raise ValueError(
-                f"kappa={self.kappa} is for all groups, and kappas={self.kappas!r} for "
-                "each; give one of the two."
-            )
+            problem = f"is for all groups, and kappas={self.kappas!r} for each;"
+            raise refused("kappa", self.kappa, problem, "give one of the two.")
         if group is None:
             self.groups_ = np.empty(0, dtype=object)
             self.kappa_ = {None: self._kappa_without_groups()}
@@ -271,10 +258,9 @@ class EthicalModule(BaseProjector):
     def _kappa_without_groups(self):
         """The concentration of everyone."""
         if self.kappas is not None:
-            raise ValueError(
-                f"kappas={self.kappas!r} is chosen by group, but sensitive_features is "
-                "None; give it to fit, or y=face_labels(identity, group)."
-            )
+            problem = f"is None, and kappas={self.kappas!r} is chosen by group;"
+            remedy = "give it to fit, or y=face_labels(identity, group)."
+            raise refused("sensitive_features", None, problem, remedy)
         if self.kappa is None and self.kappa0 != self.kappa1:
             warn_caller(
                 "No groups were given: everybody gets "
@@ -289,23 +275,15 @@ class EthicalModule(BaseProjector):
         labels = self.groups_.tolist()
         if self.kappas is not None:
             given = {_joined(label): kappa for label, kappa in self.kappas.items()}
-            missing = [label for label in labels if label not in given]
-            if missing:
-                raise ValueError(
-                    f"kappas has no entry for the groups {missing}; it has "
-                    f"{list(self.kappas)}."
-                )
             kappas = resolve_kappa(given, labels, len(labels))
             return dict(zip(labels, kappas.tolist(), strict=True))
         kappas = (self.kappa0, self.kappa1)
         if self.kappa is not None or self.kappa0 == self.kappa1:
             kappas = [self.kappa0 if self.kappa is None else self.kappa] * len(labels)
         if len(labels) > len(kappas):
-            raise ValueError(
-                f"kappa0={self.kappa0} and kappa1={self.kappa1} serve two groups, and "
-                f"there are {len(labels)}: {labels[:5]}. Give kappas={{label: kappa}} "
-                "with one entry for each, or one kappa for all."
-            )
+            problem = f"and kappa1 serve two groups, and there are {len(labels)}: {labels[:5]}."
+            remedy = "Give kappas={label: kappa} with an entry for each, or one kappa for all."
+            raise refused("kappa0", self.kappa0, problem, remedy)
         if self.groups is None and len(labels) == 2 and kappas[0] != kappas[1]:
             warn_caller(
                 f"kappa0 is that of {labels[0]!r} and kappa1 that of {labels[1]!r}, in the "
@@ -355,14 +333,10 @@ def _order(found, given):
     if given is None:
         return found
     labels = [_joined(label) for label in given]
-    if len(set(labels)) < len(labels):
-        raise ValueError(f"groups={tuple(labels)!r} names a group twice.")
     unknown = [label for label in found.tolist() if label not in labels]
-    if unknown:
-        raise ValueError(
-            f"groups={tuple(labels)!r} lacks the groups {unknown} of sensitive_features; "
-            "name them all."
-        )
+    if unknown or len(set(labels)) < len(labels):
+        problem = f"must name each of {found.tolist()} once; got {tuple(labels)!r}."
+        raise refused("groups", given, problem)
     return np.array(labels)
 
 

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
 
+from skfairfr.utils._errors import refused
 from skfairfr.utils._torch import new_linear
 
 HEADS = ("residual", "mlp")
@@ -50,10 +51,10 @@ class ProjectionHead(nn.Module):
     def __init__(self, n_features, hidden_dim, output_dim, kind, generator=None):
         super().__init__()
         if kind == "residual" and output_dim != n_features:
-            raise ValueError(
-                f"head='residual' adds to its input, so output_dim must be the "
-                f"{n_features} features of X; got output_dim={output_dim}. Leave it "
-                "None, or use head='mlp'."
+            problem = f"must be the {n_features} features of X, to which head='residual' adds; "
+            remedy = "Leave it None, or use head='mlp'."
+            raise refused(
+                "output_dim", output_dim, f"{problem}got {output_dim}.", remedy
             )
         self.kind = kind
         self.hidden = new_linear(n_features, hidden_dim, generator)
@@ -121,11 +122,9 @@ class OwnHead(nn.Module):
         with torch.no_grad():
             out = module.eval()(rows) if isinstance(module, nn.Module) else None
         if not isinstance(out, torch.Tensor) or out.ndim != 2 or len(out) != 2:
-            raise ValueError(
-                "head must be the name of a head, a torch module from (n_samples, "
-                f"{n_features}) to (n_samples, n_features_out) tensors, or a function of "
-                f"the number of features that makes one; got {given!r}."
-            )
+            problem = f"must be a name, a torch module of {n_features} features, or a function "
+            problem += f"of their number that makes one; got {given!r}."
+            raise refused("head", given, problem)
         self.module = module.train()
         self.sizes = n_features, None, out.shape[1]
 

@@ -1,12 +1,16 @@
-"""LossProjector: a head trained with a margin softmax, or with a loss of the caller's."""
+"""Heads trained with a margin softmax, with a penalty beside it, or with any loss."""
+
+from numbers import Real
 
 from torch import nn
 
-from skfairfr._compat import StrOptions, fit_context
+from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
+from skfairfr.losses._fpr_penalty import BASES, PENALTIES, WEIGHTINGS
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import made
-from skfairfr.projectors._people import everyone_by_most
+from skfairfr.projectors._people import everyone, everyone_by_most
+from skfairfr.utils._errors import plain, refused
 
 # Margin of each named loss: of a cosine or, with "arcface", radians.
 MARGINS = {"softmax": 0.0, "cosface": 0.35, "arcface": 0.5}
@@ -160,8 +164,8 @@ class LossProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            If the fit is interrupted: it keeps the weights as they are then, steps of the
-            epoch that was broken off among them, and a history without that epoch.
+            If the fit is interrupted after its first epoch: it keeps the weights as they are
+            then, steps of the epoch that was broken off among them, and a history without it.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -187,10 +191,10 @@ class LossProjector(BaseProjector):
             )
         loss = made(self.loss, generator, n_identities, n_features)
         if not isinstance(loss, nn.Module):
-            raise ValueError(
-                "loss must be the name of a loss, a torch module of (embeddings, labels), or "
-                "a function of the numbers of identities and features that makes one; got "
-                f"{self.loss!r}, which made {loss!r}."
+            problem = "must be a name, a torch module of (embeddings, labels), or a function of "
+            problem += "the numbers of identities and features that makes one; got "
+            raise refused(
+                "loss", self.loss, f"{problem}{self.loss!r}, which made {loss!r}."
             )
         return loss
 
@@ -201,8 +205,208 @@ class LossProjector(BaseProjector):
             return float(loss(embeddings, y))
         if self.monitor != "loss":
             return float("nan")
-        raise ValueError(
-            f"monitor='loss' cannot be measured: {self.loss!r} has weights of the people "
-            "trained on, and the people held out have none. Set monitor='frr_at_far', or "
-            "validation_fraction=0."
+        problem = "is 'loss', which cannot be measured: the loss has weights of those "
+        problem += "trained on, and people held out have none."
+        remedy = "Set monitor='frr_at_far', or validation_fraction=0."
+        raise refused("monitor", self.monitor, problem, remedy)
+
+
+@with_parameters(
+    {
+        "penalty": ("ratio", [StrOptions(set(PENALTIES))]),
+        "far": (None, [Interval(Real, 0, 1, closed="neither"), None]),
+        "alpha": (0.1, [Interval(Real, 0, None, closed="left")]),
+        "base": ("cosface", [StrOptions(set(BASES))]),
+        "scale": (64.0, [Interval(Real, 0, None, closed="neither")]),
+        "margin": (0.35, [Interval(Real, 0, 2, closed="left")]),
+        "weighting": ("count", [StrOptions(set(WEIGHTINGS))]),
+        "momentum": (0.0, [Interval(Real, 0, 1, closed="left")]),
+        "monitor": ("loss", [StrOptions({"loss", "frr_at_far"})]),
+    },
+)
+class FPRPenaltyProjector(BaseProjector):
+    """Project embeddings so that no image draws more false positives than its part.
+
+    A small network between a frozen encoder and its matcher, trained with a margin softmax
+    that penalises an image for its own false positives in proportion to the total. Groups
+    are not needed: what is evened out is images. Whether groups profit is a question for
+    the scorers, which may know them.
+
+    Parameters
+    ----------
+    penalty : {"ratio", "mean_square"}, default="ratio"
+        The abstract's ratio of an image's share of false positives to the total one, or
+        the published head's mean square; see :class:`~skfairfr.losses.FPRPenaltyLoss`.
+    far : float, default=None
+        Total share of false positives in (0, 1) that sets the threshold; None is
+        max(1e-4, 1 / (n_identities - 1)).
+    alpha : float, default=0.1
+        Weight of the penalty, >= 0; 0 is the plain margin softmax.
+    base : {"cosface", "arcface", "softmax"}, default="cosface"
+        Margin of the own cosine: cos - margin, cos(angle + margin), none.
+    scale : float, default=64.0
+        Factor of all cosines, positive.
+    margin : float, default=0.35
+        In [0, 2): of a cosine or, with "arcface", radians.
+    weighting : {"count", "cosine"}, default="count"
+        Whether a false positive counts 1 or, with a gradient, its cosine; "ratio" only.
+    momentum : float, default=0.0
+        In [0, 1): share of the threshold of the batches before.
+    head : {"residual", "mlp"}, module or callable, default="residual"
+        As in :class:`EthicalModule`, like all that follow.
+    hidden_dim : int, default=None
+        Width of the hidden layer; None is twice the features.
+    output_dim : int, default=None
+        Features of the projected embeddings; None is as many as X has, and another number
+        needs ``head="mlp"``.
+    init : {"means", "random"}, default="means"
+        Where the centroids start: at the mean of each person's unit rows after the head as
+        it starts, or drawn by Xavier's rule, which needs more epochs. With ``warm_start``,
+        new people start at means.
+    max_epochs : int, default=20
+        Passes over the images.
+    batch_size : int, default=1024
+        Images in a step.
+    lr : float, default=1e-3
+        Learning rate of the first epoch, times 64 / n_features for the residual head.
+    final_lr : float, default=None
+        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+    optimizer : {"adam"}, class or partial, default="adam"
+        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
+    sampler : callable, default=None
+        ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
+        of those of every batch; its ``group`` is None where none were given.
+        :mod:`skfairfr.samplers` has some by group. None visits each image once.
+    validation_fraction : float, default=0.0
+        Share of the identities, in [0, 1), held out and never trained on. With any, the
+        weights of the best epoch are kept instead of the last. An epoch compares at most
+        2**24 pairs of their images: of more than 5,792 images a sample, the same in every
+        epoch, of whole people of every group.
+    monitor : {"loss", "frr_at_far"}, default="loss"
+        What "best" and ``patience`` look at: the loss without penalty, or the FRR at
+        ``monitor_far`` on held-out people.
+    monitor_far : float, default=1e-3
+        In (0, 1): FAR at which people held out are monitored.
+    patience : int, default=None
+        Epochs without a better value after which training stops; None never does.
+    precision : {"float32", "tf32", "bfloat16"}, default="float32"
+        Of the matrix products; the rest is float32.
+    checkpoint_dir : str or path-like, default=None
+        Where the state is kept after every epoch, for a fit that is killed.
+    callbacks : list of skorch callbacks, default=None
+        As in :class:`EthicalModule`.
+    device : str or torch.device, default="auto"
+        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
+        so far, where the same ``random_state`` need not give the same bits.
+    random_state : int, RandomState instance or None, default=None
+        Draws weights, batches and the people held out.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last one.
+    verbose : int, default=0
+        1 prints a line for each epoch.
+
+    Attributes
+    ----------
+    head_ : torch.nn.Module
+        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
+    identities_ : ndarray, shape (n_identities,)
+        Labels of the people trained on.
+    centroids_ : ndarray of float32, shape (n_identities, n_features_out)
+        Unit rows.
+    threshold_ : float
+        Unified threshold of the last batch, a cosine; nan where alpha is 0.
+    net_ : skorch.NeuralNet
+        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
+    history_ : frame
+        A row for each epoch: losses, monitored values, learning rate, seconds.
+    n_validation_images_ : int
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
+        0 where nobody is held out.
+    n_features_in_ : int
+    feature_names_in_ : ndarray, shape (n_features,)
+        Where X was a frame with names.
+
+    See Also
+    --------
+    skfairfr.losses.FPRPenaltyLoss : The loss, for a training loop of your own.
+    skfairfr.metrics.instance_far : Each image's false acceptance rate, before and after.
+    EthicalModule : Mitigates with group labels.
+
+    References
+    ----------
+    .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
+       (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
+       CVPR. The abstract gives the penalty; equation numbers were not at hand.
+
+    Examples
+    --------
+    >>> from skfairfr import FPRPenaltyProjector, make_face_embeddings
+    >>> data = make_face_embeddings(40, n_features=16, random_state=0)
+    >>> projector = FPRPenaltyProjector(max_epochs=3, random_state=0)
+    >>> projector.fit(data.X, data.y).transform(data.X).shape == data.X.shape
+    True
+    """
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sensitive_features=None):
+        """Train the head.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            Embeddings of a frozen encoder. On a CPU a memory map may be larger than
+            memory.
+        y : array-like, shape (n_samples,)
+            Identity of each image, or :func:`~skfairfr.face_labels`, or a frame with the
+            column ``identity``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Ignored, like groups inside ``y``, unless there is a ``sampler``: the loss
+            needs none. It is an argument so that a pipeline or a search may pass groups
+            on to its scorers.
+
+        Returns
+        -------
+        self : FPRPenaltyProjector
+
+        Raises
+        ------
+        ValueError
+            If there are not two people, the mean of a person's images is zero
+            (``init="means"``), or the loss becomes infinite.
+        MemoryError
+            If memory does not suffice for the head and the batches.
+
+        Warns
+        -----
+        UserWarning
+            If the fit is interrupted after its first epoch: it keeps the weights as they are
+            then, steps of the epoch that was broken off among them, and a history without it.
+        """
+        return self._fit(X, y, sensitive_features)
+
+    @property
+    def _fields(self):
+        # The loss needs no groups; a sampler may.
+        return ("identity",) if self.sampler is None else ("identity", "group")
+
+    def _read_people(self, identity, group, domain):
+        return everyone(identity, group)
+
+    def _finish(self, loss):
+        self.threshold_ = float(loss.threshold)
+
+    def _make_loss(self, people, rows, n_features, centroids, generator):
+        return FPRPenaltyLoss(
+            people.identities.size,
+            n_features,
+            penalty=self.penalty,
+            far=plain(self.far),
+            alpha=self.alpha,
+            base=self.base,
+            scale=self.scale,
+            margin=self.margin,
+            weighting=self.weighting,
+            momentum=plain(self.momentum),
+            centroids=centroids,
+            generator=generator,
         )

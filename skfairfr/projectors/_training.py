@@ -21,6 +21,7 @@ from torch.utils._pytree import tree_map
 
 from skfairfr.samplers._torch import GroupSampler
 from skfairfr.utils import _saved
+from skfairfr.utils._errors import refused
 from skfairfr.utils._torch import precision_of_products
 from skfairfr.utils._validation import check_path
 
@@ -226,13 +227,6 @@ def train(net, batches, monitor, precision):
             if not net.history:
                 raise
             return True
-    except KeyError as error:
-        if "history" not in str(error):
-            raise
-        raise ValueError(
-            f"callbacks: {error.args[0]} It holds {list(history_columns(net.history))}; "
-            "'valid_loss' is there with validation_fraction=0.2."
-        ) from error
     finally:
         net.notify("on_train_end", X=None, y=None)
     return False
@@ -270,11 +264,10 @@ def _check_positions(positions, n_train):
     positions = np.asarray(positions)
     shape = positions.ndim == 1 and positions.size and positions.dtype.kind in "iu"
     if not shape or positions.min() < 0 or positions.max() >= n_train:
-        raise ValueError(
-            f"sampler must give positions in 0..{n_train - 1}, among the images trained "
-            "on, as integers of shape (n_draws,), one at least; got an array of shape "
-            f"{positions.shape} and type {positions.dtype}: {positions.ravel()[:5]}."
-        )
+        problem = f"must give positions in 0..{n_train - 1}, integers of shape (n_draws,); got "
+        shown = positions.ravel()[:5]
+        problem += f"shape {positions.shape}, type {positions.dtype}: {shown}."
+        raise refused("sampler", positions, problem)
     return torch.as_tensor(positions.astype(np.int64))
 
 
@@ -328,10 +321,8 @@ class Monitor(Callback):
     def on_epoch_end(self, net, **kwargs):
         loss = net.history[-1]["train_loss"]
         if not math.isfinite(loss):
-            raise ValueError(
-                f"The training loss became {loss} in epoch {len(net.history)}: lower lr, "
-                "or give embeddings of a smaller scale."
-            )
+            problem = f"is too high: the training loss became {loss} in epoch "
+            raise refused("lr", net.lr, f"{problem}{len(net.history)};", "lower it.")
         # skorch records numbers of numpy; a checkpoint holds numbers of Python only.
         state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
@@ -378,25 +369,6 @@ class Checkpoint(Callback):
         _saved.write(self.path, tree_map(_to_array, state))
 
 
-def check_callbacks(callbacks):
-    """The caller's callbacks as a list.
-
-    Raises
-    ------
-    ValueError
-        If one is no skorch callback, nor a pair of a name and one.
-    """
-    for given in callbacks or ():
-        callback = given[1] if isinstance(given, tuple) and len(given) == 2 else given
-        kind = callback if isinstance(callback, type) else type(callback)
-        if not issubclass(kind, Callback):
-            raise ValueError(
-                "callbacks must be skorch callbacks, as skorch.callbacks.EpochTimer() is, "
-                f"or pairs of a name and one; got {given!r}."
-            )
-    return list(callbacks or ())
-
-
 def checkpoint_path(estimator, X, people, seed):
     """The file of this fit in ``checkpoint_dir``: the same for the same data and options.
 
@@ -415,11 +387,6 @@ def checkpoint_path(estimator, X, people, seed):
     -------
     path : Path
         Its directory exists.
-
-    Raises
-    ------
-    ValueError
-        If the directory cannot be made.
     """
     told = {
         name: _told(name, value)
@@ -430,13 +397,7 @@ def checkpoint_path(estimator, X, people, seed):
     sample = np.linspace(0, len(X) - 1, min(len(X), N_HASHED_ROWS)).astype(np.int64)
     digest = joblib.hash([told, X.shape, X[sample], vars(people)])
     directory = Path(check_path(estimator.checkpoint_dir, "checkpoint_dir"))
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(
-            f"checkpoint_dir={str(directory)!r} cannot be made ({error}); name a "
-            "directory that can be written to."
-        ) from error
+    directory.mkdir(parents=True, exist_ok=True)
     return directory / f"{type(estimator).__name__}-{digest[:16]}.safetensors"
 
 
@@ -488,7 +449,6 @@ def _told(name, value):
     try:
         return joblib.hash(value)
     except Exception as error:  # what cannot be pickled raises many kinds
-        raise ValueError(
-            f"checkpoint_dir tells fits apart by their options, and {name}={value!r} cannot "
-            "be told from others; give a function or class that its module holds by name."
-        ) from error
+        problem = f"is {value!r}, which checkpoint_dir cannot tell from others;"
+        remedy = "give a function or class that its module holds by name."
+        raise refused(name, value, problem, remedy) from error

@@ -13,17 +13,17 @@ from skfairfr.losses import TripletLoss, semi_hard_negatives
 from skfairfr.losses._triplet import mean_triplet_loss
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import BLOCK_ROWS
-from skfairfr.projectors._held_out import GroupFARs
-from skfairfr.projectors._people import everyone_by_most
+from skfairfr.projectors._people import GroupFARs, everyone_by_most
 from skfairfr.projectors._training import Batches, bind_sampler, epoch_positions
 from skfairfr.samplers import (
+    EXPONENT,
     adjusted_weights,
     dynamic_weights,
     equal_weights,
     natural_weights,
 )
 from skfairfr.samplers._torch import GroupCells
-from skfairfr.samplers._weights import EXPONENT
+from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import FIELDS
 from skfairfr.utils._validation import warn_caller
 
@@ -237,8 +237,8 @@ class TripletProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            If the fit is interrupted: it keeps the weights as they are then, steps of the
-            epoch that was broken off among them, and a history without that epoch.
+            If the fit is interrupted after its first epoch: it keeps the weights as they are
+            then, steps of the epoch that was broken off among them, and a history without it.
         """
         return self._fit(X, y, sensitive_features, domain)
 
@@ -252,11 +252,8 @@ class TripletProjector(BaseProjector):
         self.n_left_out_ = int((~paired).sum())
         if paired.sum() < 2:
             where = "" if domain is None else " in both domains"
-            raise ValueError(
-                f"{int(paired.sum())} of {paired.size} identities have two images"
-                f"{where}, and triplets need two people with a pair; give more images of "
-                "more people."
-            )
+            problem = f"holds {int(paired.sum())} people with two images{where};"
+            raise refused("y", None, problem, "triplets need two: give more images.")
         return people.of(paired)
 
     @property
@@ -284,24 +281,20 @@ class TripletProjector(BaseProjector):
         """Raise where options contradict each other, or need groups and there are none."""
         drawn = self.sampling != "natural" or self.homogeneous
         if drawn and self.sampler is not None:
-            raise ValueError(
-                "sampler and sampling (or homogeneous) both say which images are drawn; "
-                "leave sampling='natural' and homogeneous=False with a sampler."
-            )
+            problem = "and sampling (or homogeneous) both say which images are drawn;"
+            remedy = "leave sampling='natural' and homogeneous=False with a sampler."
+            raise refused("sampler", self.sampler, problem, remedy)
         if group is None and (drawn or self.group_weights is not None):
-            raise ValueError(
-                f"sampling={self.sampling!r} with homogeneous={self.homogeneous} and "
-                f"group_weights={self.group_weights!r} draws by group, but fit was given "
-                "no groups; pass sensitive_features=, or y=face_labels(identity, group)."
-            )
+            problem = "is None, and sampling, homogeneous or group_weights need it;"
+            remedy = "give it to fit, or y=face_labels(identity, group)."
+            raise refused("sensitive_features", None, problem, remedy)
 
     def _hold_out(self, people, rng):
         """As the base does; all are trained on where they are too few to hold any out."""
         if self.validation_fraction == 0 and self.sampling == "dynamic":
-            raise ValueError(
-                "sampling='dynamic' follows the FAR within groups of people held out; set "
-                "validation_fraction=0.2, or another sampling."
-            )
+            problem = "is 'dynamic' and follows FARs of people held out;"
+            remedy = "set validation_fraction=0.2, or another sampling."
+            raise refused("sampling", self.sampling, problem, remedy)
         try:
             return super()._hold_out(people, rng)
         except ValueError as error:
@@ -342,8 +335,9 @@ class TripletProjector(BaseProjector):
         """The GroupSampling whose weights the history shows."""
         known = people.groups[people.groups >= 0]
         counts = np.bincount(known, minlength=people.labels.size)
-        options = self.sampling, self.group_weights, people.labels, counts
-        start = starting_weights(*options)
+        start = starting_weights(
+            self.sampling, self.group_weights, people.labels, counts
+        )
         return GroupSampling(people, start, self.smoothing, self.exponent)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):
@@ -374,15 +368,13 @@ def starting_weights(sampling, group_weights, labels, counts):
         If the weights do not fit the sampling or the groups.
     """
     if group_weights is not None and sampling not in ("adjusted", "dynamic"):
-        raise ValueError(
-            f"group_weights are for sampling='adjusted', or where 'dynamic' starts; with "
-            f"sampling={sampling!r} they would be ignored. Change one of the two."
-        )
+        problem = f"would be ignored with sampling={sampling!r};"
+        remedy = "they are for 'adjusted', or where 'dynamic' starts."
+        raise refused("group_weights", group_weights, problem, remedy)
     if sampling == "adjusted" and group_weights is None:
-        raise ValueError(
-            "sampling='adjusted' needs group_weights={label: weight} with an entry for "
-            f"each of the groups {labels.tolist()}."
-        )
+        problem = "is None, and sampling='adjusted' draws by it;"
+        remedy = f"give {{label: weight}} for each of {labels.tolist()}."
+        raise refused("group_weights", None, problem, remedy)
     if group_weights is not None:
         return adjusted_weights(group_weights, labels)
     if sampling == "natural":

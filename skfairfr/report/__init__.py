@@ -9,14 +9,15 @@ finds the groups that another system harms or helps; ``skfairfr compare`` calls 
 
 from skfairfr.report._audit import audit, audit_data, audit_pairs
 from skfairfr.report._comparison import compare_systems
-from skfairfr.report._comparison_records import (
-    Change,
-    DisparityChange,
-    SystemsComparison,
-)
 from skfairfr.report._data import EmbeddingData, PairData, read_data
 from skfairfr.report._policy import Policy
-from skfairfr.report._records import Audit, Report
+from skfairfr.report._records import (
+    Audit,
+    Change,
+    DisparityChange,
+    Report,
+    SystemsComparison,
+)
 
 __all__ = [
     "Audit",

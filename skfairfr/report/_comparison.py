@@ -13,11 +13,10 @@ from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
-from skfairfr.metrics._roc._paired import PairedSystems
+from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
 from skfairfr.report._arguments import (
     check_about,
     check_data,
-    check_ranges,
     choose_far_max,
     restated,
 )
@@ -27,13 +26,7 @@ from skfairfr.report._audit import (
     check_one_threshold,
     checked_groups,
 )
-from skfairfr.report._comparison_records import (
-    Change,
-    DisparityChange,
-    Measured,
-    SystemsComparison,
-)
-from skfairfr.report._data import EmbeddingData
+from skfairfr.report._data import EmbeddingData, PairData
 from skfairfr.report._measure import RATES, AuditedROC, Points
 from skfairfr.report._notes import (
     collecting,
@@ -41,11 +34,24 @@ from skfairfr.report._notes import (
     reason_to_withhold,
     similar_labels,
 )
-from skfairfr.report._overlap import overlap
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.report._records import (
+    Change,
+    DisparityChange,
+    Measured,
+    SystemsComparison,
+)
+from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._labels import encode, join_columns, to_column
+from skfairfr.utils._validation import check_seed
 from skfairfr.utils._words import TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
+KINDS = {EmbeddingData: "embeddings", PairData: "scored pairs"}
+# How to name the images of either kind.
+NAMING = {
+    EmbeddingData: "name the rows with image.",
+    PairData: "name the images with image_1 and image_2.",
+}
 
 
 def compare_systems(
@@ -156,15 +162,16 @@ def compare_systems(
     groups = checked_groups(common[0], chosen)
     asked = average, impostors, *plain((n_resamples, confidence_level))
     options = AuditOptions(*asked, n_jobs, random_state)
-    check_ranges(options)
+    check_seed(random_state)
     far_max = choose_far_max(common[0].people().size, points.far)
     points = replace(points, far_max=far_max)
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]
     notes += similar_labels(groups, chosen)
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
-        fits = [_fit(name, one, options, far_max) for name, one in named]
+        fits = [_fit(*own, chosen[-1], options, far_max) for own in named]
         rocs = [roc for roc, _ in fits]
+        _check_same(rocs, names, common)
         notes += notes_of(chain(*(w for _, w in fits)))
         # What is undefined is nan, as the tables show.
         with collecting([]):
@@ -230,11 +237,11 @@ def _names_of(data, names):
             names.append(name if name not in names else f"{name} ({position + 1})")
     names = [str(name) for name in names]
     if len(names) != len(data) or len(set(names)) < len(names):
-        raise ArgumentError(
-            Argument("names"),
-            f" must be {len(data)} different ones, one for each system; got {names}.",
-            remedy="Give each system a name of its own.",
-            value=names,
+        raise refused(
+            "names",
+            names,
+            f"must be {len(data)} different ones, one for each system; got {names}.",
+            "Give each system a name of its own.",
         )
     return names
 
@@ -243,24 +250,143 @@ def _check_people(data, names):
     """Raise where nobody is known, by whom two systems could be compared."""
     for argument, one, name in zip(_arguments(data), data, names, strict=True):
         if one.independent:
-            raise ArgumentError(
-                Argument(argument),
-                f": {name} says which pairs are genuine, and not whom they show, so that "
+            raise refused(
+                argument,
+                name,
+                f"{name!r} says which pairs are genuine, and not whom they show, so that "
                 "systems cannot be compared person by person;",
-                remedy=(
-                    *("name the people of both images with ", Argument("identity_1")),
-                    *(" and ", Argument("identity_2"), "."),
-                ),
+                "name the people of both images with identity_1 and identity_2.",
             )
 
 
-def _fit(name, data, options, far_max):
+# ---- what systems have in common -----------------------------------------------------
+
+
+def overlap(data, names):
+    """The images, or the pairs, that all systems have, in one order.
+
+    Images of embeddings are known by the names of their rows, pairs by those of their two
+    images, in either order; without names, rows are the same in the order of the files.
+
+    Parameters
+    ----------
+    data : sequence of EmbeddingData or PairData
+        All of one kind.
+    names : sequence of str
+        Of the systems, for messages.
+
+    Returns
+    -------
+    common : list of EmbeddingData or PairData
+    left_out : tuple of int
+        Images, or pairs, of every system that another lacks.
+
+    Raises
+    ------
+    ArgumentError
+        If the systems have nothing in common.
+    """
+    kind = type(data[0])
+    for one, name in zip(data[1:], names[1:], strict=True):
+        if type(one) is not kind:
+            problem = f"holds {KINDS[type(one)]}, and {names[0]} {KINDS[kind]};"
+            raise _unpaired(name, problem, "give files of one kind.")
+        lost = [
+            attribute for attribute in data[0].columns if attribute not in one.columns
+        ]
+        if lost:
+            remedy = "give all systems the same columns."
+            raise _unpaired(name, f"has no column {lost[0]!r};", remedy)
+    sides = [_image_names(one) for one in data]
+    for own, name in zip(sides[1:], names[1:], strict=True):
+        if (own is None) != (sides[0] is None):
+            problem = f"and {names[0]} do not both name their images;"
+            raise _unpaired(name, problem, NAMING[kind])
+    if sides[0] is None:
+        return list(data), (0,) * len(data)
+    try:
+        keys = _keys(sides)
+    except ValueError as error:
+        problem = f"and {names[0]} do not name their images alike: {error}"
+        raise _unpaired(names[1], problem, "Give each a name, in one type.") from None
+    rows, left_out = _common_rows(keys, names)
+    # Where all have the same rows, nothing is copied.
+    common = [
+        one if own is None else one.take(own)
+        for one, own in zip(data, rows, strict=True)
+    ]
+    return common, left_out
+
+
+def _unpaired(name, problem, remedy):
+    """An error about a system that cannot be paired with the first."""
+    return refused("after", name, f"{name!r} {problem}", remedy)
+
+
+def _image_names(one):
+    """Names of images, or of either image of pairs, (n_sides, n_rows); None without any."""
+    sides = [one.names] if isinstance(one, EmbeddingData) else one.image_names
+    if any(side is None for side in sides):
+        return None
+    return [to_column(side, "image") for side in sides]
+
+
+def _keys(sides):
+    """A code for every image, or for the two of every pair in either order, of every system."""
+    columns = [column for own in sides for column in own]
+    codes = encode(join_columns(columns), "image").codes.astype(np.int64)
+    codes = np.split(codes, np.cumsum([len(column) for column in columns])[:-1])
+    if len(sides[0]) == 1:
+        return codes
+    ends = zip(codes[::2], codes[1::2], strict=True)
+    n_images = max(code.max() for code in codes) + 1
+    return [np.minimum(*both) * n_images + np.maximum(*both) for both in ends]
+
+
+def _common_rows(keys, names):
+    """Rows of every system with the keys that all have, in the order of the first.
+
+    None where all systems have the same rows.
+    """
+    if all(np.array_equal(own, keys[0]) for own in keys):
+        return [None] * len(keys), (0,) * len(keys)
+    common = keys[0]
+    for own, name in zip(keys, names, strict=True):
+        twice = own.size - np.unique(own).size
+        if twice:
+            problem = f"names {twice:,} rows as others, so that they cannot be paired;"
+            raise _unpaired(name, problem, "give each once.")
+        common = common[np.isin(common, own)]
+        if not common.size:
+            problem = f"has no images in common with {names[0]};"
+            raise _unpaired(name, problem, "name images alike, and in one type.")
+    rows = []
+    for own in keys:
+        order = np.argsort(own, kind="stable")
+        rows.append(order[np.searchsorted(own[order], common)])
+    return rows, tuple(own.size - common.size for own in keys)
+
+
+def _check_same(rocs, names, common):
+    """Raise, naming what differs, unless paired rows have the same labels."""
+    remedy = ""
+    if _image_names(common[0]) is None:
+        remedy = f"Rows are paired in their order: {NAMING[type(common[0])]}"
+    for roc, name in zip(rocs[1:], names[1:], strict=True):
+        try:
+            check_same_images(rocs[0], roc)
+        except ValueError as error:
+            problem = f"cannot be paired with {names[0]}: {error}"
+            raise _unpaired(name, problem, remedy) from None
+
+
+def _fit(name, data, attributes, options, far_max):
     """A system's SimilarityROC, and the warnings of its fit."""
     next_step(f"comparing all pairs of {printable(name)}")
     parameters = vars(options) | {"far_max": far_max, "resample": "identities"}
     warnings = []
     with collecting(warnings):
-        roc = data.fit(SimilarityROC(**parameters), tuple(data.columns))
+        roc = data.fit(SimilarityROC(**parameters), attributes)
     return roc, warnings
 
 

@@ -1,10 +1,12 @@
-"""The figures of an audit, as files.
+"""The figures of an audit: as files, and on a page.
 
-Which displays an audit draws, their names and how they are written. What they show is
-computed by :class:`~skfairfr.metrics.SimilarityROC` and drawn by ``skfairfr.metrics``.
+Files show what :class:`~skfairfr.metrics.SimilarityROC` computes, by the displays of
+``skfairfr.metrics``. Figures of a page are SVG, narrow enough to be read on a telephone:
+their functions give a list of (svg, text in its place).
 """
 
 import os
+from io import StringIO
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -15,30 +17,21 @@ from skfairfr._core._parallel import next_step
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
+    GroupRatesDisplay,
     ScoreHistogramDisplay,
     SimilarityROCDisplay,
 )
+from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
-from skfairfr.metrics._plot._group_rates import panel_height
-from skfairfr.metrics._plot._style import (
-    add_legend,
-    mark,
-    percent_ticks,
-    plain_text,
-    row_label,
-)
-from skfairfr.report._common_parts import short_place
-from skfairfr.report._limits import limits_of
-from skfairfr.report._measure import RATES
-from skfairfr.report._notes import collecting
-from skfairfr.report._page_figures import rates_display
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.metrics._plot._groups import panel_height
+from skfairfr.report._notes import collecting, short_place
+from skfairfr.report._policy import limits_of
+from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import temporary
 from skfairfr.utils._validation import check_path
-from skfairfr.utils._words import printable
+from skfairfr.utils._words import NO_DIFFERENCE, RATES, printable
 
 SIZE = (6.4, 4.6)
-SAMPLED = "from a sample"
 # More groups than this, which have no colours of their own left, have axes of their own.
 MAX_GROUPS = 6
 N_COLUMNS = 3
@@ -47,6 +40,20 @@ DPI = 150
 # The same audit writes the same bytes: no date, no random identifiers.
 STEADY = {"svg": {"Date": None}, "png": {"Software": None}}
 SALT = {"svg.hashsalt": "skfairfr"}
+# Inches of a page: at 72 points each, 10-point text is 12 pixels on a screen of 390.
+WIDTH = 4.1
+# More curves than this on one axes cannot be told apart; each has axes of its own.
+MAX_CURVES = 6
+# Characters of a legend's entry, of which two fit into the width.
+LONG_NAME = 16
+TEXT = {"svg.fonttype": "none", "font.size": 10} | SALT
+ABOVE = {"frameon": False, "fontsize": "small"}
+# Colours of changes. In grey the side of 1 separates worse from better, and the width of the
+# line what is certain from what is not.
+VERDICTS = {"worse": "#9B1C1C", "better": "#1B5E20"}
+
+
+# ---- files ---------------------------------------------------------------------------
 
 
 def make_folders(folder, names):
@@ -78,12 +85,8 @@ def make_folders(folder, names):
             with TemporaryFile(dir=path):
                 pass
     except OSError as error:
-        raise ArgumentError(
-            Argument("figures"),
-            f" {os.fspath(folder)!r} cannot be written to ({error.strerror});",
-            remedy="name a folder that can.",
-            value=folder,
-        ) from None
+        problem = f"{os.fspath(folder)!r} cannot be written to ({error.strerror});"
+        raise refused("figures", folder, problem, "name a folder that can.") from None
     return folders
 
 
@@ -145,10 +148,8 @@ class _Drawn:
         self.audited, self.names, self.bands = audited, names, bands
         self.distance = bool(audit.settings.get("distance"))
         # Of the levels of curves every second one, which a reader tells apart.
-        self.far, over_far = (
-            default_levels(audited.roc)[::2],
-            audit.curves.threshold[::2],
-        )
+        self.far = default_levels(audited.roc)[::2]
+        over_far = audit.curves.threshold[::2]
         grid = np.unique(np.append(over_far, audited.points.threshold))
         if grid.size < 3:
             grid = np.unique(np.append(grid, np.linspace(*score_range(audited.roc), 9)))
@@ -156,8 +157,7 @@ class _Drawn:
         self.order = np.searchsorted(grid, over_far)
         self.places = [level.rates[0].far.value for level in audit.levels]
         self.beyond = self.along["far"].sampled
-        far_max = audited.roc.far_max if self.beyond.any() else None
-        self.shaded = {"far_max": far_max, "beyond": SAMPLED}
+        self.far_max = audited.roc.far_max if self.beyond.any() else None
 
     def groups(self, rows):
         """Labels of some rows; None is everyone."""
@@ -170,11 +170,11 @@ class _Drawn:
             SimilarityROCDisplay.from_roc(self.audited.roc, ax=ax, **options)
         else:
             found = self.along["frr"].fields(rows, self.order)
-            found |= dict.fromkeys(("band_low", "band_high")) | self.shaded
-            found["frr"] = found.pop("value")
-            groups = self.groups(rows)
-            SimilarityROCDisplay(far=self.far, groups=groups, **found).plot(ax)
-        self._mark_levels(ax)
+            found |= dict.fromkeys(("band_low", "band_high"))
+            found |= {"frr": found.pop("value"), "groups": self.groups(rows)}
+            found |= {"far": self.far, "far_max": self.far_max}
+            SimilarityROCDisplay(**found).plot(ax)
+        self._mark(ax, self.places, above=True)
 
     def error_rates(self, ax, rows):
         """Both rates over thresholds."""
@@ -183,31 +183,21 @@ class _Drawn:
             fields = found.fields(rows, slice(None))
             columns[rate] = fields.pop("value")
             columns |= {f"{rate}_{name}": values for name, values in fields.items()}
-        ErrorRateDisplay(
-            threshold=self.grid,
-            **columns,
-            groups=self.groups(rows),
-            distance=self.distance,
-            sampled_to=float(self.grid[self.beyond].max())
-            if self.beyond.any()
-            else None,
-            beyond=SAMPLED,
-        ).plot(ax)
-        self._mark_thresholds(ax)
+        if self.beyond.any():
+            columns["sampled_to"] = float(self.grid[self.beyond].max())
+        columns |= {"groups": self.groups(rows), "distance": self.distance}
+        ErrorRateDisplay(threshold=self.grid, **columns).plot(ax)
+        self._mark(ax, self.audited.points.threshold)
 
     def scores(self, ax, rows):
         """Histograms of both kinds of pairs."""
         edges, densities = self.audited.densities
-        ScoreHistogramDisplay(
-            edges=edges,
-            genuine=densities["frr"][rows],
-            impostor=densities["far"][rows],
-            n_genuine=self.audited.n_pairs["frr"][rows],
-            n_impostor=self.audited.n_pairs["far"][rows],
-            groups=self.groups(rows),
-            distance=self.distance,
-        ).plot(ax)
-        self._mark_thresholds(ax)
+        columns = {"groups": self.groups(rows), "distance": self.distance}
+        for kind, rate in (("genuine", "frr"), ("impostor", "far")):
+            columns[kind] = densities[rate][rows]
+            columns[f"n_{kind}"] = self.audited.n_pairs[rate][rows]
+        ScoreHistogramDisplay(edges=edges, **columns).plot(ax)
+        self._mark(ax, self.audited.points.threshold)
 
     def disparity(self, ax):
         """The largest over the smallest rate, of either."""
@@ -215,17 +205,14 @@ class _Drawn:
         fields = {n: np.stack([f[n][self.order] for f in found]) for n in found[0]}
         fields |= dict.fromkeys(("band_low", "band_high", "normalized_uncertainty"))
         curves = tuple((rate, "max_min") for rate in RATES)
-        fields |= {"curves": curves, **self.shaded}
-        DisparityCurveDisplay(far=self.far, **fields).plot(ax)
-        self._mark_levels(ax)
+        fields |= {"curves": curves, "far": self.far, "far_max": self.far_max}
+        DisparityCurveDisplay(**fields).plot(ax)
+        self._mark(ax, self.places, above=True)
 
-    def _mark_levels(self, ax):
-        mark(ax, self.places, self.names)
-        add_legend(ax, min(len(self.places), 2), above=True)
-
-    def _mark_thresholds(self, ax):
-        mark(ax, self.audited.points.threshold, self.names)
-        add_legend(ax, min(len(self.places), 2))
+    def _mark(self, ax, places, above=False):
+        """Mark the operating points, and make room for their names."""
+        _style.mark(ax, places, self.names)
+        _style.add_legend(ax, min(len(self.places), 2), above=above)
 
 
 def _draw_rates(figure, display):
@@ -245,7 +232,7 @@ def _by_group(draw, groups, always):
         axes = figure.subplots(n_rows, N_COLUMNS, squeeze=False).ravel()
         for ax, row in zip(axes, own, strict=False):
             draw(ax, [*always, row])
-            ax.set_title(row_label(groups[row]), fontsize="medium", pad=24)
+            ax.set_title(_style.row_label(groups[row]), fontsize="medium", pad=24)
             if ax.get_legend() is not None:
                 ax.get_legend().remove()
         for ax in axes[len(own) :]:
@@ -257,19 +244,16 @@ def _by_group(draw, groups, always):
 
 def _align(axes):
     """Give panels the same axes, so that groups can be compared."""
-    for get, change, side in (
-        ("get_xlim", "set_xlim", "x"),
-        ("get_ylim", "set_ylim", "y"),
-    ):
-        limits = np.array([getattr(ax, get)() for ax in axes])
+    for side in ("x", "y"):
+        limits = np.array([getattr(ax, f"get_{side}lim")() for ax in axes])
         # Axes of distances run the other way.
         reverse = limits[0, 0] > limits[0, 1]
         ends = (limits.max(), limits.min()) if reverse else (limits.min(), limits.max())
         for ax in axes:
-            getattr(ax, change)(*ends)
+            ax.set(**{f"{side}lim": ends})
             axis = getattr(ax, f"{side}axis")
             if axis.get_scale() == "log":
-                percent_ticks(axis, (ends[0], min(ends[1], 1.0)))
+                _style.percent_ticks(axis, (ends[0], min(ends[1], 1.0)))
 
 
 def _write(draw, path, size, title):
@@ -280,9 +264,8 @@ def _write(draw, path, size, title):
     figure = Figure(figsize=size, layout="constrained")
     draw(figure)
     if title:
-        above = figure.get_suptitle()
-        text = f"{plain_text(title)}\n{above}" if above else plain_text(title)
-        figure.suptitle(text, fontsize="small", wrap=True)
+        texts = filter(None, (_style.plain_text(title), figure.get_suptitle()))
+        figure.suptitle("\n".join(texts), fontsize="small", wrap=True)
     # The layout takes as long as writing: once for all formats.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -293,3 +276,322 @@ def _write(draw, path, size, title):
             figure.savefig(target, dpi=DPI, metadata=STEADY[extension])
         written.append(target)
     return written
+
+
+# ---- rates on a page -----------------------------------------------------------------
+
+
+def rates_display(levels, names, limits, confidence_level):
+    """A GroupRatesDisplay of levels, not drawn; arguments are those of ``group_rates``."""
+    columns = {}
+    for rate in RATES:
+        found = [[getattr(row, rate) for row in level.rates] for level in levels]
+        for field in ("value", "low", "high", "supported"):
+            name = rate if field == "value" else f"{rate}_{field}"
+            columns[name] = np.array(
+                [[getattr(f, field) for f in row] for row in found]
+            )
+    return GroupRatesDisplay(
+        groups=_printable(row.group for row in levels[0].rates),
+        **columns,
+        names=tuple(names),
+        limits=limits,
+        confidence_level=confidence_level,
+    )
+
+
+def _printable(groups):
+    """Labels that a font has glyphs for; None is everyone."""
+    return tuple(None if g is None else printable(g) for g in groups)
+
+
+def group_rates(levels, names, limits, confidence_level):
+    """The FMR and the FNMR of every group at every level, an SVG for each.
+
+    Parameters
+    ----------
+    levels : tuple of Level
+    names : sequence of str, shape (n_levels,)
+        Of the levels.
+    limits : dict of str -> ndarray, shape (n_levels,)
+        Of each rate; nan where there is none.
+    confidence_level : float in (0, 1)
+
+    Returns
+    -------
+    figures : list of tuple
+    """
+    display = rates_display(levels, names, limits, confidence_level)
+    groups = display.groups
+    # Two long names do not fit beside each other.
+    long_names = len(names) > 1 and max(map(len, names)) > LONG_NAME
+    height = panel_height(len(groups), len(levels)) + 0.2 * long_names * len(names)
+    # Beside long labels the axes are too narrow for the title in one line.
+    gap = "\n" if max(map(_length, groups)) > 12 else " "
+
+    def draw(figure, rate):
+        display.plot([figure.subplots()], rates=(rate,))
+        (ax,) = display.axes_
+        ax.set_xlabel(f"{_style.RATE_TITLES[rate]},{gap}log scale")
+        if long_names:
+            entries = ax.get_legend_handles_labels()
+            ax.get_legend().remove()
+            figure.legend(*entries, loc="outside upper center", **ABOVE)
+
+    about = "of every group, with intervals"
+    return [
+        _svg(lambda figure, r=rate: draw(figure, r), height + 0.35, f"{title} {about}")
+        for rate, title in _style.RATE_TITLES.items()
+    ]
+
+
+# ---- detection error tradeoffs -------------------------------------------------------
+
+
+def det(curves, levels, names):
+    """Detection error tradeoff of every group, with the operating points marked.
+
+    Parameters
+    ----------
+    curves : Curves
+    levels : tuple of Level
+    names : sequence of str, shape (n_levels,)
+
+    Returns
+    -------
+    figures : list of tuple
+    """
+    groups = _printable(curves.groups)
+    styles = _style.group_styles(groups)
+    ends = [_ends(values) for values in (curves.far, curves.frr)]
+    marks = [{"linestyle": "none", "marker": marker} for marker in _style.MARKERS]
+    # The points of a group have its colour, and the marker of their level.
+    of_levels = [
+        {"color": _style.GREY} | marks[place % len(marks)]
+        for place in range(len(names))
+    ]
+
+    def draw_row(ax, row, style):
+        label = _style.row_label(groups[row])
+        _draw_curve(ax, curves, row, style | {"marker": ""}, label)
+        for level, mark in zip(levels, of_levels, strict=True):
+            _mark_points(ax, [level.rates[row]], style["color"], mark["marker"])
+
+    def draw_panel(ax, panel):
+        # Each panel has one group: its colour need not tell it from others.
+        draw_row(ax, 0, {"color": "0.55", "linestyle": "-", "linewidth": 1.4})
+        draw_row(ax, panel + 1, {"color": _style.COLOURS[0], "linestyle": "-"})
+        return _is_drawn(curves, panel + 1)
+
+    def draw_all(figure):
+        ax = figure.subplots()
+        for row, style in enumerate(styles):
+            draw_row(ax, row, style | ({} if row else {"linewidth": 1.4}))
+        _set_det_axes(ax, ends)
+        ax.set(xlabel=_style.RATE_TITLES["far"], ylabel=_style.RATE_TITLES["frr"])
+        for name, look in zip(names, of_levels, strict=True):
+            ax.plot([], [], **look, label=_style.plain_text(name))
+        labels = ax.get_legend_handles_labels()[1]
+        n_columns = 3 if max(map(len, labels)) < 12 else 2
+        place = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
+        ax.legend(**place, ncols=n_columns, handlelength=2.6, **ABOVE)
+
+    about = f"{FNMR_OVER_FMR} of every group; points mark {', '.join(names)}"
+    if len(groups) > MAX_CURVES:
+        return [_panels(groups[1:], draw_panel, ends, about, names, of_levels)]
+    return [_svg(draw_all, 4.1, about)]
+
+
+FNMR_OVER_FMR = f"{_style.RATE_TITLES['frr']} over {_style.RATE_TITLES['far']}"
+
+
+def det_of_systems(curves, levels, names):
+    """Detection error tradeoff of several systems, a panel for each group.
+
+    Parameters
+    ----------
+    curves : sequence of Curves, shape (n_systems,)
+        Of the same groups.
+    levels : sequence of tuple of Level, shape (n_systems,)
+    names : sequence of str, shape (n_systems,)
+
+    Returns
+    -------
+    figures : list of tuple
+    """
+    styles = [_style.line_style(row) for row in range(len(names))]
+    ends = [
+        _ends(np.concatenate([np.ravel(getattr(one, rate)) for one in curves]))
+        for rate in RATES
+    ]
+
+    def draw_panel(ax, row):
+        for one, of_system, name, style in zip(
+            curves, levels, names, styles, strict=True
+        ):
+            _draw_curve(ax, one, row, style | {"marker": ""}, name)
+            rates = [level.rates[row] for level in of_system]
+            _mark_points(ax, rates, style["color"], style["marker"])
+        return any(_is_drawn(one, row) for one in curves)
+
+    about = f"{FNMR_OVER_FMR} of every group under {', '.join(names)}"
+    return [
+        _panels(_printable(curves[0].groups), draw_panel, ends, about, names, styles)
+    ]
+
+
+def _panels(groups, draw_panel, ends, about, names, styles):
+    """A panel for each group, two in a row; what each name looks like above all."""
+    n_rows = ceil(len(groups) / 2)
+
+    def draw(figure):
+        from matplotlib.lines import Line2D
+
+        shape = {"squeeze": False, "sharex": True, "sharey": True}
+        axes = figure.subplots(n_rows, 2, **shape).ravel()
+        for panel, (ax, group) in enumerate(zip(axes, groups, strict=False)):
+            if not draw_panel(ax, panel):
+                where = {"transform": ax.transAxes, "ha": "center"}
+                ax.text(0.5, 0.08, "no curve", fontsize="small", **where)
+            _set_det_axes(ax, ends)
+            ax.set_title(_style.row_label(group, 20), fontsize="small")
+            ax.tick_params(labelsize="x-small", labelbottom=panel + 2 >= len(groups))
+        for ax in axes[len(groups) :]:
+            ax.set_visible(False)
+        # All panels share their ticks; the largest rates have the shortest labels.
+        ticks = axes[0].get_xticks()
+        axes[0].set_xticks(ticks[::-1][:: ceil(len(ticks) / 3)])
+        figure.supxlabel(_style.RATE_TITLES["far"], fontsize="medium")
+        figure.supylabel(_style.RATE_TITLES["frr"], fontsize="medium")
+        lines = [Line2D([], [], **style) for style in styles]
+        place = {"loc": "outside upper center", "handlelength": 3.4}
+        figure.legend(lines, list(map(_style.plain_text, names)), **place, **ABOVE)
+
+    return _svg(draw, 0.8 + 0.2 * len(names) + 1.75 * n_rows, about)
+
+
+def _is_drawn(curves, row):
+    """Whether a group has a point with both rates above zero."""
+    return bool(((curves.far[row] > 0) & (curves.frr[row] > 0)).any())
+
+
+def _draw_curve(ax, curves, row, style, label):
+    """The curve of a group where both rates are above zero."""
+    x, y = (np.where(v > 0, v, np.nan) for v in (curves.far[row], curves.frr[row]))
+    ax.plot(x, y, **style, label=label)
+
+
+def _mark_points(ax, rates, color, marker):
+    """Operating points of a group, hollow where one of the rates is hollow elsewhere."""
+    for rate in rates:
+        point, face, edge = (rate.far.value, rate.frr.value), color, "white"
+        if not (rate.far.supported and rate.frr.supported):
+            face, edge = edge, face
+        look = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": 6.5}
+        if min(point) > 0:
+            ax.plot(*point, marker=marker, linestyle="none", zorder=4, **look)
+
+
+def _set_det_axes(ax, ends):
+    ax.set(xscale="log", yscale="log", xlim=ends[0], ylim=ends[1])
+    _style.percent_ticks(ax.xaxis, ends[0])
+    _style.percent_ticks(ax.yaxis, ends[1])
+    _style.light_grid(ax)
+
+
+def _ends(values):
+    """Ends of a log axis about positive rates."""
+    shown = values[np.isfinite(values) & (values > 0)]
+    if not shown.size:
+        return 1e-3, 1.0
+    high = min(shown.max() * 1.3, 1.0)
+    return min(shown.min() / 1.3, high / 4), high
+
+
+# ---- changes -------------------------------------------------------------------------
+
+
+def changes(found, rate, names):
+    """What a rate is divided or multiplied by, for every group and level.
+
+    Parameters
+    ----------
+    found : list of Change
+        Of one rate of one system.
+    rate : {"far", "frr"}
+    names : dict of tuple -> str
+        Level and threshold of a change -> its name.
+
+    Returns
+    -------
+    figure : tuple
+    """
+    groups = list(dict.fromkeys((c.attribute, c.group) for c in found))
+    levels = list(names)
+    values = np.array(
+        [[c.ratio, c.ratio_low, c.ratio_high] for c in found], dtype=float
+    )
+    shown = values[np.isfinite(values) & (values > 0)]
+    shown = np.clip([*shown, 0.8, 1.25], 1e-3, 1e3)
+    ends = shown.min() / 1.15, shown.max() * 1.15
+    labels = [_style.row_label(None if a is None else printable(g)) for a, g in groups]
+    looks = {w: {"color": c, "linewidth": 3.0} for w, c in VERDICTS.items()}
+    looks[NO_DIFFERENCE] = {"color": _style.GREY, "linewidth": 1.0}
+    markers = [_style.MARKERS[n % len(_style.MARKERS)] for n in range(len(levels))]
+
+    def draw(figure):
+        ax = figure.subplots()
+        ax.axvline(1, color="black", linewidth=1)
+        for change, (ratio, low, high) in zip(found, values, strict=True):
+            place = levels.index((change.far, change.threshold))
+            y = groups.index((change.attribute, change.group))
+            y += 0.56 * (place / (len(levels) - 1) - 0.5) if len(levels) > 1 else 0
+            look = looks.get(change.verdict, looks[NO_DIFFERENCE])
+            if np.isfinite(low) and not np.isnan(high):
+                ax.hlines(y, max(low, ends[0]), min(high, ends[1]), **look)
+                for beyond, edge, arrow in (
+                    (low < ends[0], ends[0], "<"),
+                    (high > ends[1], ends[1], ">"),
+                ):
+                    if beyond:
+                        at = {"marker": arrow, "clip_on": False}
+                        ax.plot(edge, y, color=look["color"], **at)
+            if ratio > 0 and np.isfinite(ratio):
+                at = {"marker": markers[place], "linestyle": "none"}
+                ax.plot(ratio, y, color=look["color"], **at)
+        for name, marker in zip(names.values(), markers, strict=True):
+            at = {"marker": marker, "linestyle": "none", "label": name}
+            ax.plot([], [], color=_style.GREY, **at)
+        for word, look in looks.items():
+            ax.plot([], [], **look, label=word)
+        ax.set(xscale="log", xlim=ends, ylim=(len(groups) - 0.5, -0.5))
+        ax.set_yticks(range(len(groups)), labels)
+        ax.set_xlabel(f"{RATES[rate]}, after / before, log scale")
+        _style.ratio_ticks(ax.xaxis, ends)
+        _style.light_grid(ax)
+        ax.grid(False, axis="y")
+        ax.tick_params(axis="y", length=0)
+        for row in range(0, len(groups), 2):
+            ax.axhspan(row - 0.5, row + 0.5, facecolor="0.96", zorder=-1)
+        place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
+        ax.legend(**place, **ABOVE)
+
+    about = f"{_style.RATE_TITLES[rate]} after, over before, of every group"
+    return _svg(draw, panel_height(len(groups), len(levels)) + 0.35, about)
+
+
+def _length(group):
+    return len(_style.row_label(group))
+
+
+def _svg(draw, height, about):
+    """What is drawn on a figure, as SVG, and the text in its place."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(TEXT):
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        draw(figure)
+        written = StringIO()
+        figure.savefig(written, format="svg", metadata={"Date": None})
+    return written.getvalue(), about

@@ -17,8 +17,7 @@ from skfairfr.metrics import (
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
 from skfairfr.metrics._roc._estimates import support_of
 from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
-from skfairfr.report._common_parts import in_words
-from skfairfr.report._notes import collecting
+from skfairfr.report._notes import collecting, in_words
 from skfairfr.report._records import (
     Curves,
     Disparity,
@@ -31,7 +30,8 @@ from skfairfr.report._records import (
     Level,
     Matrix,
 )
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.report._verdicts import beyond_all_scores
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
 from skfairfr.utils._words import level_percent, percent
 
@@ -83,20 +83,21 @@ class Points:
         With ``distance`` thresholds are distances.
         """
         if far is not None and threshold is not None:
-            raise ArgumentError(
-                *(Argument("far", far), " and ", Argument("threshold", threshold)),
-                " were both given; a threshold is set by its FAR or given:",
-                remedy="leave one out.",
+            raise refused(
+                "far",
+                far,
+                "and threshold were both given; a threshold is set by its FAR or given:",
+                "leave one out.",
             )
         if threshold is not None:
             given = to_array(threshold, "threshold")
             if given.dtype.kind in "fiu" and not np.isfinite(given).all():
-                raise ArgumentError(
-                    Argument("threshold"),
-                    f" must be finite; got {plain(threshold)}, which accepts all pairs, "
+                raise refused(
+                    "threshold",
+                    threshold,
+                    f"must be finite; got {plain(threshold)}, which accepts all pairs, "
                     "none, or is no number.",
-                    remedy="Give the score at which the system accepts.",
-                    value=threshold,
+                    "Give the score at which the system accepts.",
                 )
             similarity = check_threshold(threshold) * (-1 if distance else 1)
             return cls(None, np.unique(similarity), "given")
@@ -281,34 +282,40 @@ class AuditedROC:
                 worst_group = points.worst_group
         disparities = [self._disparity(*about) for about in hows]
         matrices = [None] * points.size if in_short else self._matrices()
-        return tuple(
-            Level(
-                None if points.far is None else float(points.far[level]),
-                float(points.threshold[level]),
-                float(worst_group[level]),
-                tuple(
-                    GroupRates(
-                        label, *(of[row][level] for of in (*figures, *errors, *worth))
-                    )
-                    for row, label in enumerate(self.labels)
-                ),
-                tuple(of_levels[level] for of_levels in disparities),
-                tuple(
-                    finding
-                    for rate, found in zip(RATES, figures, strict=True)
-                    if judged is not None
-                    for finding in self._findings(
-                        rate,
-                        [of_level[level] for of_level in found],
-                        judged.get((rate, "overall", level)),
-                    )
-                ),
-                points.set_on,
-                () if in_short else self._indices(figures, level),
-                matrix=matrices[level],
+        levels = []
+        for level in range(points.size):
+            rates = tuple(
+                GroupRates(
+                    label, *(of[row][level] for of in (*figures, *errors, *worth))
+                )
+                for row, label in enumerate(self.labels)
             )
-            for level in range(points.size)
-        )
+            findings = [
+                finding
+                for rate, found in zip(RATES, figures, strict=True)
+                if judged is not None
+                for finding in self._findings(
+                    rate,
+                    [of_level[level] for of_level in found],
+                    judged.get((rate, "overall", level)),
+                )
+            ]
+            if beyond_all_scores(rates[0]):
+                findings = [replace(f, verdict="undetermined") for f in findings]
+            levels.append(
+                Level(
+                    None if points.far is None else float(points.far[level]),
+                    float(points.threshold[level]),
+                    float(worst_group[level]),
+                    rates,
+                    tuple(of_levels[level] for of_levels in disparities),
+                    tuple(findings),
+                    points.set_on,
+                    () if in_short else self._indices(figures, level),
+                    matrix=matrices[level],
+                )
+            )
+        return tuple(levels)
 
     def missed_levels(self):
         """Notes about levels that ties of scores miss by more than a tenth, a list."""

@@ -1,4 +1,4 @@
-"""Notes of an audit, built from the values of warnings.
+"""What a report says beside its numbers: notes, reasons, and operating points in words.
 
 SimilarityROC warns in Python's words, with a code and with the numbers and names of its
 message as values. A note has the same meaning in the words of a report.
@@ -6,13 +6,21 @@ message as values. A note has the same meaning in the words of a report.
 
 import warnings
 from contextlib import contextmanager
+from itertools import groupby
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import ReversedScoresWarning
-from skfairfr.utils._errors import Argument, Message
-from skfairfr.utils._words import RATES, level_percent
+from skfairfr.utils._words import (
+    RATES,
+    accepted,
+    capital,
+    given_point,
+    level_percent,
+    percent,
+    printable,
+)
 
 # What SimilarityROC warns of that belongs into an audit's notes.
 ABOUT_DATA = (UndefinedMetricWarning, ReversedScoresWarning)
@@ -101,16 +109,14 @@ def similar_labels(groups, chosen):
 
 
 def _below_resolution(far, smallest, group=None):
-    whose = "all impostor pairs"
+    whose, about = "all impostor pairs", ""
     if group is not None:
         whose = f"the impostor pairs within group {group}"
-    about = "" if group is None else "This is about BFAR and BFRR. "
-    return Message(
+        about = "This is about BFAR and BFRR. "
+    return (
         f"An FMR of {level_percent(far)} is below 1 / (impostor pairs) = "
-        f"{level_percent(smallest)}, the smallest FMR that "
-        f"{whose} can resolve. {about}The threshold is above their largest score. "
-        "Give a larger ",
-        *(Argument("far"), " or more people."),
+        f"{percent(smallest)}, the smallest FMR that {whose} can resolve. {about}The "
+        "threshold is above their largest score. Give a larger FMR, or more people."
     )
 
 
@@ -134,3 +140,119 @@ NOTES = {
     "left_out": _left_out,
     "no_error": _no_error,
 }
+
+
+# ---- operating points ----------------------------------------------------------------
+
+
+def place_of(level, found):
+    """The operating point of a level in words."""
+    if level.far is None:
+        return f"the given {given_point(level.threshold, found.settings)}"
+    other = " on other data" if getattr(level, "set_on", "") == "other data" else ""
+    return f"an FMR of {level_percent(level.far)}{other}"
+
+
+def short_place(level, found):
+    """The same for a legend."""
+    place = place_of(level, found).replace("an FMR of", "FMR")
+    return place.removeprefix("the given ").replace("on other data", "elsewhere")
+
+
+def heading_of(level, found):
+    """The same for a heading."""
+    return capital(place_of(level, found).removeprefix("an ").removeprefix("the "))
+
+
+def title_of(level, found):
+    """The same with the threshold there."""
+    return f"{heading_of(level, found)}: {accepted(level.threshold, found.settings)}"
+
+
+# ---- reasons -------------------------------------------------------------------------
+
+# Why nothing is concluded, in short and at length, by the code of the warning.
+WITHHELD = {
+    "reversed_scores": (
+        "scores look like distances",
+        "genuine pairs mostly have smaller scores than impostor pairs, as distances do. If "
+        "the scores are distances, give --distance (in Python distance=True); if it was "
+        "given, leave it out.",
+    ),
+    "reversed_beside_others": (
+        "scores of one system look like distances",
+        "genuine pairs mostly have smaller scores than impostor pairs, unlike those of the "
+        "other system: change the sign of its scores.",
+    ),
+    "uninformative_scores": (
+        "scores are no better than chance",
+        "scores hardly tell genuine pairs from impostor pairs, as where labels are not in "
+        "the order of the rows.",
+    ),
+}
+# How the reason of a figure ends that was not counted over all pairs.
+SOURCES = {
+    "all pairs": "",
+    "sample": "beyond the FMR up to which all pairs are held: from a uniform sample of "
+    "impostor pairs",
+}
+
+
+def nothing_concluded(settings):
+    """A headline, and in a list why nothing is concluded; two empty ones if something is.
+
+    The reason names the systems of a comparison.
+    """
+    found = settings.get("withheld")
+    if not found:
+        return "", []
+    if isinstance(found, str):
+        short, why = WITHHELD[found]
+        reasons = [f"Nothing is concluded: {why}"]
+    else:
+        short = " and ".join(
+            dict.fromkeys(WITHHELD[code][0] for code in found.values())
+        )
+        told = [f" In {printable(n)}, {WITHHELD[code][1]}" for n, code in found.items()]
+        reasons = [f"Nothing is concluded.{''.join(told)}"]
+    return f"Undetermined: {short}.", reasons
+
+
+def reason_in_words(figure, rate=None):
+    """Why a figure rests on too few errors; its group, and a given rate, were named."""
+    words = {}
+    for reason in figure.reasons:
+        of_rate = rate is None and reason.rate in RATES and reason.code != "no_pairs"
+        about = f"{RATES[reason.rate]}: " if of_rate else ""
+        words.setdefault(about, []).append(reason.words)
+    text = "; ".join(f"{about}{'; '.join(texts)}" for about, texts in words.items())
+    return text or printable(figure.reason)
+
+
+def in_words(reasons, source="all pairs"):
+    """Reasons, of any length, as one text that ends with the source.
+
+    Parameters
+    ----------
+    reasons : sequence of Reason
+    source : {"all pairs", "sample"}, default="all pairs"
+
+    Returns
+    -------
+    text : str
+    """
+    texts = []
+    for label, of_label in groupby(reasons, lambda reason: reason.label):
+        lacking, others, rate = [], [], ""
+        for reason in of_label:
+            if reason.code == "no_pairs":
+                lacking.append(reason.words.removesuffix(" pair"))
+            else:
+                others.append(reason.words)
+                rate = rate or reason.rate
+        told = [f"{' and '.join(lacking)} pair"] if lacking else []
+        if rate and label.endswith(own := rate.upper()):
+            label = label.removesuffix(own) + RATES[rate]
+        texts.append(": ".join(filter(None, (label, "; ".join(told + others)))))
+    # A label at the start may begin with space.
+    return "; ".join(filter(None, [*texts, SOURCES[source]])).strip()

@@ -1,54 +1,45 @@
-"""A policy: the limits of a gate, in a file that is kept beside the system."""
+"""A policy: the limits of a gate, in a file that is kept beside the system.
+
+What a file may hold is said once, in ``policies/schema.json``, where the ``description`` of
+every key is what an error says that it must be.
+"""
 
 import json
 import math
-import numbers
 import os
-import sys
 import tomllib
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from skfairfr.report._checks import check_limits
-from skfairfr.report._limits import LIMITS
-from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
-from skfairfr.utils._validation import check_path
+import numpy as np
 
+from skfairfr.utils._errors import plain, refused, suggestion
+from skfairfr.utils._validation import check_path, to_float
+
+# Limit -> the rate of each group that it limits, at the overall threshold.
+RATE_LIMITS = {"max_fmr": "far", "max_fnmr": "frr"}
+# Limit -> the rate, the operating point and the disparity that it limits.
+RATIO_LIMITS = {
+    "max_bfar": ("far", "worst_group", "max_min"),
+    "max_bfrr": ("frr", "worst_group", "max_min"),
+    "max_fmr_ratio": ("far", "overall", "max_min"),
+    "max_fnmr_ratio": ("frr", "overall", "max_min"),
+    "max_fmr_geomean_ratio": ("far", "overall", "max_geomean"),
+    "max_fnmr_geomean_ratio": ("frr", "overall", "max_geomean"),
+}
+LIMITS = (*RATE_LIMITS, *RATIO_LIMITS)
+# Share of data sets in which an undetermined check is settled by the people that it is said
+# to need: at half of them one comparison of two is as likely as not.
+POWER = 0.8
 SHIPPED = files("skfairfr.report") / "policies"
 USUAL_LEVEL = 0.95
-MOST = sys.float_info.max
 # The parser's time grows with the square of the parts of a key.
 MOST_BYTES = 16_384
-# Tables of ``at`` in a file have these keys.
-KEYS_OF_AT = ("fmr", "threshold", "limits")
 # What may be several in a file.
-LISTS = ("fmr", "threshold", "attributes")
-# Key -> what it may be, and how to write it.
-MEANINGS = {
-    "name": ("must be a text of one line", 'Write name = "door".'),
-    "description": ("must be a text", 'Write description = "...", or leave it out.'),
-    "allow_threshold": (
-        "must be true or false",
-        "Write allow_threshold = true, or leave it out.",
-    ),
-    "confidence_level": (
-        "must lie in (0, 1)",
-        "Write confidence_level = 0.95 for 95 %.",
-    ),
-    "fmr": (
-        "must hold numbers in (0, 1)",
-        "Write fmr = 1e-4, or several as fmr = [1e-3, 1e-4].",
-    ),
-    "threshold": (
-        "must hold finite numbers",
-        "Write threshold = 0.4, or several as threshold = [0.4, 0.5].",
-    ),
-    "attributes": (
-        "must hold names of columns",
-        'Write attributes = ["gender"], or leave it out.',
-    ),
-}
+POINTS = ("fmr", "threshold")
+LISTS = (*POINTS, "attributes")
 
 
 @dataclass(frozen=True)
@@ -98,7 +89,7 @@ class Policy:
     {'max_fmr': 0.0001, 'max_fnmr': 0.01}
     >>> Policy("gate", {"max_fmr": 2})
     Traceback (most recent call last):
-    skfairfr.utils._errors.ArgumentError: policy='gate': max_fmr must be a number in (0, 1), ...
+    skfairfr.utils._errors.ArgumentError: policy 'gate': limits.max_fmr must be a number ...
     """
 
     name: str
@@ -112,28 +103,14 @@ class Policy:
     description: str = ""
 
     def __post_init__(self):
-        if isinstance(self.name, str) and not self.name.isprintable():
-            remedy = "Leave out line breaks, tabs and invisible characters."
-            text = "name must be printable, on one line"
-            raise _problem(self, text, self.name, remedy=remedy)
-        for name, is_allowed in (
-            ("name", lambda value: isinstance(value, str) and value.strip()),
-            ("description", lambda value: isinstance(value, str)),
-            ("allow_threshold", lambda value: isinstance(value, bool)),
-            ("confidence_level", _is_share),
-        ):
-            if not is_allowed(getattr(self, name)):
-                raise _misfit(self, name, getattr(self, name))
-        fmr = _several(self, "fmr", _is_share)
-        object.__setattr__(self, "fmr", tuple(map(float, fmr)))
-        threshold = _several(self, "threshold", _is_number)
-        object.__setattr__(self, "threshold", tuple(map(float, threshold)))
+        for name in LISTS:
+            object.__setattr__(self, name, _several(getattr(self, name)))
+        _check_tables(self.name, self._tables())
         # A float16 would round the arithmetic of the verdicts.
+        for name in ("fmr", "threshold"):
+            object.__setattr__(self, name, tuple(map(float, getattr(self, name))))
         object.__setattr__(self, "confidence_level", float(self.confidence_level))
-        names = _several(self, "attributes", lambda v: isinstance(v, str) and v != "")
-        object.__setattr__(self, "attributes", names)
-        _check_operating_points(self)
-        _check_all_limits(self)
+        self._check_rules()
 
     @classmethod
     def read(cls, source):
@@ -158,14 +135,19 @@ class Policy:
         label = check_path(source, "policy")
         path = Path(label)
         if label in cls.shipped():
-            path = SHIPPED / _file_of(label)
+            path = SHIPPED / (label.replace("-", "_") + ".toml")
         elif not os.path.isfile(path):  # which says no to a name that is too long, too
-            raise _problem(
+            known = ", ".join(cls.shipped())
+            raise _refused(
                 label,
-                "is neither a file nor a policy that is shipped",
-                remedy=f"Give a file, or {', '.join(cls.shipped())}.",
+                "neither a file nor a policy that is shipped.",
+                f"Give a file, or {known}.",
             )
-        return cls.from_dict(_values_of(path, label), label)
+        try:
+            return cls.from_dict(_values_of(path, label), label)
+        except RecursionError:
+            text = "no policy: it holds tables or lists inside each other without end."
+            raise _refused(label, text, "Keep what the schema names.") from None
 
     @classmethod
     def from_dict(cls, values, source=None):
@@ -188,32 +170,21 @@ class Policy:
         ArgumentError
             A ValueError: if a key is unknown, or a value cannot be used.
         """
-        if not isinstance(values, dict):
-            raise _problem(source, "must be tables of keys and values", values)
-        source = values.get("name", "policy") if source is None else source
-        known = [f.name for f in fields(cls)]
-        _check_keys(source, values, known)
-        if "name" not in values:
-            raise _problem(source, "has no name", remedy='Write name = "...".')
-        for name in LISTS:
-            if isinstance(values.get(name), list | tuple) and not values[name]:
-                remedy = f"{MEANINGS[name][1].split(', or')[0]}, or leave {name} out."
-                text = f"{name} must not be empty"
-                raise _problem(source, text, values[name], remedy=remedy)
-        given = dict(values)
-        if "at" in given:
-            points, given["at"] = _single_levels(source, given["at"])
-            for kind, levels in points.items():
-                own = given.get(kind, ())
-                own = own if isinstance(own, list | tuple) else (own,)
-                given[kind] = (*own, *(x for x in levels if x not in own))
-        try:
-            return cls(**given)
-        except ArgumentError as error:
-            # The file is where to look, not the name in it.
-            _, *problem = error.problem.parts
-            about = Argument("policy", source)
-            raise ArgumentError(about, *problem, remedy=error.remedy) from None
+        if source is None:
+            source = values.get("name") if isinstance(values, dict) else None
+        _check_tables(source, values)
+        if "at" not in values:
+            return cls(**values)
+        at, points = {}, {name: _several(values.get(name, ())) for name in POINTS}
+        for table in values["at"]:
+            kind = "fmr" if "fmr" in table else "threshold"
+            if table[kind] in at:
+                text = f"at has two tables of {kind} = {table[kind]:g};"
+                raise _refused(source, text, "write their limits into one.")
+            at[table[kind]] = table["limits"]
+            if table[kind] not in points[kind]:
+                points[kind] += (table[kind],)
+        return cls(**values | points | {"at": at})
 
     @staticmethod
     def shipped():
@@ -245,6 +216,40 @@ class Policy:
             for name, limit in limits.items():
                 found[name] = min(limit, found.get(name, math.inf))
         return found
+
+    def _tables(self):
+        """The policy as its file has it."""
+        tables = {f.name: getattr(self, f.name) for f in fields(self)}
+        if isinstance(self.at, dict):
+            kind = "threshold" if self.threshold else "fmr"
+            tables["at"] = [{kind: p, "limits": of} for p, of in self.at.items()]
+        return {
+            name: value
+            for name, value in tables.items()
+            if not isinstance(value, dict | list | tuple) or len(value)
+        }
+
+    def _check_rules(self):
+        """Raise where keys contradict each other, which the schema cannot say."""
+        points = self.threshold or self.fmr
+        unknown = [point for point in self.at if point not in points]
+        if unknown:
+            known = ", ".join(f"{point:g}" for point in points) or "none"
+            raise _refused(
+                self.name,
+                f"at must be about its levels ({known}); got {plain(unknown[0])!r}.",
+                "Add it to fmr or threshold.",
+            )
+        if self.allow_threshold and (self.at or self.threshold):
+            own = "at" if self.at else "threshold"
+            raise _refused(
+                self.name,
+                f"it has allow_threshold and {own}, which another threshold would set "
+                "aside;",
+                "leave one out.",
+            )
+        if self.threshold or self.allow_threshold:
+            check_operating_point(self.all_limits, self.name)
 
 
 @dataclass(frozen=True)
@@ -294,6 +299,7 @@ def settle(policy, data, far, threshold, threshold_from, limits, confidence_leve
     -------
     asked : Asked
     """
+    given_point = threshold is not None or threshold_from is not None
     if policy is not None:
         policy = _as_policy(policy)
         given = {"far": far, "threshold": threshold, "threshold_from": threshold_from}
@@ -301,23 +307,25 @@ def settle(policy, data, far, threshold, threshold_from, limits, confidence_leve
         _check_alone(policy, given)
         data = _by_attributes(policy, data)
     if threshold is not None and threshold_from is not None:
-        raise ArgumentError(
-            *(Argument("threshold", threshold), " and ", Argument("threshold_from")),
-            " were both given; a threshold is given or set on other data:",
-            remedy="leave one out.",
+        raise refused(
+            "threshold",
+            plain(threshold),
+            "and threshold_from were both given; a threshold is given or set on other data:",
+            "leave one out.",
         )
     if policy is None:
+        if limits is not None:
+            check_limits(limits)
         limits = {} if limits is None else limits
-        check_limits(limits, threshold is None and threshold_from is None)
+        if given_point:
+            check_operating_point(limits)
         level = USUAL_LEVEL if confidence_level is None else plain(confidence_level)
-        by_default = far is None and threshold is None and threshold_from is None
+        by_default = far is None and not given_point
         return Asked(data, far, threshold, limits, {}, level, by_default, {})
     if far is None and threshold is None:
         far, threshold = list(policy.fmr) or None, list(policy.threshold) or None
-    try:
-        check_limits(policy.all_limits, threshold is None and threshold_from is None)
-    except ArgumentError as error:
-        raise _about(policy, error) from None
+    if given_point:
+        check_operating_point(policy.all_limits, policy.name)
     asked = policy.limits, policy.at, policy.confidence_level
     return Asked(data, far, threshold, *asked, False, {"policy": policy.name})
 
@@ -327,11 +335,11 @@ def _as_policy(policy):
         return policy
     if isinstance(policy, str | os.PathLike):
         return Policy.read(policy)
-    raise ArgumentError(
-        Argument("policy"),
-        f" must be a Policy, its file or the name of one that is shipped; got "
+    raise refused(
+        "policy",
+        policy,
+        "must be a Policy, its file or the name of one that is shipped; got "
         f"{plain(policy)!r}.",
-        value=policy,
     )
 
 
@@ -339,11 +347,11 @@ def _by_attributes(policy, data):
     """The data with the policy's attributes alone, if it names any."""
     missing = [name for name in policy.attributes if name not in data.columns]
     if missing:
-        raise _problem(
-            policy,
-            f"is about {', '.join(map(repr, missing))}, and the data have "
-            f"{', '.join(map(repr, data.columns))}",
-            remedy="Name the column so, or change the policy's attributes.",
+        raise _refused(
+            policy.name,
+            f"it is about {', '.join(map(repr, missing))}, and the data have "
+            f"{', '.join(map(repr, data.columns))}.",
+            "Name the column so, or change the policy's attributes.",
         )
     if not policy.attributes:
         return data
@@ -363,171 +371,165 @@ def _check_alone(policy, given):
         "confidence_level": "confidence_level",
     }
     for name, own in sets.items():
-        if given[name] is None or own is None:
+        value = given[name]
+        if value is None or own is None:
             continue
-        value = plain(given[name])
-        what = [Argument(name, value)]
-        if name == "threshold_from":
-            what = [Argument(name)]
-        elif name == "limits" and isinstance(value, dict) and value:
-            what = [Argument(n, v) for n, v in value.items()]
-            what = [part for one in what for part in (one, ", ")][:-1]
-        raise ArgumentError(
-            Argument("policy", policy.name),
-            f" sets {own}, and ",
-            *what,
-            " was given too;",
-            remedy="leave one out, or write into the policy what it is to ask.",
+        if name == "limits" and isinstance(value, dict):
+            name = next(iter(value), name)
+        raise refused(
+            name,
+            value,
+            f"was given, and the policy {policy.name!r} sets {own};",
+            "leave one out, or write into the policy what it is to ask.",
         )
     if points is None and given["far"] is None and given["threshold"] is None:
-        raise ArgumentError(
-            Argument("policy", policy.name),
-            " leaves open where the system operates;",
-            remedy=("give ", Argument("threshold"), " or ", Argument("far"), "."),
+        raise _refused(
+            policy.name,
+            "it leaves open where the system operates;",
+            "give the level or the threshold as well.",
+        )
+
+
+# ---- limits -------------------------------------------------------------------------
+
+
+def rate_of(name):
+    """The rate that a limit is about."""
+    return RATE_LIMITS.get(name) or RATIO_LIMITS[name][0]
+
+
+def verdict_of(figure, limit):
+    """Verdict of an interval about a limit; undetermined where there is none."""
+    if figure.low > limit:
+        return "failed"
+    return "passed" if figure.high <= limit else "undetermined"
+
+
+def limits_of(audit):
+    """Limits on rates, to be drawn.
+
+    Parameters
+    ----------
+    audit : Audit
+        With its checks.
+
+    Returns
+    -------
+    limits : dict of str -> ndarray, shape (n_levels,)
+        nan where a level has none.
+    """
+    found = {}
+    for check in audit.checks:
+        rate = RATE_LIMITS.get(check.name)
+        if rate is None:
+            continue
+        row_of = found.setdefault(rate, np.full(len(audit.levels), np.nan))
+        for place, level in enumerate(audit.levels):
+            if (check.far, check.threshold) == (level.far, level.threshold):
+                row_of[place] = check.limit
+    return found
+
+
+def check_operating_point(limits, policy=None):
+    """Raise where a limit is about a threshold that the audited data set, and it was given.
+
+    Parameters
+    ----------
+    limits : dict of str -> float
+        With keys of LIMITS.
+    policy : str, default=None
+        Name of the policy that has them.
+    """
+    for name, limit in limits.items():
+        if name not in RATIO_LIMITS or RATIO_LIMITS[name][1] != "worst_group":
+            continue
+        other = name.replace("bfar", "fmr_ratio").replace("bfrr", "fnmr_ratio")
+        about = (
+            (name, limit, "")
+            if policy is None
+            else ("policy", policy, f"{policy!r}: {name} ")
+        )
+        raise refused(
+            *about[:2],
+            f"{about[2]}is about the threshold where no group's FMR exceeds a level, and "
+            "the threshold was given;",
+            f"use {other}, or leave the threshold to an FMR level.",
         )
 
 
 # ---- the keys ------------------------------------------------------------------------
 
 
-def _problem(policy, text, *value, remedy="", end="."):
-    """An error about a policy, its name or its file."""
-    label = getattr(policy, "name", policy)
-    if value:
-        text = f"{text}; got {plain(value[0])!r}"
-    link = " " if text.startswith(("is ", "has ", "cannot ", "sets ")) else ": "
-    about = Argument("policy", label), f"{link}{text}{end}"
-    return ArgumentError(*about, remedy=remedy, value=label)
-
-
-def _about(policy, error):
-    """An error about limits as one about the policy that has them."""
-    return _problem(policy, str(error.problem), remedy=str(error.remedy), end="")
-
-
-def _misfit(policy, name, value):
-    """An error about a value that a key cannot have."""
-    meaning, remedy = MEANINGS[name]
-    return _problem(policy, f"{name} {meaning}", value, remedy=remedy)
-
-
-def _is_number(value):
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        return False
-    return -MOST <= value <= MOST
-
-
-def _is_share(value):
-    return _is_number(value) and 0 < value < 1
-
-
-def _check_keys(policy, values, known, table=None):
-    """Raise where a table, by default the file itself, has a key that it may not have."""
-    unknown = [key for key in values if key not in known]
-    if not unknown:
+def check_limits(limits):
+    """Raise unless limits of an audit are those that a policy may have."""
+    error = _first_error(limits, "limits")
+    if error is None:
         return
-    keys = "key" if len(unknown) == 1 else "keys"
-    named = ", ".join(repr(plain(key)) for key in unknown)
-    where = "" if table is None else f" under {table}"
+    argument = next(iter(error.path), "limits")
+    problem, remedy = _told(error)
+    raise refused(argument, error.instance, problem, remedy)
+
+
+def _check_tables(label, tables):
+    """Raise, with the path of the key, unless tables are what the schema describes."""
+    error = _first_error(tables, None)
+    if error is not None:
+        path = error.json_path.removeprefix("$").removeprefix(".")
+        problem, remedy = _told(error)
+        raise _refused(label, f"{path} {problem}".lstrip(), remedy)
+
+
+def _told(error):
+    """What is wrong with an instance, by an error of the schema, and what to do."""
+    if error.validator != "additionalProperties":
+        got = f"; got {plain(error.instance)!r}" if error.path else ""
+        return f"must be {error.schema['description']}{got}.", ""
+    known = list(error.schema["properties"])
+    unknown = [key for key in error.instance if key not in known]
     remedy = f"{suggestion(unknown[0], known)}Known are {', '.join(known)}."
-    if table != "limits" and unknown[0] in LIMITS:
+    if "limits" in known and unknown[0] in LIMITS:
         remedy = f"Write {unknown[0]} under limits."
-    elif table is not None and unknown[0] in (f.name for f in fields(Policy)):
+    elif error.path and unknown[0] in Policy.__dataclass_fields__:
         remedy = f"Write {unknown[0]} above the first line in brackets, as [limits]."
-    raise _problem(policy, f"has unknown {keys} {named}{where}", remedy=remedy)
+    keys = "key" if len(unknown) == 1 else "keys"
+    return f"has the unknown {keys} {', '.join(map(repr, plain(unknown)))}.", remedy
 
 
-def _several(policy, name, is_allowed):
+def _first_error(instance, part):
+    """The outermost error of an instance by a part of the schema; None without any."""
+    errors = _validator(part).iter_errors(instance)
+    return min(errors, key=lambda error: len(error.path), default=None)
+
+
+@cache
+def _validator(part):
+    # It takes a tenth of a second to load.
+    from jsonschema import Draft202012Validator, validators
+
+    # Tuples are lists here, and neither nan nor an integer beyond floats is a number.
+    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "array": lambda _, value: isinstance(value, list | tuple),
+            "number": lambda _, value: math.isfinite(to_float(value)),
+        }
+    )
+    schema = Policy.schema()
+    if part is not None:
+        schema = {"$ref": f"#/$defs/{part}", "$defs": schema["$defs"]}
+    return validators.extend(Draft202012Validator, type_checker=types)(schema)
+
+
+def _several(values):
     """One value, or a sequence of several, as a tuple."""
-    values = getattr(policy, name)
     # Arrays and Series are sequences, too; what has other shapes is refused below.
     values = values.tolist() if hasattr(values, "tolist") else values
-    found = tuple(values) if isinstance(values, list | tuple) else (values,)
-    for value in found:
-        if not is_allowed(value):
-            raise _misfit(policy, name, value)
-    if len(set(found)) < len(found):
-        remedy = "Leave the second one out."
-        raise _problem(policy, f"{name} must hold a value once", values, remedy=remedy)
-    return found
+    return tuple(values) if isinstance(values, list | tuple) else (values,)
 
 
-def _check_operating_points(policy):
-    if policy.fmr and policy.threshold:
-        raise _problem(
-            policy,
-            "has fmr and threshold, and a threshold is set by its FMR or given",
-            remedy="Leave one out.",
-        )
-    if not isinstance(policy.at, dict):
-        raise _problem(policy, "at must be a dict of levels to limits", policy.at)
-    points = policy.threshold or policy.fmr
-    unknown = [point for point in policy.at if point not in points]
-    if unknown:
-        known = ", ".join(f"{point:g}" for point in points) or "none"
-        text = f"at must be about its levels ({known})"
-        raise _problem(policy, text, unknown[0], remedy="Add it to fmr or threshold.")
-    if policy.allow_threshold and (policy.at or policy.threshold):
-        own = "at" if policy.at else "threshold"
-        raise _problem(
-            policy,
-            f"has allow_threshold and {own}, which another threshold would set aside",
-            remedy="Leave one out.",
-        )
-
-
-def _check_all_limits(policy):
-    is_set = not policy.threshold and not policy.allow_threshold
-    for limits in (policy.limits, *policy.at.values()):
-        if not isinstance(limits, dict):
-            raise _problem(
-                policy,
-                "limits must be a table (in Python, a dict)",
-                limits,
-                remedy="Write limits = { max_fmr = 1e-4 }.",
-            )
-        _check_keys(policy, limits, LIMITS, "limits")
-        try:
-            check_limits(limits, is_set)
-        except ArgumentError as error:
-            raise _about(policy, error) from None
-    if not policy.all_limits:
-        raise _problem(
-            policy,
-            "sets no limit, so that every audit would pass",
-            remedy=f"Give one of {', '.join(LIMITS)} under limits.",
-        )
-
-
-def _single_levels(source, tables):
-    """Levels and thresholds of the tables under ``at``, and the limits of each."""
-    of_tables = isinstance(tables, list | tuple) and len(tables) > 0
-    if not of_tables or not all(isinstance(table, dict) for table in tables):
-        remedy = (
-            "Write [[at]], and below it fmr = 1e-3 and limits = { max_fnmr = 0.01 }."
-        )
-        text = "at must be a list of tables ([[at]])"
-        raise _problem(source, text, tables, remedy=remedy)
-    points, at = {"fmr": [], "threshold": []}, {}
-    for table in tables:
-        _check_keys(source, table, KEYS_OF_AT, "at")
-        kinds = [kind for kind in points if kind in table]
-        if len(kinds) != 1 or not table.get("limits"):
-            text = "every table under at must have limits, and either fmr or threshold"
-            remedy = "Write fmr = 1e-3 and limits = { max_fnmr = 0.01 }."
-            raise _problem(source, text, table, remedy=remedy)
-        (kind,) = kinds
-        if not _is_number(table[kind]):
-            text = f"{kind} under at must be one finite number"
-            remedy = f"Write one [[at]] with {kind} = 0.1 for each."
-            raise _problem(source, text, table[kind], remedy=remedy)
-        point = float(table[kind])
-        if point in at:
-            remedy = "Write its limits into one table."
-            raise _problem(source, "at must name a level once", point, remedy=remedy)
-        points[kind].append(point)
-        at[point] = table["limits"]
-    return {kind: levels for kind, levels in points.items() if levels}, at
+def _refused(label, problem, remedy=""):
+    """The error that a policy, known by its name or its file, cannot be used."""
+    about = "" if label is None else f"{plain(label)!r}: "
+    return refused("policy", label, f"{about}{problem}", remedy)
 
 
 def _values_of(path, label):
@@ -536,24 +538,13 @@ def _values_of(path, label):
         with open(path, "rb") as file:
             written = file.read(MOST_BYTES + 1)
         if len(written) > MOST_BYTES:
-            text = f"is no policy: it has more than {MOST_BYTES:,} bytes"
-            raise _problem(label, text, remedy="Keep what the schema names.")
+            text = f"no policy: it has more than {MOST_BYTES:,} bytes."
+            raise _refused(label, text, "Keep what the schema names.")
         # Some editors put a mark of the encoding first.
         return tomllib.loads(written.decode("utf-8-sig"))
     except OSError as error:
-        raise _problem(label, f"cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        text = f"is no text in UTF-8, in line {line}"
-        raise _problem(label, text, remedy="Save it in that encoding.") from None
-    except RecursionError:
-        text = "holds lists or tables inside each other without end"
-        raise _problem(label, text, remedy="Close each on its line.") from None
-    except tomllib.TOMLDecodeError as error:
+        raise _refused(label, f"cannot be read ({error.strerror}).") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         found = "".join(c if c.isprintable() else " " for c in str(error))
         remedy = 'Write key = value on each line: text in "", numbers as 0.01 or 1e-4.'
-        raise _problem(label, f"is no TOML: {found}", remedy=remedy) from None
-
-
-def _file_of(name):
-    return name.replace("-", "_") + ".toml"
+        raise _refused(label, f"no TOML: {found}.", remedy) from None

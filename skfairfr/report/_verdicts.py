@@ -214,3 +214,18 @@ def _adjusted(compared):
         if groups.n_tests == 1:
             p[~np.isnan(p)] = values[0]
     return found
+
+
+def beyond_all_scores(everyone):
+    """That a threshold accepts every pair, or none, which tells nothing; else empty.
+
+    Parameters
+    ----------
+    everyone : GroupRates
+        At the threshold.
+    """
+    rejected = np.array([1 - everyone.far.value, everyone.frr.value])
+    for share, accepted in ((0, "every pair"), (1, "no pair")):
+        if np.allclose(rejected, share, rtol=0, atol=1e-12):
+            return f"the threshold lies beyond all scores: {accepted} is accepted"
+    return ""

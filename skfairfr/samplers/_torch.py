@@ -7,13 +7,10 @@ import numpy as np
 import torch
 from torch.utils.data import Sampler
 
-from skfairfr.samplers._weights import (
-    adjusted_weights,
-    equal_weights,
-    natural_weights,
-)
+from skfairfr.samplers import adjusted_weights, equal_weights, natural_weights
+from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import Labels, encode
-from skfairfr.utils._validation import check_count, check_option, plain
+from skfairfr.utils._validation import check_count, check_option
 
 # Weights that have a name.
 NAMED_WEIGHTS = ("natural", "equal")
@@ -54,29 +51,24 @@ class GroupCells:
         weights = torch.as_tensor(weights, dtype=torch.float64) * known
         total = weights.sum()
         if total == 0:
-            raise ValueError(
-                "No image belongs to a group with a weight above 0; give such a group a "
-                "weight, or images with known groups."
-            )
+            problem = "are 0 for every group that has an image;"
+            raise refused("weights", weights, problem, "give one a weight above 0.")
         unknown = self.counts[-1:] / len(self)
         return torch.cat([weights / total * (1 - unknown), unknown])
 
     def draw(self, weights, n_draws, generator):
         """Positions (n_draws,) drawn with replacement: a group, then one of its images."""
-        shares = self.probabilities(weights)
-        cells = torch.multinomial(
-            shares, n_draws, replacement=True, generator=generator
-        )
-        return self._members(cells, generator)
+        return self._members(self._draw_cells(weights, n_draws, generator), generator)
 
     def draw_batches(self, weights, batch_size, n_batches, generator):
         """``n_batches`` times positions (batch_size,), all of one batch from one group."""
-        shares = self.probabilities(weights)
-        cells = torch.multinomial(
-            shares, n_batches, replacement=True, generator=generator
-        )
+        cells = self._draw_cells(weights, n_batches, generator)
         drawn = self._members(cells.repeat_interleave(batch_size), generator)
         return list(drawn.split(batch_size))
+
+    def _draw_cells(self, weights, n_draws, generator):
+        shares = self.probabilities(weights)
+        return torch.multinomial(shares, n_draws, replacement=True, generator=generator)
 
     def _members(self, cells, generator):
         """One image of each cell, uniformly."""
@@ -90,7 +82,10 @@ class GroupCells:
 class GroupSampler(Sampler):
     """Base of both samplers: the images' groups, their weights and the generator."""
 
-    def __init__(self, groups=None, *, weights="equal", generator=None):
+    # The options, beside the weights, that its text shows.
+    _options = ()
+
+    def __init__(self, groups, weights, generator):
         super().__init__()
         if not isinstance(weights, dict):
             check_option(weights, "weights", NAMED_WEIGHTS)
@@ -117,11 +112,8 @@ class GroupSampler(Sampler):
             If none were given.
         """
         if self._cells is None:
-            raise ValueError(
-                f"{type(self).__name__} was made without groups, for the sampler= of a "
-                "projector, which gives it those of the images trained on. To iterate "
-                "over it, make it with groups=."
-            )
+            problem = "is None, as for the sampler= of a projector, which gives them;"
+            raise refused("groups", None, problem, "to iterate over it, give groups=.")
         return self._cells, self._group_weights
 
     def _own_generator(self):
@@ -131,7 +123,9 @@ class GroupSampler(Sampler):
         return self.generator
 
     def __repr__(self):
-        shown = [f"weights={self.weights!r}", *self._own_options()]
+        shown = [f"weights={self.weights!r}"]
+        options = ((name, getattr(self, name)) for name in self._options)
+        shown += [f"{name}={value}" for name, value in options if value is not None]
         if self._cells is not None:
             shown.insert(0, f"<groups of {len(self._cells)} images>")
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -186,8 +180,10 @@ class GroupWeightedSampler(GroupSampler):
     >>> loader = torch.utils.data.DataLoader(range(1000), 32, sampler=sampler)
     """
 
+    _options = ("n_draws",)
+
     def __init__(self, groups=None, *, weights="equal", n_draws=None, generator=None):
-        super().__init__(groups, weights=weights, generator=generator)
+        super().__init__(groups, weights, generator)
         self.n_draws = None if n_draws is None else check_count(n_draws, "n_draws", 1)
 
     def __iter__(self):
@@ -222,9 +218,6 @@ class GroupWeightedSampler(GroupSampler):
         """
         cells, weights = self._prepare(_labels_of(self, group, labels))
         return cells.draw(weights, self.n_draws or len(cells), generator)
-
-    def _own_options(self):
-        return [] if self.n_draws is None else [f"n_draws={self.n_draws}"]
 
 
 class HomogeneousBatchSampler(GroupSampler):
@@ -278,6 +271,8 @@ class HomogeneousBatchSampler(GroupSampler):
     >>> loader = torch.utils.data.DataLoader(range(1000), batch_sampler=sampler)
     """
 
+    _options = ("batch_size", "n_batches")
+
     def __init__(
         self,
         groups=None,
@@ -287,7 +282,7 @@ class HomogeneousBatchSampler(GroupSampler):
         n_batches=None,
         generator=None,
     ):
-        super().__init__(groups, weights=weights, generator=generator)
+        super().__init__(groups, weights, generator)
         self.batch_size = check_count(batch_size, "batch_size", 1)
         self.n_batches = (
             None if n_batches is None else check_count(n_batches, "n_batches", 1)
@@ -332,19 +327,12 @@ class HomogeneousBatchSampler(GroupSampler):
         size = min(self.batch_size, len(cells))
         return size, self.n_batches or -(-len(cells) // size)
 
-    def _own_options(self):
-        shown = [f"batch_size={self.batch_size}"]
-        return (
-            shown if self.n_batches is None else [*shown, f"n_batches={self.n_batches}"]
-        )
-
 
 def _weights_of(weights, groups, cells):
     """The weight of each group, (n_groups,)."""
     if len(groups) == 0:
-        raise ValueError(
-            "groups are unknown for every image; give the group of some at least."
-        )
+        problem = "are unknown for every image; give the group of some at least."
+        raise refused("groups", None, problem)
     if isinstance(weights, dict):
         return adjusted_weights(weights, groups)
     if weights == "natural":
@@ -355,10 +343,9 @@ def _weights_of(weights, groups, cells):
 def _labels_of(sampler, group, labels):
     """The groups that a projector passes, as Labels; raises where it has none."""
     if group is None:
-        raise ValueError(
-            f"sampler={plain(sampler)!r} draws by group, but fit was given no groups; "
-            "pass sensitive_features=, or y=face_labels(identity, group)."
-        )
+        problem = f"is None, and sampler={plain(sampler)!r} draws by group;"
+        remedy = "give it to fit, or y=face_labels(identity, group)."
+        raise refused("sensitive_features", None, problem, remedy)
     group = np.asarray(group)
     if labels is None:
         labels = np.arange(group.max(initial=-1) + 1)

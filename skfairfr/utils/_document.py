@@ -1,21 +1,30 @@
-"""A document as a tree of sections, and its writers as plain text and as Markdown.
+"""A document as a tree of sections, and its writers: plain text, Markdown and HTML.
 
 The parts of a section are sections, paragraphs (str), lists of points (list of str),
 :class:`Verdict`, :class:`Facts`, :class:`Table` and :class:`Figure`. Texts are plain: each
-writer escapes what its form would take for more.
+writer escapes what its form would take for more. A page has no script and takes nothing from
+a network: figures are images within it.
 """
 
+import os
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from fnmatch import fnmatch
+from functools import cache
+from importlib import metadata
 from textwrap import wrap
 
+from skfairfr.utils._validation import check_line
+
 WIDTH = 100
+NO_BREAK = "\N{NO-BREAK SPACE}"
 # What a terminal may not have, and what it gets instead.
 PLAIN = str.maketrans(
     {
-        "\N{NO-BREAK SPACE}": " ",
+        NO_BREAK: " ",
         "\N{EN DASH}": "-",
         "\N{MINUS SIGN}": "-",
         "\N{HORIZONTAL ELLIPSIS}": "..",
@@ -23,16 +32,18 @@ PLAIN = str.maketrans(
 )
 # What Markdown or HTML would take for more than text.
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+# Between a number and its percent sign, or a sign before it.
+BESIDE_NUMBER = re.compile(r"(?<=\d) (?=%)|(?<=<) (?=\d)")
+IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document with a heading; ``name`` is its anchor, ``short`` its entry."""
+    """A part of a document with a heading; ``name`` is its anchor."""
 
     name: str
     title: str
     parts: list
-    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,15 +140,24 @@ class Figure:
     draw: Callable = field(repr=False)
 
 
+def _kept_together(text):
+    """A text in which no line ends between a number and its sign."""
+    return BESIDE_NUMBER.sub(NO_BREAK, text)
+
+
+def _intervals_together(text):
+    """A text in which no line ends within brackets either."""
+    text = _kept_together(text)
+    return IN_BRACKETS.sub(lambda found: found[0].replace(" ", NO_BREAK), text)
+
+
 # ---- plain text ----------------------------------------------------------------------
 
 
 def write_text(document):
     """A document for a terminal: lines of at most 100 columns, figures left out."""
-    parts, said = (
-        [[*_underlined(document.title, "="), *wrap(document.subtitle, WIDTH)]],
-        set(),
-    )
+    parts = [[*_underlined(document.title, "="), *_wrapped(document.subtitle)]]
+    said = set()
     for section in document.sections:
         parts += _text_of_section(section, said)
     return "\n\n".join("\n".join(part) for part in parts).translate(PLAIN) + "\n"
@@ -163,47 +183,43 @@ def _text_of_section(section, said, underline="-"):
     return [[*_underlined(section.title, underline), *blocks[0]], *blocks[1:]]
 
 
+def _wrapped(text, width=WIDTH, **options):
+    return wrap(_kept_together(text), width, **options)
+
+
 def _underlined(text, underline):
-    lines = wrap(text, WIDTH)
+    lines = _wrapped(text)
     return [*lines, underline * len(lines[-1])] if underline else lines
 
 
-def _points(texts, mark="- "):
-    indents = {"initial_indent": mark, "subsequent_indent": " " * len(mark)}
-    return [line for text in texts for line in wrap(text, WIDTH, **indents)]
-
-
-def _verdict(part):
-    return [*wrap(part.headline, WIDTH), *_points(part.texts)]
-
-
-def _facts(part):
-    return _points([f"{term}: {text}" for term, text in part.rows])
+def _points(texts):
+    indents = {"initial_indent": "- ", "subsequent_indent": "  "}
+    return [line for text in texts for line in _wrapped(text, **indents)]
 
 
 def _table(part):
-    caption = wrap(part.caption, WIDTH)
     rows = [part.head, *([r.line, *(c.line for c in r.cells)] for r in part.rows)]
     if len(rows) == 1:
         return []
-    widths = _widths(rows)
-    if sum(widths) + 2 * len(widths) > WIDTH + 2:
-        lines = []
-        for name, *cells in rows[1:]:
-            told = zip(part.head[1:], cells, strict=True)
-            about = "; ".join(f"{h}: {c}" for h, c in told if c)
-            lines += _points([f"{name}: {about}"])
-        return [*caption, *lines]
-    return [*caption, *(line for row in rows for line in _lines(row, widths))]
+    lines = _wrapped(part.caption)
+    for kept in (_intervals_together, _kept_together):
+        shown = [list(map(kept, row)) for row in rows]
+        widths = _widths(shown)
+        if sum(widths) + 2 * len(widths) <= WIDTH + 2:
+            return [*lines, *(line for row in shown for line in _lines(row, widths))]
+    for name, *cells in rows[1:]:
+        told = zip(part.head[1:], cells, strict=True)
+        about = "; ".join(f"{h}: {c}" for h, c in told if c)
+        lines += _points([f"{name}: {about}"])
+    return lines
 
 
 def _widths(rows):
     """Width of each column; the widest break their lines where all do not fit."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
-    least = [
-        max(len(w) for c in column for w in (c.split() or [""])) for column in columns
-    ]
+    # Lines end at plain spaces alone.
+    least = [max(len(w) for c in column for w in c.split(" ")) for column in columns]
     while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
         room = [w - n for w, n in zip(widths, least, strict=True)]
         if not any(room):
@@ -221,10 +237,10 @@ def _lines(row, widths):
 
 
 TEXTS = {
-    str: lambda text: wrap(text, WIDTH),
+    str: _wrapped,
     list: _points,
-    Verdict: _verdict,
-    Facts: _facts,
+    Verdict: lambda verdict: [*_wrapped(verdict.headline), *_points(verdict.texts)],
+    Facts: lambda facts: _points(f"{term}: {text}" for term, text in facts.rows),
     Table: _table,
     Figure: lambda figure: [],
 }
@@ -258,21 +274,93 @@ def escaped(text):
     return SPECIAL.sub(r"\\\1", plain).replace("\\<", "&lt;")
 
 
+def _markdown_points(texts):
+    return [f"- {escaped(text)}" for text in texts]
+
+
 def _markdown_table(part):
-    head = f"| {' | '.join(map(escaped, part.head))} |"
-    rows = ([row.line, *(cell.line for cell in row.cells)] for row in part.rows)
-    body = [f"| {' | '.join(map(escaped, row))} |" for row in rows]
+    rows = [part.head, *([r.line, *(c.line for c in r.cells)] for r in part.rows)]
+    head, *body = [f"| {' | '.join(map(escaped, row))} |" for row in rows]
     return [escaped(part.caption), "", head, "|---" * len(part.head) + "|", *body]
 
 
 MARKDOWN = {
     str: lambda text: [escaped(text)],
-    list: lambda texts: [f"- {escaped(text)}" for text in texts],
-    Verdict: lambda v: [
-        f"**{escaped(v.headline)}**",
-        *(["", *(f"- {escaped(text)}" for text in v.texts)] if v.texts else []),
-    ],
-    Facts: lambda facts: [f"- {escaped(t)}: {escaped(v)}" for t, v in facts.rows],
+    list: _markdown_points,
+    Verdict: lambda v: [f"**{escaped(v.headline)}**", "", *_markdown_points(v.texts)],
+    Facts: lambda facts: _markdown_points(f"{t}: {v}" for t, v in facts.rows),
     Table: _markdown_table,
     Figure: lambda figure: [],
 }
+
+
+# ---- HTML ----------------------------------------------------------------------------
+
+
+def write_page(document, version=None, date=None):
+    """A document as one self-contained page.
+
+    Parameters
+    ----------
+    document : Document
+    version, date : str, default=None
+        Of skfairfr, and the day of the page; None takes the installed one, and today.
+
+    Returns
+    -------
+    html : str
+
+    Raises
+    ------
+    ArgumentError
+        If ``version`` or ``date`` is no text that can be written.
+    """
+    check_line(version, "version")
+    check_line(date, "date")
+    about = {"version": version or _installed(), "date": date or _today()}
+    return _render("page.html", document, **about)
+
+
+def write_fragment(document):
+    """A document as HTML within another page, without figures."""
+    return _render("fragment.html", document)
+
+
+def _render(template, document, **about):
+    return _environment().get_template(template).render(page=document, **about)
+
+
+@cache
+def _environment():
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(
+        loader=PackageLoader("skfairfr.utils", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        finalize=lambda v: _kept_together(v) if type(v) is str else v,
+    )
+    environment.globals |= {"kind_of": lambda part: type(part).__name__, "uri": _uri}
+    return environment
+
+
+def _uri(svg):
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+
+
+def _today():
+    """The day in UTC, or that of SOURCE_DATE_EPOCH if it is set."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = (
+        datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
+    )
+    return now.date().isoformat()
+
+
+def _installed():
+    """The installed version; empty if skfairfr is not installed."""
+    try:
+        return metadata.version("skfairfr")
+    except metadata.PackageNotFoundError:
+        return ""

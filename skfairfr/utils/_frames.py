@@ -3,15 +3,17 @@
 import dataclasses
 import importlib.util
 from collections.abc import Mapping
+from html import escape
+from numbers import Real
 from types import MappingProxyType
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skfairfr.utils._html import html_table
-
 # The default is the first of these that is installed.
 BACKENDS = ("pandas", "polars", "pyarrow")
+# A notebook shows the first rows of a long table.
+MAX_ROWS = 60
 
 
 def library_of(*given):
@@ -139,7 +141,8 @@ class Framed:
         columns = {name: _to_array(v) for name, v in self._columns().items()}
         shape = np.broadcast_shapes((1,), *(c.shape for c in columns.values()))
         lists = [np.broadcast_to(c, shape).ravel().tolist() for c in columns.values()]
-        return html_table(list(columns), zip(*lists, strict=True), type(self).__name__)
+        rows = list(zip(*lists, strict=True))
+        return html_table(columns, rows, type(self).__name__)
 
     def _columns(self):
         """Column name -> values (n_rows,) or one value; levels first, then the fields.
@@ -171,3 +174,27 @@ def framed(record, library, **level_columns):
         if value:
             object.__setattr__(record, name, value)
     return record
+
+
+def html_table(head, rows, caption):
+    """Columns and rows as a table of HTML, every text escaped; the first of many rows."""
+    if len(rows) > MAX_ROWS:
+        caption = f"{caption}; the first {MAX_ROWS} of {len(rows)} rows"
+    lines = [f"<table>\n<caption>{escape(caption)}</caption>"]
+    lines += [f"<thead>{_html_row(head, 'th')}</thead>", "<tbody>"]
+    lines += [_html_row(row, "td") for row in rows[:MAX_ROWS]]
+    return "\n".join([*lines, "</tbody></table>"])
+
+
+def _html_row(values, kind):
+    cells = (f"<{kind}>{escape(_shown(value))}</{kind}>" for value in values)
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _shown(value):
+    """A number with four significant digits; nothing where there is none."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, Real) and not isinstance(value, bool | int):
+        return f"{float(value):.4g}"
+    return str(value)

@@ -149,6 +149,15 @@ def to_form(value, name="", tensors=None):
     )
 
 
+def has_form(value):
+    """Whether :func:`to_form` gives one."""
+    try:
+        to_form(value)
+    except ValueError:
+        return False
+    return True
+
+
 def _inside(name, key):
     return f"{name}.{key}" if name else str(key)
 

@@ -3,10 +3,10 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from math import inf
-from threading import Lock, local
+from threading import Lock
 
 from skfairfr._core._parallel import is_sharing_worker
+from skfairfr.utils._errors import refused
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
 # What torch, and what it stands on, says in a RuntimeError where memory runs out.
@@ -14,7 +14,6 @@ _NO_MEMORY = re.compile(
     r"can't allocate memory|out of memory|[Cc]annot allocate memory|bad_alloc"
     r"|can't start new thread|could not create a (memory|primitive)"
 )
-_ASKED_FOR = re.compile(r"tried to allocate (\d+) bytes")
 
 
 def choose_device(device):
@@ -35,17 +34,13 @@ def choose_device(device):
     except (RuntimeError, TypeError, ValueError):
         chosen = None
     if chosen is None or chosen.type not in ("cpu", "cuda"):
-        raise ValueError(f"device must be 'auto', 'cpu' or 'cuda'; got {device!r}.")
-    if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(
-            f"device={device!r} was asked for, but torch finds no CUDA device; use "
-            "device='auto' or 'cpu', or install a torch build with CUDA."
-        )
-    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
-        raise ValueError(
-            f"device={device!r} was asked for, but torch finds "
-            f"{torch.cuda.device_count()} CUDA devices."
-        )
+        problem = f"must be 'auto', 'cpu' or 'cuda'; got {device!r}."
+        raise refused("device", device, problem)
+    n_devices = torch.cuda.device_count()
+    if chosen.type == "cuda" and (chosen.index or 0) >= n_devices:
+        problem = f"is {device!r}, and torch finds {n_devices} CUDA devices;"
+        remedy = "use 'auto' or 'cpu', or install a torch build with CUDA."
+        raise refused("device", device, problem, remedy)
     return chosen
 
 
@@ -72,26 +67,16 @@ def new_linear(n_in, n_out, generator=None):
 
 @contextmanager
 def memory_errors():
-    """Make torch's errors for lack of memory a MemoryError, as numpy's are.
-
-    Raises
-    ------
-    MemoryError
-        With what was asked for, where torch says it.
-    """
+    """Make torch's errors for lack of memory a MemoryError, as numpy's are."""
     try:
         yield
     except RuntimeError as error:
         told = str(error)
         if not _NO_MEMORY.search(told):
             raise
-        asked = _ASKED_FOR.search(told)
-        what = f"what torch needs ({told.splitlines()[0][:80]})"
-        if asked:
-            what = f"{int(asked[1]) / 1e9:.2g} GB for a tensor"
         raise MemoryError(
-            f"Unable to allocate {what}; a smaller batch_size, hidden_dim or output_dim "
-            "needs less"
+            f"Unable to allocate what torch needs ({told.splitlines()[0][:200]}); a smaller "
+            "batch_size, hidden_dim or output_dim needs less"
         ) from None
 
 
@@ -109,10 +94,10 @@ def precision_of_products(precision, device):
     import torch
 
     if precision == "tf32" and device.type != "cuda":
-        raise ValueError(
-            f"precision='tf32' needs device='cuda', but the device is {device.type!r}; "
-            "use 'float32', or 'bfloat16'."
+        problem = (
+            f"is 'tf32', which needs device='cuda'; the device is {device.type!r}."
         )
+        raise refused("precision", precision, problem, "Use 'float32', or 'bfloat16'.")
     # A cache of rounded weights would outlive the steps that change them.
     autocast = torch.autocast(
         device.type,
@@ -129,40 +114,21 @@ def precision_of_products(precision, device):
         torch.set_float32_matmul_precision(before)
 
 
-# Multiplications and additions of a step that are worth a thread. Below, waiting for each
-# other costs more than it saves, and far more where other processes use the cores, too.
-_WORTH_A_THREAD = 5e8
 _LOCK = Lock()
 
 
-class _Around(local):
-    """Numbers of threads around those that were limited, of every thread its own."""
-
-    def __init__(self):
-        self.numbers = []
-
-
-_AROUND = _Around()
-
-
 @contextmanager
-def threads_for(n_operations=inf):
-    """Limit torch to the threads that ``n_operations`` can keep busy.
-
-    The operations are those between two waits. There are never more threads than torch had
-    outside of all such blocks and at least one. In one of joblib's threads, which share the
-    cores, there is one.
-    """
+def shared_threads():
+    """One thread of torch's in each of joblib's threads, which share the cores."""
     import torch
 
-    numbers = _AROUND.numbers
-    numbers.append(torch.get_num_threads())
+    before = torch.get_num_threads()
     try:
-        most = 1 if is_sharing_worker() else numbers[0]
-        _set_threads(int(min(most, max(1, n_operations / _WORTH_A_THREAD))))
+        if is_sharing_worker():
+            _set_threads(1)
         yield
     finally:
-        _set_threads(numbers.pop())
+        _set_threads(before)
 
 
 def _set_threads(number):

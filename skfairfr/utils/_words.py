@@ -1,14 +1,20 @@
-"""Words and numbers of documents: the terms of ISO/IEC 19795, rates in percent."""
+"""Words and numbers of what people and programs read: the terms of ISO/IEC 19795.
+
+Rates are in percent in texts, and plain numbers in JSON.
+"""
 
 import math
 import re
+from dataclasses import fields, is_dataclass
+
+import numpy as np
 
 from skfairfr._core._rates import in_digits, on_its_side, p_in_digits
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 NONE = "\N{EN DASH}"
-# What rests on too little, in texts, records and figures.
-TOO_FEW = "too few errors"
+# What rests on too little, or may as well be chance, in texts, records and figures.
+TOO_FEW, NO_DIFFERENCE = "too few errors", "no certain difference"
 RATES = {"far": "FMR", "frr": "FNMR"}
 # Keys whose values have names of users and of estimators.
 OF_OTHERS = ("sha256", "withheld", "parameters", "about")
@@ -36,9 +42,9 @@ def percent(rate):
 
 def level_percent(level):
     """A level in percent, with the digits that it was given with."""
-    text = _digits(100 * level)
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{text}{PERCENT}"
+    # 0.07 is 7.000000000000001 %.
+    rounded = float(f"{100 * level:.10g}")
+    return f"{np.format_float_positional(rounded, trim='-')}{PERCENT}"
 
 
 def percents(low, high):
@@ -130,6 +136,30 @@ def given_point(threshold, settings):
     if settings.get("distance"):
         return f"distance {in_digits(-threshold)}"
     return f"threshold {in_digits(threshold)}"
+
+
+def plain_form(value):
+    """Dicts, lists and values for strict JSON: nan as null, infinities as text.
+
+    Half characters, as in the path of a file whose name is not UTF-8, become "?".
+    Fields of dataclasses whose metadata say ``json=False`` are left out.
+    """
+    if is_dataclass(value):
+        shown = [f.name for f in fields(value) if f.metadata.get("json", True)]
+        return {name: plain_form(getattr(value, name)) for name in shown}
+    if isinstance(value, dict):
+        return {plain_form(key): plain_form(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_form(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return plain_form(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
 
 
 def in_iso(form, named=False):

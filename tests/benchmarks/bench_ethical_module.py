@@ -6,10 +6,8 @@ whose concentrations are float64, so that logits and cross-entropy are, too.
 
     python -m tests.benchmarks.bench_ethical_module [n_batches [n_identities]]
 
-Prints ratios, taken as the minimum of interleaved runs. Bound: 1.7.
+Prints ratios of processor times, each the smallest of interleaved runs. Bound: 1.7.
 """
-
-import time
 
 import numpy as np
 import torch
@@ -18,6 +16,7 @@ from torch.nn.functional import cross_entropy, normalize
 from skfairfr import EthicalModule, face_labels
 from skfairfr._core._vmf import log_vmf_normalizer
 from tests.benchmarks._command import run_command
+from tests.benchmarks.bench_engine import seconds
 
 BATCH, N_FEATURES, REPEATS = 1024, 512, 5
 
@@ -70,19 +69,14 @@ def main(n_batches=20, n_identities=10_000):
         "EthicalModule": lambda: epoch(X, y),
         "plain float64 loop": lambda: plain_epoch(X, y),
     }
-    best = dict.fromkeys(runs, np.inf)
-    for _ in range(REPEATS):
-        for name, run in runs.items():
-            start = time.perf_counter()
-            run()
-            best[name] = min(best[name], time.perf_counter() - start)
+    best = seconds(runs, REPEATS)
     floor = best["three products"]
     print(
         f"one epoch, {n_batches} batches of {BATCH}, {n_identities} identities, "
         f"{N_FEATURES} features, {torch.get_num_threads()} threads"
     )
-    for name, seconds in best.items():
-        print(f"{name:>20} {seconds / floor:6.2f} x the three products")
+    for name, taken in best.items():
+        print(f"{name:>20} {taken / floor:6.2f} x the three products")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from skfairfr import (
 )
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.comparators import WithinClassWhitening
-from skfairfr.losses import _fair_vmf
+from skfairfr.losses import _softmax
 from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
 from tests.benchmarks._command import run_command
 from tests.benchmarks.check_dimensions import interval, placed
@@ -90,7 +90,7 @@ class OfDirections(EthicalModule):
         def of_64(kappa, n_features):
             return log_vmf_normalizer(kappa, 64)
 
-        with patch.object(_fair_vmf, "log_vmf_normalizer", of_64):
+        with patch.object(_softmax, "log_vmf_normalizer", of_64):
             return super().fit(X, y)
 
 

@@ -15,6 +15,7 @@ def test_equal_groups_are_within_the_interval_of_every_disparity():
         assert rate == "cells" or replicates.max() < 0.5
 
 
+@pytest.mark.slow
 def test_the_truth_is_that_of_many_people():
     values, matrix = study.truth("2 x 60, differ", n_identities=600)
     assert values["far", "max_min"] == pytest.approx(matrix_ratio(matrix))

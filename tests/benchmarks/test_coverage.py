@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 from tests.benchmarks import coverage
 
+pytestmark = pytest.mark.slow
 # One group of each kind that draws errors differently; more errors than in the study.
 KINDS = {
     "even": coverage.EVEN,
@@ -18,7 +19,6 @@ KINDS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_mean_errors_are_those_of_the_rates(kind):
     group = coverage.Group(60, 4, far=2e-3, frr=0.1, **KINDS[kind])
@@ -72,7 +72,6 @@ def test_groups_of_an_audit_have_equal_rates_in_truth():
     assert accepted[0] == pytest.approx(accepted[1], rel=0.15)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_tiny_run_prints_every_table(capsys):
     cells = ["few errors, 3", "2 x 30"]

@@ -96,12 +96,13 @@ CELLS = st.one_of(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-@pytest.mark.parametrize("delimiter", [",", "\t"])
+@pytest.mark.parametrize(
+    ("quoting", "delimiter"), [(csv.QUOTE_MINIMAL, ","), (csv.QUOTE_ALL, "\t")]
+)
 def test_what_the_csv_module_writes_comes_back(tmp_path, reader, quoting, delimiter):
     path = tmp_path / ("a.csv" if delimiter == "," else "a.tsv")
 
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=20)
     @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6))
     def agree(rows):
         text = io.StringIO()
@@ -159,25 +160,17 @@ def test_text_among_scores_is_shown(table):
 def test_few_of_many_names_are_listed():
     wanted = [("score", ("a", "b")), ("identity", ("c0",)), ("columns", ("x",))]
     said = complaint(_files.choose_all, wanted, [f"c{i}" for i in range(5000)], "x.csv")
-    assert said.startswith(
-        "score and columns: 'x.csv' holds no 'a' or 'b' and no 'x', but"
-    )
-    assert "'c30' and 4,969 others; name others as score and as columns." in said
+    assert said.startswith("score and columns cannot be found: 'x.csv' holds no 'a' or")
+    assert "'c30' and 4,969 others; name others as score and columns." in said
     assert "'c0'" not in said and len(said) < 500
     assert _files.choose_all(wanted[:2], ["c0", "b"], "x.csv") == ["b", "c0"]
 
 
-@pytest.mark.parametrize("kind", [str, object])
-@pytest.mark.parametrize("word", ["nan", "None", "NULL", " ", "<NA>"])
+@pytest.mark.parametrize(("word", "kind"), [("nan", str), (" ", object), ("<NA>", str)])
 def test_words_for_unknown_are_told(word, kind):
     labels = np.array(["f", word, "m", word], dtype=kind)
     with pytest.warns(UserWarning, match=f"'x.csv': 'age' holds '{word}' in 2 rows"):
         _files.warn_of_words(labels, "age", "x.csv")
-
-
-@pytest.mark.parametrize("labels", [["NA", "nano"], [1.0, np.nan], [None, "f"]])
-def test_other_labels_are_not(labels):
-    _files.warn_of_words(np.array(labels), "age", "x.csv")
 
 
 # ---- parquet -------------------------------------------------------------------------
@@ -216,28 +209,22 @@ def test_parquet_keeps_its_types(parquet):
 
 @pytest.mark.parametrize(
     "cells",
-    [
-        [{"a": 1}] * 2,
-        [datetime.time(1, 2)] * 2,
-        [datetime.timedelta(1)] * 2,
-        np.array(["2026-01-01"] * 2, dtype="datetime64[ns]"),
-    ],
+    [[{"a": 1}] * 2, [datetime.time(1, 2)] * 2, [datetime.timedelta(1)] * 2],
 )
 def test_a_score_of_parquet_is_a_number(parquet, cells):
     found = _files.read_table(str(parquet({"x": cells})))
     assert "name another column" in complaint(found.numbers, "x")
 
 
-@pytest.mark.parametrize("compression", ["none", "snappy"])
-def test_flipped_bits_of_parquet_are_damage_or_data(parquet, compression):
+def test_flipped_bits_of_parquet_are_damage_or_data(parquet):
     columns = {
         "score": np.linspace(0, 1, 20),
         "name": [f"p{i % 9}" for i in range(20)],
         "some": ["\u00e9", None] * 10,
     }
-    path = parquet(columns, compression=compression)
+    path = parquet(columns)
     whole, rng = path.read_bytes(), np.random.default_rng(0)
-    for place in rng.integers(4, len(whole), 60):
+    for place in rng.integers(4, len(whole), 30):
         flipped = bytearray(whole)
         flipped[place] ^= 1 << rng.integers(8)
         path.write_bytes(flipped)
@@ -331,19 +318,9 @@ def test_objects_are_not_unpickled(tmp_path):
     assert ran == []
 
 
-def test_no_path_leads_out_of_an_archive(tmp_path):
-    outside = tmp_path / "outside.npy"
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    path = archive(inside / "faces.npz", FACES | {"../outside": npy(np.arange(4))})
-    assert load_embeddings(path).columns["../outside"].tolist() == [0, 1, 2, 3]
-    assert not outside.exists()
-
-
-@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_a_flipped_byte_is_damage_or_data(tmp_path, save):
+def test_a_flipped_byte_is_damage_or_data(tmp_path):
     path = tmp_path / "faces.npz"
-    save(path, embedding=np.eye(4), identity=[*"aabb"], gender=[*"fmfm"])
+    np.savez_compressed(path, embedding=np.eye(4), identity=[*"aabb"], gender=[*"fmfm"])
     content = path.read_bytes()
     refused = 0
     for place in range(0, len(content), 13):
@@ -358,7 +335,7 @@ def test_a_flipped_byte_is_damage_or_data(tmp_path, save):
     assert refused > 5
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
+@pytest.mark.parametrize("share", [0.1, 0.95])
 @pytest.mark.parametrize("name", ["faces.npz", "faces.npy", "pairs.csv.gz"])
 def test_what_is_cut_short_is_refused(tmp_path, name, share):
     path = tmp_path / name
@@ -376,31 +353,24 @@ def test_what_is_cut_short_is_refused(tmp_path, name, share):
     assert name in said and ("copy or write it again" in said or "copy the file again" in said)  # fmt: skip
 
 
-@pytest.mark.parametrize("order", "<>")
-def test_what_is_no_text_is_refused(tmp_path, order):
-    gender = np.array([*"fmfm"], dtype=f"{order}U1")
-    gender.view(f"{order}u4")[2] = 0x110000
+def test_what_is_no_text_is_refused(tmp_path):
+    gender = np.array([*"fmfm"], dtype=">U1")
+    gender.view(">u4")[2] = 0x110000
     path = archive(tmp_path / "faces.npz", FACES | {"gender": npy(gender)})
     assert "'gender' holds bytes that are no UTF-8" in complaint(load_embeddings, path)
     archive(path, FACES | {"gender": npy(np.array([b"\xff"] * 4))})
     assert "save gender as" in complaint(load_embeddings, path)
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "npz", "parquet"])
+@pytest.mark.parametrize("ending", ["tsv.gz", "npz"])
 def test_very_many_columns_are_refused_at_once(tmp_path, ending):
     path, names = tmp_path / f"faces.{ending}", [f"c{k}" for k in range(10_001)]
     if ending == "npz":
         with zipfile.ZipFile(path, "w") as packed:
             for name in names:
                 packed.writestr(f"{name}.npy", b"")
-    elif ending == "parquet":
-        pyarrow = pytest.importorskip("pyarrow")
-        from pyarrow import parquet
-
-        parquet.write_table(pyarrow.table({n: [1] for n in names}), path)
     else:
-        data = ("," if ending == "csv" else "\t").join(names).encode() + b"\n"
-        path.write_bytes(gzip.compress(data, 1) if ending.endswith("gz") else data)
+        path.write_bytes(gzip.compress("\t".join(names).encode() + b"\n", 1))
     load = load_embeddings if ending == "npz" else load_pairs
     assert "names 10,001 columns, and no more" in complaint(load, path)
 
@@ -449,14 +419,7 @@ def test_a_text_larger_than_memory_is_not_read(tmp_path, little):
     assert "does not fit into memory" in said and peak < USABLE
 
 
-def test_an_archive_that_unpacks_to_more_than_memory_is_not_read(tmp_path, little):
-    X = np.zeros((2**16, 8))
-    members = {"embedding": npy(X), "identity": npy(np.arange(2**16))}
-    said, peak = peak_of(load_embeddings, archive(tmp_path / "faces.npz", members))
-    assert "'embedding' does not fit into memory" in said and peak < USABLE
-
-
-@pytest.mark.parametrize("shape", [(10**12, 512), (2**61, 2), (2**63, 1), (10**30, 2)])
+@pytest.mark.parametrize("shape", [(10**12, 512), (10**30, 2)])
 def test_headers_that_claim_more_than_there_is(tmp_path, shape):
     X = npy(np.zeros((4, 2)), shape)
     path = archive(tmp_path / "faces.npz", FACES | {"embedding": X})
@@ -464,10 +427,3 @@ def test_headers_that_claim_more_than_there_is(tmp_path, shape):
     (tmp_path / "faces.npy").write_bytes(X)
     (tmp_path / "faces.csv").write_text("identity\n1\n1\n2\n2\n")
     assert "copy the file again" in complaint(load_embeddings, tmp_path / "faces.npy")
-
-
-def test_a_table_of_one_row_a_billion_times_is_not_read(parquet, little):
-    n = 2**18
-    columns = {"score": np.zeros(n), "identity_1": ["a"] * n, "identity_2": ["a"] * n}
-    said, peak = peak_of(load_pairs, parquet(columns))
-    assert "does not fit into memory" in said and peak < USABLE

@@ -8,6 +8,7 @@ import pytest
 from skfairfr.datasets import load_pairs
 from skfairfr.datasets._files import TEXT_TABLES
 from skfairfr.datasets._scored_pairs import read_pairs
+from skfairfr.utils import ArgumentError
 
 HEAD = "identity_1,identity_2,score,gender_1,gender_2"
 ROWS = ("1,1,0.9,f,f", "1,bob,0.1,f,", "bob,1,-0.2,,f")
@@ -73,32 +74,22 @@ def test_names_can_be_given(save):
         load_pairs(path, score="s", **names)
 
 
-def test_images_are_found(save):
-    path = save("a,a,1,p,q", head="identity_1,identity_2,score,image_1,image_2")
-    assert load_pairs(path).image_1.tolist() == ["p"]
-
-
 @pytest.mark.parametrize(
-    ("rows", "options", "message"),
+    ("rows", "options", "words"),
     [
+        (ROWS, {"score": "cosine"}, "score cannot be found: .* no 'cosine', but"),
         (
             ROWS,
-            {"score": "cosine"},
-            "score: .* holds no 'cosine', but 'score', 'gender_1'",
+            {"score": "s", "identity_2": "whom"},
+            "score and identity_2 cannot be found: .* no 's' and no 'whom', but",
         ),
-        (ROWS, {"identity_2": "whom"}, "identity_2: .* holds no 'whom'"),
-        (ROWS, {"columns": ["age_1"]}, "columns: .* holds no 'age_1'"),
         (ROWS, {"score": "gender_1"}, "'gender_1' must hold numbers .*'f'"),
-        (
-            ("a,a,,f,f", "a,b,1,f,f"),
-            {},
-            "score: 'score' is missing or infinite in row 0",
-        ),
-        ((",a,1,f,f", "a,b,1,f,f"), {}, "identity_1: 'identity_1' is missing in row 0"),
+        (("a,a,,f,f", "a,b,1,f,f"), {}, "score 'score' is missing or inf.* in row 0"),
+        ((",a,1,f,f", "a,b,1,f,f"), {}, "identity_1 'identity_1' is missing in row 0"),
     ],
 )
-def test_unusable_columns(save, rows, options, message):
-    with pytest.raises(ValueError, match=message):
+def test_unusable_columns(save, rows, options, words):
+    with pytest.raises(ArgumentError, match=words):
         load_pairs(save(*rows), **options)
 
 
@@ -114,8 +105,7 @@ def test_other_files(tmp_path):
     [
         ("distance", "give distance=True"),
         ("L2_dist", "give score='L2_dist' and distance=True"),
-        ("dissimilarity", "give score='dissimilarity' and distance=True"),
-        ("district", "name one of them as score"),
+        ("district", "name others as score"),
     ],
 )
 def test_distances_are_known_by_their_name(save, column, remedy):
@@ -130,34 +120,13 @@ def test_labels_of_embeddings_are_told_from_pairs(save):
         load_pairs(path)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"score": "s", "identity_2": "whom", "columns": ["gender_1", "age_1"]},
-            "score, identity_2 and columns: .* holds no 's', no 'whom' and no 'age_1', but "
-            "'identity_2', 'score', 'gender_2'; name others as score",
-        ),
-        ({"image_1": "p", "image_2": "q"}, "image_1 and image_2: .* no 'p' and no 'q'"),
-    ],
-)
-def test_all_missing_columns_are_named(save, options, message):
-    with pytest.raises(ValueError, match=message):
-        load_pairs(save(*ROWS), **options)
-
-
 def test_missing_attributes_are_named(save):
     names = dict.fromkeys(("score", "identity_1", "identity_2", "image_1", "image_2"))
     asked = dict.fromkeys(("sex_1", "sex_2"), "attributes")
-    message = (
-        "attributes: .* no 'sex_1' and no 'sex_2', but 'gender_1', 'gender_2'; name"
-    )
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ArgumentError, match=r"attributes cannot be found: .* 'sex_1'"):
         read_pairs(save(*ROWS), names, asked)
     asked = dict.fromkeys(("gender_1_1", "gender_1_2"), "attributes")
-    with pytest.raises(
-        ValueError, match=r"attributes: 'gender_1' .* attributes='gender'"
-    ):
+    with pytest.raises(ArgumentError, match=r"'gender_1' .* attributes='gender'"):
         read_pairs(save(*ROWS), names, asked)
 
 
@@ -169,16 +138,12 @@ def test_words_for_unknown_are_told(save):
 # ---- pairs without people ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["y_true", "genuine", "label"])
 @pytest.mark.parametrize(
-    "words",
+    ("name", "words"),
     [
-        ("1", "0"),
-        ("True", "False"),
-        ("genuine", "impostor"),
-        ("mated", "non-mated"),
-        ("same", "different"),
-        ("1.0", "0.0"),
+        ("y_true", ("True", "False")),
+        ("genuine", ("mated", "non-mated")),
+        ("label", ("1.0", "0.0")),
     ],
 )
 def test_a_column_may_say_which_pairs_are_genuine(save, name, words):
@@ -188,16 +153,6 @@ def test_a_column_may_say_which_pairs_are_genuine(save, name, words):
     assert data.y_true.tolist() == [1, 0, 0]
     assert (data.identity_1, data.identity_2, data.image_1) == (None, None, None)
     assert data.columns == {}
-
-
-def test_parquet_says_it_by_booleans(tmp_path):
-    pytest.importorskip("pyarrow")
-    import pandas as pd
-
-    frame = pd.DataFrame({"score": [0.9, 0.1], "same": [True, False]})
-    frame.to_parquet(tmp_path / "pairs.parquet")
-    data = load_pairs(tmp_path / "pairs.parquet", y_true="same")
-    assert data.y_true.tolist() == [1, 0]
 
 
 def test_people_come_before_what_says_it(save):
@@ -223,29 +178,12 @@ def test_one_column_is_an_attribute_of_both_images(save, head):
 
 
 @pytest.mark.parametrize(
-    ("head", "row", "options", "message"),
+    ("head", "row", "options", "words"),
     [
-        ("score,label", "0.1,2", {}, "y_true: 'label' must say .*; got '2' in row 0"),
-        (
-            "score,label",
-            "0.1,",
-            {},
-            "y_true: 'label' must say .* in row 0: write 1 for",
-        ),
-        ("score,label", "0.1,ann", {}, "got 'ann' in row 0"),
-        (
-            "score,x",
-            "0.1,1",
-            {},
-            "no 'identity_1' and .* or for an audit as y_true the one that says",
-        ),
-        (
-            "score,x",
-            "0.1,1",
-            {"y_true": "z"},
-            "y_true: .* holds no 'z', but 'x'",
-        ),
-        ("label,x", "1,1", {}, "holds no 'score'"),
+        ("score,label", "0.1,2", {}, "y_true 'label' must say .*; got '2' in row 0"),
+        ("score,label", "0.1,", {}, "y_true 'label' must say .* in row 0: write 1 for"),
+        ("score,x", "0.1,1", {}, "no 'identity_1' and .* as y_true the one that says"),
+        ("score,x", "0.1,1", {"y_true": "z"}, "y_true cannot be found: .* no 'z', but"),
         ("score,label,identity_1", "0.1,1,a", {}, "holds no 'identity_2'"),
         (
             "score,label,identity_1,identity_2",
@@ -256,25 +194,13 @@ def test_one_column_is_an_attribute_of_both_images(save, head):
         (
             "score,label,x,y",
             "0.1,1,a,b",
-            {"y_true": "label", "identity_2": "x"},
-            "y_true and identity_2 are both there",
-        ),
-        (
-            "score,label,x,y",
-            "0.1,1,a,b",
             {"y_true": "label", "image_1": "x", "image_2": "y"},
             "y_true and image_1 are both there",
         ),
-        (
-            "score,label,x,y",
-            "0.1,1,a,b",
-            {"identity_1": "x", "identity_2": "z"},
-            "holds no 'z'",
-        ),
     ],
 )
-def test_what_says_it_must_be_clear(save, head, row, options, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_says_it_must_be_clear(save, head, row, options, words):
+    with pytest.raises(ArgumentError, match=words):
         load_pairs(save(row, head=head), **options)
 
 
@@ -283,7 +209,6 @@ def test_what_says_it_must_be_clear(save, head, row, options, message):
     [
         (("1", "0", "0"), None),
         (("1", "1", "0"), "'genuine' contradicts the identities in 1 of 3 pairs"),
-        (("0", "1", "1"), "'genuine' contradicts the identities in 3 of 3 pairs"),
         (("x", "y", "z"), None),
     ],
 )

@@ -1,12 +1,11 @@
 """Synthetic embeddings have the shapes, the groups and the disparities asked for."""
 
-import inspect
-
 import mpmath
 import numpy as np
 import pytest
 
 from skfairfr.datasets import make_face_embeddings
+from skfairfr.utils import ArgumentError
 
 TWO = {"a": 0.5, "b": 0.5}
 
@@ -45,8 +44,7 @@ def assert_same(a, b):
 # What a draw looks like
 
 
-@pytest.mark.parametrize("n_features", [2, 3, 16, 200])
-@pytest.mark.parametrize("n_domains", [1, 3])
+@pytest.mark.parametrize(("n_features", "n_domains"), [(2, 1), (16, 3)])
 def test_shapes_and_types(n_features, n_domains):
     faces = small(n_features=n_features, n_domains=n_domains)
     n = len(faces.y)
@@ -58,8 +56,7 @@ def test_shapes_and_types(n_features, n_domains):
     assert (faces.domain is None) if n_domains == 1 else (faces.domain.shape == (n,))
 
 
-@pytest.mark.parametrize("n_domains", [1, 2])
-@pytest.mark.parametrize("kappa", [0, 1, 1e6])
+@pytest.mark.parametrize(("kappa", "n_domains"), [(0, 1), (1, 2), (1e6, 2)])
 def test_rows_are_unit(kappa, n_domains):
     faces = small(kappa=kappa, n_domains=n_domains)
     norms = np.linalg.norm(faces.X.astype(float), axis=1)
@@ -74,21 +71,13 @@ def test_more_rows_than_one_block_are_all_drawn(monkeypatch):
     assert ((faces.X * own).sum(axis=1) > 0.99).all()
 
 
-def test_documented_default_groups():
-    default = inspect.signature(make_face_embeddings).parameters["groups"].default
-    assert dict(default) == {"male": 0.65, "female": 0.35}
-
-
 @pytest.mark.parametrize(
     ("shares", "n_identities", "counts"),
     [
         ({"male": 0.65, "female": 0.35}, 1000, [650, 350]),
-        ({"a": 0.29, "b": 0.71}, 100, [29, 71]),
-        ({"a": 0.5, "b": 0.25, "c": 0.25}, 7, [3, 2, 2]),
         ({"a": 0.5, "b": 0.5}, 7, [4, 3]),
         ({"a": 0.29, "b": 0.71}, 50, [15, 35]),
         ({"a": 1 / 3, "b": 1 / 3, "c": 1 / 3}, 100, [34, 33, 33]),
-        ({"a": 0.1, "b": 0.2, "c": 0.7}, 10, [1, 2, 7]),
         ({"a": 1}, 5, [5]),
     ],
 )
@@ -103,18 +92,6 @@ def test_labels_keep_their_type(labels):
     faces = small(groups=dict(zip(labels, [0.5, 0.5], strict=True)))
     assert set(faces.sensitive_features.tolist()) == set(labels)
     assert {type(v) for v in faces.sensitive_features.tolist()} == {type(labels[0])}
-
-
-def test_labels_of_two_types_stay_apart():
-    faces = small(groups={1: 0.5, "1": 0.5})
-    assert set(faces.sensitive_features.tolist()) == {1, "1"}
-
-
-def test_group_of_an_image_is_that_of_its_identity():
-    faces = small()
-    np.testing.assert_array_equal(
-        faces.sensitive_features, faces.group_of_identity[faces.y]
-    )
 
 
 @pytest.mark.parametrize("images", [1, 4, (1, 1), (2, 5), [3, 4]])
@@ -138,8 +115,7 @@ def test_order_of_rows_and_identities_says_nothing():
 # The parameters do what they say
 
 
-@pytest.mark.parametrize("d", [3, 16, 128])
-@pytest.mark.parametrize("kappa", [2.0, 30.0, 400.0])
+@pytest.mark.parametrize(("d", "kappa"), [(3, 2.0), (16, 30.0), (128, 400.0)])
 def test_mean_genuine_score_is_the_squared_resultant(d, kappa):
     faces = small(n_features=d, kappa=kappa, heterogeneity=0, n_identities=300)
     own = (faces.X * faces.centroids[faces.y]).sum(axis=1)
@@ -174,19 +150,6 @@ def test_images_follow_the_concentration_reported_for_their_identity():
     np.testing.assert_allclose(means, expected, atol=0.1)
 
 
-def test_lower_kappa_lower_genuine_scores():
-    faces = small(kappa={"a": 80, "b": 20}, groups=TWO, crowding=0, n_identities=200)
-    tight, loose = mean_scores(faces, "a")[0], mean_scores(faces, "b")[0]
-    assert loose < tight - 0.2
-
-
-def test_more_crowding_higher_impostor_scores_within_the_group():
-    faces = small(crowding={"a": 0, "b": 10}, groups=TWO, kappa=100, n_identities=200)
-    apart, crowded = mean_scores(faces, "a")[1], mean_scores(faces, "b")[1]
-    assert abs(apart) < 0.02
-    assert crowded > 0.1
-
-
 @pytest.mark.parametrize("name", ["kappa", "crowding"])
 def test_one_number_is_that_number_for_every_group(name):
     assert_same(small(**{name: 9}), small(**{name: {"male": 9.0, "female": 9.0}}))
@@ -212,11 +175,6 @@ def test_identities_with_two_images_have_two_domains(n_domains):
     for k in range(40):
         own = faces.domain[faces.y == k]
         assert len(set(own.tolist())) == min(len(own), n_domains)
-
-
-def test_single_images_are_spread_over_the_domains():
-    faces = small(images_per_identity=1, n_domains=2, n_identities=200)
-    assert 60 < (faces.domain == "domain_1").sum() < 140
 
 
 def test_domain_shift_adds_one_direction():
@@ -289,7 +247,6 @@ def test_nuisance_moves_images_along_one_direction_of_all_groups():
         lambda seed: seed,
         np.random.RandomState,
         np.random.default_rng,
-        lambda seed: np.random.Generator(np.random.MT19937(seed)),
     ],
 )
 def test_same_random_state_same_data(make):
@@ -320,40 +277,32 @@ def test_a_parameter_leaves_alone_what_does_not_depend_on_it(changed):
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "words"),
     [
-        ({"n_identities": 1}, "n_identities must be at least 2; got 1"),
         ({"n_identities": 10.0}, r"n_identities must be an integer; got 10\.0"),
         ({"n_features": 1}, "n_features must be at least 2; got 1"),
         ({"n_domains": 0}, "n_domains must be at least 1; got 0"),
-        ({"images_per_identity": 0}, "images_per_identity must be at least 1; got 0"),
         ({"images_per_identity": (5, 2)}, r"low <= high.*got \(5, 2\)"),
-        ({"images_per_identity": (1, 2, 3)}, r"pair \(low, high\).*got \(1, 2, 3\)"),
         ({"images_per_identity": 2.5}, r"images_per_identity must be.*got 2\.5"),
         ({"groups": {}}, "groups must be a dict.*got {}"),
-        ({"groups": {"a": 0.5, "b": 0.6}}, r"sum to 1.*1\.1\. Divide each"),
-        ({"groups": {"a": 1.5, "b": -0.5}}, r"share above 0; got -0\.5 for 'b'"),
-        ({"groups": {"a": float("nan")}}, "share above 0; got nan"),
+        ({"groups": {"a": 0.5, "b": 0.6}}, r"groups .* sum to 1.*1\.1\. Divide each"),
+        (
+            {"groups": {"a": 1.5, "b": -0.5}},
+            r"groups\['b'\] must be above 0; got -0\.5",
+        ),
         ({"groups": {("a", "b"): 1}}, r"single labels.*got \('a', 'b'\)"),
-        ({"groups": {"a": 0.999, "b": 0.001}}, "group b without any.*n_identities=40"),
+        ({"groups": {"a": 0.999, "b": 0.001}}, "groups leave b without any of the 40"),
         ({"kappa": -1}, "kappa must be a finite number of at least 0; got -1"),
-        ({"kappa": "high"}, "kappa must be a finite number.*got 'high'"),
         ({"kappa": {"male": 3}}, r"kappa must name exactly the groups \['male', 'fem"),
         ({"kappa": {"male": 3, "female": -2}}, r"kappa\['female'\] must be.*got -2"),
-        ({"crowding": {"a": 1}}, "crowding must name exactly the groups"),
-        ({"heterogeneity": -1}, "heterogeneity must be a finite number.*got -1"),
-        ({"n_directions": 1}, "n_directions must be at least 2; got 1"),
         ({"n_directions": 17}, "n_directions must be at most 16; got 17"),
         ({"n_directions": (8, 4)}, r"n_directions .*low <= high.*got \(8, 4\)"),
-        ({"n_directions": (3, 4, 5)}, r"n_directions must be .*got \(3, 4, 5\)"),
         ({"nuisance": None}, "nuisance must be a finite number.*got None"),
-        ({"nuisance": {"male": 1}}, "nuisance must name exactly the groups"),
-        ({"domain_shift": -1}, "domain_shift must be a finite number.*got -1"),
         ({"random_state": "x"}, "random_state must be an int.*got 'x'"),
     ],
 )
-def test_bad_arguments_are_named(changed, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_arguments_are_named(changed, words):
+    with pytest.raises(ArgumentError, match=words):
         small(**changed)
 
 

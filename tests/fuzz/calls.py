@@ -1,78 +1,56 @@
 """Calls of every public name, with values that its docstring allows or only just does not."""
 
-import builtins
 import contextlib
-import importlib
 import inspect
 import io
+import re
 import time
 import warnings
-from dataclasses import dataclass, is_dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import sklearn.exceptions
 from numpydoc.docscrape import ClassDoc, FunctionDoc
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import FunctionTransformer
 
+from skfairfr import SimilarityROC, TripletProjector, metrics
+from skfairfr.comparators import GroupMeanRemover
+from skfairfr.model_selection import compare_mitigations
+from skfairfr.report import EmbeddingData, PairData, audit, audit_data, compare_systems
 from tests.fuzz import files
-from tests.fuzz.driver import Case, summary
-from tests.fuzz.mutation import random_of
+from tests.fuzz.driver import Case, random_of, summary
 from tests.fuzz.values import kinds_of, odd_value
+from tests.test_docstrings import public_objects
 
-PACKAGES = (
-    *("comparators", "datasets", "losses", "metrics", "model_selection", "projectors"),
-    *("report", "samplers", "utils"),
-)
-# Of a callable whose docstring has no section Raises, as of methods that only show a result.
-DOCUMENTED = (ValueError, TypeError, OSError, ImportError)
 # Calls of a tenth of a second and more, which are made less often.
-SLOW = (
-    *("compare_systems", "SystemsComparison.to_html"),
-    *("SystemsComparison.save", "Report.save", "Report.to_html"),
-    *("audit", "audit_data", "audit_pairs", "roc_over_splits"),
-    *("ErrorRateDisplay.from_estimator", "SimilarityROCDisplay.from_estimator"),
-    *("GroupFARDisplay.from_estimator", "DisparityCurveDisplay.from_estimator"),
-    *("GroupRatesDisplay.from_estimator", "ScoreHistogramDisplay.from_estimator"),
-    *("ScoreHistogramDisplay.from_roc", "GroupFARDisplay.from_roc", "plan_test"),
-    *("GroupFARDisplay.plot", "AdversarialProjector", "AdversarialProjector.fit"),
-    *("worst_group_rate", "worst_cluster_rate"),
-)
-# Calls of seconds.
-SLOWEST = ("compare_mitigations",)
-# What reads most kinds of data, and is called as often as what is fast.
-PRODUCTS = (
-    *("audit", "audit_data", "audit_pairs", "compare_systems"),
-    *("EmbeddingData", "PairData"),
+SLOW = re.compile(
+    r"compare_|roc_over_splits|SystemsComparison|Report\.|AdversarialProjector|plan_test|worst_"
+    r"|.*\.from_estimator|.*\.from_roc|GroupFARDisplay"
 )
 SCORERS = (
     *("bfar_scorer", "bfrr_scorer", "frr_at_far_scorer"),
     *("far_max_geomean_scorer", "frr_max_geomean_scorer"),
 )
-
-# Public names that nobody calls with data of their own, each with the reason.
+# Public names that nobody calls with data of their own.
 LEFT_OUT = {
-    "Adjustment": "made and called inside the pass over all pairs",
-    "PreparedImages": "returned by prepare",
-    "Comparator": "a base class",
-    "ArgumentError": "raised",
-    "Reason": "a list of words",
-    "spelled": "takes a function of the package's own",
-    "adjust_tile": "called inside the pass over all pairs",
-    **dict.fromkeys(
-        (*("forward", "held_out", "logits", "penalty", "discriminator_loss"),),
-        "of a torch module: like torch's own it takes tensors, without checks that cost",
-    ),
-    "semi_hard_negatives": "takes tensors inside a training loop, where checks would cost",
-    "load": "files.py damages what it reads",
-    "load_mitigation": "files.py damages what it reads",
-    "Bench": "its save is save_mitigation",
-    **dict.fromkeys(
-        ("KappaGridDisplay.from_search", "TradeOffDisplay.from_search"),
-        "takes a fitted search",
-    ),
+    # Made or called inside the package; base classes, errors and lists of words.
+    *("Adjustment", "PreparedImages", "Comparator", "ArgumentError", "Reason"),
+    *("spelled", "adjust_tile", "Bench", "get_params"),
+    # Of a torch module or a training loop: they take tensors, without checks that cost.
+    *("forward", "held_out", "logits", "penalty", "discriminator_loss"),
+    "semi_hard_negatives",
+    # files.py damages what they read.
+    *("load", "load_mitigation"),
+    # They take a fitted search.
+    *("KappaGridDisplay.from_search", "TradeOffDisplay.from_search"),
 }
+# Made by hand, unlike other results.
+MADE = ("Policy", "Dependence", "EmbeddingData", "PairData")
+# A refusal; TypeError is scikit-learn's, of an array of a kind that it refuses.
+ERRORS = (ValueError, TypeError, OSError, ImportError)
 
 # ---- valid values, by the name of the parameter -----------------------------------------
 
@@ -166,7 +144,7 @@ OF_SUBJECT = {
     "FPRPenaltyProjector": {"far": None},
     "GroupWeightedSampler": {"groups": GROUP, "weights": {"f": 1.0, "m": 2.0}},
     "HomogeneousBatchSampler": {"groups": GROUP},
-    "Policy": {"far": (0.1,), "threshold": (), "at": {}, "limits": {"max_fmr": 0.1}},
+    "Policy": {"fmr": (0.1,), "threshold": (), "at": {}, "limits": {"max_fmr": 0.1}},
     "Policy.from_dict": {"values": {"name": "door", "limits": {"max_fmr": 0.1}}},
     "plan_test": {"groups": 2, "policy": None, "rate": "far", "far": 0.01},
     "load_embeddings": {"path": "faces.npz", "identity": None},
@@ -188,231 +166,116 @@ OF_SUBJECT = {
 # As many resamples, epochs or processes as they say, each of them asked for: a large number is
 # no damage, and takes for ever.
 WORK = {"n_resamples", "max_epochs", "discriminator_epochs", "n_jobs"}
-# How often an optional argument that has a valid value here is given.
+# Optional arguments that are given where they have a valid value here.
 OPTIONAL = {
-    "far",
-    "n_resamples",
-    "random_state",
-    "n_splits",
-    "inner_splits",
-    "max_epochs",
-} | {
-    *("n_clusters", "min_identities", "min_pairs", "rate", "selection_size"),
-    *(
-        "X",
-        "y",
-        "sensitive_features",
-        "identity_1",
-        "identity_2",
-        "attribute",
-        "certify_fmr",
-    ),
+    *("far", "n_resamples", "random_state", "n_splits", "inner_splits", "max_epochs"),
+    *("n_clusters", "min_identities", "min_pairs", "rate", "selection_size", "X", "y"),
+    *("sensitive_features", "identity_1", "identity_2", "attribute", "certify_fmr"),
 }
 
 
-@dataclass(frozen=True)
-class Subject:
-    """A public callable, with the valid arguments of a call and the types of all.
-
-    Attributes
-    ----------
-    name : str
-    function : callable
-    valid : dict of str -> object
-    types : dict of str -> str
-        Of every parameter, as its docstring says.
-    usual : object
-        What it gives, as :func:`summary` has it.
-    seconds : float, default=0.0
-        As :class:`Case` has it: of a bench, which trains every method.
-    """
-
-    name: str
-    function: object
-    valid: dict
-    types: dict
-    usual: object
-    seconds: float = 0.0
-
-
 @cache
-def public_names():
-    """Name -> object of every public function, class and method: ``bfar``, ``Policy.read``."""
-    found = {}
-    for package in PACKAGES:
-        module = importlib.import_module(f"skfairfr.{package}")
-        for name in module.__all__:
-            found[name] = obj = getattr(module, name)
-            if inspect.isclass(obj):
-                for method, function in _methods(obj):
-                    found[f"{name}.{method}"] = function
-    return {name: obj for name, obj in found.items() if callable(obj)}
-
-
-def _methods(cls):
-    for name, member in inspect.getmembers(cls, callable):
-        function = inspect.unwrap(getattr(member, "__func__", member))
-        ours = str(getattr(function, "__module__", "")).startswith("skfairfr")
-        if ours and inspect.isfunction(function) and not name.startswith("_"):
-            yield name, function
-
-
-def is_left_out(name):
-    """Whether a public name, or the method that it ends with, is no subject."""
-    return any(part in LEFT_OUT for part in (name, *name.split(".")))
+def public():
+    """Name -> object of every public callable: ``bfar``, ``Policy.read``."""
+    found = {name.split(".", 2)[2]: obj for name, obj in public_objects().items()}
+    return {
+        name: obj
+        for name, obj in sorted(found.items())
+        if not LEFT_OUT & {name, *name.split(".")}
+    }
 
 
 # ---- objects whose methods are called ----------------------------------------------------
 
+QUICK = {"far": 0.1, "n_resamples": 10}
+
 
 @cache
-def fitted_roc():
-    import pandas
-
-    from skfairfr import SimilarityROC
-
+def fitted(several=False, domain=False):
     roc = SimilarityROC(n_resamples=10, random_state=0, far_max=0.2)
-    return roc.fit(X, Y, pandas.DataFrame({"gender": GROUP, "odd": Y % 4 < 2}))
-
-
-@cache
-def roc_across():
-    from skfairfr import SimilarityROC
-
-    roc = SimilarityROC(n_resamples=10, random_state=0, far_max=0.2)
-    return roc.fit(X, Y, GROUP, domain=np.arange(N) % 2)
-
-
-@cache
-def small_audit():
-    from skfairfr.report import audit
-
-    return audit(X, Y, GROUP, far=0.1, n_resamples=10)
-
-
-@cache
-def audit_report():
-    return small_audit()
+    groups = {"gender": GROUP, "odd": Y % 4 < 2} if several else GROUP
+    return roc.fit(X, Y, groups, domain=np.arange(N) % 2 if domain else None)
 
 
 @cache
 def embedding_data():
-    from skfairfr.report import EmbeddingData
-
     return EmbeddingData(X, Y, {"gender": GROUP})
 
 
 @cache
 def pair_data():
-    from skfairfr.report import PairData
-
     people = (Y[LEFT], Y[RIGHT])
     return PairData(SCORES, people, {"gender": (GROUP[LEFT], GROUP[RIGHT])})
 
 
 @cache
-def comparison():
-    from skfairfr.report import EmbeddingData, compare_systems
+def small_audit():
+    return audit(X, Y, GROUP, **QUICK)
 
+
+@cache
+def comparison():
     other = EmbeddingData(X + 0.3, Y, {"gender": GROUP})
-    return compare_systems(embedding_data(), other, far=0.1, n_resamples=10)
+    return compare_systems(embedding_data(), other, **QUICK)
 
 
 @cache
 def bench():
-    from skfairfr.comparators import GroupMeanRemover
-    from skfairfr.model_selection import compare_mitigations
+    methods = {"means": GroupMeanRemover()}
+    return compare_mitigations(
+        X, Y, GROUP, methods, n_splits=2, inner_splits=2, **QUICK
+    )
 
-    options = {"n_splits": 2, "inner_splits": 2, "n_resamples": 5, "far": 0.1}
-    return compare_mitigations(X, Y, GROUP, {"means": GroupMeanRemover()}, **options)
+
+@cache
+def dynamic_projector():
+    options = {"max_epochs": 2, "sampling": "dynamic", "random_state": 0, "far": 0.1}
+    return TripletProjector(validation_fraction=0.3, **options).fit(X, Y, GROUP)
+
+
+@cache
+def of_images(function):
+    options = {"far": 0.1} if function is metrics.instance_far else {}
+    return function(X, Y, sensitive_features=GROUP, **options)
 
 
 @cache
 def display(name):
-    from skfairfr import metrics
-
     cls = getattr(metrics, name)
     if name.startswith("IdentityInertia"):
         return cls.from_embeddings(X, Y, sensitive_features=GROUP)
     if name.startswith("InstanceFAR"):
         return cls.from_embeddings(X, Y, far=0.1, sensitive_features=GROUP)
-    if name == "MitigationsDisplay":
-        return cls.from_bench(bench())
-    if name == "GroupWeightsDisplay":
-        return cls(weights=np.ones((3, 2)), groups=("f", "m"))
     if name == "KappaGridDisplay":
         return cls(ratio=np.ones((1, 2, 2)), x=RATES, y=RATES)
     if name == "TradeOffDisplay":
-        return cls(
-            x=RATES, y=RATES[::-1], front=np.ones(2, bool), params=[{}, {"a": 1}]
-        )
+        front = {"front": np.ones(2, bool), "params": [{}, {"a": 1}]}
+        return cls(x=RATES, y=RATES[::-1], **front)
+    made = {
+        "MitigationsDisplay": lambda: cls.from_bench(bench()),
+        "GroupWeightsDisplay": lambda: cls(weights=np.ones((3, 2)), groups=("f", "m")),
+    }
     options = {"far": 0.1} if name.startswith("Group") else {}
-    return cls.from_roc(roc_of_groups(), **options)
-
-
-@cache
-def roc_of_groups():
-    from skfairfr import SimilarityROC
-
-    roc = SimilarityROC(n_resamples=10, random_state=0, far_max=0.2)
-    return roc.fit(X, Y, GROUP)
-
-
-@cache
-def records():
-    """Results by the name of their class."""
-    from skfairfr import metrics
-
-    roc = roc_of_groups()
-    found = [
-        roc.estimate(0.1),
-        roc.curve([0.05, 0.1]),
-        roc.far_matrix(0.1),
-        roc_across().far_asymmetry(0.1),
-        roc.score_summary(),
-        roc.compare(roc_of_groups(), 0.1),
-        metrics.group_error_rates(
-            SAME, SCORES, sensitive_features=GROUP[LEFT], threshold=0.3
-        ),
-        metrics.group_gate_rates(),
-        metrics.identity_inertia(X, Y, sensitive_features=GROUP),
-        metrics.instance_far(X, Y, far=0.1, sensitive_features=GROUP),
-        metrics.worst_group_rate(
-            *(X, Y),
-            sensitive_features=GROUP,
-            far=0.1,
-            min_identities=2,
-            n_resamples=10,
-            random_state=0,
-        ),
-        metrics.plan_test(certify_fmr=0.1),
-        metrics.Dependence(),
-    ]
-    return {type(record).__name__: record for record in found}
+    return made[name]() if name in made else cls.from_roc(fitted(), **options)
 
 
 def instance(name):
     """What the methods of a public class are called on."""
     made = {
-        "Audit": lambda: small_audit().audits[0],
-        "Report": audit_report,
+        "Report": small_audit,
         "EmbeddingData": embedding_data,
         "PairData": pair_data,
         "SystemsComparison": comparison,
-        "Bench": bench,
-        "SimilarityROC": roc_of_groups,
+        "SimilarityROC": fitted,
     }
     if name in made:
         return made[name]()
-    if name in records():
-        return records()[name]
-    if name.endswith("Display"):
-        return display(name)
-    return _fitted(public_names()[name])
+    return display(name) if name.endswith("Display") else made_of(public()[name])
 
 
 @cache
-def _fitted(cls):
+def made_of(cls):
+    """An object of a class, fitted where it can be."""
     names = inspect.signature(cls).parameters
     options = {n: VALID[n] for n in names if n in OPTIONAL and n in VALID}
     options |= {n: v for n, v in OF_SUBJECT.get(cls.__name__, {}).items() if n in names}
@@ -420,7 +283,7 @@ def _fitted(cls):
     return made.fit(X, Y, GROUP) if hasattr(cls, "fit") else made
 
 
-# ---- subjects ---------------------------------------------------------------------------
+# ---- what is called --------------------------------------------------------------------
 
 
 @cache
@@ -428,151 +291,82 @@ def subject_names():
     """Names of the public callables that have parameters, but not of results."""
     return [
         name
-        for name in sorted(public_names())
-        if not (is_left_out(name) or _is_result(name))
-        and any(map(kinds_of, types_of(name).values()))
+        for name in public()
+        if not _is_result(name) and any(map(kinds_of, types_of(name).values()))
     ]
 
 
 def _is_result(name):
-    """Whether a name is that of a class whose objects nobody makes by hand."""
-    obj = public_names()[name]
-    if not inspect.isclass(obj) or name in (
-        *("Policy", "Dependence"),
-        *("EmbeddingData", "PairData"),
-    ):
+    """Whether a name is that of a class whose objects nobody makes by hand, or its method."""
+    obj = public().get(name.partition(".")[0])
+    if not inspect.isclass(obj) or name in MADE:
         return False
-    made = is_dataclass(obj) or issubclass(obj, tuple | Exception)
-    return made or name.endswith("Display")
-
-
-def subjects():
-    """Every subject by its name."""
-    return {name: subject(name) for name in subject_names()}
+    recorded = hasattr(obj, "__dataclass_fields__") or issubclass(obj, tuple)
+    if "." in name:
+        return recorded and name.endswith(".to_frame") and not name.startswith("Report")
+    return recorded or name.endswith("Display") or issubclass(obj, Exception)
 
 
 @cache
-def subject(name):
-    """The subject of a public name, whose valid call works."""
-    function, types = _function(name, public_names()[name]), types_of(name)
-    valid = _valid(name, function, types)
-    started = time.process_time()
-    usual = summary(_call(function, valid))
-    seconds = time.process_time() - started if name in SLOWEST else 0.0
-    return Subject(name, function, valid, types, usual, seconds)
-
-
-def _function(name, obj):
-    """A function with the parameters of a public name that ends in a result."""
-    if name in ("EmbeddingData", "PairData"):
-        return _Audited(obj)
-    if inspect.isclass(obj):
-        return _Used(obj) if hasattr(obj, "fit") else obj
-    if name in ("make_fairness_scorer", "fairness_scores"):
-        return _Scored(obj)
+def types_of(name):
+    """Parameter -> its type, as the docstring of a public name says."""
+    obj, section = public()[name], "Parameters"
     if name in SCORERS:
-        return _Scorer(obj)
-    if "." not in name:
-        return obj
+        return dict.fromkeys(("X", "y", "sensitive_features", "domain"), "array-like")
+    doc = FunctionDoc(obj)
+    if inspect.isclass(obj):
+        doc = ClassDoc(obj, config={"show_class_members": False})
+        section = "Attributes" if name in ("EmbeddingData", "PairData") else section
+    return {
+        name.strip(): entry.type
+        for entry in doc[section]
+        for name in entry.name.split(",")
+        if not name.strip().startswith("*")
+    }
+
+
+def _callable(name):
+    """A function of a public name that ends in a result, and what has its parameters."""
+    obj = public()[name]
     holder, _, method = name.partition(".")
-    if name == "SimilarityROC.by":
-        return fitted_roc().by
-    if name == "SimilarityROC.far_asymmetry":
-        return roc_across().far_asymmetry
+    if name in ("EmbeddingData", "PairData"):
+        return lambda **parts: audit_data(obj(**parts), **QUICK), obj
+    if inspect.isclass(obj) and hasattr(obj, "fit"):
+        return lambda **options: used(obj(**options).fit(X, Y, GROUP)), obj
+    if name in ("make_fairness_scorer", "fairness_scores"):
+        return lambda **options: scored(obj(**options), X, Y, GROUP), obj
+    if name in SCORERS:
+        return partial(scored, obj), lambda X, y, *, sensitive_features, domain=None: 0
     if method == "fit" and holder in ("EmbeddingData", "PairData"):
-        return _FitOf(instance(holder))
-    if method in ("fit", "fit_pairs"):
-        return _Refit(_fitted(public_names()[holder]), method)
-    if method.startswith(("from_", "read", "shipped", "schema")):
-        return getattr(public_names()[holder], method)
-    return getattr(instance(holder), method)
-
-
-class _Used:
-    """An estimator's class, whose call fits it and uses it."""
-
-    def __init__(self, cls):
-        self.cls = cls
-        self.__signature__ = inspect.signature(cls)
-
-    def __call__(self, **options):
-        return used(self.cls(**options).fit(X, Y, GROUP))
-
-
-class _Audited:
-    """A class of data, whose call audits them."""
-
-    def __init__(self, cls):
-        self.cls = cls
-        self.__signature__ = inspect.signature(cls)
-
-    def __call__(self, **parts):
-        from skfairfr.report import audit_data
-
-        return audit_data(self.cls(**parts), far=0.1, n_resamples=10)
-
-
-class _Scorer:
-    """A scorer, whose call scores embeddings as they are."""
-
-    def __init__(self, scorer):
-        self.scorer = scorer
-        self.__signature__ = inspect.signature(self._score)
-
-    def _score(self, X, y, *, sensitive_features, domain=None):
-        from sklearn.preprocessing import FunctionTransformer
-
-        options = {"sensitive_features": sensitive_features, "domain": domain}
-        as_they_are = FunctionTransformer().fit(OF_SCORER["X"])
-        return self.scorer(as_they_are, X, y, **options)
-
-    def __call__(self, **arguments):
-        return self._score(**arguments)
-
-
-class _FitOf:
-    """The method fit of data, which is given a fresh copy of the estimator."""
-
-    def __init__(self, data):
-        self.data = data
-        self.__signature__ = inspect.signature(data.fit)
-
-    def __call__(self, roc, **arguments):
-        from sklearn.base import clone
-
+        data = instance(holder)
         # Images of the pairs have no names.
-        fresh = clone(roc).set_params(resample="identities")
-        return used(self.data.fit(fresh, **arguments))
-
-
-class _Refit:
-    """The method fit of a fresh copy."""
-
-    def __init__(self, estimator, method):
-        self.estimator = estimator
+        options = {"resample": "identities"}
+        return (
+            lambda roc, **a: used(data.fit(clone(roc).set_params(**options), **a)),
+            data.fit,
+        )
+    if method in ("fit", "fit_pairs"):
+        made = made_of(public()[holder])
         if method == "fit_pairs":
-            self.estimator = type(estimator)(resample="identities", n_resamples=10)
-        self.method = method
-        self.__signature__ = inspect.signature(getattr(estimator, method))
+            made = SimilarityROC(resample="identities", n_resamples=10)
+        return lambda **a: used(getattr(clone(made), method)(**a)), getattr(
+            made, method
+        )
+    if name in ("SimilarityROC.by", "SimilarityROC.far_asymmetry"):
+        obj = getattr(fitted(several=method == "by", domain=method != "by"), method)
+    elif method and not method.startswith(("from_", "read", "shipped", "schema")):
+        obj = getattr(instance(holder), method)
+    elif method:
+        obj = getattr(public()[holder], method)
+    return obj, obj
 
-    def __call__(self, **arguments):
-        from sklearn.base import clone
 
-        return used(getattr(clone(self.estimator), self.method)(**arguments))
-
-
-class _Scored:
-    """A function that makes a scorer, whose call scores the data with it."""
-
-    def __init__(self, function):
-        self.function = function
-        self.__signature__ = inspect.signature(function)
-
-    def __call__(self, **options):
-        from sklearn.preprocessing import FunctionTransformer
-
-        scorer = self.function(**options)
-        return scorer(FunctionTransformer().fit(X), X, Y, sensitive_features=GROUP)
+def scored(scorer, X, y, sensitive_features, domain=None):
+    """What a scorer says of embeddings as they are."""
+    as_they_are = FunctionTransformer().fit(OF_SCORER["X"])
+    return scorer(
+        as_they_are, X, y, sensitive_features=sensitive_features, domain=domain
+    )
 
 
 def used(estimator):
@@ -589,73 +383,50 @@ def used(estimator):
 
 
 @cache
-def types_of(name):
-    """Parameter -> its type, as the docstring of a public name says."""
-    obj = public_names()[name]
-    if name in SCORERS:
-        kinds = dict.fromkeys(("X", "y", "sensitive_features", "domain"), "array-like")
-        return kinds
-    section = "Parameters"
-    doc = FunctionDoc(obj)
-    if inspect.isclass(obj):
-        doc = ClassDoc(obj, config={"show_class_members": False})
-        section = "Attributes" if name in ("EmbeddingData", "PairData") else section
-    return {
-        name.strip(): entry.type
-        for entry in doc[section]
-        for name in entry.name.split(",")
-        if not name.strip().startswith("*")
-    }
+def subject(name):
+    """A function, valid arguments, what it gives of them, and seconds where it takes many."""
+    function, described = _callable(name)
+    valid = _valid(name, described)
+    started = time.process_time()
+    usual = summary(_call(function, valid))
+    seconds = time.process_time() - started
+    return function, valid, usual, seconds if name == "compare_mitigations" else 0.0
 
 
-def _valid(name, function, types):
+def _valid(name, described):
     """Valid arguments: those that have to be given, and those that make a call short."""
     own = OF_SUBJECT.get(name, OF_SUBJECT.get(name.rpartition(".")[2], {}))
     given = dict(OF_SUBJECT.get(name, {}))
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in inspect.signature(described).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
+        has_to_be = parameter.default is parameter.empty
         if parameter.name in own:
             given[parameter.name] = own[parameter.name]
-        elif parameter.default is parameter.empty or parameter.name in OPTIONAL:
-            value = _valid_value(parameter.name, types.get(parameter.name, ""))
-            if value is not None or parameter.default is parameter.empty:
+        elif has_to_be or parameter.name in OPTIONAL:
+            value = _valid_value(parameter.name, types_of(name).get(parameter.name, ""))
+            if value is not None or has_to_be:
                 given[parameter.name] = value
     return given
 
 
 def _valid_value(name, text):
-    if name in VALID and VALID[name] is not None:
+    if VALID.get(name) is not None:
         return VALID[name]
     made = {
-        "roc": roc_of_groups,
-        "other": roc_of_groups,
-        "before": embedding_data,
-        "after": embedding_data,
-        "data": embedding_data,
-        "found": small_audit if "Report" in text else lambda: records()["InstanceFAR"],
-        "inertias": lambda: records()["IdentityInertia"],
+        **dict.fromkeys(("roc", "other"), fitted),
+        **dict.fromkeys(("before", "after", "data"), embedding_data),
+        "found": small_audit
+        if "Report" in text
+        else partial(of_images, metrics.instance_far),
+        "inertias": partial(of_images, metrics.identity_inertia),
         "bench": bench,
         "projector": dynamic_projector,
-        "estimator": _transformer,
-        "attributes": lambda: ("gender",),
+        "estimator": PCA(3).fit(X),
+        "attributes": ("gender",),
     }
-    return made[name]() if name in made else None
-
-
-@cache
-def _transformer():
-    from sklearn.decomposition import PCA
-
-    return PCA(3).fit(X)
-
-
-@cache
-def dynamic_projector():
-    from skfairfr import TripletProjector
-
-    options = {"max_epochs": 2, "sampling": "dynamic", "random_state": 0, "far": 0.1}
-    return TripletProjector(validation_fraction=0.3, **options).fit(X, Y, GROUP)
+    value = made.get(name)
+    return value() if callable(value) else value
 
 
 # ---- cases ------------------------------------------------------------------------------
@@ -675,7 +446,9 @@ def _call(function, arguments):
     ):
         warnings.simplefilter("ignore")
         if "path" in arguments:
-            _write_files()
+            for reader in ("npz", "csv"):
+                for file, data in files.undamaged(reader)[0].items():
+                    Path(file).write_bytes(data)
         arrays = {n: a.copy() for n, a in arguments.items() if type(a) is np.ndarray}
         try:
             return function(**arguments)
@@ -683,17 +456,7 @@ def _call(function, arguments):
             pyplot.close("all")
             for name, array in arrays.items():
                 if summary(array) != summary(arguments[name]):
-                    raise ChangedError(name)
-
-
-class ChangedError(Exception):
-    """A call changed an array of its caller."""
-
-
-def _write_files():
-    for reader in ("npz", "csv"):
-        for file, data in files.undamaged(reader)[0].items():
-            Path(file).write_bytes(data)
+                    raise RuntimeError(f"{name} of the caller was changed")
 
 
 def call(names, rng):
@@ -707,77 +470,26 @@ def call(names, rng):
 
 def case(name, changes):
     """A case of a subject with odd arguments; None if an argument cannot be changed so."""
-    chosen = subject(name)
-    arguments = dict(chosen.valid)
+    function, valid, usual, seconds = subject(name)
+    arguments = dict(valid)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for parameter, _, change in changes:
-                arguments[parameter] = change(_changeable(chosen, parameter))
+                value = valid.get(parameter)
+                if value is None and "array" in kinds_of(types_of(name)[parameter]):
+                    value = VALID.get(parameter)
+                arguments[parameter] = change(GROUP if value is None else value)
     except Exception:
         return None
     shown = ", ".join(f"{parameter}={text}" for parameter, text, _ in changes)
-    return Case(
-        lambda: _call(chosen.function, arguments),
-        chosen.usual,
-        lambda: f"{name}({shown})",
-        documented(name),
-        X.nbytes,
-        chosen.seconds,
-    )
+    run = partial(_call, function, arguments)
+    return Case(run, usual, f"{name}({shown})", ERRORS, seconds)
 
 
-@cache
-def documented(name):
-    """Types of the errors that a public name may end with, as its docstring says.
-
-    An estimator is also fitted, and data are audited: with what those raise. TypeError is
-    scikit-learn's, of an array of a kind that it refuses.
-    """
-    obj = public_names().get(name)
-    if obj is None:
-        return DOCUMENTED
-    used_as = ("__init__", "fit", "fit_pairs", "transform")
-    docs = [FunctionDoc(obj)]
-    if inspect.isclass(obj):
-        methods = [getattr(obj, method, None) for method in used_as]
-        docs = [ClassDoc(obj, config={"show_class_members": False})]
-        docs += [FunctionDoc(method) for method in methods if method is not None]
-    if name in PRODUCTS:
-        docs.append(FunctionDoc(public_names()["audit_data"]))
-    named = {entry.type for doc in docs for entry in doc["Raises"]}
-    return (*map(_error_of, sorted(named)), TypeError) if named else DOCUMENTED
-
-
-def _error_of(name):
-    """The type of error that a docstring names."""
-    known = [
-        builtins,
-        sklearn.exceptions,
-        importlib.import_module("skfairfr.utils._errors"),
-    ]
-    return next(getattr(m, name) for m in known if hasattr(m, name))
-
-
-def _changeable(chosen, parameter):
-    """A valid value that can be changed, also of what is left out otherwise."""
-    value = chosen.valid.get(parameter)
-    if value is None and "array" in kinds_of(chosen.types[parameter]):
-        value = VALID.get(parameter, GROUP)
-    return GROUP if value is None else value
-
-
-def cases(seed, first, n_cases, names=None):
-    """Calls with odd arguments.
-
-    Parameters
-    ----------
-    seed, first, n_cases : int
-    names : sequence of str, default=None
-        Of subjects; None takes all that have parameters.
-    """
-    if names is None:
-        names = [n for n in subject_names() for _ in range(_weight(n))]
+def cases(seed, first, n_cases):
+    """Calls with odd arguments."""
+    names = [n for n in subject_names() for _ in range(1 if SLOW.match(n) else 5)]
     for k in range(first, first + n_cases):
         rng, made = random_of(seed, k), None
         while made is None:
@@ -785,12 +497,7 @@ def cases(seed, first, n_cases, names=None):
         yield made
 
 
-def _weight(name):
-    if name in PRODUCTS:
-        return 50
-    return 10 if name in (*SLOW, *SLOWEST) else 50
-
-
 def prepare():
     """Make every valid call, before the processes that make others are copied."""
-    subjects()
+    for name in subject_names():
+        subject(name)

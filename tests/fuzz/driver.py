@@ -1,24 +1,23 @@
 """Run cases, and count how they end.
 
-A case ends in one of OUTCOMES. Those of FAILURES are faults of the package: an exception
-that no docstring names, or that no line of the package or of scikit-learn raised on purpose;
-more than CPU_SECONDS of work, or WAITING_SECONDS of waiting; more than MEMORY bytes beyond the input.
+A case ends in one of OUTCOMES. Those of FAILURES are faults of the package: an exception of
+another kind than it promises, or that no line of the package or of scikit-learn raised on
+purpose; more than CPU_SECONDS of work, or WAITING_SECONDS of waiting; more than MEMORY bytes
+beyond what earlier cases took.
 """
 
 import faulthandler
 import linecache
 import multiprocessing
 import os
+import random
 import resource
 import signal
 import traceback
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
-from importlib import import_module
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import sklearn
@@ -28,17 +27,13 @@ import skfairfr
 OUTCOMES = ("clean", "same", "different", "traceback", "hang", "memory")
 FAILURES = OUTCOMES[3:]
 CPU_SECONDS = 10
-# A case that waits, as for a pipe without a writer, spends no CPU time. Where more processes
-# run than there are processors, all of them wait longer: see waiting_seconds.
+# A case that waits, as for a pipe without a writer, spends no CPU time. On a busy machine all
+# of them wait longer.
 WAITING_SECONDS = 10
 MEMORY = 2**30
 # Above what a process holds when its cases begin; allocations beyond it raise MemoryError.
 ADDRESS_SPACE = 6 * 2**30
 BATCH = 100
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-    "1",
-)
 # A refusal is raised on purpose by a file under one of these.
 REFUSING = tuple(str(Path(package.__file__).parent) for package in (skfairfr, sklearn))
 # Its messages about arrays are known to everybody, also those that it takes from numpy.
@@ -58,23 +53,19 @@ class Case:
     run : callable
     usual : object
         What :func:`summary` gives of the undamaged result.
-    shown : callable
-        Gives a text that says how to run it again.
+    shown : str
+        Says how to run it again.
     errors : tuple of exception types
-        Those that are documented.
-    n_bytes : int
-        Size of the input.
+        Those that are refusals.
     seconds : float
-        Of the processor, that the undamaged version takes on this machine where it takes
-        seconds, as drawing all figures of a report does. The limits are longer by three
-        times as much.
+        Of the processor, that the undamaged version takes where it takes seconds. The limits
+        are longer by three times as much.
     """
 
     run: object
     usual: object
-    shown: object
+    shown: str
     errors: tuple = (ValueError, OSError)
-    n_bytes: int = 0
     seconds: float = 0.0
 
 
@@ -90,15 +81,15 @@ class Count:
         if outcome in FAILURES:
             self.failures.append(f"{where}: {outcome}\n{text}")
 
-    def line(self, name):
-        """One line of a table."""
-        counts = "".join(f"{self.outcomes[outcome]:>11}" for outcome in OUTCOMES)
-        return f"{name:<22}{self.outcomes.total():>8}{counts}"
+
+def random_of(seed, k):
+    """What draws case k: the same in every process, whatever was drawn before."""
+    return random.Random(f"{seed} {k}")
 
 
 def judged(case):
     """The outcome of a case, and for a failure a text."""
-    before = reset_peak()
+    before = _most_held()
     try:
         result = case.run()
     except MemoryError as error:
@@ -106,20 +97,24 @@ def judged(case):
     except case.errors as error:
         if not is_on_purpose(error):
             return "traceback", _told(case, error)
-        outcome, text = "clean", ""
+        outcome = "clean"
     except (Exception, SystemExit) as error:
         return "traceback", _told(case, error)
     else:
-        outcome, text = "same" if summary(result) == case.usual else "different", ""
-    above = peak() - before - case.n_bytes
+        outcome = "same" if summary(result) == case.usual else "different"
+    above = _most_held() - before
     if above > MEMORY:
-        return "memory", f"{above / 2**20:.0f} MB above the input\n{case.shown()}"
-    return outcome, text
+        return "memory", f"{above / 2**20:.0f} MB more\n{case.shown}"
+    return outcome, ""
 
 
 def _told(case, error):
-    lines = traceback.format_exception(error)
-    return "".join(lines[-8:]) + case.shown()
+    return "".join(traceback.format_exception(error)[-8:]) + case.shown
+
+
+def _most_held():
+    """The most bytes that this process has held."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def is_on_purpose(error):
@@ -151,176 +146,85 @@ def summary(value):
         return [summary(held) for held in value]
     if is_dataclass(value):
         return [summary(getattr(value, f.name)) for f in fields(value)]
-    if value is None or isinstance(
-        value, bool | int | float | str | bytes | np.generic
-    ):
-        return repr(value)
-    return type(value).__name__
-
-
-@cache
-def _status():
-    path = Path("/proc/self/status")
-    return path if path.exists() else None
-
-
-def reset_peak():
-    """Memory held now, in bytes, from which on the peak is counted; 0 where unknown."""
-    if _status() is None:
-        return 0
-    Path("/proc/self/clear_refs").write_text("5")
-    return _held("VmRSS")
-
-
-def peak():
-    """The most memory held since :func:`reset_peak`."""
-    return 0 if _status() is None else _held("VmHWM")
-
-
-def _held(name):
-    text = _status().read_text()
-    return int(text.partition(name + ":")[2].split(None, 1)[0]) * 1024
+    plain = bool | int | float | str | bytes | np.generic | None
+    return repr(value) if isinstance(value, plain) else type(value).__name__
 
 
 # ---- in processes of their own ----------------------------------------------------------
 
 
-def count_apart(target, n_cases, seed=0, first=0):
-    """Run cases in processes that cannot harm this one.
+def count(module, n_cases, seed=0, first=0):
+    """Run cases in copies of this process, which they cannot harm.
 
     Parameters
     ----------
-    target : str
-        ``module:function``; the function takes a seed, the number of the first case and how
-        many there are, and yields that many cases. A case depends on seed and number alone.
-    n_cases : int
-    seed : int
-    first : int
+    module : module
+        Its ``cases(seed, first, n_cases)`` yields cases that depend on seed and number alone;
+        its ``prepare()`` makes what they share.
+    n_cases, seed, first : int
 
     Returns
     -------
-    count : Count
+    found : Count
     """
-    count, server = Count(), _Server(target, n_cases)
-    last = first + n_cases
-    while first < last:
-        size = min(BATCH, last - first)
-        found = [*server.batch(seed, first, size)]
-        for k, (outcome, text) in enumerate(found, first):
-            if text is None:
-                text = f"{server.ended}\n{server.shown(seed, k)}"
-            count.add(reproducing(target, seed, k), outcome, text)
-        first += len(found)
-    server.end()
-    return count
-
-
-def reproducing(target, seed, k):
-    """The command that runs one case alone."""
-    name = target.partition(":")[0].rpartition(".")[2]
-    return f"python -m tests.fuzz --only {name} --seed {seed} --first {k} --cases 1"
-
-
-class _Server:
-    """A process that has imported everything, and runs each batch in a copy of itself.
-
-    A copy costs hundredths of a second, a process of its own many seconds. Batches begin
-    alike, since what one of them changes ends with its copy.
-    """
-
-    def __init__(self, target, n_cases):
-        context = multiprocessing.get_context("spawn")
-        self._line, theirs = context.Pipe()
-        arguments = theirs, target, n_cases >= BATCH
-        self._process = context.Process(target=_serve, args=arguments, daemon=True)
-        # Threads of these libraries do not live on in a copy, which waits for them.
-        with mock.patch.dict(os.environ, ONE_THREAD):
-            self._process.start()
-        theirs.close()
-
-    def batch(self, seed, first, size):
-        """Outcome and text of every case; a hang or a crash, without text, is the last."""
-        self._line.send((seed, first, size, False))
-        yield from iter(self._line.recv, None)
-        code = self._line.recv()
-        if code in (-signal.SIGPROF, -signal.SIGALRM):
-            self.ended = "its place is printed above"
-            yield "hang", None
-        elif code:
-            self.ended = f"the process ended with {code}"
-            yield "traceback", None
-
-    def shown(self, seed, k):
-        """What is fed in a case, without running it."""
-        self._line.send((seed, k, 1, True))
-        found = [*iter(self._line.recv, None)]
-        self._line.recv()
-        return "\n".join(found)
-
-    def end(self):
-        self._line.close()
-        self._process.join()
-
-
-def _serve(line, target, many):
-    """Run the batches that are asked for, until the line is closed."""
     for number in (signal.SIGPROF, signal.SIGALRM):
         faulthandler.register(number, chain=True)
     # Small data are warned of, and copies of a process with threads.
     warnings.simplefilter("ignore")
-    module, name = target.split(":")
-    module = import_module(module)
-    if many and hasattr(module, "prepare"):
+    if n_cases >= BATCH:
         module.prepare()
+    name = module.__name__.rpartition(".")[2]
+    found, last = Count(), first + n_cases
+    while first < last:
+        size = min(BATCH, last - first)
+        for outcome, text in _in_a_copy(module.cases, seed, first, size):
+            again = f"--only {name} --seed {seed} --first {first} --cases 1"
+            found.add(f"python -m tests.fuzz {again}", outcome, text)
+            first += 1
+    return found
+
+
+def _in_a_copy(cases, *numbers):
+    """Outcome and text of every case; a hang or a crash is the last."""
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    copy = os.fork()
+    if copy == 0:
+        try:
+            _run(theirs, cases(*numbers))
+        except BaseException:
+            traceback.print_exc()
+            os._exit(70)
+        os._exit(0)
+    theirs.close()
+    shown = ""
     while True:
         try:
-            asked = line.recv()
+            outcome, text = ours.recv()
         except EOFError:
-            return
-        copy = os.fork()
-        if copy == 0:
-            try:
-                _run(line, getattr(module, name), *asked)
-            except BaseException:
-                traceback.print_exc()
-                os._exit(70)
-            os._exit(0)
-        _, status = os.waitpid(copy, 0)
-        line.send(None)
-        line.send(os.waitstatus_to_exitcode(status))
+            break
+        if outcome is None:
+            shown = text
+        else:
+            yield outcome, text
+    code = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+    if code in (-signal.SIGPROF, -signal.SIGALRM):
+        yield "hang", f"its place is printed above\n{shown}"
+    elif code:
+        yield "traceback", f"the process ended with {code}\n{shown}"
 
 
-def _run(line, cases, seed, first, size, shown_only):
-    _limit_addresses()
-    for case in cases(seed, first, size):
-        if shown_only:
-            line.send(case.shown())
-            continue
+def _run(line, cases):
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + ADDRESS_SPACE
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    for case in cases:
+        line.send((None, case.shown))
         more = 3 * case.seconds
-        _set_timers(CPU_SECONDS + more, waiting_seconds(WAITING_SECONDS + more))
+        busy = max(1.0, os.getloadavg()[0] / os.cpu_count())
+        # Without a handler, a timer that ends ends the process.
+        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS + more)
+        signal.setitimer(signal.ITIMER_REAL, busy * (WAITING_SECONDS + more))
         found = judged(case)
-        _set_timers(0, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         line.send(found)
-
-
-def waiting_seconds(idle):
-    """How long a case may last by the clock of the wall, on a machine as busy as this one.
-
-    Parameters
-    ----------
-    idle : float
-        How long on an idle machine.
-    """
-    return idle * max(1.0, os.getloadavg()[0] / os.cpu_count())
-
-
-def _set_timers(cpu, waiting):
-    """Without a handler, a timer that ends ends the process."""
-    signal.setitimer(signal.ITIMER_PROF, cpu)
-    signal.setitimer(signal.ITIMER_REAL, waiting)
-
-
-def _limit_addresses():
-    if _status() is not None:
-        most = _held("VmSize") + ADDRESS_SPACE
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -6,7 +6,7 @@ import json
 import struct
 import warnings
 import zipfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -19,54 +19,82 @@ import numpy as np
 from skfairfr.datasets import load_embeddings, load_pairs
 from skfairfr.report import Policy, read_data
 from skfairfr.utils._extras import missing
-from tests.fuzz.driver import Case, summary
-from tests.fuzz.mutation import damaged, random_of
+from tests.fuzz.driver import Case, random_of, summary
 
-DOCUMENTED = (ValueError, OSError)
+# What parsers stumble over, in text and in binary headers.
+TOKENS = (
+    *[bytes([c]) for c in b"\0\n\r\"',\t;#[]{}=()O\xff"],
+    *b"nan NaN inf -inf None null true 1e400 -1 0 -0.0 1e-400 1_0 0x10".split(),
+    *b"99999999999999999999 |O <f8 >f8 <U4 <M8[s] V8 ../ __class__ \\u0000".split(),
+    *(b"", b"\xef\xbb\xbf", b"\xff\xfe", b"\xed\xa0\x80", b"\xc0\x80"),
+)
+NUMBERS = (0, 1, -1, 127, 128, 255, 2**15, 2**31 - 1, -(2**31), 2**62, -(2**63))
 
 
-@dataclass(frozen=True)
-class Reader:
-    """A way to read a folder of files, one of which is damaged.
+def damaged(data, rng):
+    """Bytes with one to four small changes."""
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        data = _changed(data, rng)
+    return data
 
-    Attributes
-    ----------
-    write : callable
-        Takes an empty folder, and writes files that can be read.
-    read : callable
-        Takes the folder.
-    harm : dict of str -> callable
-        Names of the files that are damaged, each with a function of its bytes and a
-        random.Random that gives other bytes.
-    needs : tuple of str
-        Libraries without which nothing is read.
-    """
 
-    write: object
-    read: object
-    harm: dict
-    needs: tuple = ()
+def _changed(data, rng):
+    """One change at a place: what stands there is replaced, left out or repeated."""
+    k = rng.randrange(len(data) + 1)
+    kind = rng.choice(
+        ("flip", "byte", "cut", "delete", "repeat", "insert", "put", "swap")
+    )
+    if kind == "cut":
+        return data[:k]
+    if kind == "delete":
+        return data[:k] + data[k + rng.choice((1, 2, 8, 64)) :]
+    if kind == "repeat":
+        n = rng.choice((1, 4, 16, 200))
+        return data[:k] + data[k : k + n] * rng.choice((1, 3, 50)) + data[k:]
+    if kind == "swap":
+        a, b, c = sorted(rng.randrange(len(data) + 1) for _ in range(3))
+        return data[:a] + data[b:c] + data[a:b] + data[c:]
+    token = rng.choice(TOKENS)
+    if kind == "flip":
+        token = bytes([data[k] ^ 1 << rng.randrange(8)]) if k < len(data) else b""
+    elif kind == "byte":
+        token = rng.randbytes(1)
+    elif kind == "put" and rng.random() < 0.5:
+        token = (rng.choice(NUMBERS) % 2**64).to_bytes(8, "little")[
+            : rng.choice((4, 8))
+        ]
+    return data[:k] + token + data[k + len(token) * (kind != "insert") :]
 
 
 # ---- damage behind a compression or a checksum, which would hide it --------------------
 
 
+def one_in_three_plainly(inside):
+    """Damage within; one time in three the file itself is damaged."""
+    return lambda data, rng: (damaged if rng.random() < 1 / 3 else inside)(data, rng)
+
+
+@one_in_three_plainly
 def inside_gzip(data, rng):
-    """Damaged text, compressed again; one time in three the file itself is damaged."""
-    if rng.random() < 1 / 3:
-        return damaged(data, rng)
+    """Damaged text, compressed again."""
     return gzip.compress(damaged(gzip.decompress(data), rng), mtime=0)
 
 
+@one_in_three_plainly
+def inside_npy(data, rng):
+    """A damaged header, whose length is right."""
+    (length,) = struct.unpack("<H", data[8:10])
+    header = damaged(data[10 : 10 + length].rstrip(), rng) + b"\n"
+    return data[:8] + struct.pack("<H", len(header)) + header + data[10 + length :]
+
+
+@one_in_three_plainly
 def inside_zip(data, rng):
-    """A damaged member, archived again; one time in three the file itself is damaged."""
-    if rng.random() < 1 / 3:
-        return damaged(data, rng)
+    """A damaged member, or two in each other's place, archived again."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    name = rng.choice(sorted(members))
+    name, other = (rng.choice(sorted(members)) for _ in range(2))
     if rng.random() < 0.1:
-        other = rng.choice(sorted(members))
         members[name], members[other] = members[other], members[name]
     else:
         members[name] = inside_npy(members[name], rng)
@@ -77,28 +105,18 @@ def inside_zip(data, rng):
     return packed.getvalue()
 
 
-def inside_npy(data, rng):
-    """A damaged header, whose length is right; one time in three anything is damaged."""
-    if rng.random() < 1 / 3 or data[:8] != b"\x93NUMPY\x01\x00":
-        return damaged(data, rng)
-    (length,) = struct.unpack("<H", data[8:10])
-    header = damaged(data[10 : 10 + length].rstrip(), rng) + b"\n"
-    return data[:8] + struct.pack("<H", len(header)) + header + data[10 + length :]
-
-
+@one_in_three_plainly
 def inside_safetensors(data, rng):
-    """A damaged header, whose length is right; one time in three anything is damaged."""
-    if rng.random() < 1 / 3:
-        return damaged(data, rng)
+    """A damaged header, whose length is right."""
     (length,) = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8 : 8 + length])
+    text = data[8 : 8 + length]
+    header = json.loads(text)
     if rng.random() < 0.7 and "skfairfr" in header.get("__metadata__", {}):
-        about = header["__metadata__"]["skfairfr"].encode()
-        about = inside_json(about, rng).decode("utf-8", "replace")
-        header["__metadata__"]["skfairfr"] = about
+        about = inside_json(header["__metadata__"]["skfairfr"].encode(), rng)
+        header["__metadata__"]["skfairfr"] = about.decode("utf-8", "replace")
         text = json.dumps(header).encode()
     else:
-        text = damaged(data[8 : 8 + length], rng)
+        text = damaged(text, rng)
     return struct.pack("<Q", len(text)) + text + data[8 + length :]
 
 
@@ -106,25 +124,16 @@ ODD_JSON = (
     *(None, True, -1, 0, 3, 1e308, float("nan"), "", "x", "head_", "fit", [], [1], {}),
     *({"array": [1], "dtype": "<f8"}, {"array": ["x"], "dtype": "<f8"}, {"tuple": []}),
     *({"array": [[1], [2, 3]], "dtype": "O"}, {"pairs": [[1]]}, {"pairs": [[[], 1]]}),
-    *(
-        {"array": [1], "dtype": "?!"},
-        {"tensor": "x"},
-        "os",
-        "sklearn.datasets",
-        "skfairfr.cli",
-        "main",
-    ),
-    *("/dev/null", "sklearn.utils._testing", "NMF", "Pipeline"),
+    *({"array": [1], "dtype": "?!"}, {"tensor": "x"}, "os", "sklearn.datasets"),
+    *("skfairfr.cli", "main", "/dev/null", "sklearn.utils._testing", "NMF", "Pipeline"),
 )
 
 
+@one_in_three_plainly
 def inside_json(data, rng):
-    """One value or key in another's place; one time in four the text is damaged."""
-    if rng.random() < 1 / 4:
-        return damaged(data, rng)
+    """One value or key in another's place."""
     tree = json.loads(data)
-    places = list(_places(tree))
-    holder, key = rng.choice(places)
+    holder, key = rng.choice(list(_places(tree)))
     chance = rng.random()
     if chance < 0.6:
         holder[key] = rng.choice(ODD_JSON)
@@ -139,8 +148,7 @@ def inside_json(data, rng):
 
 def _places(tree):
     """Every (container, key) of a tree of dicts and lists."""
-    keys = tree if isinstance(tree, dict) else range(len(tree))
-    for key in list(keys):
+    for key in list(tree if isinstance(tree, dict) else range(len(tree))):
         yield tree, key
         if isinstance(tree[key], dict | list):
             yield from _places(tree[key])
@@ -217,20 +225,17 @@ def _write_policy(folder):
     (folder / "door.toml").write_text(POLICY)
 
 
-def _head():
-    from skfairfr import EthicalModule
-
-    return EthicalModule(max_epochs=1, random_state=0).fit(X, Y, GROUP)
-
-
 def _write_head(folder):
-    _head().save(folder / "head.safetensors")
-
-
-def _read_head(folder):
     from skfairfr import EthicalModule
 
-    return EthicalModule.load(folder / "head.safetensors").transform(X)
+    head = EthicalModule(max_epochs=1, random_state=0).fit(X, Y, GROUP)
+    head.save(folder / "head.safetensors")
+
+
+def _read_head(path):
+    from skfairfr import EthicalModule
+
+    return EthicalModule.load(path).transform(X)
 
 
 def _write_system(folder):
@@ -250,6 +255,9 @@ def _read_system(folder):
     return vars(load_mitigation(folder))
 
 
+CHECKPOINTS = {"max_epochs": 3, "random_state": 0, "hidden_dim": 2}
+
+
 def _write_checkpoint(folder):
     """What a fit leaves behind that is stopped after its first epoch."""
     from skorch.callbacks import Callback
@@ -261,75 +269,64 @@ def _write_checkpoint(folder):
             if len(net.history) == 2:
                 raise KeyboardInterrupt
 
-    head = EthicalModule(
-        max_epochs=3,
-        random_state=0,
-        checkpoint_dir=folder,
-        hidden_dim=2,
-        callbacks=[Stop()],
-    )
-    with warnings.catch_warnings():
+    head = EthicalModule(**CHECKPOINTS, checkpoint_dir=folder, callbacks=[Stop()])
+    with warnings.catch_warnings(), suppress(KeyboardInterrupt):
         warnings.simplefilter("ignore")
-        try:
-            head.fit(X, Y, GROUP)
-        except KeyboardInterrupt:
-            pass
+        head.fit(X, Y, GROUP)
 
 
 def _read_checkpoint(folder):
     from skfairfr import EthicalModule
 
-    head = EthicalModule(
-        max_epochs=3, random_state=0, checkpoint_dir=folder, hidden_dim=2
-    )
+    head = EthicalModule(**CHECKPOINTS, checkpoint_dir=folder)
     return head.fit(X, Y, GROUP).transform(X)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A way to read a folder of files, one of which is damaged.
+
+    ``write`` takes an empty folder, ``read`` a full one; ``harm`` has names of the files that
+    are damaged, each with a function of its bytes and a random.Random that gives other bytes.
+    """
+
+    write: object
+    read: object
+    harm: dict
+    needs: tuple = ()
+
+
+def _of_file(write, read, name, harm, needs=()):
+    """A reader of one file."""
+    return Reader(write, lambda folder: read(folder / name), {name: harm}, needs)
+
+
+def _of_text(read, name, harm):
+    return _of_file(_write_text(name), read, name, harm)
+
+
+def _data(path):
+    return read_data(path, "gender")
 
 
 TRAINING = ("torch", "skorch")
 READERS = {
-    "npz": Reader(
-        _write_npz,
-        lambda folder: load_embeddings(folder / "faces.npz"),
-        {"faces.npz": inside_zip},
-    ),
+    "npz": _of_file(_write_npz, load_embeddings, "faces.npz", inside_zip),
     "npy": Reader(
         _write_npy,
         lambda folder: load_embeddings(folder / "faces.npy"),
         {"faces.npy": inside_npy, "faces.csv": damaged},
     ),
-    "data": Reader(
-        _write_npz,
-        lambda folder: read_data(folder / "faces.npz", "gender"),
-        {"faces.npz": inside_zip},
+    "data": _of_file(_write_npz, _data, "faces.npz", inside_zip),
+    "csv": _of_text(load_pairs, "pairs.csv", damaged),
+    "tsv": _of_text(_data, "pairs.tsv", damaged),
+    "csv.gz": _of_text(load_pairs, "pairs.csv.gz", inside_gzip),
+    "parquet": _of_file(
+        _write_parquet, load_pairs, "pairs.parquet", damaged, ("pyarrow",)
     ),
-    "csv": Reader(
-        _write_text("pairs.csv"),
-        lambda folder: load_pairs(folder / "pairs.csv"),
-        {"pairs.csv": damaged},
-    ),
-    "tsv": Reader(
-        _write_text("pairs.tsv"),
-        lambda folder: read_data(folder / "pairs.tsv", "gender"),
-        {"pairs.tsv": damaged},
-    ),
-    "csv.gz": Reader(
-        _write_text("pairs.csv.gz"),
-        lambda folder: load_pairs(folder / "pairs.csv.gz"),
-        {"pairs.csv.gz": inside_gzip},
-    ),
-    "parquet": Reader(
-        _write_parquet,
-        lambda folder: load_pairs(folder / "pairs.parquet"),
-        {"pairs.parquet": damaged},
-        ("pyarrow",),
-    ),
-    "policy": Reader(
-        _write_policy,
-        lambda folder: Policy.read(folder / "door.toml"),
-        {"door.toml": damaged},
-    ),
-    "head": Reader(
-        _write_head, _read_head, {"head.safetensors": inside_safetensors}, TRAINING
+    "policy": _of_file(_write_policy, Policy.read, "door.toml", damaged),
+    "head": _of_file(
+        _write_head, _read_head, "head.safetensors", inside_safetensors, TRAINING
     ),
     "system": Reader(
         _write_system, _read_system, {"system.safetensors": inside_safetensors}
@@ -338,88 +335,55 @@ READERS = {
         _write_checkpoint, _read_checkpoint, {"*.safetensors": damaged}, TRAINING
     ),
 }
-# How often each is taken: those that train are slow, and even they get 1,000 cases
-# of a night.
+# How often each is taken: those that train are slow.
 WEIGHTS = dict.fromkeys(READERS, 10) | {"checkpoint": 3, "head": 6}
 
 
 @cache
 def undamaged(name):
     """The files of a reader as a dict of bytes, and what is read of them."""
-    reader = READERS[name]
-    with TemporaryDirectory() as folder:
-        with _stopped_clocks(reader.needs):
-            reader.write(Path(folder))
-        paths = sorted(path for path in Path(folder).iterdir())
-        files = {path.name: path.read_bytes() for path in paths}
-        return files, summary(_read(name, files))
-
-
-@contextmanager
-def _stopped_clocks(libraries):
-    """Files hold how long a fit took, and are to be the same each time."""
-    stopped = SimpleNamespace(time=lambda: 0.0)
-    with ExitStack() as stack:
-        if "skorch" in libraries:
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        if "skorch" in READERS[name].needs:
+            # Files hold how long a fit took, and are to be the same each time.
+            stopped = SimpleNamespace(time=lambda: 0.0)
             clock = mock.patch("skorch.callbacks.logging.time", stopped)
             stack.enter_context(clock)
-        yield
+        READERS[name].write(Path(folder))
+        files = {
+            path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())
+        }
+    return files, summary(_read(name, files))
 
 
 def _read(name, files):
-    """What a reader reads of these files."""
-    with TemporaryDirectory() as folder:
+    """What a reader reads of these files, without the place they were read from."""
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         for file, data in files.items():
             (Path(folder) / file).write_bytes(data)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _without_folder(READERS[name].read(Path(folder)))
-
-
-def _without_folder(found):
-    """Data without the place they were read from, which is another one each time."""
+        found = READERS[name].read(Path(folder))
     if isinstance(found, dict):
         return {name: held for name, held in found.items() if name != "path"}
-    if hasattr(found, "reading"):
-        return replace(found, reading=None)
-    return found
+    return replace(found, reading=None) if hasattr(found, "reading") else found
 
 
 def case(name, file, data):
     """A case of one file of a reader that holds other bytes."""
     files, usual = undamaged(name)
-    return Case(
-        lambda: _read(name, files | {file: data}),
-        usual,
-        lambda: f"reader {name!r}, file {file!r}: {data!r}",
-        DOCUMENTED,
-        len(data),
-    )
+    shown = f"reader {name!r}, file {file!r}: {data!r}"
+    return Case(lambda: _read(name, files | {file: data}), usual, shown)
 
 
 def cases(seed, first, n_cases, names=None):
-    """Files with damage.
-
-    Parameters
-    ----------
-    seed, first, n_cases : int
-    names : sequence of str, default=None
-        Of READERS; None takes all whose libraries are installed.
-    """
+    """Files with damage, of some readers or of all that are able to read."""
     names = able() if names is None else names
     for k in range(first, first + n_cases):
         rng = random_of(seed, k)
-        name = reader_of(rng, names)
+        (name,) = rng.choices(names, [WEIGHTS[name] for name in names])
         files, _ = undamaged(name)
         pattern, harm = rng.choice(sorted(READERS[name].harm.items()))
         file = rng.choice([f for f in files if Path(f).match(pattern)])
         yield case(name, file, harm(files[file], rng))
-
-
-def reader_of(rng, names):
-    """The reader of a case, by the weights."""
-    (name,) = rng.choices(names, [WEIGHTS[name] for name in names])
-    return name
 
 
 def prepare():

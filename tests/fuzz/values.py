@@ -12,35 +12,16 @@ from skfairfr.utils._extras import missing
 
 SURROGATE = "a\ud800b"
 TEXTS = (
-    *(
-        "",
-        " ",
-        "x",
-        "nan",
-        "None",
-        "max_min",
-        "far",
-        "gini",
-        "\0",
-        "\n",
-        "é",
-        SURROGATE,
-    ),
-    *("<b>", "a" * 5000, "../x", "{0}", "%s", "cuda", "auto", "pandas"),
+    *("", " ", "\0", "\n", "é", SURROGATE, "<b>", "a" * 5000, "../x", "{0}", "%s"),
+    *("x", "nan", "None", "max_min", "far", "gini", "cuda", "auto", "pandas"),
 )
 NUMBERS = (
     *(True, None, "3", "1e-3", 0, 1, -1, 2.5, float("nan"), float("inf"), -0.0, 1 + 0j),
-    *(
-        np.int8(3),
-        np.uint8(3),
-        np.int64(3),
-        np.float16(0.1),
-        np.float32(0.1),
-        np.bool_(1),
-    ),
-    *(np.array(0.1), np.array([0.1]), [0.1], (0.1, 0.2), [], {0.1}, {"a": 0.1}, b"1"),
-    *(decimal.Decimal("0.1"), fractions.Fraction(1, 10), np.datetime64("2020")),
-    *([0.1, None], [[0.1], [0.1, 0.2]], ["a"], np.ma.masked, np.str_("0.1"), range(2)),
+    *(np.int8(3), np.uint8(3), np.int64(3), np.float16(0.1), np.float32(0.1)),
+    *(np.bool_(1), np.array(0.1), np.array([0.1]), [0.1], (0.1, 0.2), [], {0.1}),
+    *({"a": 0.1}, b"1", decimal.Decimal("0.1"), fractions.Fraction(1, 10)),
+    *(np.datetime64("2020"), [0.1, None], [[0.1], [0.1, 0.2]], ["a"], np.ma.masked),
+    *(np.str_("0.1"), range(2)),
 )
 # Beyond what a computer holds, or counts with.
 INTEGERS = (
@@ -50,35 +31,30 @@ INTEGERS = (
 COUNTS = tuple(v for v in NUMBERS if v != float("inf"))
 
 
+# What in a docstring's type speaks of a kind of DRAWN.
+SPEAKS_OF = {
+    "number": ("float",),
+    "count": ("int",),
+    "choice": ("{",),
+    "flag": ("bool",),
+    "path": ("path",),
+    "text": ("str",),
+    "array": ("array", "frame", "sequence", "tensor"),
+    "mapping": ("dict", "mapping"),
+    "callable": ("callable",),
+}
+
+
 def kinds_of(text):
     """What a docstring's type may be, as keys of DRAWN; none of an object of a class."""
-    first = text.lower().split("default")[0]
-    found = {
-        "number": "float" in first,
-        "count": "int" in first.split("shape")[0].replace("instance", ""),
-        "choice": "{" in first,
-        "flag": "bool" in first,
-        "path": "path" in first,
-        "text": "str" in first,
-        "array": any(
-            word in first for word in ("array", "frame", "sequence", "tensor")
-        ),
-        "mapping": "dict" in first or "mapping" in first,
-        "callable": "callable" in first,
-    }
-    return [kind for kind, there in found.items() if there]
+    first = text.lower().split("default")[0].replace("instance", "")
+    return [kind for kind, words in SPEAKS_OF.items() if any(w in first for w in words)]
 
 
 def odd_value(text, rng, is_work=False):
-    """What is shown, and a function of the valid value, for one parameter.
+    """What is shown, and a function of the valid value, for a parameter of this type.
 
-    Parameters
-    ----------
-    text : str
-        Its type, as the docstring says.
-    rng : random.Random
-    is_work : bool, default=False
-        Whether a large number means as much work, so that none is drawn.
+    Of work no large number is drawn, which would mean as much of it.
     """
     kind = rng.choice((*kinds_of(text), "none"))
     return DRAWN["work" if is_work and kind == "count" else kind](rng)
@@ -122,30 +98,26 @@ def _any_of(*draw):
     return lambda rng: rng.choice(draw)(rng)
 
 
-def _choice(rng):
-    """A different spelling of a valid choice."""
-    spellings = {
-        "upper": lambda valid: str(valid).upper(),
-        "as a list": lambda valid: [valid],
-        "as numpy's": lambda valid: np.str_(valid),
-        "bytes": lambda valid: str(valid).encode(),
-        "without its end": lambda valid: str(valid)[:-1],
-    }
-    name = rng.choice(sorted(spellings))
-    return name, spellings[name]
+SPELLINGS = {
+    "upper": lambda valid: str(valid).upper(),
+    "as a list": lambda valid: [valid],
+    "as numpy's": lambda valid: np.str_(valid),
+    "bytes": lambda valid: str(valid).encode(),
+    "without its end": lambda valid: str(valid)[:-1],
+}
+
+
+def _named(changes):
+    """One of these changes, with its name."""
+    return lambda rng: rng.choice(sorted(changes.items()))
 
 
 # ---- arrays ----------------------------------------------------------------------------
 
 
 def _changed(change):
-    """A change of an array's copy at its first element."""
-
-    def apply(valid):
-        array = np.array(valid, copy=True)
-        return change(array)
-
-    return apply
+    """A change of an array's copy."""
+    return lambda valid: change(np.array(valid, copy=True))
 
 
 def _put(value, kind=None):
@@ -190,12 +162,6 @@ def _read_only(array):
     return array
 
 
-def _constant_like(array):
-    if array.size:
-        array[...] = array.flat[0]
-    return array
-
-
 ARRAYS = {
     "list": _changed(lambda a: a.tolist()),
     "tuple": _changed(lambda a: tuple(a.tolist())),
@@ -220,7 +186,7 @@ ARRAYS = {
     "none": _changed(lambda a: a[:0]),
     "one": _changed(lambda a: a[:1]),
     "two": _changed(lambda a: a[:2]),
-    "all alike": _changed(_constant_like),
+    "all alike": _changed(lambda a: a[np.zeros(len(a), int)]),
     "a column": _changed(lambda a: a.reshape(len(a), -1)[:, :1]),
     "a row": _changed(lambda a: a[None]),
     "3-dimensional": _changed(lambda a: a.reshape(len(a), -1, 1)),
@@ -241,8 +207,6 @@ ARRAYS = {
     "tuples": lambda v: [(1, 2)] * len(v),
     "range": lambda v: range(len(v)),
     "all different": lambda v: np.arange(len(v)),
-}
-NUMERIC = {
     "float16": _changed(lambda a: a.astype(np.float16)),
     "float32": _changed(lambda a: a.astype(np.float32)),
     "long double": _changed(lambda a: a.astype(np.longdouble)),
@@ -301,12 +265,6 @@ def _polars(polars, valid):
 ARRAYS |= dict(_frames())
 
 
-def _array(rng):
-    changes = ARRAYS | NUMERIC
-    name = rng.choice(sorted(changes))
-    return name, changes[name]
-
-
 MAPPINGS = (
     *({}, {"a": 1.0}, {"f": 0.5, "m": 0.5}, {"f": None}, {"f": "x"}, {1: 2}, {None: 1}),
     *({"f": float("nan"), "m": 1}, {("a",): 1}, [], [("f", 1)], {"f": -1, "m": 2}),
@@ -333,11 +291,11 @@ DRAWN = {
     "number": _any_of(_one_of(NUMBERS), lambda rng: _constant(odd_float(rng))),
     "count": _any_of(_one_of((*COUNTS, *INTEGERS)), _small),
     "work": _any_of(_one_of(COUNTS), _small),
-    "choice": _any_of(_choice, _one_of(TEXTS)),
+    "choice": _any_of(_named(SPELLINGS), _one_of(TEXTS)),
     "flag": _one_of((True, False, None, 0, 1, "yes", np.True_, [], np.array([True]))),
     "path": _one_of(PATHS),
     "text": _any_of(_one_of(TEXTS), lambda rng: _constant(odd_text(rng, 20))),
-    "array": _array,
+    "array": _named(ARRAYS),
     "mapping": _one_of(MAPPINGS),
     "callable": _one_of(FUNCTIONS),
     "none": lambda rng: _constant(None),

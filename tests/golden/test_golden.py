@@ -1,4 +1,4 @@
-"""Values, intervals, verdicts and disparities of today are those that were kept.
+"""Values, intervals, verdicts and disparities of today, and the JSON of reports, were kept.
 
 ``python -m tests.golden.calls`` writes what is kept, and says when to do so.
 """
@@ -10,8 +10,11 @@ from importlib.util import find_spec
 import pytest
 
 from tests.golden import calls
+from tests.golden.numbers import numbers_of, record_of
 
-KEPT = json.loads(calls.FILE.read_text(encoding="utf-8"))
+NUMBERS, RECORDS = (
+    json.loads(path.read_text("utf-8")) for path in (calls.NUMBERS, calls.RECORDS)
+)
 RELATIVE = 1e-6
 # Counts and rates: what sums in another order may differ by.
 ABSOLUTE = 1e-12
@@ -20,61 +23,47 @@ ABSOLUTE_OF_SCORES = 2e-6
 SCORES = ("threshold", "score", "_mean", "_sd", "instance")
 
 
+def differences(found, kept, place="", absolute=ABSOLUTE):
+    """One line for each place where two forms of dicts, lists, numbers and texts differ."""
+    if isinstance(found, dict) and isinstance(kept, dict):
+        lines = [f"{place}.{key}: new or gone" for key in sorted({*found} ^ {*kept})]
+        for key in sorted({*found} & {*kept}):
+            lines += differences(found[key], kept[key], f"{place}.{key}", absolute)
+        return lines
+    if isinstance(found, list) and isinstance(kept, list) and len(found) == len(kept):
+        rows = enumerate(zip(found, kept, strict=True))
+        parts = (differences(*both, f"{place}[{k}]", absolute) for k, both in rows)
+        return [line for part in parts for line in part]
+    same = found == kept
+    if isinstance(found, int | float) and isinstance(kept, int | float):
+        same = math.isclose(found, kept, rel_tol=RELATIVE, abs_tol=absolute)
+    return [] if same else [f"{place}: {found!r} is not {kept!r}"]
+
+
 def tolerance(key):
     """How far a number may be off, beside RELATIVE, by the last part of its name."""
     last = key.rsplit(".", 1)[-1]
     return ABSOLUTE_OF_SCORES if any(part in last for part in SCORES) else ABSOLUTE
 
 
-def differences(found, kept):
-    """One line for each key that one of both lacks, or that they disagree on."""
-    lines = [f"{key}: no longer there" for key in kept if key not in found]
-    lines += [f"{key}: new" for key in found if key not in kept]
-    for key in kept:
-        if key in found and not alike(found[key], kept[key], tolerance(key)):
-            lines.append(f"{key}: {found[key]} is not {kept[key]}")
-    return lines
-
-
-def alike(found, kept, absolute):
-    if isinstance(found, list) and isinstance(kept, list):
-        return len(found) == len(kept) and all(
-            alike(one, other, absolute) for one, other in zip(found, kept, strict=True)
-        )
-    if isinstance(found, int | float) and isinstance(kept, int | float):
-        return math.isclose(found, kept, rel_tol=RELATIVE, abs_tol=absolute)
-    return found == kept
-
-
 @pytest.mark.parametrize("name", calls.CALLS)
 def test_numbers_are_those_that_were_kept(name):
     if name in calls.NEED_TORCH and find_spec("torch") is None:
         pytest.skip("needs torch")
-    lines = differences(calls.answer(name), KEPT[name])
+    answer, kept = calls.answer(name), NUMBERS[name]
+    found = numbers_of(answer)
+    lines = [f"{key}: new or gone" for key in sorted({*found} ^ {*kept})]
+    for key in sorted({*found} & {*kept}):
+        lines += differences(found[key], kept[key], key, tolerance(key))
+    if hasattr(answer, "to_json"):
+        lines += differences(record_of(answer), RECORDS[name], "the JSON")
     if lines:
-        note = calls.NOTES.get(name)
-        lines += [] if note is None else [f"These may move. {note}"]
+        lines += [
+            f"These may move. {note}" for note in (calls.NOTES.get(name),) if note
+        ]
         pytest.fail("\n".join(lines), pytrace=False)
 
 
 def test_every_number_is_of_a_call():
-    assert sorted(KEPT) == sorted(calls.CALLS)
-
-
-def test_a_difference_is_told():
-    kept = {"far.value": [0.1, "inf"], "verdict": "worse", "threshold": 0.5}
-    assert not differences(kept, kept)
-    assert not differences(kept | {"far.value": [0.1 * (1 + 5e-7), "inf"]}, kept)
-    assert not differences(kept | {"threshold": 0.5 + 1.5e-6}, kept)
-    for changed in (
-        {"far.value": [0.1 * (1 + 2e-6), "inf"]},
-        {"far.value": [0.1, "nan"]},
-        {"far.value": [0.1]},
-        {"far.value": 0.1},
-        {"verdict": "better"},
-        {"threshold": 0.5 + 4e-6},
-        {"more": 1},
-    ):
-        (line,) = differences(kept | changed, kept)
-        assert line.startswith(next(iter(changed)))
-    assert differences({}, kept) == [f"{key}: no longer there" for key in kept]
+    assert sorted(NUMBERS) == sorted(calls.CALLS)
+    assert set(RECORDS) < set(calls.CALLS)

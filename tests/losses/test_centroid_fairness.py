@@ -6,7 +6,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from skfairfr.losses import CentroidFairnessLoss
-from skfairfr.losses._centroid_fairness import apply_score_map, pseudo_scores, score_map
+from skfairfr.losses._centroid_fairness import apply_score_map, score_map
 
 K, D = 9, 6
 GROUP = np.array([0, 0, 1, 0, 1, 1, 0, 2, 2])
@@ -66,8 +66,7 @@ def slowly(X, y, Z, nu, reference, weight, batch):
     return np.mean([np.mean(losses) for losses in by_group.values()])
 
 
-@pytest.mark.parametrize("reference", [0, 1, 2])
-@pytest.mark.parametrize("weight", [0.0, 1.0, 7.0])
+@pytest.mark.parametrize(("reference", "weight"), [(0, 0.0), (1, 1.0), (2, 7.0)])
 def test_the_loss_is_the_formula(reference, weight):
     X, y = drawn()
     Z, _ = drawn(seed=3, d=4)
@@ -77,17 +76,6 @@ def test_the_loss_is_the_formula(reference, weight):
     nu = loss.centroids.detach().numpy()
     expected = slowly(X, y, Z, nu, reference, weight, batch)
     assert found.item() == pytest.approx(expected, rel=1e-4)
-
-
-def test_scores_are_those_of_the_loop():
-    X, y = drawn()
-    _, centroids, genuine, impostor = scores_before(X, y)
-    x, mu = (torch.from_numpy(v).float() for v in (unit(X), centroids))
-    for code in range(3):
-        args = (x, torch.from_numpy(y), torch.from_numpy(GROUP), mu, code)
-        found = pseudo_scores(*args)
-        assert_allclose(np.sort(found["genuine"]), np.sort(genuine[code]), atol=1e-6)
-        assert_allclose(np.sort(found["impostor"]), np.sort(impostor[code]), atol=1e-6)
 
 
 def test_one_group_at_the_start_has_no_loss():
@@ -101,7 +89,7 @@ def test_one_group_at_the_start_has_no_loss():
 
 
 def test_gradients_are_those_of_differences():
-    X, y = drawn(20)
+    X, y = drawn(9)
     loss = make(X, y).double()
     rows, y = torch.from_numpy(X).double(), torch.from_numpy(y)
     z = rows.clone().requires_grad_()
@@ -109,10 +97,10 @@ def test_gradients_are_those_of_differences():
 
 
 def test_blocks_change_rounding_only(monkeypatch):
-    X, y = drawn()
+    X, y = drawn(27)
     rows, y = torch.from_numpy(X), torch.from_numpy(y)
     results = []
-    for elements in (None, 10):
+    for elements in (None, 20):
         loss, z = make(X, y.numpy()), rows.flip(1).requires_grad_()
         if elements:
             monkeypatch.setattr("skfairfr.losses._softmax.BLOCK_ELEMENTS", elements)
@@ -165,18 +153,3 @@ def test_given_centroids_before_replace_the_means():
     assert_allclose(
         make(X, y, before=means)(*args).detach(), make(X, y)(*args).detach(), rtol=1e-6
     )
-
-
-@pytest.mark.parametrize(
-    ("group", "options", "message"),
-    [
-        (GROUP, {"reference": 5}, r"reference=5 must be the code.*\[0, 1, 2\]"),
-        (np.array([0] * 8 + [1]), {"reference": 1}, r"these are \[0\]"),
-        (np.arange(K), {}, "No group has images of two identities"),
-        (GROUP, {"genuine_weight": -1.0}, "genuine_weight must be a number >= 0"),
-        (GROUP, {"genuine_weight": np.nan}, "genuine_weight"),
-    ],
-)
-def test_bad_input_is_named(group, options, message):
-    with pytest.raises(ValueError, match=message):
-        CentroidFairnessLoss(*drawn(), group, **options)

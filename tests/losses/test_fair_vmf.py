@@ -1,6 +1,5 @@
 """The Fair von Mises-Fisher loss: equation 6 of EM22, its exact facts, its errors."""
 
-import mpmath
 import numpy as np
 import pytest
 import torch
@@ -8,7 +7,6 @@ from numpy.testing import assert_allclose
 from torch.nn.functional import cross_entropy, linear, normalize
 
 from skfairfr.losses import FairVMFLoss
-from skfairfr.losses._fair_vmf import resolve_kappa
 from tests._core.vmf_oracle import exact_log_normalizer
 
 GROUPS = ["female", "male", "male", "female", "male"]
@@ -38,21 +36,14 @@ def equation_6(loss, x, y, margin=0.0):
     return cross_entropy(logits, y)
 
 
-@pytest.mark.parametrize("d", [2, 16, 512])
-@pytest.mark.parametrize("margin", [0.0, 0.2])
+@pytest.mark.parametrize(("d", "margin"), [(2, 0.0), (16, 0.2), (512, 0.2)])
 def test_is_equation_6(d, margin):
     x, y = drawn(d=d)
     loss = make(d=d, margin=margin)
     expected = equation_6(loss, x, y, margin).item()
-    assert loss(x, y).item() == pytest.approx(expected, rel=2e-5)
-
-
-def test_log_normalizer_is_that_of_the_density():
-    with mpmath.workdps(30):
-        order, x = mpmath.mpf(7), mpmath.mpf(30)
-        log_c = order * mpmath.log(x) - 8 * mpmath.log(2 * mpmath.pi)
-        log_c -= mpmath.log(mpmath.besseli(order, x))
-    assert make().log_normalizer[0].item() == pytest.approx(float(log_c), rel=1e-6)
+    for length in (1, 50):
+        found = loss(length * x, y).item()
+        assert found == pytest.approx(expected, rel=2e-5)
 
 
 @pytest.mark.parametrize("d", [16, 512])
@@ -67,8 +58,7 @@ def test_equal_kappa_is_the_scaled_softmax(d):
     assert torch.equal(groups(x, y), loss(x, y))
 
 
-@pytest.mark.parametrize("d", [2, 16, 512])
-@pytest.mark.parametrize("kappa", [1e-2, 20.0, 1e4])
+@pytest.mark.parametrize(("d", "kappa"), [(2, 1e4), (16, 1e-2), (512, 20.0)])
 def test_logits_lie_within_their_bounds(d, kappa):
     loss = make({"female": kappa, "male": 2 * kappa}, d=d)
     x = torch.cat([drawn(d=d)[0], loss.centroids.detach(), -loss.centroids.detach()])
@@ -85,10 +75,8 @@ def test_logits_lie_within_their_bounds(d, kappa):
         (KAPPAS, GROUPS),
         ({0: 30.0, 1: 12.0}, np.array([0, 1, 1, 0, 1])),
         ([30, 12, 12, 30, 12], None),
-        (np.array([30, 12, 12, 30, 12]), GROUPS),
         (torch.tensor([30.0, 12, 12, 30, 12]), None),
         (lambda age: 2 * age, [15, 6, 6, 15, 6]),
-        (lambda age: 2 * age, np.array(["15", "6", "6", "15", "6"])),
     ],
 )
 def test_kappa_in_every_form(kappa, attribute):
@@ -126,12 +114,6 @@ def test_gradients_are_those_of_the_formula():
         assert_allclose(ours, theirs, rtol=1e-4, atol=1e-8)
 
 
-def test_the_length_of_embeddings_does_not_matter():
-    x, y = drawn()
-    loss = make()
-    assert loss(50 * x, y).item() == pytest.approx(loss(x, y).item(), rel=1e-5)
-
-
 def test_a_plain_torch_loop_lowers_it():
     x, y = drawn(200)
     layer, loss = torch.nn.Linear(D, D), make()
@@ -144,40 +126,3 @@ def test_a_plain_torch_loop_lowers_it():
         optimizer.step()
         values.append(value.item())
     assert values[-1] < 0.5 * values[0]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kappa": 0.0}, "finite as float32; got 0.0 for identity 0"),
-        ({"kappa": -1.0}, "positive"),
-        ({"kappa": np.nan}, "finite as float32; got nan"),
-        ({"kappa": np.inf}, "finite as float32; got inf"),
-        ({"kappa": 1e39}, "finite as float32; got 1e"),
-        ({"kappa": [1, 2, 3, -4, 5]}, "got -4.0 for identity 3"),
-        ({"kappa": {"a": 1, "b": np.nan}, "attribute": list("aabba")}, "nan for 'b'"),
-        ({"kappa": lambda age: -age, "attribute": range(1, 6)}, "got -1.0 for 1"),
-        ({"kappa": [1, 2]}, r"each of the 5 identities; got shape \(2,\)"),
-        ({"kappa": np.ones((5, 2))}, r"got shape \(5, 2\)"),
-        ({"kappa": KAPPAS}, "attribute is None"),
-        ({"kappa": abs}, "attribute is None"),
-        ({"kappa": KAPPAS, "attribute": GROUPS[:3]}, r"got shape \(3,\)"),
-        ({"kappa": {"male": 1.0}, "attribute": GROUPS}, "no entry for the label 'fem"),
-        ({"kappa": abs, "attribute": GROUPS}, "as a float, but 'female' is none"),
-        ({"margin": -0.1}, "margin must lie in"),
-        ({"margin": 2.0}, "margin must lie in"),
-        ({"margin": np.nan}, "margin must lie in"),
-        ({"n_identities": 1}, "n_identities must be at least 2; got 1"),
-        ({"centroids": np.ones((5, 3))}, r"shape \(5, 16\).*got \(5, 3\)"),
-        ({"centroids": np.zeros((5, 16))}, "a row of them is zero"),
-        ({"n_features": 1}, "n_features"),
-    ],
-)
-def test_bad_input_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        FairVMFLoss(**({"n_identities": K, "n_features": D} | options))
-
-
-def test_resolved_kappas_are_float64():
-    kappas = resolve_kappa(7, None, 3)
-    assert kappas.dtype == np.float64 and kappas.tolist() == [7, 7, 7]

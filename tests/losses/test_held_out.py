@@ -50,12 +50,6 @@ def test_equals_a_double_loop(margin, offset):
     assert loss == pytest.approx(double_loop(z, Y, SCALE, plain, margin), rel=1e-12)
 
 
-def test_float32_is_close():
-    loss = held_out_cross_entropy(embeddings(torch.float32), Y, scale=SCALE)
-    expected = held_out_cross_entropy(embeddings(), Y, scale=SCALE.double())
-    assert loss == pytest.approx(expected, rel=1e-5)
-
-
 def test_an_identity_of_one_image_is_a_rival_and_is_not_judged():
     z, some = embeddings(), Y != 3
     alone = held_out_cross_entropy(z[some], Y[some], scale=SCALE[:3].double())
@@ -96,10 +90,9 @@ def test_its_own_image_lowers_no_loss():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-@pytest.mark.parametrize("of_scale", [torch.float32, torch.float64])
 @pytest.mark.parametrize("autocast", [False, True])
-def test_types_may_differ(dtype, of_scale, autocast):
-    scale, offset = SCALE.to(of_scale), OFFSET.to(of_scale)
+def test_types_may_differ(dtype, autocast):
+    scale, offset = SCALE.double(), OFFSET.double()
     exact = double_loop(embeddings(), Y, SCALE, OFFSET, 0.25)
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         loss = held_out_cross_entropy(
@@ -107,8 +100,3 @@ def test_types_may_differ(dtype, of_scale, autocast):
         )
     rounded = autocast or dtype == torch.bfloat16
     assert loss == pytest.approx(exact, rel=0.02 if rounded else 1e-5)
-
-
-def test_keeps_no_graph():
-    z = embeddings().requires_grad_()
-    assert isinstance(held_out_cross_entropy(z, Y, scale=SCALE.double()), float)

@@ -27,17 +27,11 @@ def test_cosface_subtracts_and_softmax_does_nothing():
 
 
 @pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("margin", [0.0, 0.35, 1.0, 1.99])
+@pytest.mark.parametrize("margin", [0.0, 0.35, 1.99])
 def test_a_margin_never_helps_and_keeps_the_order(base, margin):
     target = target_cosine(COSINES, base, margin)
     assert bool((target <= COSINES + 1e-15).all())
     assert bool((target.diff() >= 0).all())
-
-
-@pytest.mark.parametrize("base", BASES)
-def test_no_margin_is_the_cosine_itself(base):
-    target = target_cosine(COSINES, base, 0.0)
-    assert target.numpy() == pytest.approx(COSINES.numpy(), abs=1e-15)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

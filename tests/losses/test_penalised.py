@@ -99,7 +99,7 @@ def plain(embeddings, centroids, y, rule, running=math.nan):
     shares = torch.tensor(shares, dtype=cosines.dtype)
     own = cosines.gather(1, y[:, None]).squeeze(1)
     is_own = torch.nn.functional.one_hot(y, len(centroids)).bool()
-    if rule.penalty == "ratio":
+    if rule.penalty == "ratio" or not rule.alpha:
         if rule.weighting == "cosine":
             mask = torch.zeros_like(cosines)
             for i, j in selected:
@@ -145,7 +145,7 @@ def test_threshold_and_shares_are_those_of_a_double_loop(kind, base, momentum, s
     daily_pairwise(
         (*one, alpha, seed)
         for one in EVERY
-        for alpha in (0.05, 1.0)
+        for alpha in (0.0, 0.05, 1.0)
         for seed in range(3)
     ),
 )
@@ -173,43 +173,28 @@ def test_gradients_are_finite_differences(base, weighting):
     assert torch.autograd.gradcheck(loss, (embeddings, centroids))
 
 
-@pytest.mark.parametrize(("penalty", "weighting"), PENALTIES)
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize(
+    ("penalty", "weighting", "base"),
+    [
+        ("ratio", "count", "cosface"),
+        ("ratio", "cosine", "arcface"),
+        ("mean_square", "count", "cosface"),
+    ],
+)
 def test_a_gradient_has_its_own_or_is_refused(penalty, weighting, base, small):
     given = rule(penalty, weighting, base=base, scale=4.0)
-    embeddings, centroids, y = problem(4, n=6, k=5)
+    embeddings, centroids, y = problem(4, n=4, k=4)
 
     def loss(embeddings, centroids):
         return penalised_cross_entropy(embeddings, centroids, y, given, NAN)[0]
 
     if small and penalty == "ratio":
-        assert torch.autograd.gradgradcheck(loss, (embeddings, centroids))
+        assert torch.autograd.gradgradcheck(
+            loss, (embeddings, centroids), fast_mode=True
+        )
         return
     with pytest.raises(ValueError, match="create_graph=True"):
         torch.autograd.grad(loss(embeddings, centroids), centroids, create_graph=True)
-
-
-def test_mean_square_moves_embeddings_as_if_its_share_were_given():
-    # The share and the loss at a share held fixed, by differences in the embeddings.
-    given = rule("mean_square", scale=4.0, alpha=1.0)
-    embeddings, centroids, y = problem(2)
-    loss, _, share = penalised_cross_entropy(embeddings, centroids, y, given, NAN)
-    unit = normalize(centroids).detach()
-
-    def fixed(z):
-        cosines = z @ unit.T
-        own = cosines.gather(1, y[:, None]).squeeze(1)
-        target = 4 * (own - 0.35 - (1 + own) * share)
-        return cross_entropy((4 * cosines).scatter(1, y[:, None], target[:, None]), y)
-
-    found, _ = grads_of(loss, embeddings, centroids)
-    step = 1e-6
-    for place in np.ndindex(*embeddings.shape):
-        moved = [embeddings.detach().clone() for _ in range(2)]
-        moved[0][place] += step
-        moved[1][place] -= step
-        slope = (fixed(moved[0]) - fixed(moved[1])).item() / (2 * step)
-        assert found[place] == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
 def test_likely_wrong_labels_leave_the_centroids_of_others_alone():
@@ -225,12 +210,12 @@ def test_likely_wrong_labels_leave_the_centroids_of_others_alone():
     assert abs(of_embeddings[0, 1]) > 1
 
 
-@pytest.mark.parametrize("n_selected", [1, 7, 52, 103, 104])
+@pytest.mark.parametrize("n_selected", [1, 7, 103])
 def test_the_mean_share_is_far_where_it_counts_whole_cosines(n_selected):
     # 0.07 * 100 rounds to more than seven.
     n_others = N_SAMPLES * (N_IDENTITIES - 1)
     given = rule(far=n_selected / n_others)
-    for seed in range(10):
+    for seed in range(3):
         *_, share = penalised_cross_entropy(*problem(seed), given, NAN)
         assert share.mean().item() == pytest.approx(n_selected / n_others, rel=1e-12)
 
@@ -259,90 +244,7 @@ def test_mean_square_takes_those_strictly_above(far, share):
     assert found.tolist() == pytest.approx([share, share])
 
 
-@pytest.mark.parametrize("kind", PENALTIES)
-@pytest.mark.parametrize("base", BASES)
-def test_alpha_zero_is_exactly_the_base(kind, base):
-    embeddings, centroids, y = problem(5, torch.float32)
-    given = rule(*kind, base=base, alpha=0.0)
-    running = torch.tensor(0.25)
-    loss, threshold, share = penalised_cross_entropy(
-        embeddings, centroids, y, given, running
-    )
-    grads = grads_of(loss, embeddings, centroids)
-    cosines = embeddings @ normalize(centroids).T
-    own = cosines.gather(1, y[:, None])
-    logits = given.scale * cosines.scatter(1, y[:, None], own_target(own, given))
-    expected = cross_entropy(logits, y)
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
-    for ours, theirs in zip(
-        grads, grads_of(expected, embeddings, centroids), strict=True
-    ):
-        assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
-    assert threshold == running and share.tolist() == [0] * N_SAMPLES
-    # The same bits, whatever the options that shape the penalty.
-    for other in product(PENALTIES, [0.01, 0.5], [0.0, 0.9]):
-        like = rule(*other[0], base=base, alpha=0.0, far=other[1], momentum=other[2])
-        again, *_ = penalised_cross_entropy(embeddings, centroids, y, like, running)
-        assert torch.equal(again, loss)
-        for ours, theirs in zip(
-            grads_of(again, embeddings, centroids), grads, strict=True
-        ):
-            assert np.array_equal(ours, theirs)
-
-
-@pytest.mark.parametrize("kind", PENALTIES)
-@pytest.mark.parametrize("base", BASES)
-def test_a_penalty_costs_those_who_have_false_positives(kind, base):
-    data = problem(6)
-    costs = [
-        penalised_cross_entropy(*data, rule(*kind, base=base, alpha=a), NAN)[0].item()
-        for a in (0.0, 0.1, 1.0)
-    ]
-    assert costs == sorted(costs) and costs[0] < costs[-1]
-
-
-@pytest.mark.parametrize("kind", PENALTIES)
-def test_order_of_samples_and_of_identities_does_not_matter(kind):
-    embeddings, centroids, y = problem(7)
-    rows, columns = torch.randperm(N_SAMPLES), torch.randperm(N_IDENTITIES)
-    loss, threshold, share = penalised_cross_entropy(
-        embeddings, centroids, y, rule(*kind), NAN
-    )
-    moved = embeddings[rows], centroids[columns], columns.argsort()[y[rows]]
-    found = penalised_cross_entropy(*moved, rule(*kind), NAN)
-    assert found[0].item() == pytest.approx(loss.item(), rel=1e-12)
-    assert found[1].item() == pytest.approx(threshold.item(), rel=1e-12)
-    assert_allclose(found[2], share[rows], rtol=1e-12)
-
-
-@pytest.mark.parametrize("kind", PENALTIES)
-def test_how_the_threshold_is_searched_changes_no_bit(kind, monkeypatch):
-    data = problem(9, torch.float32)
-    found = penalised_cross_entropy(*data, rule(*kind), NAN.float())
-    grads = grads_of(found[0], *data[:2])
-    monkeypatch.setattr(_fpr_penalty, "N_SAMPLED", 5)
-    again = penalised_cross_entropy(*data, rule(*kind), NAN.float())
-    assert all(torch.equal(a, b) for a, b in zip(found, again, strict=True))
-    assert all(map(np.array_equal, grads, grads_of(again[0], *data[:2])))
-
-
-@pytest.mark.parametrize("kind", PENALTIES)
-def test_a_factor_and_no_gradients_and_arguments_left_alone(kind):
-    data = problem(10, torch.float32)
-    before = [t.detach().clone() for t in data]
-    loss, *_ = penalised_cross_entropy(*data, rule(*kind), NAN.float())
-    plain_grads = grads_of(loss, *data[:2])
-    again, *_ = penalised_cross_entropy(*data, rule(*kind), NAN.float())
-    for ours, theirs in zip(grads_of(-2 * again, *data[:2]), plain_grads, strict=True):
-        assert_allclose(ours, -2 * theirs, rtol=1e-6)
-    with torch.no_grad():
-        without, *_ = penalised_cross_entropy(*data, rule(*kind), NAN.float())
-    assert not without.requires_grad and torch.equal(without, loss.detach())
-    assert all(torch.equal(a, b) for a, b in zip(data, before, strict=True))
-
-
-@pytest.mark.parametrize("kind", PENALTIES)
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize(("kind", "base"), list(zip(PENALTIES, BASES, strict=True)))
 def test_autocast_is_close_and_leaves_types_alone(kind, base):
     data = problem(11, torch.float32)
     given = rule(*kind, base=base, scale=8.0, momentum=0.999)
@@ -358,20 +260,6 @@ def test_autocast_is_close_and_leaves_types_alone(kind, base):
     for ours, theirs in zip(rounded_grads, grads, strict=True):
         assert ours.dtype == np.float32
         assert_allclose(ours, theirs, atol=0.1 * np.abs(theirs).max())
-
-
-@pytest.mark.parametrize("kind", PENALTIES)
-@pytest.mark.parametrize("base", BASES)
-def test_two_identities_and_one_sample(kind, base):
-    given = rule(*kind, base=base, far=0.5)
-    data = problem(13, n=1, k=2)
-    loss, *_ = penalised_cross_entropy(*data, given, NAN)
-    expected = plain(*data, given)
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-12)
-    for ours, theirs in zip(
-        grads_of(loss, *data[:2]), grads_of(expected, *data[:2]), strict=True
-    ):
-        assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.5])

@@ -13,18 +13,18 @@ from skfairfr.losses import (
     _softmax,
 )
 
-K, D = 5, 4
-Y = torch.arange(10) % K
-X = torch.randn((10, D), generator=torch.Generator().manual_seed(0)).double()
-TRIPLETS = torch.tensor([[0, 5, 1], [6, 1, 2], [3, 8, 4]])
+K, D = 4, 3
+Y = torch.arange(8) % K
+X = torch.randn((8, D), generator=torch.Generator().manual_seed(0)).double()
+TRIPLETS = torch.tensor([[0, 4, 1], [5, 1, 2], [3, 7, 0]])
 
 
 def losses():
     """Each loss, and what it is called with after the embeddings."""
     drawn = {"generator": torch.Generator().manual_seed(1)}
-    group = [0, 0, 0, 1, 1]
+    group = [0, 0, 1, 1]
     return {
-        "vmf": (FairVMFLoss(K, D, [4, 5, 6, 7, 8], margin=0.1, **drawn), (Y,)),
+        "vmf": (FairVMFLoss(K, D, [4, 5, 6, 7], margin=0.1, **drawn), (Y,)),
         "penalty": (FPRPenaltyLoss(K, D, scale=4.0, **drawn), (Y,)),
         "adversary": (GroupAdversaryLoss(K, D, 2, scale=4.0, **drawn), (Y,)),
         "centroid fairness": (CentroidFairnessLoss(X, Y, group, **drawn), (Y, X)),
@@ -44,16 +44,19 @@ def test_they_are_differences_of_gradients(name, n_rows, monkeypatch):
     def value(embeddings, *parameters):
         return loss(embeddings, *given)
 
-    assert torch.autograd.gradgradcheck(value, (embeddings, *parameters))
+    fast = n_rows == 3
+    assert torch.autograd.gradgradcheck(
+        value, (embeddings, *parameters), fast_mode=fast
+    )
 
 
 @pytest.mark.parametrize("name", ["vmf", "penalty", "adversary"])
 def test_many_logits_have_none(name, monkeypatch):
-    monkeypatch.setattr(_softmax, "AUTOGRAD_ELEMENTS", 10 * K - 1)
+    monkeypatch.setattr(_softmax, "AUTOGRAD_ELEMENTS", 8 * K - 1)
     loss, given = losses()[name]
     embeddings = X.float().requires_grad_()
     (gradient,) = torch.autograd.grad(loss(embeddings, *given), embeddings)
     assert not gradient.requires_grad
-    with pytest.raises(ValueError, match=r"create_graph=True .* at most 9 images"):
+    with pytest.raises(ValueError, match=r"create_graph=True .* at most 7 images"):
         loss(embeddings, *given).backward(create_graph=True)
-    assert loss(embeddings[:9], Y[:9]).backward(create_graph=True) is None
+    assert loss(embeddings[:7], Y[:7]).backward(create_graph=True) is None

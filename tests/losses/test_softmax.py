@@ -11,8 +11,6 @@ from skfairfr.losses import _softmax
 from skfairfr.losses._softmax import (
     identity_cross_entropy,
     product_type,
-    rows_per_block,
-    softmax_,
 )
 
 N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 7, 5
@@ -67,8 +65,7 @@ def loss_and_grads(function, given, factor=1.0, **options):
     return [loss.detach().numpy(), *(grad.numpy() for grad in grads)]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("factor", [1.0, 3.0, -0.5])
+@pytest.mark.parametrize(("seed", "factor"), [(0, 1.0), (1, 3.0), (2, -0.5)])
 def test_loss_and_gradients_are_autograd_s(seed, factor):
     found = loss_and_grads(identity_cross_entropy, problem(seed), factor)
     expected = loss_and_grads(plain, problem(seed), factor)
@@ -103,69 +100,27 @@ def test_a_double_loop_gives_the_same_loss():
     assert loss == pytest.approx(np.mean(losses), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_gradients_are_finite_differences(name):
+def test_gradients_are_finite_differences():
     given = problem(3)
-    grad = torch.autograd.grad(identity_cross_entropy(**given), given[name])[0]
-    step, values = 1e-6, given[name].detach()
-    for place in np.ndindex(*values.shape):
-        sides = []
-        for sign in (1, -1):
-            moved = values.clone()
-            moved[place] += sign * step
-            sides.append(identity_cross_entropy(**(given | {name: moved})).item())
-        assert grad[place].item() == pytest.approx(
-            (sides[0] - sides[1]) / (2 * step), rel=1e-5, abs=1e-8
-        )
+    rest = {name: value for name, value in given.items() if name not in NAMES}
+
+    def loss(*values):
+        return identity_cross_entropy(**dict(zip(NAMES, values, strict=True)), **rest)
+
+    assert torch.autograd.gradcheck(loss, [given[name] for name in NAMES])
 
 
-@pytest.mark.parametrize("block_elements", [1, 7, 8, 20, 91, 10**6])
+@pytest.mark.parametrize("block_elements", [1, 8, 20, 91])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_blocks_change_rounding_only(block_elements, dtype):
+def test_blocks_change_rounding_only(block_elements, dtype, monkeypatch):
+    monkeypatch.setattr(_softmax, "AUTOGRAD_ELEMENTS", 0)
     whole = loss_and_grads(identity_cross_entropy, problem(4, dtype))
-    options = {"block_elements": block_elements}
-    parts = loss_and_grads(identity_cross_entropy, problem(4, dtype), **options)
+    monkeypatch.setattr(_softmax, "BLOCK_ELEMENTS", block_elements)
+    parts = loss_and_grads(identity_cross_entropy, problem(4, dtype))
     tolerance = 1e-12 if dtype == torch.float64 else 2e-5
     for ours, theirs in zip(parts, whole, strict=True):
         assert ours.dtype == theirs.dtype
         assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
-
-
-def test_only_the_direction_of_centroids_matters():
-    given = problem(5)
-    longer = given | {"centroids": (100 * given["centroids"]).detach()}
-    loss = identity_cross_entropy(**given)
-    assert loss.item() == pytest.approx(
-        identity_cross_entropy(**longer).item(), rel=1e-12
-    )
-    grad = torch.autograd.grad(loss, given["centroids"])[0]
-    along = (grad * given["centroids"]).sum(1).detach().numpy()
-    assert_allclose(along, 0, atol=1e-12)
-
-
-def test_order_of_samples_and_of_identities_does_not_matter():
-    given = problem(6)
-    rows, columns = torch.randperm(N_SAMPLES), torch.randperm(N_IDENTITIES)
-    shuffled = {
-        "embeddings": given["embeddings"][rows],
-        "centroids": given["centroids"][columns],
-        "y": columns.argsort()[given["y"][rows]],
-        "scale": given["scale"][columns],
-        "offset": given["offset"][columns],
-        "shift": given["shift"][rows],
-    }
-    assert identity_cross_entropy(**shuffled).item() == pytest.approx(
-        identity_cross_entropy(**given).item(), rel=1e-12
-    )
-
-
-def test_without_gradients_the_loss_is_the_same_bits():
-    given = problem(7, torch.float32)
-    with_grad = identity_cross_entropy(**given)
-    with torch.no_grad():
-        without = identity_cross_entropy(**given)
-    assert with_grad.requires_grad and not without.requires_grad
-    assert torch.equal(with_grad.detach(), without)
 
 
 def test_autocast_is_close_and_leaves_types_alone():
@@ -191,7 +146,7 @@ def test_a_gradient_has_its_own_or_is_refused(small):
 
     values = [given[name] for name in NAMES]
     if small:
-        assert torch.autograd.gradgradcheck(loss, values)
+        assert torch.autograd.gradgradcheck(loss, values, fast_mode=True)
         return
     with pytest.raises(ValueError, match=r"create_graph=True .* at most"):
         torch.autograd.grad(loss(*values), values, create_graph=True)
@@ -214,46 +169,19 @@ def test_large_logits_do_not_overflow(scale):
     assert_allclose(found[0], expected[0], rtol=1e-4)
 
 
-def test_one_sample_of_one_identity_costs_nothing():
-    loss = identity_cross_entropy(
-        torch.tensor([[1.0, 0.0]]),
-        torch.tensor([[0.0, 2.0]]),
-        torch.tensor([0]),
-        scale=torch.tensor([20.0]),
-    )
-    assert loss.item() == 0
-
-
-@pytest.mark.parametrize(
-    ("n_identities", "block_elements", "n_rows"),
-    [(10, 100, 10), (10, 99, 9), (10, 1, 1), (1 << 27, None, 1), (1 << 20, None, 64)],
-)
-def test_rows_per_block(n_identities, block_elements, n_rows):
-    assert rows_per_block(n_identities, block_elements) == n_rows
-
-
-def test_softmax_in_place():
-    logits = torch.tensor([[1.0, 2.0, 900.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
-    kept = logits.clone()
-    largest, total = softmax_(logits)
-    assert largest.tolist() == [[900], [0]]
-    assert_allclose(logits / total, torch.softmax(kept, 1))
-
-
 @pytest.mark.slow
-def test_a_million_identities_are_taken_in_blocks_of_rows():
+def test_a_million_identities_are_taken_in_blocks_of_rows(monkeypatch):
     rng = np.random.default_rng(0)
     n_identities, n_samples = 1_000_000, 5
     z = normalize(torch.tensor(rng.standard_normal((n_samples, 8), dtype=np.float32)))
     centroids = torch.tensor(rng.standard_normal((n_identities, 8), dtype=np.float32))
     y = torch.tensor(rng.integers(n_identities, size=n_samples))
-    assert rows_per_block(n_identities, 2 * n_identities) == 2
+    monkeypatch.setattr(_softmax, "BLOCK_ELEMENTS", 2 * n_identities)
     loss = identity_cross_entropy(
         z,
         centroids.requires_grad_(),
         y,
         scale=torch.full((n_identities,), 20.0),
-        block_elements=2 * n_identities,
     )
     loss.backward()
     unit = centroids.detach().double().numpy()

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import skfairfr
 from skfairfr import SimilarityROC
-from skfairfr.report import Policy, audit_pairs
+from skfairfr.report import audit_pairs
 from tests.metamorphic import surface
 
 
@@ -77,42 +77,6 @@ def test_labels(name, usual):
     np.testing.assert_array_equal(resamples(X, hold(y), hold(groups)), usual)
 
 
-MIXED = {
-    "of numpy and polars": lambda X, y, g, path: (
-        *(on_disk(X.astype(np.float16), path), pl.Series(y), list(g)),
-    ),
-    "of pandas": lambda X, y, g, path: (
-        *(pd.DataFrame(X).convert_dtypes(), y.tolist(), pd.Series(g)),
-    ),
-}
-
-
-@pytest.fixture(scope="module")
-def usual_changes():
-    return compared(*surface.people())
-
-
-def compared(X, y, groups):
-    """Differences of the people's embeddings and others; labels as they are held."""
-    other = np.tanh(3 * surface.people()[0])
-    return surface.changes(surface.compared((other, y, groups), (X, y, groups)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["of numpy and polars", pytest.param("of pandas", marks=pytest.mark.slow)]
-)
-def test_containers_of_an_audit_a_comparison_and_a_bench(name, tmp_path, usual_changes):
-    odd = MIXED[name](*surface.people(), tmp_path)
-    audits = surface.usual_audit(), surface.audited(*odd)
-    for numbers in (lambda a: surface.rates(a).to_dict(), surface.verdicts):
-        one, two = map(numbers, audits)
-        assert len(one) > 3
-        np.testing.assert_equal(two, one)
-    assert compared(*odd) == usual_changes
-    assert surface.gains(surface.benched(*odd)) == surface.usual_gains()
-
-
 SCORES = {
     "float32": lambda s: s.astype(np.float32),
     "lists": lambda s: s.tolist(),
@@ -123,14 +87,8 @@ SCORES = {
 }
 
 
-SLOW = pytest.mark.slow
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=() if n in ("float32", "polars") else SLOW) for n in SCORES],
-)
+@pytest.mark.parametrize("name", SCORES)
 def test_scores_of_pairs(name):
     rng = np.random.default_rng(0)
     left, right = np.triu_indices(60, 1)
@@ -149,36 +107,6 @@ def test_scores_of_pairs(name):
     rates = map(surface.rates, found)
     surface.assert_same_rates(*rates, rtol=1e-6 if name == "float32" else 0)
     assert surface.verdicts(found[0]) == surface.verdicts(found[1])
-
-
-@pytest.mark.parametrize(
-    "name", ["its file", *(pytest.param(n, marks=SLOW) for n in ("made", "limits"))]
-)
-def test_a_policy_is_judged_however_it_is_given(name, tmp_path):
-    X, y, groups = surface.people()
-    path = tmp_path / "door.toml"
-    limits = "\n".join(f"{k} = {v}" for k, v in surface.LIMITS.items())
-    path.write_text(
-        f'name = "door"\nfmr = {surface.LEVELS}\n[limits]\n{limits}\n'
-        "[[at]]\nfmr = 0.05\n[at.limits]\nmax_fnmr = 0.05\n"
-    )
-    assert Policy.read(path) == surface.POLICY
-    made = {"name": "door", "limits": surface.LIMITS, "fmr": tuple(surface.LEVELS)}
-    made["at"] = [{"limits": {"max_fnmr": 0.05}, "fmr": 0.05}]
-    assert Policy.from_dict(made) == surface.POLICY
-    usual = surface.verdicts(surface.usual_audit())
-    options = {
-        "made": {"policy": Policy.from_dict(made)},
-        "its file": {"policy": str(path)},
-        "limits": {"limits": surface.LIMITS, "far": surface.LEVELS},
-    }[name]
-    report = skfairfr.report.audit(
-        X, y, groups, attribute="gender", n_resamples=20, **options
-    )
-    found = surface.verdicts(report)
-    if name == "limits":  # of every level
-        found["max_fnmr", 0.05] = usual["max_fnmr", 0.05]
-    assert found == usual and len(set(usual.values())) > 1
 
 
 def test_an_unknown_group_is_the_same_in_every_container():
@@ -236,7 +164,7 @@ def test_nothing_given_is_changed():
     copies = [a.copy() for a in arrays]
     surface.audited(*arrays)
     surface.benched(*arrays)
-    compared(*arrays)
+    surface.compared(arrays, arrays)
     for estimator in ESTIMATORS.values():
         surface.answered(estimator, *arrays)
     for array, copy in zip(arrays, copies, strict=True):

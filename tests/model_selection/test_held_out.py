@@ -9,7 +9,7 @@ from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, 
 from skfairfr.model_selection._mitigations import embed
 from tests.model_selection.toy_methods import Shifted, crowd
 
-FAR, N_RESAMPLES, ENTROPY = 0.05, 5, 71
+FAR, N_RESAMPLES, ENTROPY = 0.05, 3, 71
 
 
 def scores_of(X, group=None, shift=0.0):
@@ -81,7 +81,7 @@ def expected_cells(scores, people, group, far, weight):
 
 @pytest.fixture(scope="module")
 def faces():
-    return crowd(24, images_per_identity=(2, 3))
+    return crowd(20, images_per_identity=(2, 3))
 
 
 def counted(faces, similarity="cosine", **options):
@@ -149,13 +149,6 @@ def test_the_setter_is_everyone_or_the_group_with_the_highest_threshold(faces):
     for row, cell in enumerate(cells):
         setter = None if cell.point == "overall" else "female"
         assert cells[found.setter[row]] == Cell("sex", cell.point, "far", setter)
-
-
-def test_a_matrix_of_scores_counts_as_the_embeddings_that_it_is_of(faces):
-    _, found = counted(faces)
-    _, of_matrix = counted(faces, scores_of(faces[0]))
-    for name, value in vars(found).items():
-        assert_allclose(getattr(of_matrix, name), value, err_msg=name)
 
 
 def test_without_resamples_the_data_alone_are_counted(faces):

@@ -2,17 +2,18 @@
 
     python -m tests.mutation                           every mutant of every module
     python -m tests.mutation --sample 400 --seed 1     400 of them, the modules in proportion
-    python -m tests.mutation --module _rates _policy   modules whose path ends like a word
+    python -m tests.mutation --module _rates losses/   modules whose path has a word
 
-A run that is stopped (Ctrl-C) reports on what it did. At the end all survivors are listed, each with
-file:line and the mutation; ``survivors.py`` holds reasons of those that may survive.
+At the end all survivors are listed, with file:line and the change. Some change nothing that
+any test could notice, as where a fraction is multiplied above and below; LEAST has room for
+them.
 
-Kernels of the mutated module, and all others with it, run as plain Python:
-so a mutated kernel runs as mutated. Where a module has no kernel, those of other modules
-are compiled. A first pass runs the related tests on the unbroken copy and records which
-lines each of them reaches. A mutant then meets the tests that reach its line, and after
-them the others of the same files, in a forked process that ends at the first failure. Tests
-that fail or take long in plain Python are left out. A mutant survives if all the rest pass.
+Kernels of the mutated module, and all others with it, run as plain Python: so a mutated
+kernel runs as mutated. Where a module has no kernel, those of other modules are compiled. A
+first pass runs the tests of a module's folder on the unbroken copy and records which lines
+each of them reaches. A mutant then meets the tests that reach its line, and after them the
+others of the same files, in a forked process that ends at the first failure. Tests that fail
+or take long are left out. A mutant survives if all the rest pass.
 
 Own code: mutmut puts all mutants of a function behind a dispatcher that numba cannot
 compile or inline, and draws no sample; cosmic-ray starts a process per mutant, and the
@@ -25,7 +26,6 @@ import importlib
 import json
 import os
 import py_compile
-import random
 import resource
 import shutil
 import signal
@@ -34,55 +34,81 @@ import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict
-from importlib.util import find_spec
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.mutants import drawn, mutants_of, wilson
-from tests.mutation.related import RELATED, ROOT, related
-from tests.mutation.survivors import ACCEPTED
 
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "skfairfr"
+# Modules that are mutated, and the folders of the tests that must notice.
+MUTATED = {
+    "_core/_*": ("_core", "metrics/_roc"),
+    "losses/_*": ("losses",),
+    "comparators/_*": ("comparators",),
+    "metrics/_pairs/_*": ("metrics/_pairs",),
+    "metrics/_worst_group": ("metrics",),
+    "metrics/_roc/_evidence": ("metrics/_roc", "report"),
+    "metrics/_roc/_paired": ("metrics/_roc",),
+    "report/_checks": ("report",),
+    "report/_policy": ("report",),
+    "report/_verdicts": ("report",),
+}
+# Of what they change, tests of rates see nothing: how pairs are held, and where work is done.
+COSTS = {"__init__", "_device_tiles", "_memory", "_pair_tiles", "_pairs", "_parallel"}
 # Imported once, before processes are forked; nothing of the package.
 PRELOADED = """
     hypothesis.extra.numpy jinja2 joblib matplotlib.pyplot mpmath narwhals numba pandas
     scipy.optimize scipy.sparse scipy.stats sklearn.linear_model sklearn.metrics
     sklearn.model_selection sklearn.svm torch
 """
-# Seconds: of one test in the first pass, by the processor's clock and by that of the wall,
-# and of all tests that a mutant meets.
-SLOW_TEST, HANGING_TEST, LONGEST = 4.0, 120.0, 40.0
+# Seconds of one test, at which it is left out and at which it is ended, and of all tests that
+# a mutant meets.
+SLOW_TEST, HANGING_TEST, LONGEST = 4.0, 20, 30.0
 MEMORY = 12 * 2**30
-COVERAGE = str(Path(find_spec("coverage").origin).parent)
-WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-# Of the mutants that are not equivalent.
+# Of the mutants.
 LEAST = 0.85
+
+
+def sources_of(words):
+    """Source by module, for modules whose path has one of the words."""
+    found = {}
+    for pattern in MUTATED:
+        for path in sorted(PACKAGE.glob(f"{pattern}.py")):
+            name = path.relative_to(PACKAGE).with_suffix("").as_posix()
+            if path.stem not in COSTS and any(word in name for word in words):
+                found[name] = path.read_bytes()
+    return found
+
+
+def related(module, is_plain):
+    """Files of tests that must notice; kernels meet those of their own folder alone."""
+    folders = next(of for pattern, of in MUTATED.items() if Path(module).match(pattern))
+    found = []
+    for folder in folders[:1] if is_plain else folders:
+        found += sorted((ROOT / "tests" / folder).rglob("test_*.py"))
+    return [str(path.relative_to(ROOT)) for path in found]
+
+
+def has_kernels(source):
+    return b"@njit" in source
+
+
+# ---- what runs in a forked process -----------------------------------------------------
 
 
 class FirstPass:
     """Record how long each test takes, and the lines of the modules that it reaches.
 
-    A test is ended after its time, and one that cannot be ended takes the process with it.
+    A test that hangs ends the process, which begins anew after it.
     """
 
     def __init__(self, coverage, done, save):
-        # A first test may compile a kernel, and is fast from then on.
-        is_plain = "NUMBA_DISABLE_JIT" in os.environ
-        self.slow = SLOW_TEST if is_plain else HANGING_TEST
-        self.coverage, self.seconds, self.passed = coverage, {}, {}
-        self.done, self.save = done, save
-        signal.signal(signal.SIGPROF, self.end)
+        self.coverage, self.done, self.save = coverage, done, save
+        self.seconds, self.passed = {}, {}
         signal.signal(signal.SIGALRM, self.leave)
-
-    def end(self, _, frame):
-        while frame is not None:
-            # An exception in there would leave its lock behind, and all would wait for it.
-            if frame.f_code.co_filename.startswith(COVERAGE):
-                signal.setitimer(signal.ITIMER_PROF, 0.01)
-                return
-            frame = frame.f_back
-        pytest.fail("slow")
 
     def leave(self, *_):
         self.passed[self.running] = False
@@ -97,13 +123,10 @@ class FirstPass:
         self.running = item.nodeid
         self.coverage.switch_context(item.nodeid)
         started = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, self.slow)
-        signal.setitimer(signal.ITIMER_REAL, HANGING_TEST)
+        signal.alarm(HANGING_TEST)
         yield
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        seconds = time.process_time() - started
-        self.seconds[item.nodeid] = min(seconds, SLOW_TEST)
+        signal.alarm(0)
+        self.seconds[item.nodeid] = time.process_time() - started
         self.coverage.switch_context("")
 
     def pytest_runtest_logreport(self, report):
@@ -123,6 +146,91 @@ class InOrder:
         items[:] = sorted(kept, key=lambda item: self.places[item.nodeid])
 
 
+def tested(folder, files, plugin, *options):
+    """Run tests in this process, which has none of the package yet; pytest's exit status."""
+    os.chdir(folder)
+    os.environ["PYTHONPATH"] = str(folder)
+    sys.path = [str(folder), *(p for p in sys.path if p not in ("", str(ROOT)))]
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("tests", "skfairfr"):
+            del sys.modules[name]
+    quiet = ["-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
+    quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    return pytest.main([*quiet, *options, *files], plugins=[plugin])
+
+
+def first_pass(folder, file, paths, out, done):
+    """Add test -> (seconds, lines by module) of a file; None where it does not pass."""
+    from coverage import Coverage
+
+    coverage = Coverage(data_file=None, config_file=False, include=[*paths])
+
+    def save(seen, is_whole):
+        coverage.stop()
+        data = coverage.get_data()
+        reached = defaultdict(dict)
+        for path, module in paths.items():
+            for line, contexts in (data.contexts_by_lineno(path) or {}).items():
+                for test in contexts:
+                    reached[test].setdefault(module, []).append(line)
+        for test, passed in seen.passed.items():
+            is_fast = passed and seen.seconds[test] < SLOW_TEST
+            done[test] = (seen.seconds[test], reached[test]) if is_fast else None
+        out.write_text(json.dumps([is_whole, done]))
+
+    coverage.start()
+    seen = FirstPass(coverage, done, save)
+    tested(folder, [file], seen)
+    save(seen, True)
+    return 0
+
+
+def forked(log, is_plain, seconds, function, *arguments):
+    """Id of a process that calls a function and exits with what it returns.
+
+    It ends after so many seconds of the processor, or ten times as many by the clock.
+    """
+    sys.stdout.flush()
+    process = os.fork()
+    if process:
+        return process
+    status = 70
+    try:
+        os.setsid()
+        written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        for stream in (1, 2):
+            os.dup2(written, stream)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        if seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+            signal.alarm(10 * seconds)
+        if is_plain:
+            importlib.import_module("numba").config.DISABLE_JIT = 1
+            os.environ["NUMBA_DISABLE_JIT"] = "1"
+        status = int(function(*arguments))
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+# ---- what starts them ------------------------------------------------------------------
+
+
+def preload():
+    """Import what takes long and is never mutated."""
+    os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    for name in PRELOADED.split():
+        importlib.import_module(name)
+    from hypothesis import Phase, settings
+
+    # No shrinking: that a test fails is enough.
+    phases = (Phase.explicit, Phase.generate)
+    options = {"deadline": None, "max_examples": 40, "database": None, "phases": phases}
+    settings.register_profile("mutation", derandomize=True, **options)
+
+
 def copy_to(folder):
     """What the tests need; sources are compared with what was compiled by their content."""
     # What numba compiled stays.
@@ -135,98 +243,9 @@ def copy_to(folder):
     compileall.compile_dir(folder / "skfairfr", quiet=1, invalidation_mode=checked)
 
 
-def preload():
-    """Import what takes long and is never mutated."""
-    os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    for name in PRELOADED.split():
-        importlib.import_module(name)
-    from hypothesis import Phase, settings
-
-    # No shrinking: that a test fails is enough.
-    settings.register_profile(
-        "mutation",
-        deadline=None,
-        max_examples=40,
-        database=None,
-        derandomize=True,
-        phases=(Phase.explicit, Phase.generate),
-    )
-
-
-def tested(folder, files, plugins, options=()):
-    """Run tests in this process, which has none of the package yet; pytest's exit status."""
-    os.chdir(folder)
-    os.environ["PYTHONPATH"] = str(folder)
-    sys.path = [str(folder), *(p for p in sys.path if p not in ("", str(ROOT)))]
-    for name in list(sys.modules):
-        if name.partition(".")[0] in ("tests", "skfairfr"):
-            del sys.modules[name]
-    quiet = ["-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
-    quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    return pytest.main([*quiet, *options, *files], plugins=plugins)
-
-
-def has_kernels(source):
-    return b"@njit" in source
-
-
-def forked(log, is_plain, seconds, function, *arguments):
-    """Id of a process that calls a function and exits with what it returns.
-
-    It ends after so many seconds of the processor.
-    """
-    sys.stdout.flush()
-    process = os.fork()
-    if process:
-        return process
-    status = 70
-    try:
-        os.setsid()
-        streams = os.open(os.devnull, os.O_RDONLY), os.open(log, WRITTEN, 0o600)
-        for stream in range(3):
-            os.dup2(streams[stream > 0], stream)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        if seconds is not None:
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-        if is_plain:
-            numba = importlib.import_module("numba")
-            numba.config.DISABLE_JIT = 1
-            os.environ["NUMBA_DISABLE_JIT"] = "1"
-        status = int(function(*arguments))
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
-    finally:
-        os._exit(status)
-
-
-def first_pass(folder, file, sources, out, done):
-    """Add test -> (seconds, lines by module) of a file; None where it does not pass."""
-    from coverage import Coverage
-
-    coverage = Coverage(data_file=None, config_file=False, include=[*sources])
-
-    def save(seen, is_whole):
-        coverage.stop()
-        data = coverage.get_data()
-        reached = defaultdict(dict)
-        for path, module in sources.items():
-            for line, contexts in (data.contexts_by_lineno(path) or {}).items():
-                for test in contexts:
-                    reached[test].setdefault(module, []).append(line)
-        for test, passed in seen.passed.items():
-            done[test] = (seen.seconds[test], reached[test]) if passed else None
-        out.write_text(json.dumps([is_whole, done]))
-
-    coverage.start()
-    seen = FirstPass(coverage, done, save)
-    tested(folder, [file], [seen])
-    save(seen, True)
-    return 0
-
-
-def first_passes(folder, files, sources, jobs, is_plain):
-    """File -> test -> (seconds, lines by module), of those that pass."""
+def first_passes(folder, sources, jobs, is_plain):
+    """File -> test -> (seconds, lines by module), of those that pass in time."""
+    files = list(dict.fromkeys(f for m in sources for f in related(m, is_plain)))
     paths = {str(folder / "skfairfr" / f"{module}.py"): module for module in sources}
     waiting, running, found = [*files], {}, {file: {} for file in files}
     while waiting or running:
@@ -251,19 +270,18 @@ def first_passes(folder, files, sources, jobs, is_plain):
     return found
 
 
-def tests_for(mutant, passes):
+def tests_for(mutant, passes, is_plain):
     """Tests that reach the line of a mutant, and those of the same files; fast ones first."""
     chosen = []
-    for file in related(mutant.module):
+    for file in related(mutant.module, is_plain):
         reached = {t: at.get(mutant.module) for t, (_, at) in passes[file].items()}
         # What runs at an import, or once for several tests, is no single test's.
         if any(reached.values()):
             for test, (seconds, _) in passes[file].items():
                 misses = mutant.line not in (reached[test] or ())
                 chosen.append((misses, seconds, test))
-    chosen.sort()
     total, kept = 0.0, []
-    for _, seconds, test in chosen:
+    for _, seconds, test in sorted(chosen):
         total += seconds
         if total > LONGEST:
             break
@@ -271,94 +289,69 @@ def tests_for(mutant, passes):
     return kept, total
 
 
-class Runner:
-    """Run mutants in several copies, one process each."""
-
-    def __init__(self, copies, sources, passes):
-        self.free, self.sources, self.passes = [*copies], sources, passes
-        self.running, self.outcomes = {}, {}
-
-    def start(self, mutant):
-        while not self.free:
-            self.wait()
-        is_plain = has_kernels(self.sources[mutant.module])
-        tests, seconds = tests_for(mutant, self.passes[is_plain])
-        folder = self.free.pop()
-        path = folder / "skfairfr" / f"{mutant.module}.py"
-        path.write_bytes(mutant.applied(self.sources[mutant.module]))
-        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-        task = (tested, folder, files, [InOrder(tests)], ("-x",)) if tests else (int, 0)
-        limit = round(10 + 3 * seconds)
-        process = forked(folder / "log", is_plain, limit, *task)
-        self.running[process] = (mutant, folder, path, time.monotonic() + 10 * limit)
-
-    def wait(self):
-        """Until a process ends; one that lasts too long is killed, as its mutant is."""
-        while True:
-            for process, (_, _, _, limit) in self.running.items():
-                ended, status = os.waitpid(process, os.WNOHANG)
-                late = time.monotonic() > limit
-                if not ended and late:
-                    os.killpg(process, signal.SIGKILL)
-                    os.waitpid(process, 0)
-                if ended or late:
-                    code = os.waitstatus_to_exitcode(status) if ended else -9
-                    return self.end(process, code not in (0, 5))
-            time.sleep(0.02)
-
-    def end(self, process, killed):
-        mutant, folder, path, _ = self.running.pop(process)
-        source = self.sources[mutant.module]
-        path.write_bytes(source)
-        self.free.append(folder)
-        shown = f"{mutant.module}: {mutant.shown(source)}"
-        reason = None if killed else EQUIVALENT.get(shown)
-        if len(self.outcomes) % 50 == 49:
-            print(f"... {len(self.outcomes) + 1} mutants", flush=True)
-        survived = "equal" if reason else "survived"
-        self.outcomes[mutant] = "killed" if killed else survived
-        if not killed:
-            print(self.told(mutant), flush=True)
-
-    def told(self, mutant):
-        """Where a mutant that lives on is, what it changes, and why it may."""
-        shown = f"{mutant.module}: {mutant.shown(self.sources[mutant.module])}"
-        path = f"skfairfr/{mutant.module}.py:{mutant.line}"
-        text = "survived"
-        if shown in EQUIVALENT:
-            text = f"equivalent: {EQUIVALENT[shown]}"
-        elif shown in ACCEPTED:
-            text = f"survived, accepted: {ACCEPTED[shown]}"
-        return f"{path}: {shown.partition(': ')[2]}\n    {text}"
+def survives(mutant, source, passes, folder):
+    """Whether all tests pass in a copy that has the mutant."""
+    is_plain = has_kernels(source)
+    tests, seconds = tests_for(mutant, passes[is_plain], is_plain)
+    if not tests:
+        return True
+    path = folder / "skfairfr" / f"{mutant.module}.py"
+    path.write_bytes(mutant.applied(source))
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    limit = round(10 + 3 * seconds)
+    task = (tested, folder, files, InOrder(tests), "-x")
+    process = forked(folder / "log", is_plain, limit, *task)
+    _, status = os.waitpid(process, 0)
+    with suppress(ProcessLookupError):  # what the tests started
+        os.killpg(process, signal.SIGKILL)
+    path.write_bytes(source)
+    return os.waitstatus_to_exitcode(status) in (0, 5)
 
 
-def report(outcomes, n_made, is_sample, told=str):
+def run_share(mutants, sources, passes, folder):
+    """Write which of some mutants survive, one after the other."""
+    for mutant in mutants:
+        lives = survives(mutant, sources[mutant.module], passes, folder)
+        with open(folder / "outcomes", "a") as file:
+            file.write(f"{int(lives)}\n")
+    return 0
+
+
+def outcomes_of(mutants, sources, passes, copies):
+    """Whether each mutant survives; every copy has its share of them."""
+    shares = {copy: mutants[k :: len(copies)] for k, copy in enumerate(copies)}
+    for copy, share in shares.items():
+        forked(
+            copy / "log-of-all", False, None, run_share, share, sources, passes, copy
+        )
+    for _ in copies:
+        os.wait()
+    found = {}
+    for copy, share in shares.items():
+        lines = (copy / "outcomes").read_text().split() if share else []
+        found |= {m: line == "1" for m, line in zip(share, lines, strict=True)}
+    return found
+
+
+def report(outcomes, n_made, sources):
     """Print counts by module, the survivors and the score; exit status.
 
-    The score is compared with LEAST as it stands. Of a sample it is an estimate, whose
-    interval is printed beside it.
+    Of a sample the score is an estimate, whose interval is printed beside it.
     """
-    kinds = ("killed", "survived", "equal")
-    print(
-        f"\n{'module':<34}{'mutants':>9}{'killed':>10}{'survived':>10}{'equivalent':>12}"
-    )
+    print(f"\n{'module':<34}{'mutants':>9}{'tried':>10}{'survived':>10}")
     for module, n in n_made.items():
-        of_module = Counter(o for m, o in outcomes.items() if m.module == module)
-        killed, survived, equal = (of_module[kind] for kind in kinds)
-        print(f"{module:<34}{n:>9}{killed:>10}{survived:>10}{equal:>12}")
-    count = Counter(outcomes.values())
-    n = count["killed"] + count["survived"]
-    left = sorted(
-        (m.module, m.line, told(m)) for m, o in outcomes.items() if o == "survived"
-    )
-    if left:
-        print(f"\n{len(left)} survivors")
-        print("\n".join(text for *_, text in left))
-    text = f"{count['killed']} of {n} mutants were killed, {count['killed'] / n:.1%}"
-    if is_sample:
-        text += " (95% interval {:.1%} to {:.1%})".format(*wilson(count["killed"], n))
-    print(f"{text}; {count['equal']} more are equivalent")
-    return int(count["killed"] < LEAST * n)
+        of_module = [lives for m, lives in outcomes.items() if m.module == module]
+        print(f"{module:<34}{n:>9}{len(of_module):>10}{sum(of_module):>10}")
+    left = sorted((m.module, m.line, m) for m, lives in outcomes.items() if lives)
+    for module, line, mutant in left:
+        print(f"skfairfr/{module}.py:{line}: {mutant.shown(sources[module])}")
+    n = len(outcomes)
+    killed = n - len(left)
+    text = f"{killed} of {n} mutants were killed, {killed / n:.1%}"
+    if n < sum(n_made.values()):
+        text += " (95% interval {:.1%} to {:.1%})".format(*wilson(killed, n))
+    print(text)
+    return int(killed < LEAST * n)
 
 
 def main(arguments=None):
@@ -366,47 +359,25 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sample", type=int, help="so many at random; all by default")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--module", nargs="*", default=[""], help="ends of paths")
+    parser.add_argument("--module", nargs="*", default=[""], help="parts of paths")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
-    words = tuple(options.module)
-    sources = {
-        m: (ROOT / f"skfairfr/{m}.py").read_bytes()
-        for m in RELATED
-        if m.endswith(words)
-    }
+    sources = sources_of(options.module)
     made = [m for module, source in sources.items() for m in mutants_of(module, source)]
-    chosen = (
-        made if options.sample is None else drawn(made, options.sample, options.seed)
-    )
-    chosen = [m for m in chosen if m.is_valid(sources[m.module])]
+    made = [m for m in made if m.is_valid(sources[m.module])]
+    chosen = drawn(made, options.sample or len(made), options.seed)
     preload()
     with tempfile.TemporaryDirectory() as name:
         copies = [Path(name) / str(k) for k in range(options.jobs)]
         copy_to(copies[0])
         passes = {}
-        for is_plain in sorted({has_kernels(source) for source in sources.values()}):
+        for is_plain in sorted({has_kernels(sources[m.module]) for m in chosen}):
             alike = {m: s for m, s in sources.items() if has_kernels(s) == is_plain}
-            files = list(dict.fromkeys(f for module in alike for f in related(module)))
-            task = (copies[0], files, alike, options.jobs, is_plain)
-            passes[is_plain] = first_passes(*task)
+            passes[is_plain] = first_passes(copies[0], alike, options.jobs, is_plain)
         for copy in copies[1:]:
             shutil.copytree(copies[0], copy)
-        runner = Runner(copies, sources, passes)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        try:
-            # In any order, so that what a stopped run has done is a sample, too.
-            for mutant in random.Random(options.seed).sample(chosen, len(chosen)):
-                runner.start(mutant)
-            while runner.running:
-                runner.wait()
-        except KeyboardInterrupt:
-            print(f"stopped after {len(runner.outcomes)} of {len(chosen)} mutants")
-            for process in runner.running:
-                os.killpg(process, signal.SIGKILL)
-    n_made = Counter(m.module for m in made)
-    is_sample = len(runner.outcomes) < len(made)
-    return report(runner.outcomes, n_made, is_sample, runner.told)
+        outcomes = outcomes_of(chosen, sources, passes, copies)
+    return report(outcomes, Counter(m.module for m in made), sources)
 
 
 if __name__ == "__main__":

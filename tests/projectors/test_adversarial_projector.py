@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from skorch.callbacks import Callback
 
 from skfairfr import EthicalModule, face_labels, make_face_embeddings
-from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors import AdversarialProjector
 from skfairfr.projectors._adversarial_projector import (
     TrainDiscriminators,
@@ -17,13 +16,10 @@ from tests.projectors.faces import (
     GROUP,
     HALVES,
     IDENTITY,
-    Breaking,
     Counting,
-    Stop,
     X,
     Y,
     assert_same_bits,
-    people_of,
 )
 
 UNKNOWN = np.where(IDENTITY % 5 == 0, None, GROUP.astype(object))
@@ -51,10 +47,9 @@ def test_fitted_attributes(fitted):
     assert not any(p.requires_grad for p in fitted.head_.parameters())
 
 
-@pytest.mark.parametrize("head", ["mlp", "residual"])
-def test_without_weight_it_is_an_ethical_module_of_one_kappa(head):
-    ours = projector(alpha=0.0, scale=12.0, head=head).fit(X, Y)
-    theirs = EthicalModule(12.0, 12.0, head=head, max_epochs=3, batch_size=64)
+def test_without_weight_it_is_an_ethical_module_of_one_kappa():
+    ours = projector(alpha=0.0, scale=12.0).fit(X, Y)
+    theirs = EthicalModule(12.0, 12.0, max_epochs=3, batch_size=64)
     theirs.set_params(lr=5e-4, device="cpu", random_state=0).fit(X, Y)
     assert_same_bits(ours, theirs)
 
@@ -109,10 +104,9 @@ class Watch(Callback):
         return {name: value.clone() for name, value in kept.items()}
 
 
-@pytest.mark.parametrize("optimizer", ["adam", torch.optim.SGD])
-def test_the_head_s_steps_leave_discriminators_alone(optimizer):
+def test_the_head_s_steps_leave_discriminators_alone():
     watch = Watch()
-    projector(callbacks=[watch], optimizer=optimizer).fit(X, Y)
+    projector(callbacks=[watch]).fit(X, Y)
     for before, after in zip(watch.before, watch.after, strict=True):
         for name in before:
             assert torch.equal(before[name], after[name]), name
@@ -136,61 +130,3 @@ def test_the_group_is_harder_to_read_from_the_people_trained_on():
 
     plain, hidden = read(alpha=0.0), read(alpha=1.0, lr=0.0025, discriminator_dim=16)
     assert plain > 0.85 and hidden < plain - 0.1
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"validation_fraction": 0.3, "lr": 0.05},
-        {"head": "mlp", "precision": "bfloat16"},
-    ],
-)
-@pytest.mark.parametrize(("epoch", "at"), [(1, "epoch"), (2, "epoch"), (3, "batch")])
-def test_a_broken_fit_ends_with_the_same_bits(tmp_path, options, epoch, at):
-    whole = projector(**options).fit(X, Y)
-    with pytest.raises(Stop):
-        broken = [Breaking(epoch, at=at)]
-        projector(checkpoint_dir=tmp_path, callbacks=broken, **options).fit(X, Y)
-    assert len(list(tmp_path.iterdir())) == 1
-    assert_same_bits(projector(checkpoint_dir=tmp_path, **options).fit(X, Y), whole)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_saved_comes_back(tmp_path, fitted):
-    fitted.save(tmp_path / "projector", include_people=True)
-    again = AdversarialProjector.load(tmp_path / "projector")
-    assert_same_bits(again, fitted)
-    assert_array_equal(again.groups_, fitted.groups_)
-    assert_array_equal(again.transform(X), fitted.transform(X))
-    assert again.get_params() == fitted.get_params()
-
-
-def test_people_held_out_are_judged_with_the_adversary(fitted):
-    people, Z = people_of(IDENTITY, GROUP), torch.from_numpy(fitted.transform(X))
-    generator = torch.Generator().manual_seed(0)
-    made = projector(alpha=2.0)
-    made.groups_ = fitted.groups_
-    loss = made._make_loss(people, None, 16, None, generator)
-    found = made._held_out_loss(people, loss, Z, torch.from_numpy(people.y), None)
-    y = torch.from_numpy(people.y)
-    identities = held_out_cross_entropy(Z, y, scale=torch.full((40,), 20.0))
-    expected = identities + 2.0 * loss.penalty(Z).item()
-    assert found == pytest.approx(expected) and found > identities
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("alpha", -1.0),
-        ("scale", 0.0),
-        ("n_discriminators", 0),
-        ("discriminator_dim", 0),
-        ("discriminator_epochs", 0),
-        ("discriminator_accuracy", 0.0),
-        ("discriminator_accuracy", 1.1),
-    ],
-)
-def test_bad_options_are_named(name, value):
-    with pytest.raises(ValueError, match=name):
-        projector(**{name: value}).fit(X, Y)

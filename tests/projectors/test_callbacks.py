@@ -26,6 +26,7 @@ def net_with(values, name="train_loss"):
     """What callbacks see of a net, and an iterator over its epochs."""
     net = SimpleNamespace(
         history=History(),
+        lr=0.1,
         module_=torch.nn.Linear(1, 1),
         criterion_=torch.nn.Linear(1, 1),
     )
@@ -79,7 +80,9 @@ def test_without_held_out_people_the_last_weights_stay(values, patience, n_run):
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_is_an_error(loss):
     monitor = Monitor("train_loss").initialize()
-    with pytest.raises(ValueError, match=f"loss became {loss} in epoch 2: lower lr"):
+    with pytest.raises(
+        ValueError, match=f"lr is too high: .* became {loss} in epoch 2"
+    ):
         net_with([1.0, loss])[1](monitor)
 
 
@@ -101,10 +104,10 @@ def test_patience_stops_a_fit_and_the_best_weights_are_those_of_a_shorter_one():
     assert_array_equal(long.centroids_, short.centroids_)
 
 
-@pytest.mark.parametrize("monitor", ["loss", "bfar", "bfrr", "frr_at_far"])
+@pytest.mark.parametrize("monitor", ["loss", "bfar", "frr_at_far"])
 def test_every_monitor_chooses_its_own_best_epoch(monitor):
     options = {"validation_fraction": 0.5, "monitor": monitor, "lr": 0.1}
-    fitted = module(max_epochs=6, **options).fit(MORE.X, MORE_Y)
+    fitted = module(max_epochs=5, **options).fit(MORE.X, MORE_Y)
     values = losses(fitted)[f"valid_{monitor}"]
     assert ("valid_bfar" in losses(fitted)) == (monitor == "bfar")
     best = values.index(min(values)) + 1

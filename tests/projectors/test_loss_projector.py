@@ -46,17 +46,12 @@ class Softmax(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("loss", "base", "margin"),
-    [
-        ("softmax", "softmax", 0.0),
-        ("cosface", "cosface", 0.35),
-        ("arcface", "arcface", 0.5),
-    ],
+    ("loss", "margin"), [("softmax", 0.0), ("cosface", 0.35), ("arcface", 0.5)]
 )
-def test_a_named_loss_is_the_margin_softmax_without_penalty(loss, base, margin):
+def test_a_named_loss_is_the_margin_softmax_without_penalty(loss, margin):
     options = {"validation_fraction": 0.3, "max_epochs": 2, "random_state": 0}
     named = LossProjector(loss, **options).fit(X, IDENTITY)
-    plain = FPRPenaltyProjector(alpha=0.0, base=base, margin=margin, **options)
+    plain = FPRPenaltyProjector(alpha=0.0, base=loss, margin=margin, **options)
     plain.fit(X, IDENTITY)
     assert_array_equal(named.transform(X), plain.transform(X))
     assert_array_equal(named.centroids_, plain.centroids_)
@@ -64,7 +59,7 @@ def test_a_named_loss_is_the_margin_softmax_without_penalty(loss, base, margin):
         assert_array_equal(named.history_[name], plain.history_[name])
 
 
-@pytest.mark.parametrize("loss", [Contrastive(), Softmax, lambda n, d: Softmax(n, d)])
+@pytest.mark.parametrize("loss", [Contrastive(), Softmax])
 def test_a_loss_of_one_s_own_is_minimised(loss):
     fitted = projector(loss, max_epochs=6).fit(X, Y)
     losses = fitted.history_["train_loss"]
@@ -94,18 +89,12 @@ def test_people_held_out_have_a_loss_only_without_weights():
     held_out = {"validation_fraction": 0.5}
     fitted = projector(Contrastive(), **held_out).fit(X, Y)
     assert np.isfinite(fitted.history_["valid_loss"]).all()
-    with pytest.raises(ValueError, match=r"monitor='loss'.*monitor='frr_at_far'"):
+    with pytest.raises(ValueError, match=r"monitor is 'loss'.*monitor='frr_at_far'"):
         projector(Softmax, **held_out).fit(X, Y)
     rates = {"monitor": "frr_at_far", "monitor_far": 0.1}
     fitted = projector(Softmax, **held_out, **rates).fit(X, Y)
     assert np.isfinite(fitted.history_["valid_frr_at_far"]).all()
     assert np.isnan(fitted.history_["valid_loss"]).all()
-
-
-@pytest.mark.parametrize("loss", ["hinge", 3, lambda n, d: "nothing", None])
-def test_what_is_no_loss_is_refused(loss):
-    with pytest.raises(ValueError, match="loss"):
-        projector(loss).fit(X, Y)
 
 
 def test_it_is_searched_pickled_and_saved_without_its_loss(tmp_path):

@@ -14,7 +14,6 @@ pytest.importorskip("resource")
 LIMITED = """
 import resource, sys, warnings
 import numpy as np
-import skfairfr.cli
 from skfairfr import EthicalModule
 
 def limited(n_mb):
@@ -49,14 +48,6 @@ for n_mb in (1, 100):
 limited(0)
 tell(lambda: fitted.transform(X))
 """
-BENCH = """
-command = ["bench", path, "--attribute", "gender", "--fmr", "0.05", "--splits", "2",
-    "--inner-splits", "2", "--n-resamples", "5", "--methods", "FPR penalty"]
-print(skfairfr.cli.main(command))
-for n_mb in (1, 4):
-    limited(n_mb)
-    print(skfairfr.cli.main(command))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -86,16 +77,3 @@ def test_a_fit_without_memory_says_so(path):
         assert line.endswith(
             "a smaller batch_size, hidden_dim or output_dim needs less"
         )
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits addresses")
-def test_a_bench_without_memory_says_so(path):
-    done = run(BENCH, path)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
-    codes = [line for line in done.stdout.splitlines() if line.isdigit()]
-    assert codes == ["0", "2", "2"]
-    told = done.stderr.splitlines()
-    assert len(told) == 2
-    assert all(line.startswith("skfairfr bench: error: out of memory") for line in told)

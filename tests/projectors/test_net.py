@@ -18,6 +18,7 @@ from tests.projectors.faces import (
     Counting,
     X,
     Y,
+    assert_same_bits,
     losses,
     module,
 )
@@ -98,12 +99,41 @@ def test_a_fit_that_fails_leaves_the_one_before():
     assert changed == {"kappa0", "callbacks"}
 
 
-@pytest.mark.parametrize("patience", [1, 3])
-def test_skorch_s_early_stopping_stops(patience):
-    stop = EarlyStopping("train_loss", patience=patience, lower_is_better=False)
+@pytest.mark.parametrize("epoch", [2, 3])
+def test_an_interrupt_keeps_the_epochs_before_it(epoch):
+    broken = [Breaking(epoch, KeyboardInterrupt, at="batch")]
+    fitted = module(kappa0=9.0).fit(X[:80], Y[:80])
+    fitted.set_params(kappa0=30.0, callbacks=broken, validation_fraction=0.3)
+    with pytest.warns(UserWarning, match=f"interrupted in epoch {epoch} of 3"):
+        fitted.fit(X, Y)
+    assert fitted.kappa_["male"] == 30.0
+    options = {"kappa0": 30.0, "validation_fraction": 0.3}
+    # The best epoch of those that were finished is the last.
+    assert_same_bits(fitted, module(max_epochs=epoch - 1, **options).fit(X, Y))
+
+
+def test_without_people_held_out_the_steps_of_the_broken_epoch_count():
+    broken = [Breaking(2, KeyboardInterrupt, at="batch")]
+    with pytest.warns(UserWarning, match="interrupted in epoch 2 of 3"):
+        fitted = module(callbacks=broken).fit(X, Y)
+    whole = module(max_epochs=1).fit(X, Y)
+    assert losses(fitted) == losses(whole)
+    assert not np.array_equal(fitted.transform(X), whole.transform(X))
+
+
+def test_an_interrupt_in_the_first_epoch_is_raised_and_sets_nothing():
+    made = module(callbacks=[Breaking(1, KeyboardInterrupt, at="batch")])
+    before = dict(vars(made))
+    with pytest.raises(KeyboardInterrupt):
+        made.fit(X, Y)
+    assert vars(made) == before
+
+
+def test_skorch_s_early_stopping_stops():
+    stop = EarlyStopping("train_loss", patience=3, lower_is_better=False)
     fitted = module(max_epochs=20, callbacks=[stop]).fit(X, Y)
     # The loss falls from the first epoch on, so that none after it is "better".
-    assert len(fitted.history_) == 1 + patience
+    assert len(fitted.history_) == 1 + 3
 
 
 def test_bfloat16_is_close_to_float32():

@@ -12,9 +12,8 @@ from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skfairfr import EthicalModule, TripletProjector, face_labels
+from skfairfr import EthicalModule, TripletProjector
 from tests.projectors.faces import (
-    GROUP,
     IDENTITY,
     X,
     Y,
@@ -43,11 +42,10 @@ def assert_same_object(one, other):
     assert_array_equal(one.transform(X), other.transform(X))
 
 
-@pytest.mark.parametrize("path_of", [str, lambda path: path])
 @pytest.mark.parametrize("head", ["mlp", "residual"])
-def test_all_comes_back(tmp_path, path_of, head):
+def test_all_comes_back(tmp_path, head):
     fitted = module(head=head, validation_fraction=0.3).fit(X, Y)
-    again = there_and_back(fitted, path_of(tmp_path / "module.safetensors"))
+    again = there_and_back(fitted, str(tmp_path / "module.safetensors"))
     assert_same_object(fitted, again)
     check_is_fitted(again)
     assert again.get_params() == fitted.get_params()
@@ -55,34 +53,14 @@ def test_all_comes_back(tmp_path, path_of, head):
     assert not any(p.requires_grad for p in again.head_.parameters())
 
 
-LABELS = {
-    "integers": (IDENTITY, np.where(GROUP == "male", 1, 2), (1, 2)),
-    "strings": (IDENTITY.astype(str), GROUP, ("male", "female")),
-    "objects": (IDENTITY.astype(str).astype(object), GROUP.astype(object), None),
-    "floats": (IDENTITY + 0.5, np.where(GROUP == "male", 0.5, 2.0), None),
-    "booleans": (IDENTITY.astype(np.uint16), GROUP == "male", [True, False]),
-}
-
-
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-def test_labels_of_every_type_come_back(tmp_path, labels):
-    identity, group, groups = labels
-    fitted = module(groups=groups).fit(X, face_labels(identity, group))
-    again = there_and_back(fitted, tmp_path / "module")
-    assert_same_object(fitted, again)
-    assert list(map(type, again.kappa_)) == list(map(type, fitted.kappa_))
-
-
 @pytest.mark.parametrize(
     "fitted",
     [
         without_groups().fit(X, IDENTITY),
         module(kappas={"male": 20.0, "female": np.float64(9)}, groups=None).fit(X, Y),
-        module(head="residual", groups=np.array(["male", "female"])).fit(X, Y),
-        module().fit(pd.DataFrame(X).add_prefix("f"), Y),
-        module().set_output(transform="pandas").fit(X, Y),
+        module().set_output(transform="pandas").fit(pd.DataFrame(X).add_prefix("f"), Y),
     ],
-    ids=["no groups", "kappas", "array", "frame", "set_output"],
+    ids=["no groups", "kappas", "frame"],
 )
 def test_other_fits_come_back(tmp_path, fitted):
     again = there_and_back(fitted, tmp_path / "module")
@@ -141,12 +119,12 @@ def test_a_class_of_the_caller_s_is_not_written(tmp_path):
 def test_another_class_is_refused(tmp_path):
     module().fit(X, Y).save(tmp_path / "module")
     with pytest.raises(
-        ValueError, match=r"holds EthicalModule, not Triplet.*call load"
+        ValueError, match=r"path .* holds EthicalModule, not Triplet.*call load"
     ):
         TripletProjector.load(tmp_path / "module")
 
 
-@pytest.mark.parametrize("content", ["others", "text", 0, 100, 5000, -1])
+@pytest.mark.parametrize("content", ["others", "text", 100, -1])
 def test_what_is_no_such_file_or_damaged_is_refused(tmp_path, content):
     path = tmp_path / "module"
     module().fit(X, Y).save(path)
@@ -160,11 +138,6 @@ def test_what_is_no_such_file_or_damaged_is_refused(tmp_path, content):
         ValueError, match=r"module' is no file.*save the projector again"
     ):
         EthicalModule.load(path)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nothing"):
-        EthicalModule.load(tmp_path / "nothing")
 
 
 def test_people_are_left_out_unless_asked_for(tmp_path):

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skfairfr.report._checks import check_limits, operating_points_of
-from skfairfr.report._limits import verdict_of
+from skfairfr.report._checks import operating_points_of
+from skfairfr.report._policy import verdict_of
 from skfairfr.report._records import Check, Figure, Report
 from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 
@@ -139,39 +139,3 @@ def test_exit_code_is_that_of_the_worst_verdict():
 
     found = usual_audit()
     assert (code(), code(2.0), code(2.0, 1.5), code(1.1, 1.5, 2.0)) == (0, 0, 3, 1)
-
-
-@pytest.mark.parametrize("limit", [1.0, 0.5, math.nan, math.inf])
-def test_limits_lie_above_one(limit):
-    with pytest.raises(ValueError, match="max_bfar must be a number above 1"):
-        check_limits({"max_bfar": limit}, True)
-
-
-@pytest.mark.parametrize("limit", [0.0, 1.0, 2.0, math.nan])
-def test_limits_of_rates_are_rates(limit):
-    with pytest.raises(ValueError, match=r"max_fnmr must be a number in \(0, 1\)"):
-        check_limits({"max_fnmr": limit}, True)
-
-
-@pytest.mark.parametrize("limits", [2.0, "max_bfar", [("max_bfar", 2.0)], None])
-def test_limits_have_names(limits):
-    with pytest.raises(ValueError, match=r"limits must be a dict, as .* is; got"):
-        check_limits(limits, True)
-
-
-@pytest.mark.parametrize("limit", ["2", None, True])
-def test_limits_are_numbers(limit):
-    for name in ("max_fmr", "max_bfar"):
-        with pytest.raises(ValueError, match=f"{name} must be a number"):
-            check_limits({name: limit}, True)
-
-
-def test_limits_are_known():
-    with pytest.raises(ValueError, match="limits must be one of 'max_fmr'"):
-        check_limits({"max_eer": 2.0}, True)
-
-
-def test_worst_group_needs_a_level():
-    check_limits({"max_fnmr_ratio": 2.0}, False)
-    with pytest.raises(ValueError, match="use max_fnmr_ratio"):
-        check_limits({"max_bfrr": 2.0}, False)

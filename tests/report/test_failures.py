@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from skfairfr.report import Report, _failures, audit_data, read_data
-from skfairfr.report._failures import MADE, WORDS, outcomes
+from skfairfr.report import Report, _data, audit_data, read_data
+from skfairfr.report._data import MADE, WORDS, outcomes
 from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -62,7 +62,7 @@ def test_every_attempt_is_read_as_a_loop_reads_it(values):
 def test_the_first_attempt_that_says_nothing_is_named():
     rows = np.array(["fte", "lost", "", "ab", "lost"])
     with pytest.raises(
-        ArgumentError, match="fte='x' holds 'lost' in row 1, which says"
+        ArgumentError, match="fte 'x' holds 'lost' in row 1, which says"
     ):
         outcomes(rows, "x")
     with pytest.raises(ArgumentError, match="holds 'nan' in row 0"):
@@ -78,7 +78,7 @@ def test_every_word_is_looked_up_once(monkeypatch):
             return super().get(*arguments)
 
     words = Counted(WORDS)
-    monkeypatch.setattr(_failures, "WORDS", words)
+    monkeypatch.setattr(_data, "WORDS", words)
     rows = np.tile(np.array(["", "fte", None, "0"], dtype=object), 1000)
     assert np.bincount(outcomes(rows, "fte")).tolist() == [3000, 0, 1000]
     assert words.looked_up == 3

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from skfairfr.report._limits import limits_of
+from skfairfr.report._policy import limits_of
 
 
 def check(name, limit, far, threshold):

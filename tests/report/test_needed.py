@@ -7,10 +7,11 @@ import pytest
 from scipy.special import ndtri
 
 from skfairfr._core._few_errors import ErrorSums, genuine_sums, rate_bounds
-from skfairfr._core._planning import Setting, enlarged
+from skfairfr._core._planning import MAX_PEOPLE, Setting, enlarged
 from skfairfr.metrics._roc._evidence import ComparedGroups
 from skfairfr.report import audit_data
-from skfairfr.report._needed import MOST_PEOPLE, POWER, growth_of, people_needed
+from skfairfr.report._checks import growth_of, people_needed
+from skfairfr.report._policy import POWER
 from skfairfr.report._verdicts import Judged
 from tests.report.audits import scored_pairs
 
@@ -165,7 +166,7 @@ def test_the_number_settles_in_as_many_data_sets_as_it_says(errors, limit):
 def test_numbers_have_an_end():
     almost = judged([599], [60_000])
     ((_, more),) = needed(almost, True, 0.0105, [60_000])
-    assert 60_000 + more <= MOST_PEOPLE
+    assert 60_000 + more <= MAX_PEOPLE
 
 
 @pytest.mark.slow

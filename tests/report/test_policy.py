@@ -1,10 +1,7 @@
 """A policy is read from its file or refused, and decides what an audit is asked for."""
 
 import math
-import re
-import sys
 import tomllib
-from datetime import date
 from importlib.resources import files
 from pathlib import Path
 from time import process_time
@@ -14,9 +11,8 @@ import numpy as np
 import pytest
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
-from skfairfr.report._limits import LIMITS
-from skfairfr.report._policy import settle
-from skfairfr.utils import ArgumentError
+from skfairfr.report._policy import LIMITS, settle
+from tests.refusals import refusal
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
 
@@ -44,125 +40,71 @@ VALID = [
     'name = "a"\nattributes = "gender"\nlimits = {max_bfar = 1.5, max_bfrr = 2}',
     'name = "a"\n[[at]]\nthreshold = 0.4\nlimits = {max_fmr = 0.1}',
 ]
-# Text, and what the error says of it.
+# Text, and where in it the error is, or what the error tells of it.
 INVALID = [
-    ("limits = {max_fmr = 0.1}", "has no name"),
-    ('name = " "\nlimits = {max_fmr = 0.1}', "name must be a text of one line"),
-    ('name = "a\\nb"\nlimits = {max_fmr = 0.1}', "name must be printable"),
-    ("name = 1\nlimits = {max_fmr = 0.1}", "name must be a text of one line; got 1"),
-    ('name = "a"', "sets no limit"),
-    ('name = "a"\nlimits = {}', "sets no limit"),
-    ('name = "a"\nlimits = 0.1', "limits must be a table (in Python, a dict); got 0.1. Write"),
-    ('name = "a"\n[[limits]]\nmax_fmr = 0.1', "limits must be a table"),
-    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = 3', "limits must be a table"),
-    (
-        'name = "a"\nfmrs = 1\nlimit = 2\nlimits = {max_fmr = 0.1}',
-        "has unknown keys 'fmrs', 'limit'. Did you mean 'fmr'? Known are name, limits, fmr",
-    ),
-    (
-        'name = "a"\nlimits = {max_fmrr = 0.1, max_eer = 1}',
-        "has unknown keys 'max_fmrr', 'max_eer' under limits. Did you mean 'max_fmr'? "
-        "Known are max_fmr, max_fnmr,",
-    ),
-    ('name = "a"\nlimits = {max_fmr = 1}', "max_fmr must be a number in (0, 1), as a rate is; got 1."),
-    ('name = "a"\nlimits = {max_fmr = -0.1}', "got -0.1. Give the largest rate allowed, or"),
-    ('name = "a"\nlimits = {max_fmr = nan}', "got nan. Give the largest rate allowed, or"),
-    ('name = "a"\nlimits = {max_fmr = "1e-4"}', "max_fmr must be a number in (0, 1)"),
-    ('name = "a"\nlimits = {max_fmr = true}', "max_fmr must be a number in (0, 1)"),
-    ('name = "a"\nlimits = {max_fmr = 1970-01-01}', "max_fmr must be a number in (0, 1)"),
-    ('name = "a"\nlimits = {max_bfar = 1}', "max_bfar must be a number above 1"),
-    ('name = "a"\nlimits = {max_bfar = "2"}', "got '2'. Give the largest ratio allowed"),
-    ('name = "a"\nmax_fmr = 0.1', "unknown key 'max_fmr'. Write max_fmr under limits."),
-    (
-        'name = "a"\n[limits]\nmax_fmr = 0.1\nfmr = 0.1',
-        "unknown key 'fmr' under limits. Write fmr above the first line in brackets, as",
-    ),
-    (
-        'name = "a"\nfmr = []\nlimits = {max_fmr = 0.1}',
-        "fmr must not be empty; got []. Write fmr = 1e-4, or leave fmr out.",
-    ),
-    (
-        'name = "a"\nthreshold = []\nlimits = {max_fmr = 0.1}',
-        "threshold must not be empty; got []. Write threshold = 0.4, or leave",
-    ),
-    (
-        'name = "a"\nattributes = []\nlimits = {max_fmr = 0.1}',
-        'attributes must not be empty; got []. Write attributes = ["gender"], or leave',
-    ),
-    ('name = "a"\nfmr = nan\nlimits = {max_fmr = 0.1}', "got nan. Write fmr = 1e-4, or"),
-    ('name = "a"\nfmr = -0.1\nlimits = {max_fmr = 0.1}', "got -0.1. Write fmr = 1e-4, or"),
-    ('name = "a"\nfmr = 0\nlimits = {max_fmr = 0.1}', "fmr must hold numbers in (0, 1)"),
-    ('name = "a"\nfmr = [0.1, 2]\nlimits = {max_fmr = 0.1}', "got 2"),
-    ('name = "a"\nfmr = [0.1, 0.1]\nlimits = {max_fmr = 0.1}', "fmr must hold a value once"),
+    ("limits = {max_fmr = 0.1}", "name = "),
+    ('name = " "\nlimits = {max_fmr = 0.1}', "name must"),
+    ('name = "a\\nb"\nlimits = {max_fmr = 0.1}', "name must"),
+    ("name = 1\nlimits = {max_fmr = 0.1}", "name must"),
+    ('name = "a"', "[limits]"),
+    ('name = "a"\nlimits = {}', "[limits]"),
+    ('name = "a"\nlimits = 0.1', "limits must"),
+    ('name = "a"\n[[limits]]\nmax_fmr = 0.1', "limits must"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = 3', "at[0].limits must"),
+    ('name = "a"\nfmrs = 1\nlimit = 2\nlimits = {max_fmr = 0.1}', "'fmrs', 'limit'"),
+    ('name = "a"\nfmrs = 1\nlimits = {max_fmr = 0.1}', "Did you mean 'fmr'?"),
+    ('name = "a"\nlimits = {max_fmrr = 0.1, max_eer = 1}', "limits has"),
+    ('name = "a"\nlimits = {max_fmrr = 0.1}', "Did you mean 'max_fmr'?"),
+    ('name = "a"\nlimits = {max_fmr = 1}', "limits.max_fmr must"),
+    ('name = "a"\nlimits = {max_fmr = -0.1}', "got -0.1"),
+    ('name = "a"\nlimits = {max_fmr = "1e-4"}', "limits.max_fmr must"),
+    ('name = "a"\nlimits = {max_fmr = true}', "limits.max_fmr must"),
+    ('name = "a"\nlimits = {max_fmr = 1970-01-01}', "limits.max_fmr must"),
+    ('name = "a"\nlimits = {max_bfar = 1}', "limits.max_bfar must"),
+    ('name = "a"\nmax_fmr = 0.1\nlimits = {max_fmr = 0.1}', "max_fmr under limits"),
+    ('name = "a"\n[limits]\nmax_fmr = 0.1\nfmr = 0.1', "fmr above the first"),
+    ('name = "a"\nfmr = []\nlimits = {max_fmr = 0.1}', "fmr must"),
+    ('name = "a"\nthreshold = []\nlimits = {max_fmr = 0.1}', "threshold must"),
+    ('name = "a"\nattributes = []\nlimits = {max_fmr = 0.1}', "attributes must"),
+    ('name = "a"\nfmr = -0.1\nlimits = {max_fmr = 0.1}', "fmr must"),
+    ('name = "a"\nfmr = 0\nlimits = {max_fmr = 0.1}', "fmr must"),
+    ('name = "a"\nfmr = [0.1, 2]\nlimits = {max_fmr = 0.1}', "fmr[1] must"),
+    ('name = "a"\nfmr = [0.1, 0.1]\nlimits = {max_fmr = 0.1}', "fmr must"),
     ('name = "a"\nfmr = "0.1"\nlimits = {max_fmr = 0.1}', "got '0.1'"),
-    ('name = "a"\nthreshold = "x"\nlimits = {max_fmr = 0.1}', "threshold must hold finite"),
-    ('name = "a"\nthreshold = [true]\nlimits = {max_fmr = 0.1}', "threshold must hold finite"),
-    ('name = "a"\nfmr = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}', "Leave one out"),
+    ('name = "a"\nthreshold = "x"\nlimits = {max_fmr = 0.1}', "threshold must"),
+    ('name = "a"\nthreshold = [true]\nlimits = {max_fmr = 0.1}', "threshold[0] must"),
+    ('name = "a"\nfmr = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}', "not both"),
     ('name = "a"\nconfidence_level = 1\nlimits = {max_fmr = 0.1}', "confidence_level must"),
-    ('name = "a"\nconfidence_level = "0.9"\nlimits = {max_fmr = 0.1}', "got '0.9'"),
-    ('name = "a"\nallow_threshold = 1\nlimits = {max_fmr = 0.1}', "must be true or false"),
-    ('name = "a"\nattributes = [""]\nlimits = {max_fmr = 0.1}', "names of columns"),
-    ('name = "a"\nattributes = [1]\nlimits = {max_fmr = 0.1}', "names of columns"),
-    ('name = "a"\nattributes = ["g", "g"]\nlimits = {max_fmr = 0.1}', "a value once"),
-    ('name = "a"\ndescription = 1\nlimits = {max_fmr = 0.1}', "description must be a text"),
-    ('name = "a"\nat = {fmr = 0.1}', "at must be a list of tables"),
-    ('name = "a"\nat = []', "at must be a list of tables"),
-    ('name = "a"\nat = [1]', "at must be a list of tables"),
-    ('name = "a"\nat = [{fmr = 0.1, limits = {max_fmr = 0.1}}, 1]', "at must be a list of tables"),
-    ('name = "a"\n[[at]]\nfmr = 0.1', "every table under at must have limits"),
-    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {}', "every table under at must have limits"),
-    ('name = "a"\n[[at]]\nlimits = {max_fmr = 0.1}', "either fmr or threshold"),
-    (
-        'name = "a"\n[[at]]\nfmr = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}',
-        "either fmr or threshold",
-    ),
-    ('name = "a"\n[[at]]\nfmr = [0.1]\nlimits = {max_fmr = 0.1}', "must be one finite number"),
-    ('name = "a"\n[[at]]\nfmr = 2\nlimits = {max_fmr = 0.1}', "fmr must hold numbers"),
-    (
-        'name = "a"\n[[at]]\nfmr = 0.1\nfrr = 1\nlimits = {max_fmr = 0.1}',
-        "has unknown key 'frr' under at",
-    ),
-    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 2}', "max_fmr must be a number in"),
+    ('name = "a"\nallow_threshold = 1\nlimits = {max_fmr = 0.1}', "allow_threshold must"),
+    ('name = "a"\nattributes = [""]\nlimits = {max_fmr = 0.1}', "attributes[0] must"),
+    ('name = "a"\nattributes = ["g", "g"]\nlimits = {max_fmr = 0.1}', "attributes must"),
+    ('name = "a"\ndescription = 1\nlimits = {max_fmr = 0.1}', "description must"),
+    ('name = "a"\nat = {fmr = 0.1}', "at must"),
+    ('name = "a"\nat = []', "at must"),
+    ('name = "a"\nat = [{fmr = 0.1, limits = {max_fmr = 0.1}}, 1]', "at[1] must"),
+    ('name = "a"\n[[at]]\nfmr = 0.1', "at[0] must"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {}', "at[0].limits must"),
+    ('name = "a"\n[[at]]\nlimits = {max_fmr = 0.1}', "at[0] must"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}', "at[0] must"),
+    ('name = "a"\n[[at]]\nfmr = [0.1]\nlimits = {max_fmr = 0.1}', "at[0].fmr must"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nfrr = 1\nlimits = {max_fmr = 0.1}', "at[0] has"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 2}', "at[0].limits.max_fmr must"),
 ]  # fmt: skip
-# What is about two keys, or two tables, at once.
+# What is about two keys, or two tables, at once, or about numbers that JSON has not.
 BEYOND_THE_SCHEMA = [
-    (
-        'name = "a"\nthreshold = 1\nlimits = {max_bfar = 2}',
-        "use max_fmr_ratio, or leave the threshold to an FMR level",
-    ),
-    (
-        'name = "a"\nfmr = 0.1\nallow_threshold = true\nlimits = {max_bfrr = 2}',
-        "use max_fnmr_ratio",
-    ),
-    (
-        'name = "a"\nallow_threshold = true\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.1}',
-        "has allow_threshold and at",
-    ),
-    (
-        'name = "a"\nallow_threshold = true\nthreshold = 1\nlimits = {max_fmr = 0.1}',
-        "has allow_threshold and threshold",
-    ),
-    (
-        'name = "a"\nfmr = 0.1\n[[at]]\nthreshold = 1\nlimits = {max_fmr = 0.1}',
-        "has fmr and threshold",
-    ),
-    (
-        'name = "a"\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.1}\n'
-        "[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.2}",
-        "at must name a level once",
-    ),
-    ('name = "a"\nthreshold = inf\nlimits = {max_fmr = 0.1}', "finite numbers"),
-    ('name = "a"\nthreshold = nan\nlimits = {max_fmr = 0.1}', "finite numbers"),
-    (
-        f'name = "a"\nthreshold = 1{"0" * 400}\nlimits = {{max_fmr = 0.1}}',
-        "finite numbers",
-    ),
-    ('name = "a"\nlimits = {max_bfar = inf}', "max_bfar must be a number above 1"),
-    (
-        f'name = "a"\nlimits = {{max_bfar = 1{"0" * 400}}}',
-        "max_bfar must be a number above 1",
-    ),
-]
+    ('name = "a"\nthreshold = 1\nlimits = {max_bfar = 2}', "use max_fmr_ratio"),
+    ('name = "a"\nfmr = 0.1\nallow_threshold = true\nlimits = {max_bfrr = 2}', "max_fnmr_ratio"),
+    ('name = "a"\nallow_threshold = true\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.1}', "and at,"),
+    ('name = "a"\nallow_threshold = true\nthreshold = 1\nlimits = {max_fmr = 0.1}', "leave one out"),
+    ('name = "a"\nfmr = 0.1\n[[at]]\nthreshold = 1\nlimits = {max_fmr = 0.1}', "not both"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.1}\n'
+     "[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.2}", "two tables of fmr = 0.1"),
+    ('name = "a"\nthreshold = inf\nlimits = {max_fmr = 0.1}', "threshold must"),
+    ('name = "a"\nthreshold = nan\nlimits = {max_fmr = 0.1}', "threshold must"),
+    ('name = "a"\nlimits = {max_fmr = nan}', "limits.max_fmr must"),
+    ('name = "a"\nlimits = {max_bfar = inf}', "limits.max_bfar must"),
+    (f'name = "a"\nlimits = {{max_bfar = 1{"0" * 400}}}', "limits.max_bfar must"),
+]  # fmt: skip
 
 
 def read(tmp_path, text):
@@ -177,24 +119,13 @@ def test_what_the_schema_allows_is_read(tmp_path, text):
     read(tmp_path, text)
 
 
-@pytest.mark.parametrize(("text", "words"), INVALID)
-def test_what_the_schema_forbids_is_refused(tmp_path, text, words):
-    assert not is_valid(tomllib.loads(text), Policy.schema())
-    refused(tmp_path, text, words)
-
-
-@pytest.mark.parametrize(("text", "words"), BEYOND_THE_SCHEMA)
-def test_what_no_schema_says_is_refused(tmp_path, text, words):
-    refused(tmp_path, text, words)
-
-
-def refused(tmp_path, text, words):
-    with pytest.raises(ValueError) as caught:
+@pytest.mark.parametrize(("text", "words"), INVALID + BEYOND_THE_SCHEMA)
+def test_what_is_refused(tmp_path, text, words):
+    in_schema = (text, words) in INVALID
+    assert is_valid(tomllib.loads(text), Policy.schema()) != in_schema
+    with refusal("policy", words) as caught:
         read(tmp_path, text)
-    message = str(caught.value)
-    assert words in message
-    assert message.startswith(f"policy='{tmp_path / 'gate.toml'}'")
-    assert "\n" not in message
+    assert caught.value.value in (str(tmp_path / "gate.toml"), "a")
 
 
 def test_a_mark_of_the_encoding_and_ends_of_lines_of_windows(tmp_path):
@@ -205,14 +136,8 @@ def test_a_mark_of_the_encoding_and_ends_of_lines_of_windows(tmp_path):
 
 @pytest.mark.parametrize("values", [[], None, "door", [("name", "door")]])
 def test_a_policy_is_made_from_a_dict(values):
-    with pytest.raises(ValueError, match="must be tables of keys and values"):
+    with refusal("policy", "[limits]"):
         Policy.from_dict(values)
-
-
-def test_an_error_names_the_policy():
-    for values, name in (({"name": "door", "fmr": 0}, "door"), ({"fmr": 0}, "policy")):
-        with pytest.raises(ValueError, match=f"^policy='{name}'"):
-            Policy.from_dict(values)
 
 
 def test_everything_in_a_file(tmp_path):
@@ -232,7 +157,7 @@ def test_levels_of_at_need_not_be_repeated(tmp_path):
     text = 'name = "a"\nfmr = 0.1\n[[at]]\nfmr = 0.01\nlimits = {max_fmr = 0.1}'
     assert read(tmp_path, text).fmr == (0.1, 0.01)
     # In Python a level has to be among the others: it may be a threshold.
-    with pytest.raises(ValueError, match=r"its levels \(none\); got 0.1. Add it"):
+    with refusal("policy", "0.1", "Add it"):
         Policy("a", at={0.1: {"max_fmr": 0.1}})
 
 
@@ -242,84 +167,13 @@ def test_keys_of_the_schema_are_those_of_a_policy():
     assert set(schema["$defs"]["limits"]["properties"]) == set(LIMITS)
 
 
-# Of every kind, what a key may hold or not.
-VALUES = (
-    *(
-        "x",
-        "",
-        " ",
-        "a\nb",
-        "a\tb",
-        "a\x07",
-        True,
-        False,
-        0,
-        1,
-        -1,
-        2,
-        0.5,
-        1.5,
-        float("nan"),
-        *(sys.float_info.max, -sys.float_info.max),
-    ),
-    *([], [0.5], [0.5, 0.1], [0.5, 0.5], [1], [True], ["x"], ["x", "x"], [""], [[0.5]]),
-    *({}, {"max_fmr": 0.5}, {"max_fmr": 2}, {"max_bfar": 2}, {"x": 0.5}, [{}]),
-    *([{"fmr": 0.5, "limits": {"max_fmr": 0.5}}], [{"fmr": 0.5}], date(2024, 1, 1)),
-)
-
-
-@pytest.mark.parametrize(
-    "place",
-    [
-        *("name", "description", "fmr", "threshold", "allow_threshold", "attributes"),
-        *("confidence_level", "limits", "at", "unknown"),
-        *(f"limits.{name}" for name in (*LIMITS, "unknown")),
-        *("at.fmr", "at.threshold", "at.limits", "at.limits.max_fnmr", "at.unknown"),
-    ],
-)
-def test_schema_and_policy_agree_on_every_value(place):
-    schema = Policy.schema()
-    for value in VALUES:
-        values = {"name": "a", "limits": {"max_fmr": 0.1}}
-        *outer, key = place.split(".")
-        table = values
-        if outer and outer[0] == "at":
-            table = {"limits": {"max_fmr": 0.1}}
-            if key != "threshold":
-                table["fmr"] = 0.1
-            values["at"] = [table]
-            outer = outer[1:]
-        for name in outer:
-            table = table[name]
-        table[key] = value
-        if is_number(value) and math.isnan(value) and key == "threshold":
-            continue  # No schema tells it from other numbers.
-        try:
-            Policy.from_dict(values)
-        except ValueError as error:
-            assert not is_valid(values, schema), (value, str(error))
-        else:
-            assert is_valid(values, schema), value
-
-
-def test_schema_and_policy_agree_on_invisible_characters_of_a_name():
-    pattern = Policy.schema()["properties"]["name"]
+def test_characters_of_a_name():
     controls = map(chr, range(0x3001))
-    for char in (c for c in controls if category(c) in ("Cc", "Zs", "Zl", "Zp")):
-        name = f"a{char}b"
-        assert is_valid(name, pattern) == (char == " "), char
-        if char != " ":
-            with pytest.raises(ValueError, match="name must be printable, on one line"):
-                Policy(name, {"max_fmr": 0.1})
-    for name in ("\u200b", "a\u202eb", "\ufeffa"):
-        assert not is_valid(name, pattern)
-        assert not name.isprintable()
-    assert is_valid("Tür 7 – Ost", pattern)
+    odd = [c for c in controls if category(c) in ("Cc", "Zs", "Zl", "Zp") and c != " "]
+    for char in [*odd, "\u200b", "\u202e", "\ufeff", "\ud800"]:
+        with refusal("policy", "name must"):
+            Policy(f"a{char}b", {"max_fmr": 0.1})
     assert Policy("Tür 7 – Ost", {"max_fmr": 0.1}).name == "Tür 7 – Ost"
-
-
-def is_number(value):
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 # Text, the place of its error, and what to do.
@@ -335,12 +189,8 @@ def is_number(value):
     ],
 )
 def test_a_file_that_is_no_toml(tmp_path, text, place):
-    with pytest.raises(ValueError) as caught:
+    with refusal("policy", str(tmp_path / "gate.toml"), place, "Write key = value"):
         read(tmp_path, text)
-    message = str(caught.value)
-    assert message.startswith(f"policy='{tmp_path / 'gate.toml'}' is no TOML: ")
-    assert place in message and "Write key = value" in message
-    assert message.isprintable()
 
 
 @pytest.mark.parametrize(
@@ -349,8 +199,8 @@ def test_a_file_that_is_no_toml(tmp_path, text, place):
         ("a" + ".a" * 100_000 + " = 1", "has more than 16,384 bytes"),
         ("# " + "x" * 10_000_000, "has more than 16,384 bytes"),
         ("".join(f"k{i} = 1\n" for i in range(100_000)), "more than 16,384 bytes"),
-        ("a" + ".a" * 8_000 + " = 1", "has unknown key 'a'"),
-        ("a = " + "[" * 8_000 + "]" * 8_000, "inside each other without end. Close"),
+        ("a" + ".a" * 8_000 + " = 1", "no policy"),
+        ("a = " + "[" * 8_000 + "]" * 8_000, "no policy"),
     ],
     ids=["parts", "comment", "keys", "fewer parts", "lists"],
 )
@@ -358,7 +208,7 @@ def test_no_file_takes_long(tmp_path, text, words):
     path = tmp_path / "policy.toml"
     path.write_text(text)
     start = process_time()
-    with pytest.raises(ArgumentError, match=re.escape(words)):
+    with refusal("policy", words):
         Policy.read(path)
     assert process_time() - start < 5
 
@@ -366,10 +216,11 @@ def test_no_file_takes_long(tmp_path, text, words):
 def test_a_file_that_is_no_policy(tmp_path):
     path = tmp_path / "a.toml"
     path.write_bytes(b'name = "a"\nx = "\xff"')
-    with pytest.raises(ValueError, match=r"is no text in UTF-8, in line 2\. Save"):
+    with refusal("policy", "no TOML"):
         Policy.read(path)
-    with pytest.raises(ValueError, match=r"neither a file nor .* or sp800-63a-4\."):
-        Policy.read(tmp_path / "absent.toml")
+    for absent in (tmp_path / "absent.toml", "a" * 5000):
+        with refusal("policy", "sp800-63a-4"):
+            Policy.read(absent)
 
 
 # ---- shipped -------------------------------------------------------------------------
@@ -483,7 +334,7 @@ def test_a_policy_picks_its_attributes():
     both = data(("gender", "region"))
     found = by(Policy("gate", {"max_fnmr": 0.3}, fmr=0.1, attributes="region"), both)
     assert [audit.attribute for audit in found.audits] == ["region"]
-    with pytest.raises(ValueError, match="is about 'age', and the data have 'gender'"):
+    with refusal("policy", "'age'", "'gender'"):
         by(Policy("gate", {"max_fnmr": 0.3}, fmr=0.1, attributes=["gender", "age"]))
 
 
@@ -497,39 +348,29 @@ def test_audit_takes_a_policy_by_name():
 def test_a_threshold_may_be_given_where_the_policy_allows_it():
     found = by("sp800-63a-4", threshold=0.6)
     assert [(c.far, c.threshold) for c in found.checks] == [(None, 0.6)] * 2
-    with pytest.raises(ValueError, match=r"sets fmr, and threshold=0\.6 was given too"):
+    with refusal("threshold", "sets fmr", "leave one out"):
         by(Policy("gate", {"max_fmr": 0.1}, fmr=0.1), threshold=0.6)
 
 
 @pytest.mark.parametrize(
-    ("policy", "options", "words"),
+    ("policy", "options", "argument"),
     [
-        ({"fmr": 0.1}, {"far": 0.2}, "policy='gate' sets fmr, and far=0.2 was"),
-        ({"fmr": 0.1}, {"limits": {"max_fmr": 0.2}}, "limits, and max_fmr=0.2 was"),
-        (
-            {"fmr": 0.1},
-            {"limits": {"max_bfar": 2.0, "max_fmr": 0.2}},
-            "sets limits, and max_bfar=2.0, max_fmr=0.2 was given too; leave one out",
-        ),
-        (
-            {"fmr": 0.1},
-            {"confidence_level": 0.5},
-            "sets confidence_level, and confidence_level=0.5 was",
-        ),
-        ({"threshold": 0.4}, {"far": 0.2}, "sets threshold, and far=0.2"),
-        ({"threshold": 0.4}, {"threshold": 0.2}, "sets threshold, and threshold=0.2"),
-        (
-            {"threshold": 0.4},
-            {"threshold_from": "other.npz"},
-            "sets threshold, and threshold_from was given too",
-        ),
-        ({}, {}, "leaves open where the system operates; give threshold or far."),
+        ({"fmr": 0.1}, {"far": 0.2}, "far"),
+        ({"fmr": 0.1}, {"limits": {"max_bfar": 2.0, "max_fmr": 0.2}}, "max_bfar"),
+        ({"fmr": 0.1}, {"confidence_level": 0.5}, "confidence_level"),
+        ({"threshold": 0.4}, {"far": 0.2}, "far"),
+        ({"threshold": 0.4}, {"threshold": 0.2}, "threshold"),
+        ({"threshold": 0.4}, {"threshold_from": "other.npz"}, "threshold_from"),
     ],
 )
-def test_no_option_loosens_a_policy(policy, options, words):
-    with pytest.raises(ValueError) as caught:
+def test_no_option_loosens_a_policy(policy, options, argument):
+    with refusal(argument, "'gate' sets", "leave one out"):
         by(Policy("gate", {"max_fmr": 0.1}, **policy), **options)
-    assert words in str(caught.value)
+
+
+def test_what_a_policy_leaves_open_is_needed():
+    with refusal("policy", "'gate'", "give the level or the threshold"):
+        by(Policy("gate", {"max_fmr": 0.1}))
 
 
 def test_what_a_policy_leaves_open_may_be_given():
@@ -542,18 +383,36 @@ def test_what_a_policy_leaves_open_may_be_given():
 
 def test_a_limit_about_the_data_and_a_threshold_from_elsewhere():
     policy = Policy("gate", {"max_bfar": 2.0}, fmr=0.1)
-    with pytest.raises(ValueError, match=r"policy='gate': max_bfar=2\.0 is about"):
+    with refusal("policy", "max_bfar", "use max_fmr_ratio"):
         by(policy, threshold_from=data())
 
 
-def test_a_name_that_no_file_can_have():
-    with pytest.raises(ValueError, match="is neither a file nor a policy"):
-        Policy.read("a" * 5000)
-
-
 def test_what_is_no_policy():
-    with pytest.raises(ValueError, match="policy must be a Policy, its file or"):
+    with refusal("policy", "must be a Policy"):
         by({"max_fmr": 0.1})
+
+
+# ---- limits of an audit --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limits", "argument", "words"),
+    [
+        *(({"max_bfar": v}, "max_bfar", "above 1") for v in (1.0, math.inf, "2", True)),
+        *(({"max_fnmr": v}, "max_fnmr", "(0, 1)") for v in (0.0, 1.0, math.nan, None)),
+        *((v, "limits", "a dict") for v in (2.0, "max_bfar", [("max_bfar", 2.0)])),
+        ({"max_fmrr": 2.0}, "limits", "Did you mean 'max_fmr'?"),
+    ],
+)
+def test_limits_that_are_refused(limits, argument, words):
+    with refusal(argument, words):
+        audit_data(data(), limits=limits)
+
+
+def test_a_limit_about_the_worst_group_needs_a_level():
+    audit_data(data(), threshold=0.4, limits={"max_fnmr_ratio": 2.0}, n_resamples=5)
+    with refusal("max_bfrr", "use max_fnmr_ratio"):
+        audit_data(data(), threshold=0.4, limits={"max_bfrr": 2.0})
 
 
 def test_pairs_are_audited_by_a_policy():

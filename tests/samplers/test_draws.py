@@ -55,5 +55,5 @@ def test_a_group_without_images_is_never_drawn():
 
 @pytest.mark.parametrize("weights", [[0, 0, 0], [0, 1, 0]])
 def test_nothing_to_draw_is_refused(weights):
-    with pytest.raises(ValueError, match="No image belongs to a group with a weight"):
+    with pytest.raises(ValueError, match="weights are 0 for every group"):
         GroupCells(np.array([0, 0, 2]), 3).probabilities(weights)

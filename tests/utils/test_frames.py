@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from skfairfr.utils import _frames
-from skfairfr.utils._frames import build_frame, library_of
+from skfairfr.utils._frames import MAX_ROWS, build_frame, html_table, library_of
 
 BACKENDS = [
     "pandas",
@@ -79,3 +79,15 @@ def test_the_first_frame_or_series_tells_the_library(backend):
 @pytest.mark.parametrize("given", [(), (None,), (np.ones(2), [1], "a", {"a": [1]})])
 def test_what_is_no_frame_tells_no_library(given):
     assert library_of(*given) is None
+
+
+def test_notebooks_show_escaped_cells_of_the_first_rows():
+    values = ["<b>&'\"", 0.123456, 12, True, None, float("nan")]
+    shown = ["&lt;b&gt;&amp;&#x27;&quot;", "0.1235", "12", "True", "", ""]
+    table = html_table(["<i>"], [[value] for value in values], "<u>")
+    for text in (*(f"<td>{cell}</td>" for cell in shown), "<th>&lt;i&gt;</th>"):
+        assert text in table
+    assert "<caption>&lt;u&gt;</caption>" in table
+    cut = html_table(["n"], [[i] for i in range(MAX_ROWS + 1)], "Numbers")
+    assert cut.count("<tr>") == MAX_ROWS + 1
+    assert f"the first {MAX_ROWS} of {MAX_ROWS + 1} rows" in cut

@@ -7,19 +7,20 @@ import numpy as np
 from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._validation import check_option, check_sequence
+from skfairfr.utils._words import RATES
 
 DET_TICKS = (*10.0 ** np.arange(-6, -1), 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99)
 FAR_LABELS = {
-    "overall": "FAR (FMR) over all impostor pairs",
-    "worst_group": "FAR (FMR) of the group where it is largest",
-    "group": "FAR (FMR) of the group itself",
+    "overall": "FMR over all impostor pairs",
+    "worst_group": "FMR of the group where it is largest",
+    "group": "FMR of the group itself",
 }
 HOW_LABELS = {
-    "max_min": "max / min",
-    "max_geomean": "max / geomean",
-    "log_geomean": "log-geomean",
+    "max_min": "largest / smallest",
+    "max_geomean": "largest / geometric mean",
+    "log_geomean": "log10 distance from geometric mean",
     "gini": "Gini",
-    "difference": "max \N{MINUS SIGN} min",
+    "difference": "largest \N{MINUS SIGN} smallest",
     "std": "sd",
     "ratio": "ratio",
 }
@@ -52,8 +53,6 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None
         Level above which not all pairs were counted, shaded; None where all were.
-    beyond : str, default=""
-        Where values and intervals come from there, for the legend.
 
     Attributes
     ----------
@@ -174,8 +173,10 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         check_option(scale, "scale", ("log", "det"))
         low, high = _style.band_of(self, band)
         ax, name, earlier = _style.begin(self, ax, name)
-        shown = [self.frr] if band is None else [self.frr, low]
-        floor = _style.smallest_positive(*shown)
+        floor = _style.smallest_positive(self.frr)
+        if band is not None:
+            # An interval of no errors may end at a millionth of any rate.
+            floor = max(_style.smallest_positive(self.frr, low), floor / 5)
         place = partial(_place, scale, floor)
         x = _place(scale, 0.0, self.far)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
@@ -186,7 +187,9 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
             _style.draw_bands(ax, x, *edges, self.supported, self.lines_)
         _set_axes(ax, scale, (x.min(), x.max()), place(0.0), earlier)
         self._shade_sampled(partial(_place, scale, 0.0))
-        return _style.finish(self, FAR_LABELS[self.operating_point], "FRR (FNMR)")
+        return _style.finish(
+            self, FAR_LABELS[self.operating_point], _style.RATE_TITLES["frr"]
+        )
 
 
 @_style.display
@@ -218,8 +221,6 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None
         Level above which not all pairs were counted, shaded; None where all were.
-    beyond : str, default=""
-        Where values and intervals come from there, for the legend.
 
     Attributes
     ----------
@@ -381,7 +382,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
 
     def _label(self, row, drawn, name):
         rate, how = self.curves[row]
-        label = f"{rate.upper()}: {HOW_LABELS.get(how, how)}"
+        label = f"{RATES[rate]}: {HOW_LABELS.get(how, how)}"
         label = label if name is None else _style.plain_text(f"{name}, {label}")
         return f"{label} (undefined)" if np.isnan(drawn).all() else label
 

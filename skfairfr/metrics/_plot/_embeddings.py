@@ -381,8 +381,8 @@ class InstanceFARDisplay(FromTransformedMixin):
         _style.set_limits(ax, earlier, *limits)
         for axis in (ax.xaxis, ax.yaxis):
             _style.percent_ticks(axis, axis.get_view_interval())
-        xlabel = "FAR (FMR) of an image: share of its impostor pairs accepted"
-        return _style.finish(self, xlabel, "Share of images with at least this FAR")
+        xlabel = "FMR of an image: share of its impostor pairs accepted"
+        return _style.finish(self, xlabel, "Share of images with at least this FMR")
 
     def _limits(self):
         """Ends of the two axes: all positive rates and means, and one image of many."""

@@ -1,5 +1,6 @@
-"""Displays of a fitted search: candidates by two metrics, and a ratio over two parameters."""
+"""Displays of what was tried: candidates of a search, and methods of a bench."""
 
+import textwrap
 from numbers import Real
 
 import numpy as np
@@ -7,20 +8,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._scorers import is_signed, mean_score
+from skfairfr.utils._words import RATES
 
 # Axis labels of the entries of fairness_scores.
 METRIC_LABELS = {
-    "bfar": "BFAR (max / min of FAR)",
-    "bfrr": "BFRR (max / min of FRR)",
-    "frr_at_far": "FRR",
-    "far_max_geomean": "max / geometric mean of FAR",
-    "frr_max_geomean": "max / geometric mean of FRR",
+    "bfar": "BFAR (largest / smallest FMR)",
+    "bfrr": "BFRR (largest / smallest FNMR)",
+    "frr_at_far": "FNMR",
+    "far_max_geomean": "largest FMR / geometric mean",
+    "frr_max_geomean": "largest FNMR / geometric mean",
 }
 # Both ends differ from the middle equally in lightness, and in hue for all readers.
 COLOUR_MAP = "PuOr_r"
 # Ticks of the scale are powers of the first base with at most MAX_TICKS a side.
 TICK_BASES = (1.1, 1.25, 1.5, 2, 3, 5, 10, 100)
 MAX_TICKS = 3
+DISPARITIES = ("bfar", "bfrr")
+ALL = ("frr_at_far", *DISPARITIES)
+NOTHING = "nothing"
+LABELS = {"bfar": "BFAR (1: equal FMR)", "bfrr": "BFRR (1: equal FNMR)"}
 
 
 @_style.display
@@ -401,6 +407,182 @@ class TradeOffDisplay:
         return self.ax_.plot(x[order], y[order], **steps, label=label)[0]
 
 
+@_style.display
+class MitigationsDisplay:
+    """FRR against BFAR and against BFRR, with an arrow from nothing to every method.
+
+    An arrow that goes down lowers the disparity, one that goes to the right rejects more
+    of everybody's genuine pairs. Bars are intervals of the method over nothing. Build it
+    with :meth:`from_bench`; parameters are kept as attributes.
+
+    Parameters
+    ----------
+    names : sequence of str, shape (n_methods,)
+        Of the methods.
+    before : dict of str -> float
+        "frr_at_far", "bfar" and "bfrr" with nothing.
+    ratio, low, high : dict of str -> ndarray, shape (n_methods,)
+        By the same names: method over nothing, and its interval.
+    far : float in (0, 1)
+        Level.
+    winner : str, default=None
+        The method that is drawn with a star.
+
+    Attributes
+    ----------
+    axes_ : tuple of two matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skfairfr.model_selection.compare_mitigations : Makes what is drawn.
+    TradeOffDisplay : Candidates of a search.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr.metrics import MitigationsDisplay
+    >>> metrics = ("frr_at_far", "bfar", "bfrr")
+    >>> display = MitigationsDisplay(
+    ...     names=["as-norm"], before=dict(zip(metrics, (0.1, 4.0, 2.0))),
+    ...     ratio=dict.fromkeys(metrics, [0.5]), low=dict.fromkeys(metrics, [0.4]),
+    ...     high=dict.fromkeys(metrics, [0.7]), far=1e-3)
+    >>> [ax.get_ylabel() for ax in display.plot(Figure().subplots(1, 2)).axes_]
+    ['BFAR (1: equal FMR)', 'BFRR (1: equal FNMR)']
+    """
+
+    names: list
+    before: dict
+    ratio: dict
+    low: dict
+    high: dict
+    far: float
+    winner: str | None = None
+
+    @classmethod
+    def from_bench(cls, bench, *, axes=None):
+        """Read a bench and draw it.
+
+        Parameters
+        ----------
+        bench : Bench
+            With one method at least.
+        axes : tuple of two matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+
+        Returns
+        -------
+        display : MitigationsDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            If no method has a result.
+        """
+        if not bench.methods:
+            problem = "The bench has no method with a result"
+            raise ValueError(f"{problem}; its left_out says why.")
+
+        changes = [method.changes for method in bench.methods]
+        columns = {
+            field: {m: np.array([getattr(c[m], field) for c in changes]) for m in ALL}
+            for field in ("ratio", "low", "high")
+        }
+        names = [method.name for method in bench.methods]
+        settings = {"before": bench.before, "far": bench.settings["far"]}
+        return cls(names=names, winner=bench.winner, **settings, **columns).plot(axes)
+
+    def plot(self, axes=None):
+        """Draw both panels.
+
+        Parameters
+        ----------
+        axes : tuple of two matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+
+        Returns
+        -------
+        display : MitigationsDisplay
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If there are not two axes.
+        """
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            _, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+        self.axes_ = _style.several_axes(axes, len(DISPARITIES), "axes", "disparity")
+        self.figure_ = _style.figure_of(self.axes_[0])
+        for ax, metric in zip(self.axes_, DISPARITIES, strict=True):
+            self._draw(ax, metric)
+        # A method may be undefined in one panel and drawn in the other.
+        entries = [
+            zip(*ax.get_legend_handles_labels(), strict=True) for ax in self.axes_
+        ]
+        shown = {label: handle for of in entries for handle, label in of}
+        order = [*map(self._label, range(len(self.names))), NOTHING]
+        shown = {label: shown[label] for label in order if label in shown}
+        look = {"loc": "outside right upper", "fontsize": "small", "numpoints": 1}
+        self.figure_.legend(shown.values(), shown, **look)
+        return self
+
+    def _label(self, row):
+        """A method in the legend: numbered where markers repeat."""
+        label = _style.plain_text(self.names[row])
+        numbered = len(self.names) > len(_style.MARKERS)
+        return f"{row + 1}  {label}" if numbered else label
+
+    def _draw(self, ax, metric):
+        """Draw the arrows of one disparity, over the FRR."""
+        start = self.before["frr_at_far"], self.before[metric]
+        ends = [self._ends(name) for name in ("frr_at_far", metric)]
+        known = np.isfinite(np.array(ends)).all(axis=(0, 1))
+        if not known.all():
+            missing = ", ".join(str(self.names[row]) for row in np.flatnonzero(~known))
+            title = textwrap.fill(f"undefined, not drawn: {missing}", 60)
+            ax.set_title(title, fontsize="small")
+        for row in np.flatnonzero(known):
+            (x, *x_ends), (y, *y_ends) = (of[:, row] for of in ends)
+            style = _style.line_style(row)
+            color = {"color": style["color"]}
+            arrow = {"arrowstyle": "->", **color, "alpha": 0.5}
+            ax.annotate("", (x, y), start, arrowprops=arrow)
+            ax.hlines(y, *x_ends, **color, linewidth=0.8, alpha=0.45)
+            ax.vlines(x, *y_ends, **color, linewidth=0.8, alpha=0.45)
+            star = self.names[row] == self.winner
+            marker, size = ("*", 15) if star else (style["marker"], 6)
+            look = {"linestyle": "", "marker": marker, "markersize": size, **color}
+            ax.plot(x, y, **look, label=self._label(row))
+            if len(self.names) > len(_style.MARKERS):
+                self._number(ax, row + 1, (x, y))
+        ax.plot(*start, "s", color="black", markersize=8, label=NOTHING)
+        ax.axhline(1, **_style.REFERENCE)
+        for axis, of in zip((ax.xaxis, ax.yaxis), ends, strict=True):
+            _style.scale_by_ratio(axis, of[:, known].ravel())
+        ax.set(xlabel=f"FNMR at {_style.fmr(self.far)}", ylabel=LABELS[metric])
+        _style.light_grid(ax)
+
+    def _number(self, ax, number, point):
+        """Write the number of a method beside its point: markers repeat after seven."""
+        from matplotlib.patheffects import withStroke
+
+        halo = [withStroke(linewidth=2.5, foreground="white")]
+        look = {"fontsize": "small", "fontweight": "bold", "path_effects": halo}
+        where = {"xytext": (5, 4), "textcoords": "offset points"}
+        ax.annotate(str(number), point, **where, **look)
+
+    def _ends(self, metric):
+        """Value, low and high of every method, (3, n_methods)."""
+        scaled = (self.ratio[metric], self.low[metric], self.high[metric])
+        return self.before[metric] * np.array(scaled, dtype=float)
+
+
 def metric_of_search(search, name):
     """Mean metric of each candidate, (n_candidates,): a negated score with its own sign.
 
@@ -412,11 +594,11 @@ def metric_of_search(search, name):
 
 
 def level_of(search, name):
-    """FAR level of a score as text, or None: from its name, or from the scorer."""
+    """FAR level of a score, or None: from its name, or from the scorer."""
     if "@" in name:
-        return name.split("@")[1]
+        return float(name.split("@")[1])
     far = getattr(getattr(search, "scorer_", None), "far", None)
-    return None if far is None or np.ndim(far) else f"{far:g}"
+    return None if far is None or np.ndim(far) else far
 
 
 def metric_label(name, level):
@@ -424,7 +606,7 @@ def metric_label(name, level):
     label = METRIC_LABELS.get(name.split("@")[0])
     if label is None:
         return name
-    return label if level is None else f"{label} at FAR = {level}"
+    return label if level is None else f"{label} at {_style.fmr(level)}"
 
 
 def parameter_text(parameters):
@@ -519,11 +701,11 @@ def _label(search, name):
 def _title(search, metric):
     level = level_of(search, metric)
     groups = getattr(getattr(search, "scorer_", None), "ratio", None)
-    rate = metric.split("_")[0].upper()
+    rate = RATES.get(metric.split("_")[0])
     if not is_signed(metric) or groups is None:
         return metric_label(metric, level)
     title = f"{rate} of {groups[1]} / {rate} of {groups[0]}"
-    return title if level is None else f"{title}\nno group's FAR above {level}"
+    return title if level is None else f"{title}\nno group above {_style.fmr(level)}"
 
 
 def pareto_front(x, y):

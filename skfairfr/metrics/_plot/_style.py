@@ -6,24 +6,23 @@ thin dotted lines, hollow markers and hatched bands. This module uses no Similar
 """
 
 from dataclasses import dataclass
-from decimal import Decimal
+from itertools import count
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from skfairfr._core._rates import in_digits
-from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
+from skfairfr.utils import _words
+from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._validation import check_line, check_option, check_sequence
-from skfairfr.utils._words import TOO_FEW
+from skfairfr.utils._words import LONG_RATES, RATES, TOO_FEW, capital
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", (0, (6, 2)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 OVERALL = {"color": "black", "linestyle": "-", "marker": "", "linewidth": 2.0}
 
-RATE_LABELS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
-ACCEPTANCE, REJECTION = "False acceptance rate", "False rejection rate"
-RATE_TITLES = {"far": f"{ACCEPTANCE} (FAR, FMR)", "frr": f"{REJECTION} (FRR, FNMR)"}
+RATE_TITLES = {r: f"{capital(LONG_RATES[r])} ({RATES[r]})" for r in RATES}
 NO_PAIRS = "no pairs"
 INFINITE = "infinite: a group without errors"
 FEW = "fewer than 30 pairs: bins with any"
@@ -59,8 +58,8 @@ display = dataclass(kw_only=True, eq=False, repr=False)
 def figure_of(ax, name="ax"):
     """The figure that axes are in; an error of what are no axes."""
     if not callable(getattr(ax, "set", None)) or not hasattr(ax, "figure"):
-        problem = " must be axes of matplotlib, as plt.subplots() gives; got "
-        raise ArgumentError(Argument(name), f"{problem}{kind_of_value(ax)}.", value=ax)
+        problem = "must be axes of matplotlib, as plt.subplots() gives; got "
+        raise refused(name, ax, f"{problem}{kind_of_value(ax)}.")
     return ax.figure
 
 
@@ -76,14 +75,11 @@ def several_axes(given, n_axes, name, each):
     each : str
         What every one of them is for, for the message: ``"rate"``.
     """
-    try:
-        axes = tuple(np.ravel(np.asarray(given, dtype=object)))
-    except ValueError:  # of arrays of several shapes
-        axes = (given,)
+    axes = tuple(np.ravel(np.asarray(given, dtype=object)))
     if len(axes) != n_axes:
-        problem = f" must hold {n_axes} axes, one for each {each}; got {len(axes)}."
+        problem = f"must hold {n_axes} axes, one for each {each}; got {len(axes)}."
         remedy = f"Make them with plt.subplots(1, {n_axes})."
-        raise ArgumentError(Argument(name), problem, remedy=remedy, value=given)
+        raise refused(name, given, problem, remedy)
     for ax in axes:
         figure_of(ax, name)
     return axes
@@ -142,9 +138,8 @@ def line_style(index):
 
 
 def group_styles(groups):
-    """A style for each group; None, which stands for overall, is black and plain."""
-    known = [group for group in groups if group is not None]
-    order = iter(map(line_style, range(len(known))))
+    """A style for each group; None, which stands for everyone, is black and plain."""
+    order = map(line_style, count())
     return [OVERALL if group is None else next(order) for group in groups]
 
 
@@ -152,8 +147,9 @@ def given_groups(groups):
     """Groups to draw as a tuple, None among them standing for all."""
     groups = check_sequence(groups, "groups", "labels")
     if not groups:
-        problem = " names none; give one at least, or None for all."
-        raise ArgumentError(Argument("groups"), problem, value=groups)
+        raise refused(
+            "groups", groups, "names none;", "give one at least, or None for all."
+        )
     return groups
 
 
@@ -211,16 +207,24 @@ def row_label(group, longest=24):
     return plain_text(text)
 
 
-def percent(rate, n_digits=3):
-    """A rate in percent, with some significant digits and no exponent."""
-    # Through decimals: as a float, 65.9 has more digits than it was rounded to.
-    rounded = Decimal(f"{100 * rate:.{n_digits - 1}e}").normalize()
-    return f"{rounded:f} %"
+def percent(rate):
+    """A rate in percent, as tables have it."""
+    return _words.percent(rate).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def level_percent(level):
+    """A level, a limit or a tick in percent, with the digits that it was given with."""
+    return _words.level_percent(level).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def fmr(level):
+    """A level of the FMR."""
+    return f"FMR {level_percent(level)}"
 
 
 def percent_ticks(axis, ends):
     """Ticks of a log axis of rates, in percent: no more than have room."""
-    set_ticks(axis, percent_places(ends), percent)
+    set_ticks(axis, percent_places(ends), level_percent)
 
 
 def set_ticks(axis, places, write):
@@ -259,7 +263,7 @@ def ends_of_ratios(values):
 
 def group_labels(groups, values, name=None, missing=NO_PAIRS):
     """Texts of legend entries, with a note where all values (n_groups, n_points) are nan."""
-    named = ("overall" if group is None else str(group) for group in groups)
+    named = ("everyone" if group is None else str(group) for group in groups)
     labels = [plain_text(text if name is None else f"{name}, {text}") for text in named]
     lacking = [f" ({missing})" * bool(np.isnan(of).all()) for of in values]
     return [label + note for label, note in zip(labels, lacking, strict=True)]
@@ -437,9 +441,7 @@ def point_names(thresholds, levels, distance=False):
     """Operating points by the levels that set them, or by thresholds where those are nan."""
     word, sign = ("distance", -1) if distance else ("threshold", 1)
     return [
-        f"FAR = {level:g}"
-        if level == level
-        else f"{word} {in_digits(sign * threshold)}"
+        fmr(level) if level == level else f"{word} {in_digits(sign * threshold)}"
         for threshold, level in zip(thresholds, levels, strict=True)
     ]
 

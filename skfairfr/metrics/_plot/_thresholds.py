@@ -3,10 +3,10 @@
 import numpy as np
 
 from skfairfr.metrics._plot import _from_roc, _style
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import check_count, check_threshold, to_array
+from skfairfr.utils._words import RATES
 
-RATES = ("far", "frr")
 PAIR_KINDS = ("impostor", "genuine")
 FEW_PAIRS = 30
 
@@ -61,8 +61,6 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
     sampled_to : float, default=None
         Largest threshold at which not all impostor pairs were counted, shaded up to it;
         None where all were. The FRR is exact everywhere.
-    beyond : str, default=""
-        Where the FAR and its interval come from there, for the legend.
 
     Attributes
     ----------
@@ -94,7 +92,6 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
 
     threshold: np.ndarray
     sampled_to: float | None = None
-    beyond: str = ""
 
     @classmethod
     def from_roc(
@@ -155,7 +152,6 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         columns, sampled = _from_roc.both_rates(roc, groups, threshold=grid)
         if sampled.any():
             columns["sampled_to"] = float(grid[sampled].max())
-            columns["beyond"] = _from_roc.SAMPLED
         columns |= {"operating_thresholds": marked, "levels": levels, "name": name}
         display = cls(threshold=grid, groups=groups, distance=distance, **columns)
         return display.plot(ax, **kwargs)
@@ -208,7 +204,7 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         _style.set_limits(ax, earlier, ends, (floor, 3.0))
         _style.percent_ticks(ax.yaxis, (ax.get_ylim()[0], 1.0))
         if self.sampled_to is not None:
-            label = f"FAR beyond far_max,\n{self.beyond}"
+            label = f"FMR {_from_roc.SAMPLED}"
             _style.shade(ax, (ends[0], self.sampled_to), label)
         return self._finish(name, " threshold", "Rate of the group")
 
@@ -224,7 +220,7 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         end = self.threshold[0 if rate == "far" else -1]
         place = end, min(np.nanmax(near), 0.9)
         offset = (4 if side == "left" else -4, 7)
-        _style.write_once(self.ax_, _style.RATE_LABELS[rate], place, offset, ha=side)
+        _style.write_once(self.ax_, RATES[rate], place, offset, ha=side)
 
 
 @_style.display
@@ -444,16 +440,14 @@ def _edges(roc, groups, edges):
     given = to_array(edges, "edges")
     if given.ndim == 0:
         return _trimmed(roc, groups, check_count(edges, "edges", 1, _style.MOST_BINS))
-    problem = None
     if given.ndim > 1 or given.size < 2 or given.dtype.kind not in "fiu":
         problem = (
-            " must be a number of bins, or the ends of bins, (n_bins + 1,), two or "
+            "must be a number of bins, or the ends of bins, two or more numbers; got "
         )
-        problem += f"more numbers; got {given.dtype} of shape {given.shape}."
-    elif not np.isfinite(given).all() or np.unique(given).size < given.size:
-        problem = f" must be finite and all different; got {plain(given.tolist())}."
-    if problem is not None:
-        raise ArgumentError(Argument("edges"), problem, value=edges)
+        raise refused("edges", edges, f"{problem}{given.dtype} of shape {given.shape}.")
+    if not np.isfinite(given).all() or np.unique(given).size < given.size:
+        problem = f"must be finite and all different; got {plain(given.tolist())}."
+        raise refused("edges", edges, problem)
     return np.sort(given.astype(np.float64))
 
 

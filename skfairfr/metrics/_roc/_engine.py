@@ -276,11 +276,12 @@ class Engine:
         found = []
         for part, query in self.runs(question, scopes):
             known, key = self.pairs.known, (query.key, resampling)
-            if key not in known:
-                known[key] = rate_table(self.pairs, query, resampling)
+            # Answers about many scopes may push the table out of what is known.
+            table = known.get(key)
+            if table is None:
+                table = known[key] = rate_table(self.pairs, query, resampling)
             for scope in scopes or [part.scope]:
-                about = replace(part, scope=scope)
-                found.append(_estimates.answer(self, known[key], about))
+                found.append(_estimates.answer(self, table, replace(part, scope=scope)))
         return found
 
     def errors_and_people(self, question, thresholds):

@@ -596,6 +596,10 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
     moved = adjusted(replicates, value, centre, engine.method)
     bounds = (0.0, 1.0) if question.how is None else question.how.bounds
     low, high, n_undefined = percentile(moved, engine.confidence_level, bounds)
+    if question.how is not None or question.rate == "far":
+        # Resamples of groups that are alike are all less so, and the FAR of a level has
+        # it as its largest value: quantiles may lie beyond the value.
+        low, high = np.minimum(low, value), np.maximum(high, value)
     allowed = (1 - engine.confidence_level) / 2 * replicates.shape[-1]
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):

@@ -61,7 +61,7 @@ def fitted_beyond_far_max():
     return roc
 
 
-BEYOND = "above far_max = 0.03,\n"
+BEYOND = "above FMR 3 %, "
 
 
 def bands(ax):

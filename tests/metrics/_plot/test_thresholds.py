@@ -44,26 +44,24 @@ def test_plot_draws_both_rates_of_each_group(band):
     assert ax.get_yscale() == "log"
     assert ax.get_xlim() == (GRID[0], GRID[-1])
     assert legend_texts(ax)[:2] == ["female", "male"]
-    assert {"FAR (FMR)", "FRR (FNMR)"} <= {text.get_text() for text in ax.texts}
+    assert {"FMR", "FNMR"} <= {text.get_text() for text in ax.texts}
 
 
-@pytest.mark.parametrize("n_thresholds", [1, 2, 4])
-def test_few_thresholds_are_drawn_too(n_thresholds):
-    """The names of the rates stand above the ends of the curves."""
+@pytest.mark.parametrize("n_thresholds", [1, 4])
+def test_the_names_of_the_rates_stand_above_the_ends_of_the_curves(n_thresholds):
     display = rates_display(threshold=GRID[:n_thresholds])
     places = {text.get_text(): text.xy for text in display.ax_.texts}
-    assert places["FAR (FMR)"][0] == GRID[0]
-    assert places["FAR (FMR)"][1] == min(display.far[:, 0].max(), 0.9)
-    assert places["FRR (FNMR)"][0] == GRID[n_thresholds - 1]
-    assert places["FRR (FNMR)"][1] == min(display.frr[:, -1].max(), 0.9)
+    top = min(display.far[:, 0].max(), 0.9), min(display.frr[:, -1].max(), 0.9)
+    assert places["FMR"] == (GRID[0], top[0])
+    assert places["FNMR"] == (GRID[n_thresholds - 1], top[1])
 
 
 @pytest.mark.parametrize("far", [None, 0.05, [0.1, 0.05]])
 def test_thresholds_of_levels_are_marked(far):
     display = rates_display(far=far)
     levels = [] if far is None else np.atleast_1d(far).tolist()
-    marks = [f"FAR = {level:g}" for level in levels]
-    assert [t.get_text() for t in display.ax_.texts if "=" in t.get_text()] == marks
+    marks = [f"FMR {100 * level:g} %" for level in levels]
+    assert [t.get_text() for t in display.ax_.texts if "%" in t.get_text()] == marks
     expected = [fitted().threshold_at(level) for level in levels]
     assert list(display.operating_thresholds) == expected
 
@@ -97,10 +95,6 @@ def test_group_without_impostor_pairs_says_so():
     assert legend_texts(display.ax_)[0] == "alone (no impostor pairs)"
 
 
-def test_default_grid():
-    assert rates_display(threshold=None, groups=[None]).far.shape == (1, 41)
-
-
 def test_thresholds_that_a_sample_answers_are_shaded_and_explained():
     roc = fitted_beyond_far_max()
     display = ErrorRateDisplay.from_roc(roc, threshold=GRID, far=0.02, ax=axes())
@@ -108,7 +102,7 @@ def test_thresholds_that_a_sample_answers_are_shaded_and_explained():
     sampled = ["sample" in reason for reason in reasons]
     assert any(sampled) and not all(sampled)
     assert bands(display.ax_) == [pytest.approx((GRID[0], max(GRID[sampled])))]
-    words = "FAR beyond far_max,\nfrom a sample"
+    words = "FMR from a sample"
     assert legend_texts(display.ax_)[-1] == _style.SHADED + words
     assert bands(rates_display().ax_) == []
 
@@ -159,18 +153,15 @@ def test_default_bins_hold_all_pairs():
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        (0, "edges must be at least 1"),
-        (2.5, "edges must be an integer"),
-        ([0.5], r"edges must be a number of bins.*of shape \(1,\)"),
-        ([EDGES, EDGES], r"edges must be a number of bins.*of shape \(2, 12\)"),
-        (["a", "b"], "edges must be a number of bins"),
-        ([{"a": 1}, {"a": 1}], "edges must be a number of bins.*got object"),
-        ([0, 0.5, np.inf], "edges must be finite"),
-        ([0, 0.5, 0.5], "edges must be finite and all different"),
+        (0, "must be at least 1"),
+        ([0.5], r"must be a number of bins.*of shape \(1,\)"),
+        ([{"a": 1}, {"a": 1}], "must be a number of bins.*got object"),
+        ([0, 0.5, np.inf], "must be finite"),
+        ([0, 0.5, 0.5], "must be finite and all different"),
     ],
 )
 def test_edges_are_a_number_or_different_numbers(edges, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"edges {message}"):
         histogram(edges=edges)
 
 
@@ -185,7 +176,7 @@ def test_histograms_of_both_kinds_of_each_group():
     assert len(display.lines_) == 4
     assert legend_texts(ax) == ["female", "male"]
     texts = [text.get_text() for text in ax.texts]
-    assert texts == ["impostor pairs", "genuine pairs", "FAR = 0.05"]
+    assert texts == ["impostor pairs", "genuine pairs", "FMR 5 %"]
 
 
 def test_few_pairs_are_marks_and_missing_ones_are_named():

@@ -38,6 +38,29 @@ def test_zero_errors_take_the_rule_of_three_with_the_people():
     assert found.high == pytest.approx(-np.log(0.025) / 30)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_of_replicates_hold_their_disparity_and_the_far_of_a_level(seed):
+    """Few people whose groups are alike: nearly all resamples are less so."""
+    X, identity, group = designs.one_side("people", np.random.default_rng(seed), 40, 20)
+    roc = roc_of(X, identity, group, resample="identities", n_resamples=20)
+    levels = np.array([0.01, 0.03, 0.1])
+    for point in ("overall", "worst_group", "group"):
+        for rate in ("far", "frr"):
+            for how in ("max_min", "gini", "difference"):
+                question = {"rate": rate, "how": how, "operating_point": point}
+                assert_within_ends(roc.estimate(levels, **question))
+        for of in (None, "a", "b"):
+            if of or point != "group":
+                question = {"group": of, "operating_point": point}
+                assert_within_ends(roc.estimate(levels, rate="far", **question))
+
+
+def assert_within_ends(found):
+    known = ~np.isnan(found.low)
+    assert (found.low <= found.value)[known].all()
+    assert (found.value <= found.high)[known].all()
+
+
 def test_undefined_replicates_are_counted():
     rng = np.random.default_rng(29)
     identity = np.repeat(np.arange(10), 2)

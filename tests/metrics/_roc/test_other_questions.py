@@ -68,6 +68,22 @@ def test_far_matrix_equals_the_double_loop():
             assert not matrix.high[i, j] < matrix.far[i, j]
 
 
+@pytest.mark.parametrize("method", ["recentered", "wilson"])
+def test_far_matrix_of_more_cells_than_answers_are_kept(method):
+    rng = np.random.default_rng(21)
+    identity = np.repeat(np.arange(36), 2)
+    X = rng.standard_normal((72, 8))
+    roc = roc_of(X, identity, identity % 12, method=method, n_resamples=5)
+    roc.estimate([0.1, 0.2], how="max_min")
+    matrix = roc.far_matrix(0.2)
+    threshold = roc.threshold_at(0.2)
+    group, unit = identity % 12, X / np.linalg.norm(X, axis=1, keepdims=True)
+    scores, apart = unit @ unit.T, np.not_equal.outer(identity, identity)
+    for g, h in ((0, 0), (3, 7), (11, 11)):
+        cell = apart & np.outer(group == g, group == h)
+        assert matrix.far[g, h] == pytest.approx((scores[cell] >= threshold).mean())
+
+
 @pytest.mark.parametrize("average", AVERAGES)
 def test_threshold_is_that_of_the_oracle(average):
     X, identity, group = designs.one_side("people", np.random.default_rng(21))

@@ -61,7 +61,7 @@ def test_groups_and_their_pairs_are_balanced(splitter):
             assert pairs[group] > 0.5 * total[group] / splitter.n_splits
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_people_of_one_image_do_not_crowd_a_fold(seed):
     """Of nine people with a genuine pair, each of three folds gets three."""
     paired = np.random.default_rng(seed).choice(60, 9, replace=False)
@@ -82,16 +82,13 @@ def test_shuffling_follows_the_seed():
 
 
 def test_fewer_people_than_splits():
-    with pytest.raises(ValueError, match=r"n_splits=5 .* y has 4"):
+    with pytest.raises(ValueError, match=r"n_splits is 5, and y has 4"):
         next(IdentityKFold().split(np.empty((8, 1)), np.repeat(np.arange(4), 2)))
 
 
-def test_a_fold_without_genuine_pairs():
+def test_a_fold_without_genuine_pairs_or_of_one_person():
     with pytest.raises(ValueError, match="genuine pair"):
         list(IdentityKFold(2).split(np.empty((7, 1)), [0, 0, 1, 2, 3, 4, 5]))
-
-
-def test_a_fold_of_one_person():
     with pytest.raises(ValueError, match="two people"):
         list(IdentityKFold(2).split(np.empty((9, 1)), np.repeat([0, 1, 2], (5, 2, 2))))
 

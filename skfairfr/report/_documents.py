@@ -1,0 +1,1244 @@
+"""The documents of audits and of comparisons: what is handed on, from the records alone."""
+
+import math
+import os
+from dataclasses import replace
+from importlib.resources import files
+
+import numpy as np
+
+from skfairfr._core._planning import MAX_PEOPLE
+from skfairfr.report._figures import (
+    MAX_CURVES,
+    changes,
+    det,
+    det_of_systems,
+    group_rates,
+)
+from skfairfr.report._notes import (
+    heading_of,
+    nothing_concluded,
+    place_of,
+    reason_in_words,
+    short_place,
+    title_of,
+)
+from skfairfr.report._policy import POWER, RATE_LIMITS, limits_of, rate_of, verdict_of
+from skfairfr.report._verdicts import beyond_all_scores
+from skfairfr.utils._document import (
+    Cell,
+    Document,
+    Facts,
+    Figure,
+    Row,
+    Section,
+    Table,
+    Verdict,
+)
+from skfairfr.utils._words import (
+    LONG_RATES,
+    NO_DIFFERENCE,
+    NONE,
+    RATES,
+    TOO_FEW,
+    accepted,
+    capital,
+    count,
+    level_percent,
+    listed,
+    p_value,
+    percent,
+    percents,
+    plural,
+    points,
+    points_between,
+    printable,
+    ratio,
+    ratios,
+    signed,
+    who,
+)
+
+LIMITED = {
+    "max_fmr": "FMR of each group",
+    "max_fnmr": "FNMR of each group",
+    "max_bfar": "largest over smallest FMR, where no group's FMR exceeds the level (BFAR)",
+    "max_bfrr": "largest over smallest FNMR, where no group's FMR exceeds the level (BFRR)",
+    "max_fmr_ratio": "largest over smallest FMR",
+    "max_fnmr_ratio": "largest over smallest FNMR",
+    "max_fmr_geomean_ratio": "largest FMR over the geometric mean",
+    "max_fnmr_geomean_ratio": "largest FNMR over the geometric mean",
+}
+DISPARITIES = {
+    "gini": "FPD, FND of ISO/IEC 19795-10 (Gini)",
+    "max_min": "largest / smallest",
+    "max_geomean": "largest / geometric mean",
+    "log_geomean": "log10 distance from geometric mean",
+    "difference": "largest \N{MINUS SIGN} smallest",
+}
+INDICES = {
+    "inequity_rate": "Inequity rate (IR)",
+    "garbe": "GARBE",
+    "fairness_discrepancy_rate": "Fairness discrepancy rate (FDR)",
+}
+# Parts of a document that a terminal shows, and a card.
+IN_TEXT = ("verdict", "data", "by-*-[!d]*", "open", "method")
+IN_CARD = ("verdict", "data", "by-*-level-*", "open", "limits")
+IN_NOTEBOOK = ("verdict", "by-*-level-*")
+# More findings than these are counted and not told one by one.
+MOST_TOLD = 6
+# More of the others that a group is compared with are counted, not named.
+MOST_NAMED = 3
+DET = "Detection error tradeoff (DET) by group"
+HOLLOW = "Hollow points and dotted bars rest on too few errors."
+FEW = (
+    "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
+    "errors more than a third of which come from one person. Do not conclude from their size."
+)
+# The darkest cell of a matrix, as red, green and blue, the palest being white, and the shade
+# from which white ink is clearer than black: both have a contrast of 4.5 there.
+DARK, INK_CHANGES = np.array([8, 62, 112]), 0.69
+
+
+def audit_document(report, source=None):
+    """A report as a document.
+
+    Parameters
+    ----------
+    report : Report
+    source : str, default=None
+        Where the data come from.
+
+    Returns
+    -------
+    document : Document
+    """
+    first = report.audits[0]
+    names = [printable(audit.attribute) for audit in report.audits]
+    about = listed([name for name in names if " & " not in name] or names)
+    title = f"Audit of verification errors by {about}"
+    if first.settings.get("independent_pairs"):
+        title += ", pairs taken as independent"
+    opening = [_verdict(report), *_checks(report), _figure(first), _conclusions(report)]
+    by = [
+        (f"by-{n}", f"Error rates by {name}", _of_audit(report, n))
+        for n, name in enumerate(names)
+    ]
+    sections = [
+        ("verdict", "Verdict", opening),
+        ("data", "What was tested", [Facts(_facts(report))]),
+        *by,
+        ("open", "What the data cannot tell", _open(report)),
+        ("method", "How it was computed", _method(first)),
+        ("limits", "Limits", [_limits(first)]),
+        ("glossary", "Glossary", [glossary(first.settings)]),
+    ]
+    subtitle = "" if source is None else f"Data: {printable(source)}"
+    return _document(report.about.get("title", title), subtitle, sections)
+
+
+def _document(title, subtitle, sections):
+    """A document of sections, each a name, a title and parts; those that have any."""
+    shown = [Section(*section) for section in sections if section[2]]
+    return Document(printable(title), subtitle, shown)
+
+
+# ---- the first screen ----------------------------------------------------------------
+
+
+def _verdict(report):
+    """What was found: the checks counted, and each group that is treated worse."""
+    none, why = nothing_concluded(report.audits[0].settings)
+    if none:
+        return Verdict("undetermined", none, why)
+    verdicts = [check.verdict for check in report.checks]
+    status, headline = "none", "No limit was given, so nothing passes or fails."
+    if verdicts:
+        words = ("failed", "undetermined", "passed")
+        status = next(word for word in words if word in verdicts)
+        counted = [f"{verdicts.count(w)} {w}" for w in words if w in verdicts]
+        asked = (
+            f"The policy {printable(report.policy)}" if report.policy else "The limits"
+        )
+        headline = (
+            f"{asked}: {status}. {plural(len(verdicts), 'check')}: {listed(counted)}."
+        )
+    reasons = [check.reason for check in report.checks]
+    reasons += [beyond_all_scores(level.rates[0]) for level in report.audits[0].levels]
+    texts = [f"Undetermined: {reason}." for reason in dict.fromkeys(reasons) if reason]
+    n_notes = sum(len(audit.notes) for audit in report.audits)
+    where = "at the end of 'What the data cannot tell'"
+    return Verdict(
+        status, headline, read_first(n_notes, where) + texts + _found(report)
+    )
+
+
+def read_first(n_notes, where):
+    """A sentence about notes, in a list; empty without any."""
+    return [f"Read first: {plural(n_notes, 'note')} {where}."] if n_notes else []
+
+
+def _found(report):
+    """Sentences about the groups that are treated worse, and about what is not certain."""
+    findings = [
+        (audit, level, finding)
+        for audit in report.audits
+        for level in audit.levels
+        for finding in level.findings
+    ]
+    worse = [f for f in findings if f[2].verdict in ("worse", "better")]
+    texts = [_told(*found) for found in worse[:MOST_TOLD]]
+    if len(worse) > MOST_TOLD:
+        more = plural(len(worse) - MOST_TOLD, "further difference")
+        texts.append(f"The data show {more}, listed below.")
+    texts += counted([f.verdict for *_, f in findings], "comparisons of groups")
+    differing = sum(_n_differing(audit) for audit in report.audits)
+    if differing:
+        unit = {"pair": "person", "identity": "comparison"}
+        own = report.audits[0].settings["average"]
+        texts.append(
+            f"{plural(differing, 'conclusion')} would be another if every {unit[own]} "
+            "weighed the same: see 'Both averages'."
+        )
+    return texts
+
+
+def counted(verdicts, what):
+    """Sentences about how many of all verdicts are of each state that is no finding."""
+    about = {NO_DIFFERENCE: ", which is no evidence that there is none", TOO_FEW: ""}
+    return [
+        f"{capital(word)}: {verdicts.count(word)} of {len(verdicts):,} {what}{more}."
+        for word, more in (about | {"undetermined": ""}).items()
+        if word in verdicts
+    ]
+
+
+def _told(audit, level, finding):
+    found, higher = finding.ratio, finding.verdict == "worse"
+    size = f"{ratio(found.value)} times as high ({ratios(found.low, found.high)})"
+    if higher and not (math.isfinite(found.value) and found.supported):
+        size = f"at least {ratio(found.low)} times as high; by how much more: {TOO_FEW}"
+    return (
+        f"{printable(finding.group)} is treated {finding.verdict}: at "
+        f"{place_of(level, audit)}, its {RATES[finding.rate]} is {percent(finding.value)} "
+        f"against {percent(finding.other_value)} of {_others(finding)}, {size}."
+    )
+
+
+def _others(finding):
+    """Those that a group is compared with."""
+    if len(finding.others) == 1:
+        return printable(finding.others[0])
+    named = f"the {len(finding.others)} others"
+    if len(finding.others) <= MOST_NAMED:
+        named = listed([printable(group) for group in finding.others])
+    return f"{named} (geometric mean)"
+
+
+def _checks(report):
+    if not report.checks:
+        return []
+    worst_first = ("failed", "undetermined", "passed").index
+    checks = sorted(report.checks, key=lambda check: worst_first(check.verdict))
+    rows = [_of_check(check, report) for check in checks]
+    caption = (
+        "A check fails where a bound shows that the limit is exceeded, passes where one "
+        "shows that it is kept, and is undetermined otherwise. Bounds that show an excess "
+        "hold for all groups at once, the others for one rate or ratio alone."
+    )
+    head = ["Check", "Allowed", "Group", "Found", "Bound", "Result"]
+    return [Table(caption, head, rows)]
+
+
+def _of_check(check, report):
+    """A check by name, with its limit, groups, number, bound and verdict."""
+    of_rate = check.name in RATE_LIMITS
+    shown = percent if of_rate else ratio
+    groups = [printable(group) for group in check.groups] or ["none"]
+    named = listed(groups)
+    if len(groups) > 1 and not of_rate:
+        named = f"{groups[0]} over {listed(groups[1:])}"
+    left_out = ", ".join(map(printable, check.not_covered))
+    more = f"not judged for lack of pairs: {left_out}" if left_out else ""
+    cells = [
+        Cell(f"at most {_limit_of(check)}"),
+        Cell(named, more=more),
+        Cell(shown(check.figure.value)),
+        Cell(_bound(check, shown)),
+        Cell(check.verdict, word=check.verdict),
+    ]
+    name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
+    return Row(capital(name), cells, f"at {_place_of_check(check, report)}")
+
+
+def check_sentence(check, report):
+    """A check in one sentence."""
+    row = _of_check(check, report)
+    *told, result = [cell.line for cell in row.cells]
+    text = f"{result}: {row.line}: {'; '.join(told)}."
+    return f"{text} {needed_words(check, report)}".strip()
+
+
+def _limit_of(check):
+    of_rate = check.name in RATE_LIMITS
+    return level_percent(check.limit) if of_rate else f"{check.limit:g}"
+
+
+def _bound(check, shown):
+    """The bound by which a check passed, failed or is open."""
+    found, verdict = check.figure, verdict_of(check.figure, check.limit)
+    if check.reason:
+        return check.reason
+    if not check.groups:
+        return "none: too few groups have the pairs"
+    if verdict == "failed":
+        of_first = f" for {printable(check.groups[0])}"
+        several = check.name in RATE_LIMITS and len(check.groups) > 1
+        return f"at least {shown(found.low)}{of_first if several else ''}"
+    if verdict == "passed":
+        return f"at most {shown(found.high)}"
+    if math.isnan(found.high):
+        return "none: one person alone has the pairs"
+    if found.value > check.limit:
+        return f"may be as small as {shown(found.low)}"
+    return f"may be as large as {shown(found.high)}"
+
+
+def _place_of_check(check, report):
+    """Where a check was made, in words."""
+    first = report.audits[0]
+    point = replace(first.levels[0], far=check.far, threshold=check.threshold)
+    return place_of(point, first)
+
+
+def needed_words(check, report):
+    """How many more people, or pairs, would settle an undetermined check."""
+    if check.verdict != "undetermined" or check.reason or not check.groups:
+        return ""
+    one, what = "person", "people"
+    if report.audits[0].settings.get("independent_pairs"):
+        one = f"{'impostor' if rate_of(check.name) == 'far' else 'genuine'} pair"
+        what = f"{one}s"
+    if math.isnan(check.figure.value + check.figure.high):
+        return "More people, or a threshold with more errors, are needed."
+    if not check.people_needed:
+        return f"If rates are as found, no number of {what} up to {MAX_PEOPLE:,} settles it."
+    one = {"people": "person"}.get(what, what[:-1])
+    people = listed(
+        [
+            f"{_rounded_up(more):,} more {one if more == 1 else what} in {printable(group)}"
+            for group, more in check.people_needed
+        ]
+    )
+    return f"If rates are as found, {people} would settle it in {100 * POWER:g} % of cases."
+
+
+def _rounded_up(value):
+    """A count with two significant digits, not below it."""
+    unit = 10 ** max(len(str(value)) - 2, 0)
+    return -(-value // unit) * unit
+
+
+def _figure(audit):
+    """The figure of the rates of all groups."""
+    names = [short_place(level, audit) for level in audit.levels]
+    limits, confidence = limits_of(audit), audit.settings["confidence_level"]
+    caption = (
+        f"Both error rates by {printable(audit.attribute)} at "
+        f"{'each' if len(names) > 1 else 'the'} operating point; further right is worse. "
+        f"Bars are {100 * confidence:g} % intervals, each alone. "
+        f"{'Dashed vertical lines are the limits given. ' if limits else ''}{HOLLOW}"
+    )
+    asked = audit.levels, names, limits, confidence
+    return Figure(caption, lambda: group_rates(*asked))
+
+
+def _conclusions(report):
+    """A table of all comparisons of groups."""
+    rows = [
+        _row_of_finding(audit, level, finding)
+        for audit in report.audits
+        for level in audit.levels
+        for finding in level.findings
+    ]
+    alpha = 100 * (1 - report.audits[0].settings["confidence_level"])
+    caption = (
+        "A row for each group whose rate differs from that of the others (the geometric "
+        "mean of several), or else for the group that differs most clearly. A conclusion "
+        "goes by the adjusted p, which allows for the number of comparisons: were all "
+        f"groups treated alike, about {alpha:g} % of such audits or fewer would name one. "
+        "Adjusted, several p may be equal (Holm's method)."
+    )
+    head = ["Comparison", "Group", "Others", "Ratio, alone", "p, alone", "Adjusted p"]
+    return Table(caption, [*head, "Conclusion"], rows)
+
+
+def _row_of_finding(audit, level, finding):
+    found, cells = finding.ratio, [Cell(NONE)] * 5
+    if finding.group is not None and finding.verdict != "undetermined":
+        cells = [
+            Cell(f"{printable(finding.group)}: {percent(finding.value)}"),
+            Cell(f"{_others(finding)}: {percent(finding.other_value)}"),
+            Cell(ratio(found.value), ratios(found.low, found.high), few=_few(found)),
+            Cell(p_value(found.p_value)),
+            Cell(p_value(finding.p_adjusted)),
+        ]
+    name = f"{RATES[finding.rate]} by {printable(audit.attribute)}"
+    shown = concluded(finding.verdict, _conclusion(finding), found.supported)
+    return Row(name, [*cells, shown], f"at {place_of(level, audit)}")
+
+
+def _conclusion(finding):
+    """What a finding concludes, in words."""
+    if finding.verdict not in ("worse", "better"):
+        return finding.verdict
+    others = " than the others" if len(finding.others) > 1 else ""
+    return f"{printable(finding.group)} is treated {finding.verdict}{others}"
+
+
+def concluded(verdict, text, supported=True):
+    """A conclusion; findings that rest on enough, and what is undetermined, have a colour."""
+    if verdict == TOO_FEW:
+        return Cell("", few=TOO_FEW)
+    coloured = (supported and verdict != NO_DIFFERENCE) or verdict == "undetermined"
+    return Cell(text, word=verdict if coloured else "")
+
+
+def _few(figure):
+    return "" if figure.supported else TOO_FEW
+
+
+# ---- data ----------------------------------------------------------------------------
+
+
+def _facts(report):
+    first = report.audits[0]
+    attributes = [printable(audit.attribute) for audit in report.audits]
+    rows = about_rows(report)
+    rows += [
+        (f"SHA-256 of {printable(name)}", digest)
+        for name, digest in first.settings.get("sha256", {}).items()
+    ]
+    rows += facts_of_data(first.groups[0], attributes)
+    unit = "images" if first.groups[0].n_images is not None else "people or pairs"
+    for audit in report.audits:
+        if audit.n_unknown:
+            about = f"{count(audit.n_unknown)} {unit}, counted for everyone only"
+            rows.append((f"Unknown {printable(audit.attribute)}", about))
+    thresholds = [title_of(level, first) for level in first.levels]
+    return [*rows, ("Operating points", "; ".join(thresholds))]
+
+
+def about_rows(found):
+    """What the caller said of the test."""
+    named = {"system": "System", "dataset": "Data set", "organisation": "Laboratory"}
+    return [
+        (t, printable(found.about[k])) for k, t in named.items() if k in found.about
+    ]
+
+
+def facts_of_data(everyone, attributes):
+    """How many people, images and comparisons there are, and by what they are grouped."""
+    people = "not known; pairs taken as independent"
+    if everyone.n_identities is not None:
+        people = count(everyone.n_identities)
+    images = [("Images", count(everyone.n_images))]
+    return [
+        ("People", people),
+        *(images if everyone.n_images is not None else []),
+        ("Mated comparisons (genuine pairs)", count(everyone.n_genuine)),
+        ("Non-mated comparisons (impostor pairs)", count(everyone.n_impostor)),
+        ("Attributes", "; ".join(attributes)),
+    ]
+
+
+# ---- an attribute --------------------------------------------------------------------
+
+
+def _of_audit(report, place):
+    """Parts of the section of one attribute."""
+    audit = report.audits[place]
+    by = f"by {printable(audit.attribute)} at"
+    crossings = [
+        _cells(crossing, audit)
+        for crossing in report.crossings
+        if " & ".join(crossing.attributes) == audit.attribute
+    ]
+    parts = [
+        (f"level-{n}", title_of(level, audit), _tables([level], [audit], audit, by))
+        for n, level in enumerate(audit.levels)
+    ]
+    parts += [
+        ("det", DET, _det(audit)),
+        ("averages", "Both averages", _averages(audit)),
+        ("groups", "Groups", [_groups([audit]), *crossings]),
+        ("failures", "Failures to acquire and to enrol", _failures(audit)),
+    ]
+    return [_figure(audit)] * (place > 0) + [
+        Section(f"by-{place}-{name}", title, found)
+        for name, title, found in parts
+        if found
+    ]
+
+
+def _tables(levels, systems, found, by, names=("",)):
+    """Tables of one level of one system, or of several, whose rows stand side by side.
+
+    Parameters
+    ----------
+    levels : sequence of Level, shape (n_systems,)
+    systems : sequence of Audit or Measured, shape (n_systems,)
+    found : Audit or SystemsComparison
+        Whose settings these are.
+    by : str
+        The attribute.
+    names : sequence of str, shape (n_systems,)
+    """
+    rates, disparities = [], []
+    for level, system, name in zip(levels, systems, names, strict=True):
+        of_groups = zip(level.rates, system.groups, strict=True)
+        rates.append([_rates_row(level, *row, name) for row in of_groups])
+        disparities.append(_disparity_rows(level, found.settings, name))
+    abouts = [
+        ", ".join(filter(None, (f"{by} {place_of(level, found)}", name)))
+        for level, name in zip(levels, names, strict=True)
+    ]
+    return [
+        _rates(_beside(rates), found.settings, any(lev.generalised for lev in levels)),
+        _disparities(_beside(disparities)),
+        *_matrices([level.matrix for level in levels], abouts),
+    ]
+
+
+def _beside(rows_of_each):
+    """Rows of several systems, the first of each, then the second and so on."""
+    return [row for of_all in zip(*rows_of_each, strict=True) for row in of_all]
+
+
+def _rates_row(level, found, size, place):
+    """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
+    cells = []
+    for rate, n_pairs in (("far", size.n_impostor), ("frr", size.n_genuine)):
+        figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
+        cells += [Cell(count(n_pairs)), Cell(count(errors, figure.source))]
+        cells.append(_of_rate(figure))
+    for gen in level.generalised:
+        if gen.group == found.group:
+            cells += [Cell(percent(gen.gfar)), Cell(percent(gen.gfrr))]
+    return _row_of_group(found.group, cells, place)
+
+
+def _row_of_group(group, cells, place=""):
+    name = "Everyone" if group is None else printable(group)
+    return Row(name, cells, place, group is None)
+
+
+def _of_rate(figure):
+    ends = percents(figure.low, figure.high)
+    return Cell(percent(figure.value), ends, few=_few(figure))
+
+
+def _rates(rows, settings, generalised):
+    head = ["Group", "Non-mated comparisons", "False matches", RATES["far"]]
+    head += ["Mated comparisons", "False non-matches", RATES["frr"]]
+    head += ["GFAR", "GFRR"] if generalised else []
+    caption = (
+        "Comparisons, errors and error rates of each group, with intervals, each alone."
+    )
+    if not settings.get("independent_pairs"):
+        caption += " Intervals are wide where few people make most of the errors."
+    if settings["average"] == "identity":
+        caption += " Every person weighs the same, so that a rate is not errors over comparisons."
+    return Table(caption, head, rows)
+
+
+def _disparity_rows(level, settings, place):
+    """Disparities and indices of a level."""
+    found = {(d.how, d.operating_point): d for d in level.disparities}
+    named = [(name, found.get((how, "overall"))) for how, name in DISPARITIES.items()]
+    worst = "BFAR, BFRR: largest / smallest where no group's FMR exceeds the level"
+    named.append((worst, found.get(("max_min", "worst_group"))))
+    rows = [_disparity(name, d, place) for name, d in named if d is not None]
+    if math.isfinite(level.worst_group_threshold):
+        there = accepted(level.worst_group_threshold, settings)
+        rows[-1] = replace(rows[-1], place=", ".join(filter(None, (place, there))))
+    joined = found.get(("max_min", "overall"))
+    supported = joined is None or (joined.far.supported and joined.frr.supported)
+    for index in level.indices:
+        both = f"{ratio(index.value)} (both rates)"
+        cells = [Cell(both, few="" if supported else TOO_FEW), Cell(NONE)]
+        rows.append(
+            Row(INDICES[index.name], [Cell(f"{index.neutral:g}"), *cells], place)
+        )
+    return rows
+
+
+def _disparity(name, measured, place):
+    shown, ends = ratio, ratios
+    if measured.how == "difference":
+        shown, ends = points, points_between
+    cells = [Cell(f"{measured.neutral:g}")]
+    for figure in (measured.far, measured.frr):
+        more, corrected = "", figure.corrected
+        if corrected is not None and math.isfinite(corrected + figure.value):
+            more = f"{shown(corrected)} without noise"
+        of_ends = ends(figure.low, figure.high)
+        cells.append(Cell(shown(figure.value), of_ends, more, _few(figure)))
+    return Row(name, cells, place)
+
+
+def _disparities(rows):
+    caption = (
+        "Disparities at one threshold for everybody. Larger is less fair; for FDR, smaller "
+        "is. The last three combine both rates and have no interval. Lower ends of largest "
+        "/ smallest allow for the number of groups. Chance alone makes rates differ: "
+        "'without noise' is an estimate of the disparity without that part."
+    )
+    head = ["Disparity", "If all are alike", "Of the FMR", "Of the FNMR"]
+    return Table(caption, head, rows)
+
+
+def _matrices(matrices, abouts):
+    """The FMR of every two groups, in shades that can be compared; empty without two.
+
+    Parameters
+    ----------
+    matrices : list of Matrix or None
+    abouts : list of str
+        Attribute, operating point and system of each, in words.
+
+    Returns
+    -------
+    tables : list of Table
+    """
+    if any(matrix is None or len(matrix.groups) < 2 for matrix in matrices):
+        return []
+    shades = _shades(np.stack([matrix.far for matrix in matrices]))
+    return [_matrix(*of_one) for of_one in zip(matrices, shades, abouts, strict=True)]
+
+
+def _matrix(matrix, shades, about):
+    rows = []
+    for g, group in enumerate(matrix.groups):
+        found = zip(
+            *(of[g] for of in (matrix.n_impostor, matrix.n_errors, matrix.far, shades)),
+            strict=True,
+        )
+        cells = [
+            Cell(percent(far), f"{errors:,} of {n:,}", style=_style(shade))
+            if n
+            else Cell("no pairs")
+            for n, errors, far, shade in found
+        ]
+        rows.append(Row(printable(group), cells))
+    caption = (
+        f"FMR of every two groups {about}: how often two people, one of each group, are "
+        "taken for one. Darker is worse."
+    )
+    if not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
+        caption += " Rows are the groups of probes, columns those of references."
+    return Table(caption, ["Group", *map(printable, matrix.groups)], rows, "matrix")
+
+
+def _shades(far):
+    """Depth of colour of each cell in [0, 1], by the logarithm of its rate."""
+    shown = np.where(far > 0, far, np.nan)
+    if np.isnan(shown).all():
+        return np.zeros(far.shape)
+    logs = np.log10(shown)
+    low, high = np.nanmin(logs) - 0.3, np.nanmax(logs)
+    return np.nan_to_num((logs - low) / max(high - low, 1.0))
+
+
+def _style(shade):
+    """Colours of a cell: the ground, and of black and white the ink that is clearer."""
+    ink = "#fff" if shade > INK_CHANGES else "#000"
+    ground = ",".join(f"{part:.0f}" for part in 255 + (DARK - 255) * shade)
+    return f"background:rgb({ground});color:{ink};--soft:{ink}"
+
+
+def _det(audit):
+    """The figure of the curves of all groups, in a list; empty without curves."""
+    if audit.curves is None:
+        return []
+    names = [short_place(level, audit) for level in audit.levels]
+    caption = (
+        "Both rates of each group as the one threshold for everybody moves. Where the "
+        "points of groups lie apart, the threshold treats them differently. Hollow points "
+        f"rest on {TOO_FEW}; rates of zero have no place on these axes."
+    )
+    if len(audit.curves.groups) > MAX_CURVES:
+        caption += " Each panel has one group in blue, and everyone in grey."
+    return [Figure(caption, lambda: det(audit.curves, audit.levels, names))]
+
+
+def _averages(audit):
+    """Rates and conclusions, every comparison weighing the same and every person."""
+    if audit.averaged is None:
+        return []
+    rows = []
+    for both in zip(audit.levels, audit.averaged.levels, strict=True):
+        place = f"at {place_of(both[0], audit)}"
+        for rate in RATES:
+            for of_group in zip(*(level.rates for level in both), strict=True):
+                name = f"{RATES[rate]} of {who(of_group[0].group)}"
+                cells = [_of_rate(getattr(found, rate)) for found in of_group]
+                rows.append(Row(name, cells, place))
+            told = ["; ".join(map(_conclusion, _findings(lev, rate))) for lev in both]
+            rows.append(Row(f"{RATES[rate]}, conclusion", [*map(Cell, told)], place))
+    weighs = {"pair": "Every comparison alike", "identity": "Every person alike"}
+    caption = (
+        f"One person is in {100 * audit.largest_genuine_share:.0f} % of the mated "
+        "comparisons, so it matters whether every comparison weighs the same or every "
+        "person. The conclusions, checks and tables above use the first of the two columns."
+    )
+    head = ["Rate", weighs[audit.settings["average"]], weighs[audit.averaged.value]]
+    return [Table(caption, head, rows)]
+
+
+def _findings(level, rate):
+    return [finding for finding in level.findings if finding.rate == rate]
+
+
+def _n_differing(audit):
+    """At how many levels, of either rate, the other average concludes something else."""
+    if audit.averaged is None:
+        return 0
+    own, other = (
+        [{*map(_conclusion, _findings(lev, rate))} for lev in levels for rate in RATES]
+        for levels in (audit.levels, audit.averaged.levels)
+    )
+    return sum(first != second for first, second in zip(own, other, strict=True))
+
+
+def _groups(systems, names=("",)):
+    """Sizes of the groups, and the equal error rates of each system."""
+    rows = []
+    for system, name in zip(systems, names, strict=True):
+        rows.append([])
+        for found in system.groups:
+            sizes = [Cell(count(n)) for n in (found.n_identities, found.n_images)]
+            cells = [*sizes, _of_rate(found.equal_error_rate)]
+            rows[-1].append(_row_of_group(found.group, cells, name))
+    caption = (
+        "Size of each group, and its equal error rate (EER), at the threshold where its "
+        f"{LONG_RATES['far']} equals its {LONG_RATES['frr']}."
+    )
+    return Table(caption, ["Group", "People", "Images", "EER"], _beside(rows))
+
+
+def _cells(crossing, audit):
+    """How many people there are of each combination of groups."""
+    counted = "pairs" if audit.groups[0].n_identities is None else "people"
+    rows = [
+        Row(
+            ", ".join("unknown" if g is None else printable(g) for g in cell.groups),
+            [Cell(count(cell.n_identities))],
+        )
+        for cell in crossing.cells
+    ]
+    names = ", ".join(map(printable, crossing.attributes))
+    head = [capital(names), capital(counted)]
+    return Table(f"Number of {counted} by {names}.", head, rows)
+
+
+def _failures(audit):
+    if not audit.failures:
+        return []
+    rows = []
+    for found in audit.failures:
+        shown = count(found.n_failed_to_acquire), percent(found.fta)
+        shown += count(found.n_failed_to_enrol), percent(found.fte)
+        cells = [Cell(text) for text in (count(found.n_attempts), *shown)]
+        rows.append(_row_of_group(found.group, cells))
+    head = ["Group", "Attempts", "Failed to acquire", "FTA", "Failed to enrol", "FTE"]
+    caption = (
+        "Attempts that gave no template, by group. FTA is the share of all attempts, FTE "
+        "the share of those acquired."
+    )
+    return [Table(caption, head, rows)]
+
+
+# ---- what is open --------------------------------------------------------------------
+
+
+def _open(report):
+    """What rests on too few errors, the people that checks need, and notes."""
+    needed = [
+        f"{LIMITED[c.name]} by {printable(c.attribute)}, at most {_limit_of(c)}, at "
+        f"{_place_of_check(c, report)}: {text}"
+        for c in report.checks
+        if (text := needed_words(c, report))
+    ]
+    few = [text for audit in report.audits for text in unsupported_of(audit, audit)]
+    notes = dict.fromkeys(printable(n) for audit in report.audits for n in audit.notes)
+    parts = [
+        Section(f"open-{name}", title, found)
+        for name, title, found in (
+            ("needed", "What would settle a check", [needed]),
+            ("few", capital(TOO_FEW), [FEW, few]),
+            ("notes", "Notes", [list(notes)]),
+        )
+        if found[-1]
+    ]
+    findings = (f for a in report.audits for lev in a.levels for f in lev.findings)
+    if not report.checks and any(f.verdict == NO_DIFFERENCE for f in findings):
+        parts.append(
+            "How many more people would decide depends on the difference that matters. "
+            "Give a limit (such as --max-fnmr), and the audit says how many more people "
+            "would settle it; skfairfr plan answers the same before a test."
+        )
+    return parts
+
+
+def unsupported_of(measured, found):
+    """Sentences about figures that rest on too few errors, with the reason.
+
+    Parameters
+    ----------
+    measured : Audit or Measured
+    found : Audit or SystemsComparison
+        Whose settings these are.
+    """
+    by, named = f"by {printable(measured.attribute)}", []
+    for row in measured.groups:
+        named.append((f"EER of {who(row.group)} ({by})", row.equal_error_rate, None))
+    texts = []
+    for level in measured.levels:
+        at = f"at {place_of(level, found)}"
+        named += [
+            (f"{RATES[rate]} of {who(row.group)} ({by}) {at}", getattr(row, rate), rate)
+            for row in level.rates
+            for rate in RATES
+        ]
+        for finding in level.findings:
+            told = _not_compared(finding, level)
+            texts += [f"{RATES[finding.rate]} {by} {at}: {text}." for text in told]
+    few = [
+        f"{name}: {reason_in_words(figure, rate)}."
+        for name, figure, rate in named
+        if not figure.supported
+    ]
+    return list(dict.fromkeys(few + texts))
+
+
+def _not_compared(finding, level):
+    """What a finding leaves out."""
+    if finding.group is None:
+        return [f"not compared, {printable(finding.ratio.reason)}"]
+    named = None, finding.group, *finding.others, *finding.not_compared
+    few = [row.group for row in level.rates if row.group not in named]
+    told = (
+        ("not compared for lack of pairs", finding.not_compared),
+        ("too few errors to compare with", few),
+    )
+    return [f"{t}: {', '.join(map(printable, groups))}" for t, groups in told if groups]
+
+
+# ---- how, and what not ---------------------------------------------------------------
+
+
+def lines_of(name):
+    """Lines of a text that is the same on every page."""
+    file = files("skfairfr.report") / "texts" / f"{name}.txt"
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def glossary(settings, without=()):
+    """Words of the page."""
+    accepted_at = "similarity from which on"
+    if settings.get("distance"):
+        accepted_at = "distance up to which"
+    lines = (line.replace("{accepted}", accepted_at) for line in lines_of("glossary"))
+    terms = (line.split(": ", 1) for line in lines)
+    return Facts(
+        [(t, said) for t, said in terms if not t.startswith(without)], long=True
+    )
+
+
+def _method(audit):
+    """How the numbers of an audit came about."""
+    settings, set_on = audit.settings, audit.levels[0].set_on
+    independent = settings.get("independent_pairs")
+    end = (
+        "distance is at most" if settings.get("distance") else "similarity is at least"
+    )
+    texts = [
+        "Every two samples that the data compare make one comparison. It is accepted if its "
+        f"{end} the threshold, and belongs to a group if both samples do."
+    ]
+    if "similarity" in settings:
+        texts.append(f"Two samples are compared by {settings['similarity']}.")
+    if settings.get("domain"):
+        across = f"the two values of {settings['domain']}"
+        texts.append(f"Only samples across {across} are compared.")
+    pairs = "all non-mated comparisons"
+    if settings["impostors"] == "same_group":
+        pairs = "the non-mated comparisons within a group"
+    where = "these data"
+    if set_on == "other data":
+        where = settings.get("threshold_from") or set_on
+    setting = (
+        f"A threshold is set where the FMR of {pairs} meets the level, on {where}."
+    )
+    if set_on == "given":
+        setting = "The threshold was given."
+    drawn, how = "other people of the same population", "people who are in many errors"
+    if independent:
+        drawn, how = "other pairs, as if no two shared a person", "few errors"
+    weighs = "comparison" if settings["average"] == "pair" else "person"
+    return [
+        [
+            *texts,
+            f"{setting} Every {weighs} weighs the same in a rate.",
+            f"Intervals are about this threshold and {drawn}, at "
+            f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, the EER, "
+            "ratios and largest / smallest come from the errors of each person, on a scale "
+            f"that allows for {how}. Other disparities take "
+            f"{settings['n_resamples']:,} resamples.",
+            "Groups are compared by two-sided tests"
+            f"{'' if independent else ' that allow for people who are in many pairs'}.",
+        ]
+    ]
+
+
+def _limits(audit):
+    """What the page does not say."""
+    about = (
+        "Nobody is known by name: pairs were taken as independent. Where people are in "
+        "several pairs, intervals are too narrow."
+    )
+    independent = audit.settings.get("independent_pairs")
+    first, *others = lines_of("limits")
+    return [first, *([about] if independent else []), *others]
+
+
+# ---- a comparison of systems, harm first ---------------------------------------------
+
+# Of a system in a legend and in a row.
+LONGEST = 28
+CHANGES_IN_TEXT = ("verdict", "data", "system-*", "open", "notes", "method")
+CHANGES_IN_NOTEBOOK = ("verdict", "system-*")
+
+
+def comparison_document(found):
+    """A SystemsComparison as a document."""
+    first, *others = short_names(found.systems)
+    terms = glossary(found.settings, ("Template", "FTA", "GFAR"))
+    about = (
+        "A disparity that became smaller because groups got worse, with no rate found "
+        "to have got better."
+    )
+    terms.rows.append(("Levelling down", about))
+    systems = [
+        (f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
+        for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))
+    ]
+    attributes = dict.fromkeys(m.attribute for m in found.measured)
+    by = [
+        (f"by-{n}", f"Error rates by {printable(of)}", _of_attribute(found, of))
+        for n, of in enumerate(attributes)
+    ]
+    notes = [[*map(printable, found.notes)]] if found.notes else []
+    sections = [
+        (
+            "verdict",
+            "Verdict",
+            [_verdict_of_changes(found), *_disparity_changes(found)],
+        ),
+        ("data", "What was compared", [Facts(_facts_of_systems(found))]),
+        *systems,
+        *by,
+        ("open", "What the data cannot tell", _unsupported(found)),
+        ("notes", "Notes", notes),
+        ("method", "How it was computed", _method_of_comparison(found)),
+        ("limits", "Limits", [lines_of("comparison_limits")]),
+        ("glossary", "Glossary", [terms]),
+    ]
+    title = found.about.get("title", "Comparison of verification systems")
+    return _document(title, f"{', '.join(others)} against {first}", sections)
+
+
+def short_names(systems):
+    """Names that fit a legend, no two alike: of paths, the files if these differ.
+
+    Parameters
+    ----------
+    systems : sequence of str
+
+    Returns
+    -------
+    names : list of str
+    """
+    names = [os.path.basename(name) for name in systems]
+    if not all(names) or len(set(names)) < len(names):
+        names = list(systems)
+    shown = [
+        name
+        if len(name) <= LONGEST
+        else f"{name[:12]}\N{HORIZONTAL ELLIPSIS}{name[-15:]}"
+        for name in map(printable, names)
+    ]
+    if len(set(shown)) < len(shown):
+        shown = [f"{place}: {name}" for place, name in enumerate(shown, 1)]
+    return shown
+
+
+# ---- the first screen ----------------------------------------------------------------
+
+
+def _verdict_of_changes(found):
+    none, why = nothing_concluded(found.settings)
+    if none:
+        return Verdict("undetermined", none, why)
+    harm, improved = found.harm, found.improved
+    better = f"{plural(len(improved), 'rate')} got better." if improved else ""
+    verdicts = [change.verdict for change in found.changes]
+    status, headline = "none", "No rate was found to have changed."
+    if harm:
+        status = "failed"
+        headline = f"Harm: {plural(len(harm), 'rate')} got worse. {better}".strip()
+    elif improved:
+        status, headline = "passed", f"No harm was found. {better}"
+    elif set(verdicts) <= {TOO_FEW, "undetermined"}:
+        status, headline = "undetermined", "It cannot be told whether a rate changed."
+    texts = [
+        *read_first(len(found.notes), "under 'Notes'"),
+        *(change_sentence(change, found) for change in (*harm, *improved)),
+        *(_levelled(change, found) for change in found.levelling_down),
+        *counted(verdicts, "rates"),
+    ]
+    return Verdict(status, headline, texts)
+
+
+def change_sentence(change, found):
+    """What became of a rate."""
+    of, system = "everyone", _which(change, found)
+    if change.attribute is not None:
+        of = f"{printable(change.group)} ({printable(change.attribute)})"
+    ends = signed(points_between(change.low, change.high)) or "no interval"
+    return (
+        f"{capital(change.verdict)}{system and f' with {system}'}: {RATES[change.rate]} of "
+        f"{of} at {place_of(change, found)}, {percent(change.before)} before and "
+        f"{percent(change.after)} after (difference {signed(points(change.difference))}, {ends})."
+    )
+
+
+def _which(change, found):
+    """The system of a change where there are several that it may be of; else empty."""
+    if len(found.systems) == 2:
+        return ""
+    return short_names(found.systems)[found.systems.index(change.system)]
+
+
+def _levelled(change, found):
+    return (
+        f"Levelling down: the ratio of largest to smallest {RATES[change.rate]} by "
+        f"{printable(change.attribute)} at {place_of(change, found)} fell from "
+        f"{ratio(change.before)} to {ratio(change.after)}, and groups are worse off; no "
+        "rate was found to have got better."
+    )
+
+
+def _disparity_changes(found):
+    """A table of what becomes of the disparities."""
+    if not found.disparities:
+        return []
+    rows = [_disparity_change(change, found) for change in found.disparities]
+    caption = (
+        "Largest over smallest rate of the groups, 1 where all are alike; larger is less "
+        "fair. Each interval, and the conclusion, is of one disparity alone. The last two "
+        "columns show whether the FNMR of everyone rose."
+    )
+    head = ["Disparity", "Before", "After", "After / before", "Conclusion"]
+    return [Table(caption, [*head, "FNMR before", "FNMR after"], rows)]
+
+
+def _disparity_change(change, found):
+    verdict = NO_DIFFERENCE
+    if found.settings.get("withheld"):
+        verdict = "undetermined"
+    elif np.isnan(change.ratio_low + change.ratio_high):
+        verdict = TOO_FEW
+    elif change.ratio_low > 1 or change.ratio_high < 1:
+        verdict = "worse" if change.ratio_low > 1 else "better"
+    cells = [
+        Cell(ratio(change.before)),
+        Cell(ratio(change.after)),
+        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
+        concluded(verdict, verdict + ", levelling down" * change.levelling_down),
+        Cell(percent(change.frr_before)),
+        Cell(percent(change.frr_after)),
+    ]
+    name = f"{RATES[change.rate]} by {printable(change.attribute)}"
+    place = f"at {place_of(change, found)}", _which(change, found)
+    return Row(name, cells, ", ".join(filter(None, place)))
+
+
+def _facts_of_systems(found):
+    rows = [*about_rows(found), ("First system", printable(found.systems[0]))]
+    rows += [("Compared with it", printable(name)) for name in found.systems[1:]]
+    rows += [
+        ("People in all systems", count(found.n_people)),
+        (f"{capital(found.unit)} in all systems", count(found.n_rows)),
+    ]
+    if found.measured:
+        attributes = dict.fromkeys(printable(m.attribute) for m in found.measured)
+        rows += facts_of_data(found.measured[0].groups[0], attributes)[-3:]
+        rows.append(("Operating points", _thresholds(found)))
+    for name, n in zip(found.systems, found.left_out, strict=True):
+        if n:
+            about = f"{count(n)} {found.unit} that another system lacks"
+            rows.append((f"Left out of {printable(name)}", about))
+    for name, digests in found.settings.get("sha256", {}).items():
+        for file, digest in digests.items():
+            rows.append((f"SHA-256 of {printable(file)} ({printable(name)})", digest))
+    return rows
+
+
+def _thresholds(found):
+    """The operating point of every level, and the threshold of each system there."""
+    names, texts = short_names(found.systems), []
+    for levels in zip(*(m.levels for m in found.measured[: len(names)]), strict=True):
+        text = title_of(levels[0], found)
+        if found.settings["threshold"] is None:
+            own = (
+                f"{name}: {accepted(level.threshold, found.settings)}"
+                for name, level in zip(names, levels, strict=True)
+            )
+            text = f"{heading_of(levels[0], found)} ({', '.join(own)})"
+        texts.append(text)
+    return "; ".join(texts)
+
+
+# ---- a system ------------------------------------------------------------------------
+
+
+def _of_system(found, name, number):
+    """What became of every rate under one system."""
+    own = [change for change in found.changes if change.system == name]
+    names = {(c.far, c.threshold): short_place(c, found) for c in own}
+    by_rate = {rate: [c for c in own if c.rate == rate] for rate in RATES}
+    caption = (
+        "Each rate after, divided by the same rate before, with paired intervals: right of "
+        "1 is worse. An arrow means that the interval continues beyond the frame. Thick "
+        "lines are rates that got worse (red) or better (green) by tests that hold for all "
+        "changes together. Each interval stands alone, so that a thin one may exclude 1."
+    )
+
+    def draw():
+        return [changes(of, rate, names) for rate, of in by_rate.items() if of]
+
+    parts = [Figure(caption, draw)]
+    for n, key in enumerate(names):
+        place = place_of(next(c for c in own if (c.far, c.threshold) == key), found)
+        rows = {
+            rate: [_row_of_change(c) for c in of if (c.far, c.threshold) == key]
+            for rate, of in by_rate.items()
+        }
+        tables = [_table_of_changes(of, rate, place) for rate, of in rows.items() if of]
+        parts.append(Section(f"system-{number}-{n}", f"At {place}", tables))
+    return parts
+
+
+def _row_of_change(change):
+    everyone = change.attribute is None
+    # The caption says that these are points.
+    difference, ends = (
+        signed(text).replace("\N{NO-BREAK SPACE}points", "")
+        for text in (points(change.difference), points_between(change.low, change.high))
+    )
+    cells = [
+        Cell(percent(change.before)),
+        Cell(percent(change.after)),
+        Cell(difference, ends),
+        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
+        Cell(p_value(change.p_value)),
+        Cell(p_value(change.p_adjusted)),
+        concluded(change.verdict, change.verdict),
+    ]
+    if everyone:
+        return Row("Everyone", cells, everyone=True)
+    return Row(printable(change.group), cells, f"by {printable(change.attribute)}")
+
+
+def _table_of_changes(rows, rate, place):
+    head = ["Group", "Before", "After", "Difference, alone", "After / before, alone"]
+    head += ["p, alone", "Adjusted p", "Conclusion"]
+    caption = (
+        f"{capital(LONG_RATES[rate])} ({RATES[rate]}) at {place}; lower is better. "
+        "Differences are in percentage points."
+    )
+    return Table(caption, head, rows)
+
+
+# ---- every system by one attribute ---------------------------------------------------
+
+
+def _of_attribute(found, attribute):
+    """Figures and tables of all systems by one attribute, as of audits of each."""
+    systems = [m for m in found.measured if m.attribute == attribute]
+    names = short_names(found.systems)
+    parts = [
+        "Each system as an audit of it shows it, with intervals that are not paired."
+    ]
+    by = f"by {printable(attribute)} at"
+    for n, levels in enumerate(zip(*(m.levels for m in systems), strict=True)):
+        tables = _tables(levels, systems, found, by, names)
+        shown = [_figure_of_systems(found, levels, names), *tables]
+        parts.append(Section(f"rates-{n}", heading_of(levels[0], found), shown))
+    parts.append(Section("rates-det", DET, [_det_of_systems(systems, names)]))
+    return [*parts, Section("rates-groups", "Groups", [_groups(systems, names)])]
+
+
+def _figure_of_systems(found, levels, names):
+    confidence = found.settings["confidence_level"]
+    caption = (
+        f"Both error rates of every group under {listed(names)}; further right is worse. "
+        f"Bars are {100 * confidence:g} % intervals of each rate on its own: whether two "
+        f"systems differ is for the paired intervals above. {HOLLOW}"
+    )
+    return Figure(caption, lambda: group_rates(levels, names, None, confidence))
+
+
+def _det_of_systems(systems, names):
+    caption = (
+        "Both rates of each group under each system, as its one threshold for "
+        "everybody moves; nearer to the lower left is better. Points mark the operating "
+        f"points, hollow ones on {TOO_FEW}. Rates of zero have no place on these axes."
+    )
+    curves, levels = [s.curves for s in systems], [s.levels for s in systems]
+    return Figure(caption, lambda: det_of_systems(curves, levels, names))
+
+
+# ---- what is open, how, and what not -------------------------------------------------
+
+
+def _unsupported(found):
+    """What rests on too few errors of any system, as parts of a section."""
+    parts = []
+    for place, name in enumerate(found.systems):
+        own = [m for m in found.measured if m.system == name]
+        texts = list(dict.fromkeys(t for m in own for t in unsupported_of(m, found)))
+        if texts:
+            parts.append(Section(f"open-{place}", printable(name), [texts]))
+    return [FEW, *parts] if parts else []
+
+
+def _method_of_comparison(found):
+    settings = found.settings
+    alpha = 100 * (1 - settings["confidence_level"])
+    own = "Each system meets a level of the FMR at a threshold of its own."
+    if settings["threshold"] is not None:
+        own = "All systems have the threshold that was given."
+    texts = [
+        "All systems are compared with the first, on the same people and the same "
+        f"{found.unit}. {own}",
+        f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "
+        "varies for both systems alike cancels. They are about other people of the same "
+        "population.",
+        "Conclusions about rates come from adjusted p-values (Holm): if nothing changed, "
+        f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
+        "are not among these tests.",
+    ]
+    return [texts]
