@@ -118,23 +118,6 @@ def test_replicates_are_those_of_each_resample_s_weights(scope, mode, average):
         assert_allclose(rate, expected, atol=1e-9)
 
 
-def test_offdiagonal_replicates_leave_copies_out():
-    pairs = compare(*hamming(1, n_identities=8, most=4))
-    asked = Resampling("images", "offdiagonal", 4, 2, None)
-    found = equal_error_rates(pairs, None, asked)
-    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "images", 2, 0, 4)
-    for r, rate in enumerate(found.replicates):
-        times = {**resample(pairs.images, weights, r)}
-        expected, _ = brute_force(
-            twin,
-            None,
-            lambda t, group, v, w: twin.frr(t, group, v, w, diagonal=False),
-            **times,
-        )
-        assert rate == pytest.approx(expected, abs=1e-9)
-    assert found.centre == found.value
-
-
 @pytest.mark.parametrize("mode", ["images", "both"])
 def test_the_centre_is_where_far_meets_the_v_statistic(mode):
     pairs = compare(*hamming(1, n_identities=8, most=4), "identity")

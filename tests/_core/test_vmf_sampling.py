@@ -84,18 +84,6 @@ def test_zero_concentration_is_uniform_on_the_sphere(d):
     assert stats.kstest(projected, marginal.cdf).pvalue > P_VALUE
 
 
-def test_moments_agree_with_scipy():
-    d, kappa, n = 8, 20.0, 20_000
-    mean, ours = draw(d, kappa, n, seed=7)
-    theirs = stats.vonmises_fisher(mean, kappa).rvs(n, random_state=8)
-    for power in (1, 2):
-        a, b = ours**power, theirs**power
-        error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / n)
-        difference = np.abs(a.mean(axis=0) - b.mean(axis=0))
-        assert (difference < STANDARD_ERRORS * error).all()
-    assert stats.ks_2samp(ours @ mean, theirs @ mean).pvalue > P_VALUE
-
-
 def test_every_row_has_its_own_mean_and_concentration():
     rng = np.random.default_rng(9)
     d, n = 10, 6000
