@@ -235,10 +235,8 @@ def keep(rows, columns, floors, left, right):
     """
     apart = rows.identity[left] != columns.identity[right]
     left, right = left[apart], right[apart]
-    scores = score_between(
-        *(rows.vectors, left, columns.vectors, right),
-        *(rows.adjustment, columns.adjustment),
-    )
+    sides = rows.vectors, columns.vectors, rows.adjustment, columns.adjustment
+    scores = score_between(*sides, left, right)
     kept = scores >= floors[rows.group[left], columns.group[right]]
     return scores[kept], rows.image[left[kept]], columns.image[right[kept]]
 
@@ -250,20 +248,16 @@ def score_pairs(vectors, left, right, adjustment=None):
     """Scores of listed pairs of rows, float32: those of ``collect_tail``."""
     starts = range(0, left.size, BLOCK)
     blocks = over_blocks(
-        _score_block,
+        score_between,
         [(left[s : s + BLOCK], right[s : s + BLOCK]) for s in starts],
         1,
         "scoring listed pairs",
-        shared=(vectors, adjustment),
+        shared=(vectors, vectors, adjustment, adjustment),
     )
     return np.concatenate([np.empty(0, dtype=np.float32), *blocks])
 
 
-def _score_block(vectors, adjustment, left, right):
-    return score_between(vectors, left, vectors, right, adjustment, adjustment)
-
-
-def score_between(rows, left, others, right, adjustment, other_adjustment):
+def score_between(rows, others, adjustment, other_adjustment, left, right):
     """Scores of listed pairs of a row and another one, float32 (n_pairs,)."""
     scores = inner_products(rows, left, others, right)
     if adjustment is None:
@@ -424,10 +418,8 @@ class PreparedImages(NamedTuple):
 def score_prepared_pairs(first, second):
     """Scores of row k of both, float32 (n_pairs,)."""
     rows = np.arange(len(first.vectors))
-    return score_between(
-        *(first.vectors, rows, second.vectors, rows),
-        *(first.adjustment, second.adjustment),
-    )
+    sides = first.vectors, second.vectors, first.adjustment, second.adjustment
+    return score_between(*sides, rows, rows)
 
 
 def score_prepared_matrix(first, second):
