@@ -71,8 +71,10 @@ def consistent(found):
     assert found.verdict != "better" or high < 1
 
 
-@pytest.mark.parametrize("n_identities", [30, 60, 120])
-@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.5, 0.3, 0.2), (0.4, 0.3, 0.2, 0.1)])
+@pytest.mark.parametrize(
+    ("n_identities", "shares"),
+    [(30, (0.5, 0.5)), (60, (0.4, 0.3, 0.2, 0.1)), (120, (0.5, 0.3, 0.2))],
+)
 def test_interval_p_and_verdict_agree(n_identities, shares):
     groups = dict(zip("abcd", shares, strict=False))
     crowding = dict.fromkeys(groups, 0.0) | {"a": 6.0}
