@@ -520,12 +520,21 @@ def _rates_row(level, found, size, place):
     cells = []
     for rate, n_pairs in (("far", size.n_impostor), ("frr", size.n_genuine)):
         figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
-        cells += [Cell(count(n_pairs)), Cell(count(errors, figure.source))]
+        like = _like(getattr(found, f"{rate}_effective"))
+        cells += [Cell(count(n_pairs)), Cell(count(errors, figure.source), more=like)]
         cells.append(_of_rate(figure))
     for gen in level.generalised:
         if gen.group == found.group:
             cells += [Cell(percent(gen.gfar)), Cell(percent(gen.gfrr))]
     return _row_of_group(found.group, cells, place)
+
+
+def _like(effective):
+    """As how many independent errors, of how many people, errors count; "" of none."""
+    if effective is None or not effective.errors:
+        return ""
+    errors, people = (max(1, round(n)) for n in (effective.errors, effective.people))
+    return f"like {plural(errors, 'error')} of {plural(people, 'person', 'people')}"
 
 
 def _row_of_group(group, cells, place=""):
@@ -546,7 +555,10 @@ def _rates(rows, settings, generalised):
         "Comparisons, errors and error rates of each group, with intervals, each alone."
     )
     if not settings.get("independent_pairs"):
-        caption += " Intervals are wide where few people make most of the errors."
+        caption += (
+            " Errors of one person come together: 'like 7 errors of 4 people' says how many "
+            "independent errors would tell as much."
+        )
     if settings["average"] == "identity":
         caption += " Every person weighs the same, so that a rate is not errors over comparisons."
     return Table(caption, head, rows)

@@ -8,7 +8,7 @@ are treated less alike.
 import json
 import math
 import shutil
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
@@ -31,7 +31,6 @@ from skfairfr.utils._document import (
     write_page,
     write_text,
 )
-from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._validation import check_path
 from skfairfr.utils._words import RATES, TOO_FEW, in_iso, plain_form, printable
@@ -661,25 +660,6 @@ class Report:
         found = document.sections[0].parts[0]
         return "\n".join([document.title, found.headline, *found.texts])
 
-    def spelled(self, spell):
-        """The same report, whose notes name arguments in other words.
-
-        Parameters
-        ----------
-        spell : callable
-            Turns an argument, which has a ``name`` and a ``value``, into a str, as the
-            command does: ``far`` is ``--fmr`` there.
-
-        Returns
-        -------
-        report : Report
-        """
-        audits = (
-            replace(audit, notes=all_spelled(audit.notes, spell))
-            for audit in self.audits
-        )
-        return replace(self, audits=tuple(audits))
-
 
 # ---- comparisons of systems ----------------------------------------------------------
 
@@ -992,20 +972,6 @@ class SystemsComparison:
         document = _documents.comparison_document(self)
         found = document.sections[0].parts[0]
         return "\n".join([document.subtitle, found.headline, *found.texts])
-
-    def spelled(self, spell):
-        """The same comparison, whose notes name arguments in other words.
-
-        Parameters
-        ----------
-        spell : callable
-            As of :meth:`Report.spelled`.
-
-        Returns
-        -------
-        comparison : SystemsComparison
-        """
-        return replace(self, notes=all_spelled(self.notes, spell))
 
 
 # ---- files ---------------------------------------------------------------------------
