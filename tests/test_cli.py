@@ -221,7 +221,7 @@ def test_pairs_with_distances(capsys, pairs, options):
     ("options", "message"),
     [
         ((), "smaller meaning more alike: give distance"),
-        (("--distance", "--identity-1", "who"), "--identity-1: "),
+        (("--distance", "--identity-1", "who"), "--identity-1 cannot be found: "),
         (
             ("--distance", "--domain", "lens"),
             "--domain is an option of embeddings",

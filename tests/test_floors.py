@@ -39,7 +39,6 @@ class Import(NamedTuple):
 
     module: str
     name: str | None
-    at_module_level: bool
     line: int
 
 
@@ -55,27 +54,18 @@ def find_modules(root):
 def imports_of(text, known=()):
     """Every import of a module's text; ``from p import m`` of a known p.m imports p.m."""
     tree = ast.parse(text)
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    nested = {
-        id(node)
-        for function in ast.walk(tree)
-        if isinstance(function, functions)
-        for node in ast.walk(function)
-    }
     found = []
     for node in ast.walk(tree):
-        at_top = id(node) not in nested
         if isinstance(node, ast.Import):
             names = [(alias.name, None) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            names = [(base, alias.name) for alias in node.names]
+            names = [(node.module, alias.name) for alias in node.names]
         else:
             continue
         for module, name in names:
             if f"{module}.{name}" in known:
                 module, name = f"{module}.{name}", None
-            found.append(Import(module, name, at_top, node.lineno))
+            found.append(Import(module, name, node.lineno))
     return found
 
 
@@ -92,14 +82,6 @@ def home(module):
 
 def within(module, package):
     return module == package or module.startswith(package + ".")
-
-
-def relative_imports(module, imports, packages):
-    return [
-        f"{module}:{i.line} imports relatively: {i.module}"
-        for i in imports
-        if i.module.startswith(".")
-    ]
 
 
 def upward_imports(module, imports, packages):
@@ -157,22 +139,6 @@ def impure_core(module, imports, packages):
     return breaches
 
 
-# The wing that the extra `mitigate` brings; all other modules load without its libraries.
-TRAINING = ("skfairfr.losses", "skfairfr.samplers", "skfairfr.projectors")
-
-
-def eager_imports(module, imports, packages):
-    """What is slow to import, or optional, is imported inside the function that needs it."""
-    late = [] if home(module) == "skfairfr.report" else ["matplotlib"]
-    if home(module) not in TRAINING:
-        late += ["torch", "skorch", "safetensors"]
-    return [
-        f"{module}:{i.line} imports {i.module} at module level"
-        for i in imports
-        if i.at_module_level and any(within(i.module, name) for name in late)
-    ]
-
-
 def private_sklearn(module, imports, packages):
     if module == "skfairfr._compat":
         return []
@@ -186,11 +152,9 @@ def private_sklearn(module, imports, packages):
 
 
 RULES = (
-    relative_imports,
     upward_imports,
     forbidden_neighbours,
     impure_core,
-    eager_imports,
     private_sklearn,
 )
 

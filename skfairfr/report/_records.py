@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from skfairfr.report import _audit_document, _comparison_document
+from skfairfr.report import _documents
 from skfairfr.report._notes import in_words, short_place
 from skfairfr.report._tables import (
     changes_of,
@@ -526,8 +526,8 @@ class Report:
         -------
         text : str
         """
-        document = _audit_document.document_of(self, source)
-        return write_text(document.only(*_audit_document.IN_TEXT))
+        document = _documents.audit_document(self, source)
+        return write_text(document.only(*_documents.IN_TEXT))
 
     def to_html(self, source=None, *, version=None, date=None):
         """One self-contained page: no script, no network, every label escaped.
@@ -546,7 +546,7 @@ class Report:
         -------
         html : str
         """
-        return write_page(_audit_document.document_of(self, source), version, date)
+        return write_page(_documents.audit_document(self, source), version, date)
 
     def to_frame(self, table="rates", backend=None):
         """A tidy table, as in ``rates.csv`` or ``disparities.csv``, with Python's names.
@@ -593,8 +593,8 @@ class Report:
         -------
         markdown : str
         """
-        document = _audit_document.document_of(self, source)
-        return write_markdown(document.only(*_audit_document.IN_CARD))
+        document = _documents.audit_document(self, source)
+        return write_markdown(document.only(*_documents.IN_CARD))
 
     def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
@@ -644,11 +644,11 @@ class Report:
         return read_schema("audit.json")
 
     def _repr_html_(self):
-        document = _audit_document.document_of(self)
-        return write_fragment(document.only(*_audit_document.IN_NOTEBOOK))
+        document = _documents.audit_document(self)
+        return write_fragment(document.only(*_documents.IN_NOTEBOOK))
 
     def __repr__(self):
-        document = _audit_document.document_of(self)
+        document = _documents.audit_document(self)
         found = document.sections[0].parts[0]
         return "\n".join([document.title, found.headline, *found.texts])
 
@@ -858,8 +858,8 @@ class SystemsComparison:
         -------
         text : str
         """
-        document = _comparison_document.document_of(self)
-        return write_text(document.only(*_comparison_document.IN_TEXT))
+        document = _documents.comparison_document(self)
+        return write_text(document.only(*_documents.CHANGES_IN_TEXT))
 
     def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -896,7 +896,7 @@ class SystemsComparison:
         -------
         html : str
         """
-        return write_page(_comparison_document.document_of(self), version, date)
+        return write_page(_documents.comparison_document(self), version, date)
 
     def to_junit(self):
         """Changes as JUnit XML, those for the worse as failures.
@@ -953,11 +953,11 @@ class SystemsComparison:
         return read_schema("comparison.json")
 
     def _repr_html_(self):
-        document = _comparison_document.document_of(self)
-        return write_fragment(document.only(*_comparison_document.IN_NOTEBOOK))
+        document = _documents.comparison_document(self)
+        return write_fragment(document.only(*_documents.CHANGES_IN_NOTEBOOK))
 
     def __repr__(self):
-        document = _comparison_document.document_of(self)
+        document = _documents.comparison_document(self)
         found = document.sections[0].parts[0]
         return "\n".join([document.subtitle, found.headline, *found.texts])
 
@@ -1000,7 +1000,7 @@ def audit_to_junit(report):
         kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
         at = short_place(check, report.audits[0])
         name = f"{check.name} {check.limit:g} at {at}"
-        said = _audit_document.check_sentence(check, report)
+        said = _documents.check_sentence(check, report)
         cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
     return _suite("skfairfr audit", cases)
 
@@ -1027,7 +1027,7 @@ def comparison_to_junit(found):
         }
         kind = told.get(change.verdict)
         place = f"skfairfr.compare.{change.attribute or 'everyone'}"
-        said = _comparison_document.change_sentence(change, found)
+        said = _documents.change_sentence(change, found)
         cases.append((place, f"{change.system}: {name}", kind, said))
     return _suite("skfairfr compare", cases)
 

@@ -45,14 +45,14 @@ class Audited:
 
 def beside(sums, other):
     return ErrorSums(
-        *(np.append(*(getattr(s, f) for s in (sums, other))) for f in vars(sums))
+        *(np.append(*(getattr(s, f) for s in (sums, other))) for f in sums._fields)
     )
 
 
 def evidence_of(sums):
     """Evidence of groups at given thresholds, one set of sums each."""
     stacked = ErrorSums(
-        *(np.stack([getattr(s, f) for s in sums]) for f in vars(sums[0]))
+        *(np.stack([getattr(s, f) for s in sums]) for f in sums[0]._fields)
     )
     shape = stacked.errors.shape
     return SimpleNamespace(

@@ -345,3 +345,11 @@ def test_frr_at_a_threshold_needs_no_impostor(monkeypatch):
     found = roc.estimate(threshold=-0.5)
     assert found.value == float(designs.oracle_of(unit, identity, None).frr(-0.5)) > 0
     assert "sample" not in found.reason
+
+
+def test_answers_that_are_not_kept_for_long_are_the_same(monkeypatch):
+    usual = roc_of(designs.X, designs.IDENTITY, designs.GROUP).far_matrix(0.2)
+    monkeypatch.setattr(_pairs.LastAnswers, "MOST", 1)
+    found = roc_of(designs.X, designs.IDENTITY, designs.GROUP).far_matrix(0.2)
+    for name in ("far", "low", "high"):
+        assert_array_equal(getattr(found, name), getattr(usual, name))
