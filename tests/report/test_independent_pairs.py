@@ -168,7 +168,7 @@ def test_the_command_says_it_first(capsys, path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--y-true", "gender"), "--y-true: 'gender' must say which pairs are genuine"),
+        (("--y-true", "gender"), "--y-true 'gender' must say which pairs are genuine"),
         (("--y-true", "genuine", "--identity-1", "age_1"), "--y-true and identity_1"),
         (("--identity-1", "age_1"), "holds no 'identity_2'"),
     ],
