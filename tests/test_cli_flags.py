@@ -1,19 +1,15 @@
 """Flags stand where Python's arguments stand, and everything else stays."""
 
-import argparse
 import ast
 import inspect
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from skfairfr import cli
-from skfairfr.report import EmbeddingData, audit_data, read_data
+from skfairfr.report import audit_data, read_data
 from skfairfr.report._policy import LIMITS
-from skfairfr.utils._errors import Argument, ArgumentError, Message, place
-from tests.report.audits import small_audit, synthetic
-from tests.test_cli import faces, pairs, run  # noqa: F401
+from skfairfr.utils._errors import refused
 
 ROOT = Path(__file__).resolve().parents[1] / "skfairfr"
 # Modules whose errors and notes reach the command.
@@ -31,59 +27,33 @@ PYTHON_ONLY = {
 }
 
 
-@pytest.mark.parametrize("label", ["far", "distance"])
-def test_reasons_labels_and_settings_are_not_spelled(label):
-    X, y, groups = synthetic()
-    found = small_audit((X, y, np.where(groups == "male", label, "far=1")), far=1e-3)
-    spelled = audit_data(
-        EmbeddingData(X, y, {"distance=True": np.where(groups == "male", label, "f")}),
-        far=1e-3,
-        n_resamples=10,
-    ).spelled(cli._spell)
-    reasons = [row.far.reason for row in found.levels[0].rates[1:]]
-    assert any(reason.startswith(f"{label}: ") for reason in reasons)
-    (audit,) = spelled.audits
-    assert audit.attribute == "distance=True"
-    assert audit.groups[-1].group in (label, "f")
-    assert "far_max" in audit.settings
-
-
 @pytest.mark.parametrize(
     ("argument", "words"),
     [
-        (Argument("random_state"), "--seed"),
-        (Argument("n_resamples", 0), "--n-resamples 0"),
-        (Argument("max_bfar", 2.0), "--max-bfar 2"),
-        (Argument("far", [0.1, 1e-5]), "--fmr 0.1 1e-05"),
-        (Argument("distance", True), "--distance"),
-        (Argument("X"), "embedding"),
-        (Argument("figures"), "--out"),
-        (place("path"), "in its place"),
-        (place("identity_1"), "with --identity-1"),
+        ("random_state", "--seed must be 3"),
+        ("max_bfar", "--max-bfar must be 3"),
+        ("far", "--fmr must be 3"),
+        ("X", "embedding must be 3"),
+        ("figures", "--out must be 3"),
+        ("columns['age']", "--attribute['age'] must be 3"),
     ],
 )
-def test_arguments_become_flags(argument, words):
-    assert cli._spell(argument) == words
-    error = ArgumentError("It is ", argument, ".")
-    assert cli._in_flags(error) == f"It is {words}."
-    assert cli._in_flags(ImportError(Message(argument))) == words
+def test_an_error_names_the_flag_of_its_argument(argument, words):
+    error = refused(argument, 2, "must be 3;", "give 3.")
+    assert cli._in_flags(error) == f"{words}; give 3."
+    assert cli._in_flags(ValueError("far is far")) == "far is far"
 
 
 def flags_of(command):
-    (commands,) = (
-        action
-        for action in cli._parser()._actions
-        if isinstance(action, argparse._SubParsersAction)
-    )
-    return set(commands.choices[command]._option_string_actions)
+    return set(cli._parser()[1][command]._option_string_actions)
 
 
 def arguments_named_in(path):
-    """Names in ``Argument("...")``, ``place("...")`` and their errors of a module."""
+    """Names in ``refused("...")`` and its like of a module."""
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         func = getattr(node, "func", None)
         called = getattr(func, "id", getattr(func, "attr", None))
-        if called in ("Argument", "place", "argument_error", "file_error"):
+        if called in ("refused", "file_error", "damaged", "restated"):
             first = node.args[0]
             if isinstance(first, ast.Constant):
                 yield first.value
@@ -91,8 +61,9 @@ def arguments_named_in(path):
 
 def test_every_argument_that_an_error_names_has_a_flag():
     names = {name for path in REACHED for name in arguments_named_in(path)}
-    spelled = {cli._spell(Argument(name)) for name in names - PYTHON_ONLY}
-    words = {word for word in cli.OTHER_NAMES.values() if not word.startswith("-")}
+    errors = (refused(name, None, "") for name in names - PYTHON_ONLY)
+    spelled = {cli._in_flags(error).rstrip() for error in errors}
+    words = {word for word in cli.FLAGS.values() if not word.startswith("-")}
     assert len(names) > 15
     commands = flags_of("audit") | flags_of("plan") | flags_of("compare")
     assert spelled - commands - words == set()

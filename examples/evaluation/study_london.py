@@ -80,7 +80,7 @@ def by_group(data, attribute, far):
             for rate in ("far", "frr")
         ]
         rows.append([group, str(people), *rates])
-    # Not supported for the reasons of the groups, which are listed.
+    # Few errors of the groups, which are listed, are few of these too.
     spread = [
         said(roc.estimate(far, rate=rate, how="max_geomean"), [])
         for rate in ("far", "frr")
@@ -89,7 +89,7 @@ def by_group(data, attribute, far):
     text = table(["Group", "people", "FAR within it", "FRR"], rows)
     if reasons:
         listed = [f"- {reason}" for reason in dict.fromkeys(reasons)]
-        text = "\n\n".join([text, "\\* not supported:", *listed])
+        text = "\n\n".join([text, "\\* too few errors:", *listed])
     return f"By {attribute}, overall FAR {far:g}", text
 
 
@@ -109,7 +109,7 @@ def matrix(data, attribute, far):
 
 
 def cell(far, low, high, n_impostor, supported):
-    """log10 of a FAR with its interval; an asterisk where it is not supported."""
+    """log10 of a FAR with its interval; an asterisk where it rests on too few errors."""
     if n_impostor == 0:
         return "no pair"
     if far == 0:

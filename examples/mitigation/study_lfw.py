@@ -140,7 +140,7 @@ def intervals(data, drawn, average):
         rows.append((name, cells))
     text = table(columns, rows)
     if reasons:
-        text += f"\n\n\\* not supported ({len(reasons)} cells), as {reasons[-1]}"
+        text += f"\n\n\\* too few errors ({len(reasons)} cells), as {reasons[-1]}"
     return text
 
 

@@ -164,10 +164,8 @@ def choose_all(wanted, present, path, remedy=None):
         listed += f" and {len(others) - MOST_LISTED:,} others"
     first, *more = dict.fromkeys(argument for argument, _ in missing)
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
-    problem = (
-        f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} holds "
-    )
-    problem += f"{' and '.join(lacking)}, but {listed};"
+    problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
+    problem += f"holds {' and '.join(lacking)}, but {listed};"
     instead = f"name others as {' and '.join((first, *more))}."
     raise refused(first, missing[0][1][0], problem, remedy or instead)
 

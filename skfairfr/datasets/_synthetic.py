@@ -309,10 +309,9 @@ def _check_pair(value, name, least):
         low, high = (check_count(n, name, least) for n in pair)
         if low <= high:
             return low, high
-    problem = (
-        "must be an integer or a pair (low, high) with low <= high, as (2, 8) is; got "
-    )
-    raise refused(name, value, f"{problem}{plain(value)!r}.")
+    got = plain(value)
+    problem = f"must be an integer or a pair (low, high), low <= high; got {got!r}."
+    raise refused(name, value, problem)
 
 
 def _check_groups(groups):
@@ -326,11 +325,9 @@ def _check_groups(groups):
             remedy = "Join several attributes into one string."
             raise refused("groups", groups, problem, remedy)
         if not to_float(share) > 0:
-            problem = (
-                f"must give a share above 0; got {plain(share)!r} for {plain(label)!r}."
-            )
+            problem = f"must be above 0; got {plain(share)!r}."
             remedy = "Leave out a group that has no identity."
-            raise refused("groups", groups, problem, remedy)
+            raise refused(f"groups[{plain(label)!r}]", share, problem, remedy)
     shares = np.array([float(share) for share in groups.values()])
     if not abs(shares.sum() - 1) <= SHARE_TOLERANCE:
         problem = f"must have shares that sum to 1; their sum is {shares.sum()!s}."
@@ -355,9 +352,8 @@ def _per_group(value, name, labels, graded):
         problem = f"must name exactly the groups {labels.tolist()}; got {plain(dict(value))!r}."
         remedy = "Give a number for each of them, or one for all."
         raise refused(name, value, problem, remedy)
-    return np.array(
-        [_check_nonnegative(value[label], name) for label in labels.tolist()]
-    )
+    named = ((f"{name}[{plain(label)!r}]", value[label]) for label in labels.tolist())
+    return np.array([_check_nonnegative(v, part) for part, v in named])
 
 
 def _check_nonnegative(value, name):

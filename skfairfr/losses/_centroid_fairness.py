@@ -300,9 +300,7 @@ def _reference(scores, given):
     usable = [code for code, s in enumerate(scores) if all(a.size for a in s.values())]
     if given is not None:
         if check_count(given, "reference", 0) not in usable:
-            problem = (
-                f"must be the code of a group with images of two people; got {given!r}."
-            )
+            problem = f"must be a group with images of two people; got {given!r}."
             raise refused("reference", given, problem, f"These are {usable}.")
         return int(given)
     if not usable:

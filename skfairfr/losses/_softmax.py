@@ -182,9 +182,7 @@ def resolve_kappa(kappa, attribute, n_identities):
         if not callable(kappa):
             missing = [label for label in labels if not is_among(label, kappa)]
             if missing:
-                problem = (
-                    f"has no entry for the label {missing[0]!r}; it has {list(kappa)}."
-                )
+                problem = f"has no entry for {missing[0]!r}, but for {list(kappa)}."
                 raise refused("kappa", kappa, problem)
         given = [ask(label) for label in labels]
     kappas = to_numbers(given, "kappa")
@@ -203,9 +201,7 @@ def resolve_kappa(kappa, attribute, n_identities):
 
 def _check_length(array, name, n_identities):
     if array.shape != (n_identities,):
-        problem = (
-            f"needs one entry for each of the {n_identities} identities; got shape "
-        )
+        problem = f"needs one entry for each of {n_identities} identities; got shape "
         raise refused(name, array, f"{problem}{array.shape}.")
 
 
@@ -220,10 +216,8 @@ def to_tensor(values, name, shape, dtype=np.float32):
     )
     n_bad = array.size - np.isfinite(array).sum()
     if n_bad or not fits:
-        problem = (
-            f"must have the shape ({', '.join(map(str, shape))}) and be finite as "
-        )
-        problem += f"float32; got {array.shape}, of which {n_bad} numbers are not."
+        problem = f"must have the shape ({', '.join(map(str, shape))}) and be finite as float32; "
+        problem += f"got {array.shape}, of which {n_bad} numbers are not."
         raise refused(name, array, problem)
     return torch.from_numpy(array)
 

@@ -21,7 +21,7 @@ from skfairfr._core._planning import (
 )
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._document import Cell, Document, Row, Section, Table, write_text
-from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
+from skfairfr.utils._errors import plain, refused, suggestion
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._validation import (
     check_count,
@@ -603,28 +603,30 @@ def _read_policy(policy, far, confidence_level):
     if policy is not None:
         limits = policy if isinstance(policy, Mapping) else getattr(policy, "limits", 0)
         if not isinstance(limits, Mapping):
-            raise ArgumentError(
-                Argument("policy"),
-                " must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
+            raise refused(
+                "policy",
+                policy,
+                "must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
                 f"attribute limits; got {plain(policy)!r}.",
-                value=policy,
             )
         known = (*LIMITS, *UNPLANNED)
         for name in limits:
             if name not in known:
-                raise ArgumentError(
-                    Argument("policy", getattr(policy, "name", limits)),
-                    f" has an unknown limit, {plain(name)!r}.",
-                    remedy=f"{suggestion(name, known)}Known are {', '.join(known)}.",
+                raise refused(
+                    "policy",
+                    getattr(policy, "name", limits),
+                    f"has an unknown limit, {plain(name)!r}.",
+                    f"{suggestion(name, known)}Known are {', '.join(known)}.",
                 )
         limits = {name: _checked(name, limit) for name, limit in limits.items()}
         left_out = tuple(name for name in UNPLANNED if limits.pop(name, None))
         left_out += ("at",) if getattr(policy, "at", None) else ()
         if left_out and not limits:
-            raise ArgumentError(
-                Argument("policy", getattr(policy, "name", policy)),
-                f" holds nothing that can be planned for, only {', '.join(left_out)}.",
-                remedy=f"Give one of {', '.join(LIMITS)} for all levels.",
+            raise refused(
+                "policy",
+                getattr(policy, "name", policy),
+                f"holds nothing that can be planned for, only {', '.join(left_out)}.",
+                f"Give one of {', '.join(LIMITS)} for all levels.",
             )
     of_policy = None if isinstance(policy, Mapping) else getattr(policy, "fmr", None)
     far = far if of_policy is None or np.size(of_policy) == 0 else of_policy
@@ -657,22 +659,20 @@ def _bases(dependence, pilot, far):
         bases = bases if dependence is None else {"given dependence": dependence}
         return {name: _by_rate(known) for name, known in bases.items()}, {}, usual
     if dependence is not None:
-        raise ArgumentError(
-            *(Argument("dependence"), " and ", Argument("pilot"), " were both given;"),
-            remedy="leave one out.",
+        raise refused(
+            "dependence", None, "and pilot were both given;", "leave one out."
         )
     if not isinstance(pilot, SimilarityROC):
-        raise ArgumentError(
-            Argument("pilot"),
-            f" must be a fitted SimilarityROC; got {plain(pilot)!r}.",
-            value=pilot,
+        raise refused(
+            "pilot", pilot, f"must be a fitted SimilarityROC; got {plain(pilot)!r}."
         )
     check_is_fitted(pilot)
     if pilot._engine.pairs.images.n_drawn is not None:
-        raise ArgumentError(
-            Argument("pilot"),
-            " names no people, so that it cannot show how errors depend on each other;",
-            remedy="name whom the two images of each pair show, or leave it out.",
+        raise refused(
+            "pilot",
+            None,
+            "names no people, so that it cannot show how errors depend on each other;",
+            "name whom the two images of each pair show, or leave it out.",
         )
     known, pilot_errors, n_groups = {}, {}, []
     for rate in RATES:
@@ -734,11 +734,11 @@ def _by_rate(dependence):
     if not isinstance(dependence, Mapping) or not all(
         isinstance(dependence.get(rate), Dependence) for rate in RATES
     ):
-        raise ArgumentError(
-            Argument("dependence"),
-            " must be a Dependence, or a dict with one for 'far' and one for 'frr'; got "
+        raise refused(
+            "dependence",
+            dependence,
+            "must be a Dependence, or a dict with one for 'far' and one for 'frr'; got "
             f"{plain(dependence)!r}.",
-            value=dependence,
         )
     return {rate: dependence[rate] for rate in RATES}
 
@@ -746,29 +746,28 @@ def _by_rate(dependence):
 def _check_asked(asked, groups, images):
     """Raise unless there is a question, and groups and images for all of them."""
     if not asked:
-        raise ArgumentError(
-            "Nothing was asked.",
-            remedy=(
-                *("Give ", Argument("certify_fmr"), ", ", Argument("certify_fnmr")),
-                *(", ", Argument("detect_factor"), " or ", Argument("policy"), "."),
-            ),
+        raise ValueError(
+            "Nothing was asked. Give certify_fmr, certify_fnmr, detect_factor or policy."
         )
     if images < 2 and any(a.rate == "frr" for a in asked):
-        raise ArgumentError(
-            Argument("images_per_person", images),
-            " leaves no genuine pair, which an FNMR needs.",
-            remedy="Give 2 or more.",
+        raise refused(
+            "images_per_person",
+            images,
+            f"{images!r} leaves no genuine pair, which an FNMR needs.",
+            "Give 2 or more.",
         )
     for a in asked:
         if a.limit >= 1 and groups < 2:
-            raise ArgumentError(
-                Argument("groups", groups),
-                " has no two rates to compare.",
-                remedy="Give 2 or more.",
+            raise refused(
+                "groups",
+                groups,
+                f"{groups!r} has no two rates to compare.",
+                "Give 2 or more.",
             )
         if a.limit >= 1 and a.true_rate * a.true_ratio >= 1:
-            raise ArgumentError(
-                Argument(a.rate, a.true_rate),
-                f" times {a.true_ratio:g} is no rate below 1.",
-                remedy="Give a smaller one.",
+            raise refused(
+                a.rate,
+                a.true_rate,
+                f"{a.true_rate:g} times {a.true_ratio:g} is no rate below 1.",
+                "Give a smaller one.",
             )

@@ -565,9 +565,7 @@ def _check_splits(people, splits, settings):
             if impostors * settings.far < 1:
                 few.setdefault(group, []).append(int(impostors))
     if None in few:
-        problem = (
-            f"is below what the {min(few[None]):,} impostor pairs of a split resolve;"
-        )
+        problem = f"is below what {min(few[None]):,} impostor pairs of a split resolve;"
         remedy = "give a larger one, a smaller n_splits, or more people."
         raise refused("far", settings.far, problem, remedy)
     return [

@@ -67,86 +67,55 @@ class Setting(NamedTuple):
     n_ungrouped: int = 0
 
 
-class _Named(NamedTuple):
-    """Where the class of a named mitigation is, and how it is made.
-
-    The options and the grid are dicts, or functions of a Setting.
-    """
-
-    module: str
-    cls: str
-    options: object
-    grid: object = None
-
-
 # Numbers of clusters that are tried, and people whom a cluster needs to have impostors.
 CLUSTERS, PEOPLE_OF_CLUSTER = (10, 100), 2
 # Share of a person's images that must agree on the group, where not all of them do.
 AGREEMENT = 0.75
 
 
-def _by_level(setting):
-    return {"far": setting.far}
+_COMPARATORS, _PROJECTORS = "skfairfr.comparators", "skfairfr.projectors"
 
 
-def _clusters(setting):
-    """10 and 100 clusters, or as many as there can be of two people each."""
+def _known(setting):
+    """Module, class, options and grid of each name; what is quickest to fit stands first."""
+    own, heads, groups = _COMPARATORS, _PROJECTORS, setting.groups
+    far = {"far": setting.far}
+    # 10 and 100 clusters, or as many as there can be of two people each.
     most = max(setting.n_people // PEOPLE_OF_CLUSTER, 2)
-    return {"n_clusters": sorted({min(n, most) for n in CLUSTERS})}
-
-
-def _one_group_each(setting):
-    """Leave out of a fit whoever has no one group, where there are such people."""
-    return {"min_agreement": AGREEMENT} if setting.n_ungrouped else {}
-
-
-def _groups_in_order(setting):
-    return {"groups": tuple(setting.groups), **_one_group_each(setting)}
-
-
-def _kappas(setting):
-    """Equal concentrations, and one group's above all others' or, of two, either's."""
-    groups = setting.groups
-    if len(groups) == 2:
-        pairs = ((20.0, 20.0), (10.0, 30.0), (30.0, 10.0))
-        return [{"kappa0": [a], "kappa1": [b]} for a, b in pairs]
+    clusters = {"n_clusters": sorted({min(n, most) for n in CLUSTERS})}
+    # Whoever has no one group is left out of a fit, where there are such people.
+    agree = {"min_agreement": AGREEMENT} if setting.n_ungrouped else {}
+    ordered = {"groups": tuple(groups), **agree}
+    # Equal concentrations, and one group's above all others' or, of two, either's.
     equal = dict.fromkeys(groups, 20.0)
     raised = [{g: 30.0 if g == one else 10.0 for g in groups} for one in groups]
-    return [{"kappas": [kappas]} for kappas in (equal, *raised)]
+    kappas = [{"kappas": [each]} for each in (equal, *raised)]
+    if len(groups) == 2:
+        pairs = ((20.0, 20.0), (10.0, 30.0), (30.0, 10.0))
+        kappas = [{"kappa0": [a], "kappa1": [b]} for a, b in pairs]
+    lda = "sklearn.discriminant_analysis", "LinearDiscriminantAnalysis"
+    shrinkage = {"shrinkage": [0.5, 0.9]}
+    return {
+        "as-norm": (own, "CohortNormalizer", {"kind": "as"}, {}),
+        "s-norm": (own, "CohortNormalizer", {"kind": "s"}, {}),
+        "group means out": (own, "GroupMeanRemover", {}, {}),
+        "group thresholds": (own, "GroupThresholds", far, {}),
+        "FSN": (own, "FairScoreNormalizer", far, clusters),
+        "FairCal": (own, "ClusterCalibration", {}, clusters),
+        "WCCN": (own, "WithinClassWhitening", {}, shrinkage),
+        "LDA": (*lda, {"solver": "eigen"}, shrinkage),
+        "PLDA": (own, "PLDAComparator", {}, {"shrinkage": [0.3, 0.7]}),
+        "plain head": (heads, "EthicalModule", ordered, kappas[:1]),
+        "margin head": (heads, "FPRPenaltyProjector", {"alpha": 0.0}, {}),
+        "ethical module": (heads, "EthicalModule", ordered, kappas),
+        "FPR penalty": (heads, "FPRPenaltyProjector", {}, {}),
+        "triplets": (heads, "TripletProjector", {"sampling": "equal"}, {}),
+        "adversary": (heads, "AdversarialProjector", {}, {}),
+        "centroid fairness": (heads, "CentroidFairnessProjector", agree, {}),
+    }
 
 
-def _equal_kappas(setting):
-    return _kappas(setting)[:1]
-
-
-_COMPARATORS, _PROJECTORS = "skfairfr.comparators", "skfairfr.projectors"
-# In the order in which they are fitted: the quickest first.
-_NAMED = {
-    "as-norm": _Named(_COMPARATORS, "CohortNormalizer", {"kind": "as"}),
-    "s-norm": _Named(_COMPARATORS, "CohortNormalizer", {"kind": "s"}),
-    "group means out": _Named(_COMPARATORS, "GroupMeanRemover", {}),
-    "group thresholds": _Named(_COMPARATORS, "GroupThresholds", _by_level),
-    "FSN": _Named(_COMPARATORS, "FairScoreNormalizer", _by_level, _clusters),
-    "FairCal": _Named(_COMPARATORS, "ClusterCalibration", {}, _clusters),
-    "WCCN": _Named(_COMPARATORS, "WithinClassWhitening", {}, {"shrinkage": [0.5, 0.9]}),
-    "LDA": _Named(
-        "sklearn.discriminant_analysis",
-        "LinearDiscriminantAnalysis",
-        {"solver": "eigen"},
-        {"shrinkage": [0.5, 0.9]},
-    ),
-    "PLDA": _Named(_COMPARATORS, "PLDAComparator", {}, {"shrinkage": [0.3, 0.7]}),
-    "plain head": _Named(_PROJECTORS, "EthicalModule", _groups_in_order, _equal_kappas),
-    "margin head": _Named(_PROJECTORS, "FPRPenaltyProjector", {"alpha": 0.0}),
-    "ethical module": _Named(_PROJECTORS, "EthicalModule", _groups_in_order, _kappas),
-    "FPR penalty": _Named(_PROJECTORS, "FPRPenaltyProjector", {}),
-    "triplets": _Named(_PROJECTORS, "TripletProjector", {"sampling": "equal"}),
-    "adversary": _Named(_PROJECTORS, "AdversarialProjector", {}),
-    "centroid fairness": _Named(
-        _PROJECTORS, "CentroidFairnessProjector", _one_group_each
-    ),
-}
-MITIGATIONS = tuple(_NAMED)
+MITIGATIONS = tuple(_known(Setting(1e-3, [])))
 # Heads trained without regard to groups: what others do beyond training a head.
 CONTROLS = ("plain head", "margin head")
 
@@ -167,7 +136,7 @@ def read_methods(methods, setting):
     """
     found, left_out = [], []
     if methods is None:
-        for name in MITIGATIONS:
+        for name in _known(setting):
             try:
                 found.append(named_mitigation(name, setting))
             except ImportError as error:
@@ -195,19 +164,20 @@ def read_methods(methods, setting):
 
 def named_mitigation(name, setting):
     """The mitigation of a name, as :func:`read_methods` returns it."""
-    if name not in _NAMED:
+    known = _known(setting)
+    if name not in known:
         problem = f"has {plain(name)!r}, which is no mitigation known by name."
         remedy = (
-            f"{suggestion(name, MITIGATIONS)}Known are: {', '.join(MITIGATIONS)}. In "
+            f"{suggestion(name, known)}Known are: {', '.join(known)}. In Python give "
         )
-        remedy += "Python give others as a dict, {name: estimator}."
-        raise refused("methods", name, problem, remedy)
-    module, cls, options, grid = _NAMED[name]
+        raise refused(
+            "methods", name, problem, f"{remedy}others as a dict, {{name: estimator}}."
+        )
+    module, cls, options, grid = known[name]
     try:
         made = getattr(import_module(module), cls)
     except AttributeError as error:
         raise ImportError(f"{cls} is not in {module}", name=module) from error
-    options, grid = (p(setting) if callable(p) else p for p in (options, grid))
     note = ""
     if "min_agreement" in options:
         note = (
@@ -215,7 +185,7 @@ def named_mitigation(name, setting):
             f"whose images agree to less than {100 * AGREEMENT:.0f} % are left out of its fits, "
             "and judged as all others."
         )
-    candidates = [] if grid is None else list(ParameterGrid(grid))
+    candidates = list(ParameterGrid(grid)) if grid else []
     return Mitigation(name, made(**options), candidates, note)
 
 
@@ -227,16 +197,10 @@ def _own_mitigation(name, given):
     parts = (estimator, _last_of(estimator))
     usable = any(hasattr(part, way) for part in parts for way in ways)
     if isinstance(estimator, type) or not (usable and hasattr(estimator, "get_params")):
-        problem = (
-            f"has {name!r} with {plain(estimator)!r}, which is neither a name nor an "
-        )
-        problem += (
-            "instance of an estimator that transforms embeddings or scores pairs;"
-        )
-        remedy = "inherit from skfairfr.comparators.Comparator, or from sklearn.base."
-        remedy += (
-            "BaseEstimator and have fit with transform(X) or score_matrix(X1, X2)."
-        )
+        problem = f"has {name!r} with {plain(estimator)!r}, neither a name nor an instance of "
+        problem += "an estimator that transforms embeddings or scores pairs;"
+        remedy = "inherit from skfairfr.comparators.Comparator, or from sklearn's "
+        remedy += "BaseEstimator with fit and transform(X) or score_matrix(X1, X2)."
         raise refused("methods", given, problem, remedy)
     try:
         candidates = [] if grid is None else list(ParameterGrid(grid))

@@ -131,18 +131,13 @@ class BestTradeOff(BaseEstimator):
             problem = "must be None, a share of at least 0 as 0.05, or '1se'; got "
             raise refused("tolerance", tolerance, f"{problem}{tolerance!r}.")
         if isinstance(names, str) or not names or len(set(names)) < len(names):
-            problem = (
-                "must be names of different scores, as ('bfar', 'frr_at_far'); got "
-            )
-            raise refused("metrics", names, f"{problem}{names!r}.")
+            problem = f"must be names of different scores; got {names!r}."
+            raise refused("metrics", names, problem)
         chosen_by = () if tolerance is None else (self.prefer,)
         signed = [n for n in (*names, *chosen_by) if is_signed(n)]
         if signed:
-            problem = (
-                f"has {signed[0]!r}, a signed ratio, of which neither more nor less is "
-            )
-            remedy = "choose by 'bfar' or 'bfrr'."
-            raise refused("metrics", names, f"{problem}better;", remedy)
+            problem = f"has {signed[0]!r}, a signed ratio, which cannot be minimised;"
+            raise refused("metrics", names, problem, "choose by 'bfar' or 'bfrr'.")
         return list(names)
 
 
@@ -150,11 +145,9 @@ def _metric(cv_results, name):
     """Mean of a metric, the negated score, for each candidate."""
     values = -mean_score(cv_results, name)
     if (values[np.isfinite(values)] < 0).any():
-        problem = (
-            f"has {name!r}, which is positive for some candidate, and so not minus an "
-        )
-        remedy = "Give scores that come negated, as skfairfr's scorers do."
-        raise refused("metrics", name, f"{problem}error rate or a disparity.", remedy)
+        problem = f"has {name!r}, which is positive for some candidate;"
+        remedy = "give scores that are minus a rate or a disparity, as skfairfr's are."
+        raise refused("metrics", name, problem, remedy)
     return values
 
 

@@ -346,12 +346,8 @@ class BaseProjector(
             if isinstance(self.head, str):
                 asked = self.head, *self._sizes(n_features)
             if asked != had:
-                problem = (
-                    "goes on with a head whose kind and numbers of features in, hidden "
-                )
-                problem += (
-                    f"and out are {had}, but X and the parameters ask for {asked};"
-                )
+                problem = "goes on with a head of kind and features in, hidden and out "
+                problem += f"{had}, and X and the parameters ask for {asked};"
                 raise refused("warm_start", True, problem, "set warm_start=False.")
             return deepcopy(self.head_).train().requires_grad_(True)
         if not isinstance(self.head, str):
@@ -373,13 +369,10 @@ class BaseProjector(
         start = sums_by_identity(rows, people, head)
         nowhere = np.flatnonzero(~start.any(axis=1))
         if nowhere.size:
-            problem = "has no direction to start from for identity "
-            problem += (
-                f"{people.identities.tolist()[nowhere[0]]!r}, whose mean is zero;"
-            )
-            raise refused(
-                "X", None, problem, "drop rows of zeros, or use init='random'."
-            )
+            who = people.identities.tolist()[nowhere[0]]
+            problem = f"has no direction for identity {who!r} to start from: its mean is zero;"
+            remedy = "drop rows of zeros, or use init='random'."
+            raise refused("X", None, problem, remedy)
         # A file without people has none.
         if warm and "centroids_" in vars(self):
             had = dict(zip(self.identities_.tolist(), self.centroids_, strict=True))

@@ -335,10 +335,8 @@ def _order(found, given):
     labels = [_joined(label) for label in given]
     unknown = [label for label in found.tolist() if label not in labels]
     if unknown or len(set(labels)) < len(labels):
-        problem = (
-            f"must name each of the groups {found.tolist()} of sensitive_features "
-        )
-        raise refused("groups", given, f"{problem}once; got {tuple(labels)!r}.")
+        problem = f"must name each of {found.tolist()} once; got {tuple(labels)!r}."
+        raise refused("groups", given, problem)
     return np.array(labels)
 
 

@@ -122,15 +122,9 @@ class OwnHead(nn.Module):
         with torch.no_grad():
             out = module.eval()(rows) if isinstance(module, nn.Module) else None
         if not isinstance(out, torch.Tensor) or out.ndim != 2 or len(out) != 2:
-            problem = (
-                f"must be a name, a torch module from (n_samples, {n_features}) to "
-            )
-            problem += (
-                "(n_samples, n_features_out) tensors, or a function of the number of "
-            )
-            raise refused(
-                "head", given, f"{problem}features that makes one; got {given!r}."
-            )
+            problem = f"must be a name, a torch module of {n_features} features, or a function "
+            problem += f"of their number that makes one; got {given!r}."
+            raise refused("head", given, problem)
         self.module = module.train()
         self.sizes = n_features, None, out.shape[1]
 

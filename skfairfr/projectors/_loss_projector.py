@@ -205,10 +205,8 @@ class LossProjector(BaseProjector):
             return float(loss(embeddings, y))
         if self.monitor != "loss":
             return float("nan")
-        problem = (
-            f"is 'loss', which cannot be measured: {self.loss!r} has weights of the "
-        )
-        problem += "people trained on, and the people held out have none."
+        problem = "is 'loss', which cannot be measured: the loss has weights of those "
+        problem += "trained on, and people held out have none."
         remedy = "Set monitor='frr_at_far', or validation_fraction=0."
         raise refused("monitor", self.monitor, problem, remedy)
 

@@ -161,10 +161,8 @@ def agree_on_group(identity, group, min_agreement):
         found = {label: n for label, n in found if n} or "unknown for all"
         problem = "disagrees between the images of identity "
         problem += f"{identity.values.tolist()[who]!r}, or is unknown: {found}."
-        remedy = (
-            "Set min_agreement=0.75 to keep the identities whose images agree to that "
-        )
-        remedy += "share (the rest are left out and counted), or correct the labels."
+        remedy = "Set min_agreement=0.75 to leave out people whose images agree to less than "
+        remedy += "that share, or correct the labels."
         raise refused("sensitive_features", None, problem, remedy)
     return np.where(agreed, chosen, -1), agreed & (most < n_known)
 
@@ -201,9 +199,7 @@ def people_by_group(identity, group, min_agreement):
     chosen, unified = agree_on_group(identity, group, min_agreement)
     kept = chosen >= 0
     if kept.sum() < 2:
-        problem = (
-            f"leaves {int(kept.sum())} of {kept.size} identities, and two are needed;"
-        )
+        problem = f"leaves {int(kept.sum())} of {kept.size} people, and two are needed;"
         remedy = "lower it, or correct sensitive_features."
         raise refused("min_agreement", min_agreement, problem, remedy)
     people = replace(everyone(identity, group), attribute=chosen).of(kept)
@@ -225,9 +221,7 @@ def mean_value(identity, group):
     try:
         values = group.values.astype(np.float64)
     except (TypeError, ValueError):
-        problem = (
-            f"holds the labels {group.values.tolist()[:5]}, and kappas is a function;"
-        )
+        problem = f"holds {group.values.tolist()[:5]}, and kappas is of numbers;"
         remedy = "give numbers, or kappas={label: kappa}."
         raise refused("sensitive_features", None, problem, remedy) from None
     known = group.codes >= 0
@@ -263,12 +257,9 @@ def hold_out(people, fraction, rng):
         chosen[members[: round(fraction * members.size)]] = True
     several = (np.bincount(people.y) > 1) & chosen
     if chosen.sum() < 2 or (~chosen).sum() < 2 or not several.any():
-        problem = (
-            f"{fraction} holds out {int(chosen.sum())} of {chosen.size} identities, "
-        )
-        problem += f"{int(several.sum())} of them with two images; both parts need two people, "
-        problem += "and that held out one with two images."
-        remedy = "Give more people or another fraction."
+        problem = f"{fraction} holds out {int(chosen.sum())} of {chosen.size} people, "
+        problem += f"{int(several.sum())} of them with two images;"
+        remedy = "both parts need two people, and one held out two images."
         raise refused("validation_fraction", fraction, problem, remedy)
     return people.of(~chosen), people.of(chosen)
 
@@ -363,9 +354,7 @@ class GroupFARs(HeldOutNumbers):
         if not self.resolved or (self.n_impostors == 0).any():
             found = dict(zip(labels.tolist(), self.n_impostors.tolist(), strict=True))
             problem = f"is {self.far:g}, which the impostor pairs within the groups of the people "
-            problem += (
-                f"held out do not resolve: {found}. Dynamic sampling follows their FAR;"
-            )
+            problem += f"held out, {found}, do not resolve;"
             remedy = "give more people, a larger validation_fraction or far, or "
             raise refused("far", self.far, problem, f"{remedy}sampling='adjusted'.")
 
@@ -436,9 +425,7 @@ def _check_monitor(images, monitor, far):
     scopes = [None] if monitor == "frr_at_far" else _within_groups(images)
     if not scopes or scopes == [(0, 0)]:
         problem = f"is {monitor!r}, which compares groups; held out are {len(scopes)};"
-        remedy = (
-            "give sensitive_features, a larger validation_fraction, or monitor='loss'."
-        )
+        remedy = "give sensitive_features, hold more people out, or use monitor='loss'."
         raise refused("monitor", monitor, problem, remedy)
     totals = Totals(images, "pair", "all")
     fewest = min(totals.count(scope) for scope in scopes)
@@ -446,9 +433,9 @@ def _check_monitor(images, monitor, far):
     remedy = "give more people, a larger validation_fraction or monitor_far"
     if fewest * far < 1 or (monitor != "bfar" and genuine == 0):
         problem = (
-            f"is {far:g}, which the {fewest} impostor and {genuine} genuine pairs of "
+            f"is {far:g}, which {fewest} impostor and {genuine} genuine pairs held "
         )
-        problem += "people held out (of the group with the fewest) do not resolve;"
+        problem += "out (of the group with the fewest) do not resolve;"
         raise refused("monitor_far", far, problem, f"{remedy}, or monitor='loss'.")
     if fewest * far < MIN_ERRORS:
         warn_caller(

@@ -16,7 +16,7 @@ import joblib
 import numpy as np
 import torch
 from skorch import NeuralNet
-from skorch.callbacks import Callback
+from skorch.callbacks import Callback, LRScheduler
 from torch.utils._pytree import tree_map
 
 from skfairfr.samplers._torch import GroupSampler
@@ -264,13 +264,9 @@ def _check_positions(positions, n_train):
     positions = np.asarray(positions)
     shape = positions.ndim == 1 and positions.size and positions.dtype.kind in "iu"
     if not shape or positions.min() < 0 or positions.max() >= n_train:
-        problem = (
-            f"must give positions in 0..{n_train - 1}, among the images trained on, as "
-        )
-        problem += (
-            f"integers of shape (n_draws,), one at least; got shape {positions.shape}, "
-        )
-        problem += f"type {positions.dtype}: {positions.ravel()[:5]}."
+        problem = f"must give positions in 0..{n_train - 1}, integers of shape (n_draws,); got "
+        shown = positions.ravel()[:5]
+        problem += f"shape {positions.shape}, type {positions.dtype}: {shown}."
         raise refused("sampler", positions, problem)
     return torch.as_tensor(positions.astype(np.int64))
 
@@ -283,6 +279,14 @@ class Schedule(Callback):
 
     def __init__(self, fall):
         self.fall = fall
+
+    def on_train_begin(self, net, **kwargs):
+        of_caller = any(isinstance(c, LRScheduler) for _, c in net.callbacks_)
+        if self.fall is not None and of_caller:
+            raise ValueError(
+                "final_lr sets the rate of every epoch, and an LRScheduler among callbacks "
+                "does so, too; set final_lr=None."
+            )
 
     def on_epoch_begin(self, net, **kwargs):
         groups = net.optimizer_.param_groups

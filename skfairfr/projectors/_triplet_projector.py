@@ -104,7 +104,8 @@ class TripletProjector(BaseProjector):
         Learning rate of the first epoch, times 64 / n_features for the residual head; the
         paper's 1e-5 is for a whole encoder.
     final_lr : float, default=1e-5
-        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+        Learning rate of the last epoch, reached geometrically; None keeps ``lr``, and
+        leaves it to an LRScheduler among ``callbacks``.
     optimizer : {"adam"}, class or partial, default="adam"
         As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
@@ -252,11 +253,8 @@ class TripletProjector(BaseProjector):
         self.n_left_out_ = int((~paired).sum())
         if paired.sum() < 2:
             where = "" if domain is None else " in both domains"
-            problem = (
-                f"holds {int(paired.sum())} of {paired.size} identities with two images"
-            )
-            problem += f"{where}, and triplets need two people with a pair;"
-            raise refused("y", None, problem, "give more images of more people.")
+            problem = f"holds {int(paired.sum())} people with two images{where};"
+            raise refused("y", None, problem, "triplets need two: give more images.")
         return people.of(paired)
 
     @property
@@ -288,19 +286,14 @@ class TripletProjector(BaseProjector):
             remedy = "leave sampling='natural' and homogeneous=False with a sampler."
             raise refused("sampler", self.sampler, problem, remedy)
         if group is None and (drawn or self.group_weights is not None):
-            problem = f"is None, and sampling={self.sampling!r} with homogeneous="
-            problem += (
-                f"{self.homogeneous} and group_weights={self.group_weights!r} draws by "
-            )
+            problem = "is None, and sampling, homogeneous or group_weights need it;"
             remedy = "give it to fit, or y=face_labels(identity, group)."
-            raise refused("sensitive_features", None, f"{problem}group;", remedy)
+            raise refused("sensitive_features", None, problem, remedy)
 
     def _hold_out(self, people, rng):
         """As the base does; all are trained on where they are too few to hold any out."""
         if self.validation_fraction == 0 and self.sampling == "dynamic":
-            problem = (
-                "is 'dynamic' and follows the FAR within groups of people held out;"
-            )
+            problem = "is 'dynamic' and follows FARs of people held out;"
             remedy = "set validation_fraction=0.2, or another sampling."
             raise refused("sampling", self.sampling, problem, remedy)
         try:
@@ -376,17 +369,13 @@ def starting_weights(sampling, group_weights, labels, counts):
         If the weights do not fit the sampling or the groups.
     """
     if group_weights is not None and sampling not in ("adjusted", "dynamic"):
-        problem = (
-            "are for sampling='adjusted', or where 'dynamic' starts; with sampling="
-        )
-        remedy = "Change one of the two."
-        problem += f"{sampling!r} they would be ignored."
+        problem = f"would be ignored with sampling={sampling!r};"
+        remedy = "they are for 'adjusted', or where 'dynamic' starts."
         raise refused("group_weights", group_weights, problem, remedy)
     if sampling == "adjusted" and group_weights is None:
-        problem = (
-            "is None, and sampling='adjusted' needs {label: weight} with an entry for "
-        )
-        raise refused("group_weights", None, f"{problem}each of {labels.tolist()}.")
+        problem = "is None, and sampling='adjusted' draws by it;"
+        remedy = f"give {{label: weight}} for each of {labels.tolist()}."
+        raise refused("group_weights", None, problem, remedy)
     if group_weights is not None:
         return adjusted_weights(group_weights, labels)
     if sampling == "natural":

@@ -6,22 +6,10 @@ from itertools import islice
 import narwhals.stable.v2 as nw
 
 from skfairfr._core._pairs import usual_far_max
-from skfairfr.report._data import Attempts, EmbeddingData, PairData, Reading
-from skfairfr.utils._errors import (
-    Argument,
-    ArgumentError,
-    kind_of_value,
-    plain,
-    size_of,
-)
+from skfairfr.report._data import EmbeddingData, PairData
+from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused, size_of
 from skfairfr.utils._labels import check_length, check_text, to_column, to_columns
-from skfairfr.utils._validation import (
-    check_line,
-    check_option,
-    check_scores,
-    check_seed,
-    count_images,
-)
+from skfairfr.utils._validation import check_line, check_scores, count_images
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
@@ -41,24 +29,15 @@ def check_data(data, argument="columns", *, named=True):
         Whether the caller gave the names of the columns.
     """
     if not isinstance(data, EmbeddingData | PairData):
-        raise ArgumentError(
-            Argument("data"),
-            f" must be an EmbeddingData or a PairData; got {kind_of_value(data)}.",
-            remedy="Give EmbeddingData(X, y, columns), or what read_data reads.",
-            value=data,
+        raise refused(
+            "data",
+            data,
+            f"must be an EmbeddingData or a PairData; got {kind_of_value(data)}.",
+            "Give EmbeddingData(X, y, columns), or what read_data reads.",
         )
     _check_names(data.columns, argument if named else "attribute")
-    for name, kind in (("reading", Reading), ("attempts", Attempts)):
-        value = getattr(data, name)
-        if not isinstance(value, kind | None):
-            raise ArgumentError(
-                Argument(name),
-                f" is made by read_data; got {kind_of_value(value)}.",
-                remedy="Leave it out.",
-                value=value,
-            )
-    check = _check_images if isinstance(data, EmbeddingData) else _check_listed
-    check(data, argument, named)
+    embedded = isinstance(data, EmbeddingData)
+    (_check_images if embedded else _check_listed)(data, argument, named)
     check_text(data.columns, "attribute")
 
 
@@ -72,28 +51,23 @@ def choose_far_max(n_images, far):
     return rule if far is None else max(rule, float(far.max()))
 
 
-def check_ranges(options):
-    """Raise where an option that is used before a fit, or without one, is out of range."""
-    check_option(options.average, "average", ("pair", "identity"))
-    check_option(options.impostors, "impostors", ("all", "same_group"))
-    check_seed(options.random_state)
-
-
 def restated(error, argument, value):
     """An error about a part of an argument as one about the argument, an ArgumentError."""
-    problem, remedy = str(error), ()
-    if isinstance(error, ArgumentError):
-        problem, remedy = error.problem, error.remedy.parts
-    return ArgumentError(Argument(argument), ": ", problem, remedy=remedy, value=value)
+    if getattr(error, "argument", None) == argument:
+        return error
+    remedy = error.remedy if isinstance(error, ArgumentError) else ""
+    problem = str(error).removesuffix(remedy).rstrip()
+    return refused(argument, value, f"cannot be used: {problem}", remedy)
 
 
 def check_about(about):
     """Raise unless these are texts about a test by name."""
     if not isinstance(about, Mapping) or about.keys() - {*ABOUT}:
-        raise ArgumentError(
-            Argument("about"),
-            f" must be a dict of {', '.join(ABOUT)}; got {plain(about)!r}.",
-            value=about,
+        raise refused(
+            "about",
+            about,
+            f"must be a dict; got {plain(about)!r}.",
+            f"Give texts for some of {', '.join(ABOUT)}.",
         )
     for name, text in about.items():
         check_line(text, name)
@@ -107,11 +81,11 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
         empty = not native.columns
     if sensitive_features is None or empty:
         problem = "is None" if sensitive_features is None else "has no column"
-        raise ArgumentError(
-            Argument("sensitive_features"),
-            f" {problem}, and an audit compares the groups of one attribute at least;",
-            remedy="give the group of each image.",
-            value=sensitive_features,
+        raise refused(
+            "sensitive_features",
+            sensitive_features,
+            f"{problem}, and an audit compares the groups of one attribute at least;",
+            "give the group of each image.",
         )
     columns = (pair_columns if of_pairs else named_columns)(sensitive_features)
     if columns is None:
@@ -120,12 +94,12 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
             labels, name = groups_of_both(labels, "sensitive_features"), name_of_both
         return {attribute or name(labels) or UNNAMED: labels}, False
     if attribute is not None:
-        raise ArgumentError(
-            Argument("attribute", attribute),
-            " names labels that come without a name, and ",
-            Argument("sensitive_features"),
-            f" names its own ({', '.join(columns)});",
-            remedy="leave it out.",
+        raise refused(
+            "attribute",
+            attribute,
+            f"{attribute!r} names labels that come without a name, and sensitive_features "
+            f"names its own ({', '.join(columns)});",
+            "leave it out.",
         )
     return columns, True
 
@@ -160,20 +134,21 @@ def name_of_both(both):
 
 def check_people(identities, y_true):
     """Raise unless pairs name their people, or say which of them are genuine."""
-    if (identities is None) != (y_true is None):
-        return
-    given = "are None" if y_true is None else "were both given"
-    raise ArgumentError(
-        *(Argument("identities"), " and ", Argument("y_true"), f" {given};"),
-        remedy="give whom the images show or, where no person is known, y_true alone.",
-    )
+    if (identities is None) == (y_true is None):
+        given = "are None" if y_true is None else "were both given"
+        raise refused(
+            "identities",
+            identities,
+            f"and y_true {given};",
+            "give whom the images show or, where no person is known, y_true alone.",
+        )
 
 
 def pair_columns(sensitive_features):
     """Name -> labels of both images; None where labels come without names."""
     if isinstance(sensitive_features, dict):
         return {
-            str(name): groups_of_both(both, "sensitive_features", f" of {name!r}")
+            str(name): groups_of_both(both, f"sensitive_features[{name!r}]")
             for name, both in sensitive_features.items()
         }
     both = groups_of_both(sensitive_features, "sensitive_features")
@@ -181,15 +156,16 @@ def pair_columns(sensitive_features):
     if first is None and second is None:
         return None
     if first is None or second is None or list(first) != list(second):
-        raise ArgumentError(
-            Argument("sensitive_features"),
-            " must have the same columns for the first and the second image of a pair;",
-            remedy="give two frames with columns of the same names.",
+        raise refused(
+            "sensitive_features",
+            sensitive_features,
+            "must have the same columns for the first and the second image of a pair;",
+            "give two frames with columns of the same names.",
         )
     return {name: (first[name], second[name]) for name in first}
 
 
-def groups_of_both(values, name, where=""):
+def groups_of_both(values, name):
     """Labels of both images of each pair, a tuple of two; one column is that of both."""
     native = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
@@ -200,12 +176,10 @@ def groups_of_both(values, name, where=""):
     else:
         # The first two tell labels from columns.
         is_one = _is_column(values) and all(map(_is_label, islice(values, 2)))
-    if is_one:
-        return (values, values)
-    return two_columns(values, name, where)
+    return (values, values) if is_one else two_columns(values, name)
 
 
-def two_columns(values, name, where="", needed=True):
+def two_columns(values, name, needed=True):
     """Labels of the first and of the second image of each pair, a tuple of two.
 
     Parameters
@@ -213,8 +187,6 @@ def two_columns(values, name, where="", needed=True):
     values : tuple or array of two array-likes, shape (n_pairs,)
     name : str
         The argument, for messages.
-    where : str, default=""
-        Which part of it, for messages.
     needed : bool, default=True
         Whether either may not be None.
     """
@@ -222,74 +194,60 @@ def two_columns(values, name, where="", needed=True):
     is_one = isinstance(native, nw.DataFrame | nw.Series | str | dict)
     if not is_one and size_of(values) == 2:
         both = tuple(values)
-        if all(
-            _is_column(column) or (column is None and not needed) for column in both
-        ):
+        if all(_is_column(c) or (c is None and not needed) for c in both):
             return both
-    raise ArgumentError(
-        Argument(name),
-        f"{where} must be a tuple of two array-likes, for the first and for the second "
-        f"image of each pair; got {kind_of_value(values)}.",
-        value=values,
+    raise refused(
+        name,
+        values,
+        "must be a tuple of two array-likes, for the first and for the second image of "
+        f"each pair; got {kind_of_value(values)}.",
     )
 
 
 def _check_names(columns, argument):
     """Raise unless columns have names, all of them texts."""
-    if not isinstance(columns, Mapping):
-        raise ArgumentError(
-            Argument(argument),
-            " must be a dict of names to the labels of each row; got "
-            f"{kind_of_value(columns)}.",
-            remedy='Give {"gender": labels}.',
-            value=columns,
+    names = [0] if not isinstance(columns, Mapping) else columns
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        got = kind_of_value(columns) if names is not columns else f"{plain(wrong[0])!r}"
+        raise refused(
+            argument,
+            columns,
+            f"must be a dict of names, as texts, to the labels of each row; got {got}.",
+            'Give {"gender": labels}.',
         )
-    for name in columns:
-        if not isinstance(name, str):
-            raise ArgumentError(
-                Argument(argument),
-                f" has the name {plain(name)!r}, and names are texts;",
-                remedy=f"give {str(name)!r}.",
-                value=name,
-            )
 
 
 def _check_images(data, argument, named):
     """Raise unless embeddings and all their labels have one number of rows."""
     n_images = count_images(data.X)
-    check_length(to_column(data.y, "y"), n_images, "y", "X")
-    for name in ("domain", "names"):
+    for name in ("y", "domain", "names"):
         labels = getattr(data, name)
-        if labels is not None:
+        if labels is not None or name == "y":
             check_length(to_column(labels, name), n_images, name, "X")
-    for name, labels in data.columns.items():
-        where = f"[{name!r}]" if named else ""
-        for column in to_columns(labels, f"{argument}{where}"):
-            check_length(column, n_images, argument, "X", where)
+    for key, labels in data.columns.items():
+        name = f"{argument}[{key!r}]" if named else argument
+        for column in to_columns(labels, name):
+            check_length(column, n_images, name, "X")
 
 
 def _check_listed(data, argument, named):
     """Raise unless scores and the labels of both images have one number of rows."""
     check_people(data.identities, data.y_true)
     n_pairs = check_scores(data.y_score, "y_score").size
+    sides = {"image_names": two_columns(data.image_names, "image_names", needed=False)}
     if data.y_true is not None:
         check_length(to_column(data.y_true, "y_true"), n_pairs, "y_true", "y_score")
     else:
-        both = two_columns(data.identities, "identities")
-        _check_sides(both, n_pairs, "identities")
-    both = two_columns(data.image_names, "image_names", needed=False)
-    _check_sides(both, n_pairs, "image_names")
-    for name, labels in data.columns.items():
-        both = two_columns(labels, argument, f"[{name!r}]")
-        _check_sides(both, n_pairs, argument, f"[{name!r}]" if named else "")
-
-
-def _check_sides(both, n_pairs, argument, where=""):
-    for side, labels in enumerate(both):
-        if labels is not None:
-            place = f"{where}[{side}]"
-            column = to_column(labels, f"{argument}{place}")
-            check_length(column, n_pairs, argument, "y_score", place)
+        sides["identities"] = two_columns(data.identities, "identities")
+    for key, labels in data.columns.items():
+        name = f"{argument}[{key!r}]"
+        sides[name if named else argument] = two_columns(labels, name)
+    for name, both in sides.items():
+        for side, labels in enumerate(both):
+            if labels is not None:
+                column = to_column(labels, f"{name}[{side}]")
+                check_length(column, n_pairs, f"{name}[{side}]", "y_score")
 
 
 def _is_column(value):

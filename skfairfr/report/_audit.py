@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass, replace
-from inspect import signature
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +13,6 @@ from skfairfr.report._arguments import (
     check_about,
     check_data,
     check_people,
-    check_ranges,
     choose_far_max,
     columns_of,
     restated,
@@ -53,8 +51,8 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
-from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
-from skfairfr.utils._validation import check_container
+from skfairfr.utils._errors import kind_of_value, plain, refused
+from skfairfr.utils._validation import check_container, check_seed
 from skfairfr.utils._words import percent, printable
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -124,7 +122,6 @@ def audit(
     >>> finding.rate, finding.group, finding.verdict
     ('far', 'female', 'worse')
     """
-    check_options(options)
     check_container(sensitive_features, "sensitive_features")
     columns, named = columns_of(sensitive_features, attribute)
     data = EmbeddingData(X, y, columns, domain, similarity=similarity)
@@ -191,7 +188,6 @@ def audit_pairs(
     >>> [row.group for row in found.audits[0].groups]
     [None, 'f', 'm']
     """
-    check_options(options)
     check_people(identities, y_true)
     if identities is not None:
         identities = two_columns(identities, "identities")
@@ -309,7 +305,7 @@ def audit_data(
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
     groups = checked_groups(data, chosen)
-    check_ranges(options)
+    check_seed(random_state)
     far_max = choose_far_max(data.people().size, points.far)
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [INDEPENDENT] if data.independent else []
@@ -403,17 +399,6 @@ class AuditOptions:
         return {name: v for name, v in vars(self).items() if name != "n_jobs"}
 
 
-def check_options(options):
-    """Raise unless :func:`audit_data` has these options."""
-    known = [name for name in signature(audit_data).parameters if name != "data"]
-    for name, value in options.items():
-        if name not in known:
-            raise TypeError(
-                f"{name}={plain(value)!r} is no option of an audit; leave it out, or give "
-                f"one of {', '.join(known)}."
-            )
-
-
 def points_on(threshold_from, data, points, options):
     """Operating points whose thresholds other data set.
 
@@ -487,21 +472,23 @@ def check_groups(group, attribute, lost=()):
 def check_one_threshold(impostors, attributes, how):
     """Raise where the groups of several attributes were to set one threshold."""
     if impostors == "same_group" and len(attributes) > 1:
-        raise ArgumentError(
-            Argument("impostors", "same_group"),
-            " sets one threshold by the groups of one attribute; got "
+        raise refused(
+            "impostors",
+            "same_group",
+            f"'same_group' sets one threshold by the groups of one attribute; got "
             f"{len(attributes)}:",
-            remedy=f"{how} one at a time.",
+            f"{how} one at a time.",
         )
 
 
 def all_combinations(names):
     """Every attribute, then every combination of two, of three and so on."""
     if not names:
-        raise ArgumentError(
-            Argument("attributes"),
-            " are none, and an audit compares the groups of one at least;",
-            remedy="name a column of the data.",
+        raise refused(
+            "attributes",
+            None,
+            "are none, and an audit compares the groups of one at least;",
+            "name a column of the data.",
         )
     sizes = range(1, len(names) + 1)
     return [chosen for size in sizes for chosen in combinations(names, size)]
@@ -670,54 +657,49 @@ def _settings_of(data, points, asked, options, threshold_from):
 
 def _other_data(threshold_from, data, attributes):
     """The data that set thresholds, read as the audited ones were where they are a path."""
+
+    def refuse(problem, remedy):
+        raise refused("threshold_from", threshold_from, problem, remedy)
+
     is_path = isinstance(threshold_from, str | os.PathLike)
     if is_path and data.reading is None:
-        raise ArgumentError(
+        refuse(
             f"{os.fspath(threshold_from)!r} can only be read as the audited data were, and "
             "these are arrays;",
-            remedy="give an EmbeddingData or a PairData, such as read_data reads.",
+            "give an EmbeddingData or a PairData, such as read_data reads.",
         )
     kinds = {True: "scored pairs", False: "embeddings"}
     audited = isinstance(data, PairData)
     if not is_path and not isinstance(threshold_from, EmbeddingData | PairData):
-        raise ArgumentError(
-            "thresholds are set on data of the kind that is audited; got "
-            f"{kind_of_value(threshold_from)}:",
-            remedy=f"give {'a PairData' if audited else 'an EmbeddingData'}.",
+        refuse(
+            f"must be data of the kind that is audited; got {kind_of_value(threshold_from)}:",
+            f"give {'a PairData' if audited else 'an EmbeddingData'}.",
         )
-    other = (
+    pairs = (
         holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData)
     )
-    if other != audited:
-        what = repr(os.fspath(threshold_from)) if is_path else "this"
-        raise ArgumentError(
-            f"{what} holds {kinds[other]}, and the audited data are {kinds[audited]};",
-            remedy="give files of one kind, whose scores mean the same.",
+    if pairs != audited:
+        refuse(
+            f"holds {kinds[pairs]}, and the audited data are {kinds[audited]};",
+            "give files of one kind, whose scores mean the same.",
         )
-    if not is_path:
-        check_data(threshold_from)
-        for name in attributes:
-            if name not in threshold_from.columns:
-                raise ArgumentError(
-                    f"this has no column {name!r}, by whose groups ",
-                    Argument("impostors", "same_group"),
-                    " sets the threshold;",
-                    remedy="give it the columns of the audited data.",
-                )
-        _check_alike(threshold_from, data)
-        return threshold_from
-    # The labels named are those of the audited file.
-    other = read_data(
-        threshold_from, attributes, **data.reading.options | {"labels": None}
-    )
-    return other if audited else replace(other, similarity=data.similarity)
-
-
-def _check_alike(other, data):
-    """Raise if other embeddings are compared in another way than the audited ones."""
-    ways = [getattr(part, "similarity", "cosine") for part in (other, data)]
+    if is_path:
+        # The labels named are those of the audited file.
+        options = data.reading.options | {"labels": None}
+        other = read_data(threshold_from, attributes, **options)
+        return other if audited else replace(other, similarity=data.similarity)
+    check_data(threshold_from)
+    for name in attributes:
+        if name not in threshold_from.columns:
+            refuse(
+                f"has no column {name!r}, by whose groups impostors='same_group' sets the "
+                "threshold;",
+                "give it the columns of the audited data.",
+            )
+    ways = [getattr(part, "similarity", "cosine") for part in (threshold_from, data)]
     if ways[0] is not ways[1] and not ways[0] == ways[1]:
-        raise ArgumentError(
-            f"this is compared by {ways[0]!r}, and the audited data by {ways[1]!r};",
-            remedy=("give both one ", Argument("similarity"), "."),
+        refuse(
+            f"is compared by {ways[0]!r}, and the audited data by {ways[1]!r};",
+            "give both one similarity.",
         )
+    return threshold_from

@@ -17,7 +17,6 @@ from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
 from skfairfr.report._arguments import (
     check_about,
     check_data,
-    check_ranges,
     choose_far_max,
     restated,
 )
@@ -43,6 +42,7 @@ from skfairfr.report._records import (
 )
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
+from skfairfr.utils._validation import check_seed
 from skfairfr.utils._words import TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
@@ -162,7 +162,7 @@ def compare_systems(
     groups = checked_groups(common[0], chosen)
     asked = average, impostors, *plain((n_resamples, confidence_level))
     options = AuditOptions(*asked, n_jobs, random_state)
-    check_ranges(options)
+    check_seed(random_state)
     far_max = choose_far_max(common[0].people().size, points.far)
     points = replace(points, far_max=far_max)
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]

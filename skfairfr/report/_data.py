@@ -23,7 +23,7 @@ from skfairfr.metrics._pairs._checks import check_pairs
 from skfairfr.metrics._roc._inputs import warn_of_scores
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, intersect, is_unknown, to_column
 from skfairfr.utils._validation import check_path, check_sequence, check_texts, is_among
 
@@ -566,11 +566,8 @@ def read_data(
     attributes = check_texts(attributes, "attributes", "names of columns")
     twice = [name for name in attributes if attributes.count(name) > 1]
     if twice:
-        raise ArgumentError(
-            Argument("attributes"),
-            f" {twice[0]!r} was named twice;",
-            remedy="name it once.",
-            value=twice[0],
+        raise refused(
+            "attributes", twice[0], f"{twice[0]!r} was named twice;", "name it once."
         )
     options = {
         "labels": labels,
@@ -645,10 +642,11 @@ def _refuse(options, names, path, what, other):
     for name in names:
         value = options[name]
         if value not in (None, False):
-            raise ArgumentError(
-                Argument(name, value),
-                f" is an option of {other}, but {path!r} holds {what};",
-                remedy="leave it out.",
+            raise refused(
+                name,
+                value,
+                f"is an option of {other}, but {path!r} holds {what};",
+                "leave it out.",
             )
 
 
@@ -675,11 +673,11 @@ def _with_templates(data, values, name):
     attempts = Attempts(outcomes(values, name), data.columns)
     made = attempts.outcome == MADE
     if not made.any():
-        raise ArgumentError(
-            Argument("fte", name),
-            " says that no row has a template, so that nothing can be compared;",
-            remedy="write 0, or nothing, where a template was made.",
-            value=name,
+        raise refused(
+            "fte",
+            name,
+            f"{name!r} says that no row has a template, so that nothing can be compared;",
+            "write 0, or nothing, where a template was made.",
         )
     kept = replace(data.take(made), attempts=attempts)
     check_finite("what is left without failures", kept.X)
@@ -741,11 +739,11 @@ def _chosen(columns, attributes):
     for name in check_sequence(attributes, "attributes", "names of columns"):
         if not is_among(name, columns):
             listed = ", ".join(map(repr, columns)) or "none"
-            raise ArgumentError(
-                Argument("attributes"),
-                f" must be names of columns; {plain(name)!r} is none of them.",
-                remedy=f"The columns are: {listed}.",
-                value=attributes,
+            raise refused(
+                "attributes",
+                attributes,
+                f"must be names of columns; {plain(name)!r} is none of them.",
+                f"The columns are: {listed}.",
             )
         chosen[name] = columns[name]
     return chosen
@@ -778,13 +776,13 @@ def outcomes(values, name):
     found[known] = np.array([WORDS.get(word, -1) for word in words], np.int8)[place]
     if (found < 0).any():
         row = int(np.flatnonzero(found < 0)[0])
-        raise ArgumentError(
-            Argument("fte", name),
-            f" holds {plain(column[row])!r} in row {row}, which says nothing about the "
+        raise refused(
+            "fte",
+            name,
+            f"{name!r} holds {plain(column[row])!r} in row {row}, which says nothing about the "
             "attempt;",
-            remedy="write fte (or 1) where enrolment failed, fta where acquisition "
+            "write fte (or 1) where enrolment failed, fta where acquisition "
             "failed, and 0 or nothing elsewhere.",
-            value=name,
         )
     return found
 

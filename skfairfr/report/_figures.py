@@ -32,7 +32,6 @@ from skfairfr.utils._validation import check_path
 from skfairfr.utils._words import NO_DIFFERENCE, RATES, printable
 
 SIZE = (6.4, 4.6)
-SAMPLED = "from a sample"
 # More groups than this, which have no colours of their own left, have axes of their own.
 MAX_GROUPS = 6
 N_COLUMNS = 3
@@ -158,8 +157,7 @@ class _Drawn:
         self.order = np.searchsorted(grid, over_far)
         self.places = [level.rates[0].far.value for level in audit.levels]
         self.beyond = self.along["far"].sampled
-        far_max = audited.roc.far_max if self.beyond.any() else None
-        self.shaded = {"far_max": far_max, "beyond": SAMPLED}
+        self.far_max = audited.roc.far_max if self.beyond.any() else None
 
     def groups(self, rows):
         """Labels of some rows; None is everyone."""
@@ -172,9 +170,10 @@ class _Drawn:
             SimilarityROCDisplay.from_roc(self.audited.roc, ax=ax, **options)
         else:
             found = self.along["frr"].fields(rows, self.order)
-            found |= dict.fromkeys(("band_low", "band_high")) | self.shaded
+            found |= dict.fromkeys(("band_low", "band_high"))
             found |= {"frr": found.pop("value"), "groups": self.groups(rows)}
-            SimilarityROCDisplay(far=self.far, **found).plot(ax)
+            found |= {"far": self.far, "far_max": self.far_max}
+            SimilarityROCDisplay(**found).plot(ax)
         self._mark(ax, self.places, above=True)
 
     def error_rates(self, ax, rows):
@@ -187,7 +186,7 @@ class _Drawn:
         if self.beyond.any():
             columns["sampled_to"] = float(self.grid[self.beyond].max())
         columns |= {"groups": self.groups(rows), "distance": self.distance}
-        ErrorRateDisplay(threshold=self.grid, beyond=SAMPLED, **columns).plot(ax)
+        ErrorRateDisplay(threshold=self.grid, **columns).plot(ax)
         self._mark(ax, self.audited.points.threshold)
 
     def scores(self, ax, rows):
@@ -206,8 +205,8 @@ class _Drawn:
         fields = {n: np.stack([f[n][self.order] for f in found]) for n in found[0]}
         fields |= dict.fromkeys(("band_low", "band_high", "normalized_uncertainty"))
         curves = tuple((rate, "max_min") for rate in RATES)
-        fields |= {"curves": curves, **self.shaded}
-        DisparityCurveDisplay(far=self.far, **fields).plot(ax)
+        fields |= {"curves": curves, "far": self.far, "far_max": self.far_max}
+        DisparityCurveDisplay(**fields).plot(ax)
         self._mark(ax, self.places, above=True)
 
     def _mark(self, ax, places, above=False):
@@ -483,11 +482,14 @@ def _draw_curve(ax, curves, row, style, label):
 
 
 def _mark_points(ax, rates, color, marker):
-    """Operating points of a group."""
-    points = np.array([(r.far.value, r.frr.value) for r in rates])
-    x, y = points[(points > 0).all(axis=1)].T
-    style = {"color": color, "marker": marker, "markersize": 6.5, "zorder": 4}
-    ax.plot(x, y, linestyle="none", markeredgecolor="white", **style)
+    """Operating points of a group, hollow where one of the rates is hollow elsewhere."""
+    for rate in rates:
+        point, face, edge = (rate.far.value, rate.frr.value), color, "white"
+        if not (rate.far.supported and rate.frr.supported):
+            face, edge = edge, face
+        look = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": 6.5}
+        if min(point) > 0:
+            ax.plot(*point, marker=marker, linestyle="none", zorder=4, **look)
 
 
 def _set_det_axes(ax, ends):
@@ -547,8 +549,13 @@ def changes(found, rate, names):
             look = looks.get(change.verdict, looks[NO_DIFFERENCE])
             if np.isfinite(low) and not np.isnan(high):
                 ax.hlines(y, max(low, ends[0]), min(high, ends[1]), **look)
-                if high > ends[1]:
-                    ax.plot(ends[1], y, color=look["color"], marker=">", clip_on=False)
+                for beyond, edge, arrow in (
+                    (low < ends[0], ends[0], "<"),
+                    (high > ends[1], ends[1], ">"),
+                ):
+                    if beyond:
+                        at = {"marker": arrow, "clip_on": False}
+                        ax.plot(edge, y, color=look["color"], **at)
             if ratio > 0 and np.isfinite(ratio):
                 at = {"marker": markers[place], "linestyle": "none"}
                 ax.plot(ratio, y, color=look["color"], **at)

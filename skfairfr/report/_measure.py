@@ -31,7 +31,7 @@ from skfairfr.report._records import (
     Matrix,
 )
 from skfairfr.report._verdicts import beyond_all_scores
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
 from skfairfr.utils._words import level_percent, percent
 
@@ -83,20 +83,21 @@ class Points:
         With ``distance`` thresholds are distances.
         """
         if far is not None and threshold is not None:
-            raise ArgumentError(
-                *(Argument("far", far), " and ", Argument("threshold", threshold)),
-                " were both given; a threshold is set by its FAR or given:",
-                remedy="leave one out.",
+            raise refused(
+                "far",
+                far,
+                "and threshold were both given; a threshold is set by its FAR or given:",
+                "leave one out.",
             )
         if threshold is not None:
             given = to_array(threshold, "threshold")
             if given.dtype.kind in "fiu" and not np.isfinite(given).all():
-                raise ArgumentError(
-                    Argument("threshold"),
-                    f" must be finite; got {plain(threshold)}, which accepts all pairs, "
+                raise refused(
+                    "threshold",
+                    threshold,
+                    f"must be finite; got {plain(threshold)}, which accepts all pairs, "
                     "none, or is no number.",
-                    remedy="Give the score at which the system accepts.",
-                    value=threshold,
+                    "Give the score at which the system accepts.",
                 )
             similarity = check_threshold(threshold) * (-1 if distance else 1)
             return cls(None, np.unique(similarity), "given")

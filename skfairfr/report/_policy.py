@@ -89,7 +89,7 @@ class Policy:
     {'max_fmr': 0.0001, 'max_fnmr': 0.01}
     >>> Policy("gate", {"max_fmr": 2})
     Traceback (most recent call last):
-    skfairfr.utils._errors.ArgumentError: policy='gate': max_fmr must be a number in (0, 1), ...
+    skfairfr.utils._errors.ArgumentError: policy 'gate': limits.max_fmr must be a number ...
     """
 
     name: str

@@ -8,14 +8,14 @@ are treated less alike.
 import json
 import math
 import shutil
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 
-from skfairfr.report import _audit_document, _comparison_document
+from skfairfr.report import _documents
 from skfairfr.report._notes import in_words, short_place
 from skfairfr.report._tables import (
     changes_of,
@@ -31,7 +31,6 @@ from skfairfr.utils._document import (
     write_page,
     write_text,
 )
-from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._validation import check_path
 from skfairfr.utils._words import RATES, TOO_FEW, in_iso, plain_form, printable
@@ -527,8 +526,8 @@ class Report:
         -------
         text : str
         """
-        document = _audit_document.document_of(self, source)
-        return write_text(document.only(*_audit_document.IN_TEXT))
+        document = _documents.audit_document(self, source)
+        return write_text(document.only(*_documents.IN_TEXT))
 
     def to_html(self, source=None, *, version=None, date=None):
         """One self-contained page: no script, no network, every label escaped.
@@ -547,7 +546,7 @@ class Report:
         -------
         html : str
         """
-        return write_page(_audit_document.document_of(self, source), version, date)
+        return write_page(_documents.audit_document(self, source), version, date)
 
     def to_frame(self, table="rates", backend=None):
         """A tidy table, as in ``rates.csv`` or ``disparities.csv``, with Python's names.
@@ -594,8 +593,8 @@ class Report:
         -------
         markdown : str
         """
-        document = _audit_document.document_of(self, source)
-        return write_markdown(document.only(*_audit_document.IN_CARD))
+        document = _documents.audit_document(self, source)
+        return write_markdown(document.only(*_documents.IN_CARD))
 
     def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
@@ -653,32 +652,13 @@ class Report:
         return read_schema("audit.json")
 
     def _repr_html_(self):
-        document = _audit_document.document_of(self)
-        return write_fragment(document.only(*_audit_document.IN_NOTEBOOK))
+        document = _documents.audit_document(self)
+        return write_fragment(document.only(*_documents.IN_NOTEBOOK))
 
     def __repr__(self):
-        document = _audit_document.document_of(self)
+        document = _documents.audit_document(self)
         found = document.sections[0].parts[0]
         return "\n".join([document.title, found.headline, *found.texts])
-
-    def spelled(self, spell):
-        """The same report, whose notes name arguments in other words.
-
-        Parameters
-        ----------
-        spell : callable
-            Turns an argument, which has a ``name`` and a ``value``, into a str, as the
-            command does: ``far`` is ``--fmr`` there.
-
-        Returns
-        -------
-        report : Report
-        """
-        audits = (
-            replace(audit, notes=all_spelled(audit.notes, spell))
-            for audit in self.audits
-        )
-        return replace(self, audits=tuple(audits))
 
 
 # ---- comparisons of systems ----------------------------------------------------------
@@ -886,8 +866,8 @@ class SystemsComparison:
         -------
         text : str
         """
-        document = _comparison_document.document_of(self)
-        return write_text(document.only(*_comparison_document.IN_TEXT))
+        document = _documents.comparison_document(self)
+        return write_text(document.only(*_documents.CHANGES_IN_TEXT))
 
     def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -924,7 +904,7 @@ class SystemsComparison:
         -------
         html : str
         """
-        return write_page(_comparison_document.document_of(self), version, date)
+        return write_page(_documents.comparison_document(self), version, date)
 
     def to_junit(self):
         """Changes as JUnit XML, those for the worse as failures.
@@ -985,27 +965,13 @@ class SystemsComparison:
         return read_schema("comparison.json")
 
     def _repr_html_(self):
-        document = _comparison_document.document_of(self)
-        return write_fragment(document.only(*_comparison_document.IN_NOTEBOOK))
+        document = _documents.comparison_document(self)
+        return write_fragment(document.only(*_documents.CHANGES_IN_NOTEBOOK))
 
     def __repr__(self):
-        document = _comparison_document.document_of(self)
+        document = _documents.comparison_document(self)
         found = document.sections[0].parts[0]
         return "\n".join([document.subtitle, found.headline, *found.texts])
-
-    def spelled(self, spell):
-        """The same comparison, whose notes name arguments in other words.
-
-        Parameters
-        ----------
-        spell : callable
-            As of :meth:`Report.spelled`.
-
-        Returns
-        -------
-        comparison : SystemsComparison
-        """
-        return replace(self, notes=all_spelled(self.notes, spell))
 
 
 # ---- files ---------------------------------------------------------------------------
@@ -1033,7 +999,7 @@ def audit_to_junit(report):
         kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
         at = short_place(check, report.audits[0])
         name = f"{check.name} {check.limit:g} at {at}"
-        said = _audit_document.check_sentence(check, report)
+        said = _documents.check_sentence(check, report)
         cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
     return _suite("skfairfr audit", cases)
 
@@ -1060,7 +1026,7 @@ def comparison_to_junit(found):
         }
         kind = told.get(change.verdict)
         place = f"skfairfr.compare.{change.attribute or 'everyone'}"
-        said = _comparison_document.change_sentence(change, found)
+        said = _documents.change_sentence(change, found)
         cases.append((place, f"{change.system}: {name}", kind, said))
     return _suite("skfairfr compare", cases)
 

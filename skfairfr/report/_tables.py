@@ -31,7 +31,13 @@ def rates_of(audits):
         for level in audit.levels:
             generalised = {row.group: row for row in level.generalised}
             for found in level.rates:
-                size = sizes[found.group]
+                size, gen = sizes[found.group], generalised.get(found.group)
+                equal = _figure("equal_error_rate", size.equal_error_rate)
+                ends = (
+                    "equal_error_rate",
+                    "equal_error_rate_low",
+                    "equal_error_rate_high",
+                )
                 rows.append(
                     {
                         **_point(audit, level),
@@ -39,18 +45,12 @@ def rates_of(audits):
                         "n_identities": size.n_identities,
                         "n_images": size.n_images,
                         "n_impostor": size.n_impostor,
-                        "far_errors": found.far_errors,
-                        **_effective("far", found.far_effective),
-                        **_figure("far", found.far),
+                        **_rate("far", found),
                         "n_genuine": size.n_genuine,
-                        "frr_errors": found.frr_errors,
-                        **_effective("frr", found.frr_effective),
-                        **_figure("frr", found.frr),
-                        "equal_error_rate": size.equal_error_rate.value,
-                        "equal_error_rate_low": size.equal_error_rate.low,
-                        "equal_error_rate_high": size.equal_error_rate.high,
-                        "gfar": getattr(generalised.get(found.group), "gfar", math.nan),
-                        "gfrr": getattr(generalised.get(found.group), "gfrr", math.nan),
+                        **_rate("frr", found),
+                        **{name: equal[name] for name in ends},
+                        "gfar": getattr(gen, "gfar", math.nan),
+                        "gfrr": getattr(gen, "gfrr", math.nan),
                     }
                 )
     return rows
@@ -72,18 +72,16 @@ def disparities_of(audits):
     for audit in audits:
         for level in audit.levels:
             for found in level.disparities:
-                about = {
-                    **_point(audit, level),
-                    "how": found.how,
-                    "operating_point": found.operating_point,
-                    "neutral": found.neutral,
-                }
+                names = ("how", "operating_point", "neutral")
+                about = {name: getattr(found, name) for name in names}
                 for rate in ("far", "frr"):
                     figure = getattr(found, rate)
                     fields = {name: getattr(figure, name) for name in FIGURE}
-                    more = {"corrected": _number(figure.corrected)}
-                    more["p_value"] = _number(figure.p_value)
-                    rows.append({**about, "rate": rate, **fields, **more})
+                    for name in ("corrected", "p_value"):
+                        fields[name] = _number(getattr(figure, name))
+                    rows.append(
+                        {**_point(audit, level), **about, "rate": rate, **fields}
+                    )
             for index in level.indices:
                 rows.append(_row_of_index(audit, level, index))
     return rows
@@ -154,32 +152,24 @@ def _figure(rate, figure):
     }
 
 
-def _effective(rate, worth):
-    """What errors are worth as columns."""
-    return {
-        f"{rate}_effective_{name}": math.nan if worth is None else getattr(worth, name)
+def _rate(rate, found):
+    """Errors of a rate of GroupRates, what they are worth, and its figure, as columns."""
+    worth = getattr(found, f"{rate}_effective")
+    effective = {
+        f"{rate}_effective_{name}": getattr(worth, name, math.nan)
         for name in ("errors", "people")
     }
+    errors = {f"{rate}_errors": getattr(found, f"{rate}_errors")}
+    return errors | effective | _figure(rate, getattr(found, rate))
 
 
 def _row_of_index(audit, level, index):
     """An index, which has no interval, in the columns of disparities."""
-    fields = dict.fromkeys(FIGURE, math.nan) | {
-        "value": index.value,
-        "supported": False,
-        "reason": "no interval is computed",
-        "source": "all pairs",
-    }
-    return {
-        **_point(audit, level),
-        "how": index.name,
-        "operating_point": "overall",
-        "neutral": index.neutral,
-        "rate": "both",
-        **fields,
-        "corrected": math.nan,
-        "p_value": math.nan,
-    }
+    fields = dict.fromkeys((*FIGURE, "corrected", "p_value"), math.nan)
+    about = {"how": index.name, "operating_point": "overall", "neutral": index.neutral}
+    known = {"value": index.value, "supported": False, "source": "all pairs"}
+    known["reason"] = "no interval is computed"
+    return {**_point(audit, level), **about, "rate": "both", **(fields | known)}
 
 
 def _number(value):

@@ -143,12 +143,8 @@ def adjusted_weights(weights, groups):
     unknown = [label for label in given if label not in labels]
     missing = [label for label in labels if label not in given]
     if unknown or missing:
-        problem = (
-            f"lacks an entry for {missing};" if missing else f"has one for {unknown};"
-        )
-        remedy = (
-            f"give one for each of the groups {labels} of the data, and for no other."
-        )
+        problem = f"lacks an entry for {missing};" if missing else f"has {unknown};"
+        remedy = f"give one for each of the groups {labels}, and for no other."
         raise refused("weights", weights, problem, remedy)
     for label, value in given.items():
         if not isinstance(value, Real):
@@ -212,16 +208,12 @@ def dynamic_weights(
     errors = _to_floats(n_false_accepts, "n_false_accepts")
     pairs = _to_floats(n_impostors, "n_impostors")
     if errors.shape != previous.shape or pairs.shape != previous.shape:
-        problem = (
-            "must have one entry for each group, as previous and n_impostors; got the "
-        )
-        problem += f"shapes {errors.shape}, {previous.shape} and {pairs.shape}."
+        problem = "must have one entry for each group, as previous and n_impostors; "
+        problem += f"got shapes {errors.shape}, {previous.shape} and {pairs.shape}."
         raise refused("n_false_accepts", errors, problem)
     if not ((errors >= 0) & (errors <= pairs) & (pairs > 0)).all():
-        problem = (
-            "must lie between 0 and n_impostors, of which every group needs one at "
-        )
-        problem += f"least; got {errors.tolist()} of {pairs.tolist()}."
+        problem = "must lie between 0 and n_impostors, which are 1 at least; got "
+        problem += f"{errors.tolist()} of {pairs.tolist()}."
         raise refused("n_false_accepts", errors, problem)
     wanted = "must lie in [0, 1]"
     smoothing = check_number(smoothing, "smoothing", lambda s: 0 <= s <= 1, wanted)

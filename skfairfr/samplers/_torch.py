@@ -112,10 +112,7 @@ class GroupSampler(Sampler):
             If none were given.
         """
         if self._cells is None:
-            problem = (
-                "is None, as for the sampler= of a projector, which gives the groups "
-            )
-            problem += "of the images trained on;"
+            problem = "is None, as for the sampler= of a projector, which gives them;"
             raise refused("groups", None, problem, "to iterate over it, give groups=.")
         return self._cells, self._group_weights
 

@@ -32,19 +32,18 @@ PLAIN = str.maketrans(
 )
 # What Markdown or HTML would take for more than text.
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
-# Between a number and its percent sign.
-BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
+# Between a number and its percent sign, or a sign before it.
+BESIDE_NUMBER = re.compile(r"(?<=\d) (?=%)|(?<=<) (?=\d)")
 IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document with a heading; ``name`` is its anchor, ``short`` its entry."""
+    """A part of a document with a heading; ``name`` is its anchor."""
 
     name: str
     title: str
     parts: list
-    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,8 +141,8 @@ class Figure:
 
 
 def _kept_together(text):
-    """A text in which no line ends between a number and its percent sign."""
-    return BEFORE_PERCENT.sub(NO_BREAK, text)
+    """A text in which no line ends between a number and its sign."""
+    return BESIDE_NUMBER.sub(NO_BREAK, text)
 
 
 def _intervals_together(text):

@@ -27,15 +27,15 @@ REPORT = Contents(
 def check_replaceable(folder, replace=False, contents=REPORT):
     """Raise where a folder holds a result that is not to be replaced."""
     # It needs numpy, which the command loads late.
-    from skfairfr.utils._errors import Argument, ArgumentError
+    from skfairfr.utils._errors import refused
 
     held = [name for name in contents.records if (Path(folder) / name).exists()]
     if held and not replace:
-        raise ArgumentError(
-            Argument("folder"),
-            f" {str(folder)!r} holds an older report ({held[0]});",
-            remedy=("name another, or give ", Argument("replace", True), "."),
-            value=folder,
+        raise refused(
+            "folder",
+            folder,
+            f"{str(folder)!r} holds an older report ({held[0]});",
+            "name another, or give replace=True (--replace).",
         )
 
 

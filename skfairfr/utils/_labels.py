@@ -10,7 +10,7 @@ from typing import NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
+from skfairfr.utils._errors import kind_of_value, plain, refused
 from skfairfr.utils._validation import check_container, to_array
 
 FIELDS = ("identity", "group", "domain")
@@ -169,11 +169,11 @@ def label_images(
         return identity, group, None
     domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
     if domain.values.size != 2:
-        raise ArgumentError(
-            Argument("domain"),
-            " must have two values, whose images are compared with each other; got "
+        raise refused(
+            "domain",
+            domain.values,
+            "must have two values, whose images are compared with each other; got "
             f"{domain.values.size}: {domain.values.tolist()[:5]}.",
-            value=domain.values,
         )
     return identity, group, domain
 
@@ -202,10 +202,11 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     labels = intersect([_encode_column(column, name) for column in columns])
     if not allow_unknown and (labels.codes < 0).any():
         row = int(np.flatnonzero(labels.codes < 0)[0])
-        raise ArgumentError(
-            Argument(name),
-            f" is missing (None or NaN) in row {row}; every image needs one.",
-            remedy="Drop such rows, with their embeddings, before the call.",
+        raise refused(
+            name,
+            None,
+            f"is missing (None or NaN) in row {row}; every image needs one.",
+            "Drop such rows, with their embeddings, before the call.",
         )
     return labels
 
@@ -239,14 +240,14 @@ def join_columns(columns):
     return np.concatenate([column.astype(object) for column in columns])
 
 
-def check_length(column, n_samples, name, other, where=""):
-    """Raise unless the column has ``n_samples`` rows; ``where`` is its place in ``name``."""
+def check_length(column, n_samples, name, other):
+    """Raise unless the column has ``n_samples`` rows, as the argument ``other`` has."""
     if len(column) != n_samples:
-        raise ArgumentError(
-            *(Argument(name), f"{where} has {len(column)} rows but "),
-            *(Argument(other), f" has {n_samples};"),
-            remedy="give one label for each row.",
-            value=column,
+        raise refused(
+            name,
+            column,
+            f"has {len(column)} rows but {other} has {n_samples};",
+            "give one label for each row.",
         )
 
 
@@ -270,10 +271,8 @@ def to_columns(values, name):
         return list(array.T)
     if array.ndim != 1:
         got = f"shape {array.shape}" if array.ndim else kind_of_value(values)
-        raise ArgumentError(
-            Argument(name),
-            f" must be one-dimensional, (n_samples,); got {got}.",
-            value=values,
+        raise refused(
+            name, values, f"must be one-dimensional, (n_samples,); got {got}."
         )
     return [array]
 
@@ -286,37 +285,13 @@ def check_text(labels, name):
     except UnicodeEncodeError as error:
         half = error.object[error.start]
         label = next(text for text in texts if half in text)
-        raise ArgumentError(
-            Argument(name),
-            f" holds the label {plain(label)!r}, which is no text: {half!r} is half a "
+        raise refused(
+            name,
+            label,
+            f"holds the label {plain(label)!r}, which is no text: {half!r} is half a "
             "character;",
-            remedy="rename it.",
-            value=label,
+            "rename it.",
         ) from None
-
-
-def types_in_words(one, other):
-    """How two columns differ in type, where one holds strings and the other does not.
-
-    Parameters
-    ----------
-    one, other : ndarrays, shape (n_samples,)
-
-    Returns
-    -------
-    words : tuple of two str, or None
-        The type of either with an example; None where labels can be compared.
-    """
-    examples = []
-    for column in (one, other):
-        known = np.flatnonzero(~is_unknown(column))
-        if not known.size:
-            return None
-        examples.append(plain(column[known[0]]))
-    first, second = (isinstance(example, str) for example in examples)
-    if first == second:
-        return None
-    return tuple(f"{type(e).__name__} (such as {e!r})" for e in examples)
 
 
 def names_of(values, n_columns):
@@ -335,10 +310,10 @@ def to_column(values, name):
     """One one-dimensional numpy column; an error if there are several."""
     columns = to_columns(values, name)
     if len(columns) != 1:
-        raise ArgumentError(
-            Argument(name),
-            f" must be one column, (n_samples,); got {len(columns)} columns.",
-            value=values,
+        raise refused(
+            name,
+            values,
+            f"must be one column, (n_samples,); got {len(columns)} columns.",
         )
     return columns[0]
 
@@ -383,10 +358,11 @@ def _encode_column(column, name):
         types = set(map(type, column.tolist()))
         wrong = next((t.__name__ for t in types if t.__hash__ is None), None)
     if wrong is not None:
-        raise ArgumentError(
-            Argument(name),
-            f" holds values of the type {wrong}, and a label is one number or text;",
-            remedy="give one for each row.",
+        raise refused(
+            name,
+            None,
+            f"holds values of the type {wrong}, and a label is one number or text;",
+            "give one for each row.",
         )
     unknown = is_unknown(column)
     known = column[~unknown]

@@ -18,8 +18,6 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from skfairfr.utils._errors import (
-    Argument,
-    ArgumentError,
     kind_of_value,
     plain,
     refused,
@@ -88,9 +86,9 @@ def check_group(group, groups, name="group"):
             found = np.flatnonzero(np.asarray(groups) == group)
     if len(found) != 1:
         listed = ", ".join(repr(g) for g in np.asarray(groups).tolist()) or "none"
-        raise ArgumentError(
-            Argument(name, group),
-            f" is not a group of the data; the groups are: {listed}.",
+        got = repr(plain(group)) if is_label(group) else kind_of_value(group)
+        raise refused(
+            name, group, f"{got} is not a group of the data; the groups are: {listed}."
         )
     return int(found[0])
 
@@ -135,7 +133,7 @@ def _named(error, name):
     if not str(error).startswith("could not convert"):
         return error
     remedy = "Leave columns of text out."
-    return ArgumentError(Argument(name), f" must be numbers ({error}).", remedy=remedy)
+    return refused(name, None, f"must be numbers ({error}).", remedy)
 
 
 def check_readable(X, name):
@@ -158,11 +156,11 @@ def count_images(X):
     check_readable(X, "X")
     shape = np.shape(X)
     if len(shape) != 2 or not shape[0]:
-        raise ArgumentError(
-            Argument("X"),
-            f" must have the shape (n_samples, n_features); got {kind_of_value(X)}.",
-            remedy="Give an array with a row for each image.",
-            value=X,
+        raise refused(
+            "X",
+            X,
+            f"must have the shape (n_samples, n_features); got {kind_of_value(X)}.",
+            "Give an array with a row for each image.",
         )
     return shape[0]
 
@@ -185,13 +183,13 @@ def to_array(values, name):
     try:
         return np.asarray(values)
     except ValueError:
-        problem = " has rows of different lengths, or of other objects"
+        problem = "has rows of different lengths, or of other objects"
         remedy = "Give as many numbers, or one label, in every row."
     except (TypeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        problem = f" is a {kind_of_value(values)}, which numpy cannot read ({reason})"
+        problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason})"
         remedy = "Give a numpy array; of a tensor, its detach().cpu().float().numpy()."
-    raise ArgumentError(Argument(name), f"{problem}.", remedy=remedy, value=values)
+    raise refused(name, values, f"{problem}.", remedy)
 
 
 def to_numbers(values, name, dtype=np.float64):

@@ -74,11 +74,6 @@ def test_names_can_be_given(save):
         load_pairs(path, score="s", **names)
 
 
-def test_images_are_found(save):
-    path = save("a,a,1,p,q", head="identity_1,identity_2,score,image_1,image_2")
-    assert load_pairs(path).image_1.tolist() == ["p"]
-
-
 @pytest.mark.parametrize(
     ("rows", "options", "words"),
     [
@@ -158,16 +153,6 @@ def test_a_column_may_say_which_pairs_are_genuine(save, name, words):
     assert data.y_true.tolist() == [1, 0, 0]
     assert (data.identity_1, data.identity_2, data.image_1) == (None, None, None)
     assert data.columns == {}
-
-
-def test_parquet_says_it_by_booleans(tmp_path):
-    pytest.importorskip("pyarrow")
-    import pandas as pd
-
-    frame = pd.DataFrame({"score": [0.9, 0.1], "same": [True, False]})
-    frame.to_parquet(tmp_path / "pairs.parquet")
-    data = load_pairs(tmp_path / "pairs.parquet", y_true="same")
-    assert data.y_true.tolist() == [1, 0]
 
 
 def test_people_come_before_what_says_it(save):

@@ -94,18 +94,6 @@ def test_labels_keep_their_type(labels):
     assert {type(v) for v in faces.sensitive_features.tolist()} == {type(labels[0])}
 
 
-def test_labels_of_two_types_stay_apart():
-    faces = small(groups={1: 0.5, "1": 0.5})
-    assert set(faces.sensitive_features.tolist()) == {1, "1"}
-
-
-def test_group_of_an_image_is_that_of_its_identity():
-    faces = small()
-    np.testing.assert_array_equal(
-        faces.sensitive_features, faces.group_of_identity[faces.y]
-    )
-
-
 @pytest.mark.parametrize("images", [1, 4, (1, 1), (2, 5), [3, 4]])
 def test_number_of_images_covers_its_range(images):
     faces = small(n_identities=200, images_per_identity=images)
@@ -160,19 +148,6 @@ def test_images_follow_the_concentration_reported_for_their_identity():
     means = np.bincount(faces.y, own) / 60
     expected = [resultant(16, k) for k in faces.kappa]
     np.testing.assert_allclose(means, expected, atol=0.1)
-
-
-def test_lower_kappa_lower_genuine_scores():
-    faces = small(kappa={"a": 80, "b": 20}, groups=TWO, crowding=0, n_identities=200)
-    tight, loose = mean_scores(faces, "a")[0], mean_scores(faces, "b")[0]
-    assert loose < tight - 0.2
-
-
-def test_more_crowding_higher_impostor_scores_within_the_group():
-    faces = small(crowding={"a": 0, "b": 10}, groups=TWO, kappa=100, n_identities=200)
-    apart, crowded = mean_scores(faces, "a")[1], mean_scores(faces, "b")[1]
-    assert abs(apart) < 0.02
-    assert crowded > 0.1
 
 
 @pytest.mark.parametrize("name", ["kappa", "crowding"])
@@ -311,12 +286,15 @@ def test_a_parameter_leaves_alone_what_does_not_depend_on_it(changed):
         ({"images_per_identity": 2.5}, r"images_per_identity must be.*got 2\.5"),
         ({"groups": {}}, "groups must be a dict.*got {}"),
         ({"groups": {"a": 0.5, "b": 0.6}}, r"groups .* sum to 1.*1\.1\. Divide each"),
-        ({"groups": {"a": 1.5, "b": -0.5}}, r"groups .* above 0; got -0\.5 for 'b'"),
+        (
+            {"groups": {"a": 1.5, "b": -0.5}},
+            r"groups\['b'\] must be above 0; got -0\.5",
+        ),
         ({"groups": {("a", "b"): 1}}, r"single labels.*got \('a', 'b'\)"),
         ({"groups": {"a": 0.999, "b": 0.001}}, "groups leave b without any of the 40"),
         ({"kappa": -1}, "kappa must be a finite number of at least 0; got -1"),
         ({"kappa": {"male": 3}}, r"kappa must name exactly the groups \['male', 'fem"),
-        ({"kappa": {"male": 3, "female": -2}}, "kappa must be.*got -2"),
+        ({"kappa": {"male": 3, "female": -2}}, r"kappa\['female'\] must be.*got -2"),
         ({"n_directions": 17}, "n_directions must be at most 16; got 17"),
         ({"n_directions": (8, 4)}, r"n_directions .*low <= high.*got \(8, 4\)"),
         ({"nuisance": None}, "nuisance must be a finite number.*got None"),

@@ -85,7 +85,7 @@ def test_centroids_and_generators(loss):
         ({"kappa": [1, np.nan, 3]}, "kappa must be positive.*got nan for 1"),
         ({"kappa": {0: 1.0, 1: -1.0}, "attribute": [0, 1, 0]}, "got -1.0 for 1"),
         ({"kappa": 1e39}, "finite as float32"),
-        ({"kappa": [1, 2]}, r"kappa needs one entry for each of the 3 .*shape \(2,\)"),
+        ({"kappa": [1, 2]}, r"kappa needs one entry for each of 3 .*shape \(2,\)"),
         ({"kappa": {0: 1.0}}, "attribute is None"),
         ({"kappa": {0: 1.0}, "attribute": UNLIKE}, "kappa has no entry for"),
         ({"kappa": {0: 1.0}, "attribute": 0}, r"attribute needs .* shape \(\)"),

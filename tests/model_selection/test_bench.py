@@ -313,13 +313,6 @@ def test_bad_input_is_named(faces, options, message):
         compare_mitigations(X, y, **{**arguments, **QUICK, **options})
 
 
-def test_a_domain_is_refused(faces):
-    X, y, group = faces
-    labels = face_labels(y, group, np.arange(len(y)) % 2)
-    with pytest.raises(ValueError, match="has a domain"):
-        compare_mitigations(X, labels, methods={"few": Scaled()}, **QUICK)
-
-
 def test_groups_that_do_not_resolve_the_level_are_noted(faces):
     X, y, group = faces
     few = np.isin(y, np.unique(y[group == "male"])[:6])
@@ -472,16 +465,6 @@ def test_the_text_fits_and_names_everything(bench):
     assert " ".join(bench.sentence.split()) in " ".join(text.split())
 
 
-def test_a_group_without_an_error_is_explained(bench):
-    assert "half an error more" not in bench.to_text()
-    (method, *rest) = bench.methods
-    bfar = replace(method.changes["bfar"], before=np.inf, ratio=0.0)
-    method = replace(method, changes=method.changes | {"bfar": bfar})
-    text = replace(bench, methods=(method, *rest)).to_text()
-    assert "BFAR is inf or undefined where a group has no error" in text
-    assert max(map(len, text.splitlines())) <= 100
-
-
 def test_json_is_strict_and_complete(bench):
     read = json.loads(bench.to_json(source="x"), parse_constant=pytest.fail)
     assert read["source"] == "x" and "system" not in read
@@ -526,26 +509,6 @@ def test_sentences(bench):
     down = replace(sure, levelling_down="every group is rejected more often")
     assert "levelling down" in replace(but, methods=(down,)).sentence
     assert replace(won, methods=(), winner=None).sentence == "No method could be tried."
-
-
-@pytest.mark.parametrize(
-    ("rising", "remark"),
-    [
-        ((), None),
-        (("male",), "FNMR of male rises"),
-        (("female", "male"), "every group's FNMR rises"),
-    ],
-)
-def test_groups_that_are_rejected_more_often_are_named(bench, rising, remark):
-    found = method(bench, "remover")
-    groups = tuple(
-        replace(g, low=1.1 if g.rate == "frr" and g.group in rising else 0.9)
-        for g in found.groups
-    )
-    found = replace(found, groups=groups, harmed=(), levelling_down="")
-    text = replace(bench, methods=(found,), winner="remover").to_text()
-    (row,) = [row for row in text.splitlines() if row.startswith("remover  ")][1:]
-    assert row.endswith(remark) if remark else row.endswith("12")
 
 
 def test_a_method_that_needs_groups_never_wins(faces):

@@ -27,12 +27,9 @@ from skfairfr.model_selection._mitigations import (
 from tests.model_selection.toy_methods import crowd
 
 FAR = 0.05
-TRAINED = {
-    name
-    for name, named in _mitigations._NAMED.items()
-    if named.module == "skfairfr.projectors"
-}
 SETTING = Setting(FAR, ["female", "male"])
+KNOWN = _mitigations._known(SETTING)
+TRAINED = {n for n, (module, *_) in KNOWN.items() if module == "skfairfr.projectors"}
 X, Y, GROUP = crowd(60)
 
 
@@ -76,10 +73,9 @@ def test_clusters_are_as_many_as_people_allow(n_people, tried):
 
 def test_those_that_train_stand_last_and_need_the_extra(monkeypatch):
     assert set(MITIGATIONS[-len(TRAINED) :]) == TRAINED
-    given = {n: m for n, m in _mitigations._NAMED.items() if n not in TRAINED}
-    absent = _mitigations._Named("skfairfr.absent", "Nothing", {})
-    monkeypatch.setattr(_mitigations, "_NAMED", {**given, "absent": absent})
-    monkeypatch.setattr(_mitigations, "MITIGATIONS", (*given, "absent"))
+    given = {n: found for n, found in KNOWN.items() if n not in TRAINED}
+    absent = {"absent": ("skfairfr.absent", "Nothing", {}, {})}
+    monkeypatch.setattr(_mitigations, "_known", lambda setting: given | absent)
     found, ((name, reason),) = read_methods(None, SETTING)
     assert [m.name for m in found] == list(given)
     assert name == "absent" and "skfairfr.absent" in reason

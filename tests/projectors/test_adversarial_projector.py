@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from skorch.callbacks import Callback
 
 from skfairfr import EthicalModule, face_labels, make_face_embeddings
-from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors import AdversarialProjector
 from skfairfr.projectors._adversarial_projector import (
     TrainDiscriminators,
@@ -21,7 +20,6 @@ from tests.projectors.faces import (
     X,
     Y,
     assert_same_bits,
-    people_of,
 )
 
 UNKNOWN = np.where(IDENTITY % 5 == 0, None, GROUP.astype(object))
@@ -132,16 +130,3 @@ def test_the_group_is_harder_to_read_from_the_people_trained_on():
 
     plain, hidden = read(alpha=0.0), read(alpha=1.0, lr=0.0025, discriminator_dim=16)
     assert plain > 0.85 and hidden < plain - 0.1
-
-
-def test_people_held_out_are_judged_with_the_adversary(fitted):
-    people, Z = people_of(IDENTITY, GROUP), torch.from_numpy(fitted.transform(X))
-    generator = torch.Generator().manual_seed(0)
-    made = projector(alpha=2.0)
-    made.groups_ = fitted.groups_
-    loss = made._make_loss(people, None, 16, None, generator)
-    found = made._held_out_loss(people, loss, Z, torch.from_numpy(people.y), None)
-    y = torch.from_numpy(people.y)
-    identities = held_out_cross_entropy(Z, y, scale=torch.full((40,), 20.0))
-    expected = identities + 2.0 * loss.penalty(Z).item()
-    assert found == pytest.approx(expected) and found > identities

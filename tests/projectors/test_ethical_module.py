@@ -55,13 +55,6 @@ def test_the_first_group_takes_kappa0_whatever_the_order():
     assert not np.array_equal(named.centroids_, by_label.centroids_)
 
 
-def test_equal_kappas_are_no_groups_at_all():
-    equal = module(kappa1=25.0).fit(X, Y)
-    alone = without_groups().fit(X, IDENTITY)
-    assert_array_equal(equal.centroids_, alone.centroids_)
-    assert alone.kappa_ == {None: 25.0} and alone.groups_.size == 0
-
-
 def test_a_group_may_be_absent():
     only = GROUP == "female"
     fitted = module().fit(X[only], Y[only])
@@ -212,7 +205,7 @@ def test_the_held_out_loss_is_that_of_the_plain_formula():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"kappas": {"male": 10.0}}, "kappa has no entry for the label 'female'"),
+        ({"kappas": {"male": 10.0}}, "kappa has no entry for 'female'"),
         ({"kappas": {"male": 10.0, "female": 0.0}}, "got 0.0 for 'female'"),
         ({"kappas": lambda age: age}, r"sensitive_features holds .*; give numbers"),
         ({"kappa": 9.0, "kappas": {"male": 9.0}}, "kappa is for all groups"),

@@ -12,9 +12,8 @@ from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skfairfr import EthicalModule, TripletProjector, face_labels
+from skfairfr import EthicalModule, TripletProjector
 from tests.projectors.faces import (
-    GROUP,
     IDENTITY,
     X,
     Y,
@@ -52,21 +51,6 @@ def test_all_comes_back(tmp_path, head):
     assert again.get_params() == fitted.get_params()
     assert not again.head_.training
     assert not any(p.requires_grad for p in again.head_.parameters())
-
-
-LABELS = {
-    "objects": (IDENTITY.astype(str).astype(object), GROUP.astype(object), None),
-    "booleans": (IDENTITY.astype(np.uint16), GROUP == "male", [True, False]),
-}
-
-
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-def test_labels_of_every_type_come_back(tmp_path, labels):
-    identity, group, groups = labels
-    fitted = module(groups=groups).fit(X, face_labels(identity, group))
-    again = there_and_back(fitted, tmp_path / "module")
-    assert_same_object(fitted, again)
-    assert list(map(type, again.kappa_)) == list(map(type, fitted.kappa_))
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ SMALL = face_labels(IDENTITY, np.where(IDENTITY == 0, "rare", GROUP), DOMAIN)
     ("options", "y", "message"),
     [
         ({"homogeneous": True}, IDENTITY, "sensitive_features is None.*face_labels"),
-        (DYNAMIC, SMALL, "far is 0.01.*do not resolve.*'rare': 0"),
+        (DYNAMIC, SMALL, "far is 0.01.*'rare': 0.* do not resolve"),
         (DYNAMIC | {"validation_fraction": 0.0}, Y, "set validation_fraction=0.2"),
         (HAND | {"group_weights": {"EU": 1}}, Y, "weights lacks an entry for"),
         ({"sampler": GroupWeightedSampler(), "homogeneous": True}, Y, "both say which"),

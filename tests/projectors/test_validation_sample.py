@@ -4,20 +4,14 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-import torch
 from numpy.testing import assert_array_equal
 
-from skfairfr import make_face_embeddings
-from skfairfr.metrics import all_pairs, bfar, frr_at_far
 from skfairfr.projectors import _people
-from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._people import (
     STREAM,
-    HeldOutRates,
     People,
     sample_to_compare,
 )
-from tests.projectors.faces import people_of, rows_of
 
 
 def people_with(n_images, group=None, domain=None):
@@ -118,55 +112,3 @@ def test_the_sample_is_that_of_the_loop(case, small):
             assert_array_equal(getattr(sample, name), given[sample.rows])
     if people.attribute is not None:
         assert_array_equal(sample.attribute, people.attribute[sample.identities])
-
-
-def test_groups_are_known_from_images_where_people_have_none(small):
-    people = people_with(np.full(90, 3), np.arange(90) < 5)
-    bare = People(
-        people.rows, people.y, people.identities, None, people.groups, people.labels
-    )
-    assert_array_equal(
-        sample_to_compare(bare, 0).rows, sample_to_compare(people, 0).rows
-    )
-    ages = np.linspace(20, 60, 90)
-    by_value = People(
-        people.rows, people.y, people.identities, ages, people.groups, people.labels
-    )
-    assert_array_equal(
-        sample_to_compare(by_value, 0).rows, sample_to_compare(people, 0).rows
-    )
-
-
-# ---- what is measured on them ----------------------------------------------------------
-
-FACES = make_face_embeddings(
-    300, 4, 16, groups={"male": 0.7, "female": 0.3}, n_domains=2, random_state=0
-)
-NOISE = np.random.default_rng(0).standard_normal(FACES.X.shape)
-X = (FACES.X + 0.25 * NOISE).astype(np.float32)
-HEAD = ProjectionHead(16, 32, 16, "residual", torch.Generator().manual_seed(0))
-
-
-@pytest.fixture
-def medium(monkeypatch):
-    """A sample of 240 images, 80 of a group at least."""
-    monkeypatch.setattr(_people, "MOST_IMAGES", 240)
-    monkeypatch.setattr(_people, "FEWEST_IMAGES", 80)
-
-
-def test_metrics_are_those_of_all_pairs_of_the_sample(medium):
-    group = FACES.sensitive_features
-    people = people_of(FACES.y, group)
-    sample = sample_to_compare(people, 3)
-    Z = project(HEAD, rows_of(X))[sample.rows]
-    y_true, y_score, groups = all_pairs(
-        Z, FACES.y[sample.rows], sensitive_features=group[sample.rows]
-    )
-    given = {"sensitive_features": groups, "far": 1e-3}
-    expected = {
-        "bfar": bfar(y_true, y_score, **given),
-        "frr_at_far": frr_at_far(y_true, y_score, far=1e-3),
-    }
-    for monitor, value in expected.items():
-        measure = HeldOutRates(sample, monitor, 1e-3).measure
-        assert measure(Z)[f"valid_{monitor}"] == pytest.approx(value, rel=1e-12)

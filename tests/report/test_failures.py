@@ -62,7 +62,7 @@ def test_every_attempt_is_read_as_a_loop_reads_it(values):
 def test_the_first_attempt_that_says_nothing_is_named():
     rows = np.array(["fte", "lost", "", "ab", "lost"])
     with pytest.raises(
-        ArgumentError, match="fte='x' holds 'lost' in row 1, which says"
+        ArgumentError, match="fte 'x' holds 'lost' in row 1, which says"
     ):
         outcomes(rows, "x")
     with pytest.raises(ArgumentError, match="holds 'nan' in row 0"):

@@ -102,7 +102,8 @@ def test_levels_are_marked_where_the_whole_population_has_them(monkeypatch, poin
         expected = [np.mean((unit @ unit.T)[left, right][impostor] >= 0.4)]
     lines = []
     monkeypatch.setattr(
-        "skfairfr.report._figures.mark", lambda ax, places, names: lines.append(places)
+        "skfairfr.report._figures._Drawn._mark",
+        lambda drawn, ax, places, above=False: lines.append(places),
     )
     drawn(monkeypatch, fitted(), points)
     over_thresholds = AuditedROC(fitted(), points).points.threshold

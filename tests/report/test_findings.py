@@ -135,10 +135,9 @@ def test_errors_of_one_person_are_worth_one(n_genuine):
         assert row.frr_effective.people <= (400 if row.group is None else 200)
 
 
-def test_every_form_says_what_errors_are_worth(tmp_path):
+def test_files_say_what_errors_are_worth(tmp_path):
     report = audit_data(clumped(3), threshold=0.5, n_resamples=5)
     report.save(tmp_path)
-    page = Page(report.to_html()).text
     read = json.loads((tmp_path / "audit.json").read_text())
     with (tmp_path / "rates.csv").open(encoding="utf-8-sig") as file:
         table = list(csv.DictReader(file))
@@ -148,10 +147,7 @@ def test_every_form_says_what_errors_are_worth(tmp_path):
     for row, record, cells in zip(rows, in_json, table, strict=True):
         for rate in ("far", "frr"):
             worth = getattr(row, f"{rate}_effective")
-            errors = getattr(row, f"{rate}_errors")
             assert 0 < worth.errors and 1 < worth.people
-            said = f"worth {round(worth.errors):,} of {round(worth.people):,} people"
-            assert f"{errors:,} {said}" in page
             iso = {"far": "fmr", "frr": "fnmr"}[rate]
             assert record[f"{iso}_effective"] == vars(worth)
             for name, value in vars(worth).items():

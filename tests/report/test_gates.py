@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skfairfr.report import EmbeddingData, PairData, audit_data
-from skfairfr.report._audit_document import check_sentence
+from skfairfr.report._documents import check_sentence
 from tests.report.audits import scored_pairs, synthetic
 
 

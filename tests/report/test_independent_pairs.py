@@ -72,8 +72,6 @@ def test_the_record_says_it():
     assert found.averaged is None
     # Pairs taken as independent are worth as many as they are, of people not known.
     assert record["levels"][0]["rates"][1]["fmr_effective"] is None
-    for shown in (report.to_text(), report.to_html()):
-        assert "worth" not in shown
 
 
 def test_nothing_is_said_of_people_in_errors():
@@ -171,7 +169,7 @@ def test_the_command_says_it_first(capsys, path):
     ("options", "words"),
     [
         (("--y-true", "gender"), "--y-true: 'gender' must say which pairs are genuine"),
-        (("--y-true", "genuine", "--identity-1", "age_1"), "--y-true and --identity-1"),
+        (("--y-true", "genuine", "--identity-1", "age_1"), "--y-true and identity_1"),
         (("--identity-1", "age_1"), "holds no 'identity_2'"),
     ],
 )
@@ -186,7 +184,7 @@ def test_an_option_of_pairs_is_refused_for_embeddings(capsys, tmp_path):
     arguments = ("--attribute", "g", "--y-true", "genuine")
     code, _, err = run(capsys, "audit", tmp_path / "x.npz", *arguments)
     assert code == 2
-    assert "--y-true genuine is an option of scored pairs" in err
+    assert "--y-true is an option of scored pairs" in err
 
 
 def test_rates_of_independent_pairs_have_the_exact_binomial_interval():

@@ -47,37 +47,21 @@ def reverse(roc):
 
 
 @pytest.mark.parametrize(
-    ("ask", "options", "code", "note", "in_flags"),
+    ("ask", "code", "note"),
     [
         (
             resolve,
-            {},
             "below_resolution",
-            r"An FMR of 0.001\s% is below 1 / \(impostor pairs\) = 0.00246\s%, .* larger far or",
-            "Give a larger --far or more people.",
+            r"FMR of 0.001\s% .* = 0.00246\s%, .* larger FMR",
         ),
-        (
-            leave_out,
-            {"resample": "identities"},
-            "left_out",
-            "No impostor pair within group 'alone': left out of the disparity of the FMR.",
-            "disparity of the FMR.",
-        ),
-        (
-            divide,
-            {"resample": "identities"},
-            "no_error",
-            "A group has no error, so that the disparity of the FNMR is x/0 .* smaller FMR has",
-            "max - min does without a ratio",
-        ),
+        (leave_out, "left_out", "No impostor pair within group 'alone'.* the FMR"),
+        (divide, "no_error", "the disparity of the FNMR is x/0 .* smaller FMR has"),
     ],
 )
-def test_what_a_warning_carries_is_noted(ask, options, code, note, in_flags):
-    found = [w for w in collected(ask, **options) if w.code == code]
+def test_what_a_warning_carries_is_noted(ask, code, note):
+    found = [w for w in collected(ask, resample="identities") if w.code == code]
     (text,) = notes_of(found * 2)
-    assert re.match(note, text)
-    spelled = text.spelled(flag) if hasattr(text, "spelled") else text
-    assert in_flags in spelled
+    assert re.search(note, text)
 
 
 def test_every_code_of_the_table_is_tested():
@@ -135,7 +119,7 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
     assert verdicts == {"undetermined"}
     # Nothing that reads as a conclusion is left, nor a wrong reason for having none.
     for shown in (withheld.to_text(), withheld.to_html()):
-        assert "No verdict: scores look like distances" in shown
+        assert "Undetermined: scores look like distances" in shown
         assert "--distance" in shown and "would settle it in" not in shown
         for words in ("no certain difference", "not compared, ."):
             assert words not in shown
@@ -182,8 +166,8 @@ def test_systems_that_carry_no_information_are_not_compared(mixed_up):
         {"B": "uninformative_scores"},
     )
     for shown in (found.to_text(), found.to_html()):
-        assert "No verdict: scores are no better than chance." in shown
-        assert "Verdicts are withheld. In B, scores" in " ".join(shown.split())
+        assert "Undetermined: scores are no better than chance." in shown
+        assert "In B, scores hardly tell" in " ".join(shown.split())
 
 
 def test_the_other_average_is_withheld_with_the_first():

@@ -9,7 +9,6 @@ import pytest
 
 from skfairfr.metrics import Reason
 from skfairfr.report._records import Audit, Figure, Other, Report
-from skfairfr.utils._errors import Argument, Message
 
 
 def make_audit(figure):
@@ -47,15 +46,6 @@ def test_what_is_hidden_stays_out_of_the_json():
     assert list(read) == ["schema_version", "about", "audits", "crossings", "checks"]
     assert list(read["audits"][0])[-3:] == ["notes", "failures", "curves"]
     assert "no_pairs" not in text and "roc.svg" not in text
-
-
-def test_notes_name_arguments_in_the_caller_s_words():
-    note = Message("Give a larger ", Argument("far"), ".")
-    report = Report((replace(make_audit(Figure.undefined()), notes=("far", note)),))
-    spelled = report.spelled(lambda argument: f"--{argument.name}")
-    assert report.audits[0].notes == ("far", "Give a larger far.")
-    assert spelled.audits[0].notes == ("far", "Give a larger --far.")
-    assert json.loads(report.to_json())["audits"][0]["notes"][1] == "Give a larger far."
 
 
 def test_undefined_figure_is_not_supported():

@@ -18,6 +18,7 @@ from skfairfr.report import (
     read_data,
 )
 from skfairfr.utils import ArgumentError
+from tests.refusals import refusal
 from tests.report.audits import small_report, synthetic, without_rendering
 
 QUICK = {"far": 0.05, "n_resamples": 10}
@@ -220,34 +221,27 @@ def test_thresholds_within_groups_are_set_by_those_of_the_other_data(files):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "argument", "words"),
     [
-        ({"threshold": 0.5}, r"threshold=0.5 and threshold_from were both given"),
-        ({"limits": {"max_bfar": 2.0}}, "use max_fmr_ratio, or leave the threshold"),
-        ({"impostors": "same_group"}, "got 2: audit them one at a time"),
-        (
-            {"threshold_from": "absent.npz"},
-            "threshold_from: path 'absent.npz' does not",
-        ),
+        ({"threshold": 0.5}, "threshold", "leave one out"),
+        ({"limits": {"max_bfar": 2.0}}, "max_bfar", "use max_fmr_ratio"),
+        ({"impostors": "same_group"}, "impostors", "one at a time"),
+        ({"threshold_from": "absent.npz"}, "threshold_from", "give the path"),
     ],
 )
-def test_unusable_thresholds_from_other_data(files, options, message):
+def test_unusable_thresholds_from_other_data(files, options, argument, words):
     read = read_data(files["audited"], ["age", "place"])
-    with pytest.raises(ArgumentError, match=message):
+    with refusal(argument, words):
         audit_data(read, **{"threshold_from": files["old"], **options})
 
 
 def test_other_data_are_of_the_same_kind_and_read_in_the_same_way(files, data, pairs):
     read = read_data(files["audited"], "age")
-    message = "pairs.csv' holds scored pairs, and the audited data are embeddings; give"
-    with pytest.raises(ArgumentError, match=message) as caught:
-        audit_data(read, threshold_from=files["pairs"])
-    assert caught.value.argument == "threshold_from"
-    assert caught.value.value == files["pairs"]
-    assert caught.value.remedy == "give files of one kind, whose scores mean the same."
-    with pytest.raises(ArgumentError, match="this holds scored pairs"):
-        audit_data(read, threshold_from=PairData(*pairs))
-    with pytest.raises(ArgumentError, match=r"these are arrays; give an EmbeddingData"):
+    for other in (files["pairs"], PairData(*pairs)):
+        with refusal("threshold_from", "give files of one kind") as caught:
+            audit_data(read, threshold_from=other)
+        assert caught.value.value == other
+    with refusal("threshold_from", "give an EmbeddingData"):
         audit_data(of(data, "age"), threshold_from=files["old"])
 
 

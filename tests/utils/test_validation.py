@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from skfairfr import make_face_embeddings
 from skfairfr.metrics import bfar
 from skfairfr.utils import _validation
-from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._validation import (
     check_count,
     check_group,
@@ -34,13 +33,14 @@ from skfairfr.utils._validation import (
     validate_rows,
     warn_undefined,
 )
+from tests.refusals import refusal
 
 
 @pytest.mark.parametrize(
     "far", [0, 1, -0.1, 1.5, np.nan, "1e-3", None, [], True, [0.1, 2]]
 )
 def test_levels_outside_the_open_interval_are_named(far):
-    with pytest.raises(ValueError, match=r"far must .*\(0, 1\)"):
+    with refusal("far", "(0, 1)"):
         check_level(far)
 
 
@@ -51,24 +51,23 @@ def test_levels_keep_their_shape(far, shape):
 
 @pytest.mark.parametrize("threshold", [np.nan, "high", None, [], True])
 def test_thresholds_are_numbers(threshold):
-    with pytest.raises(ValueError, match="threshold must"):
+    with refusal("threshold"):
         check_threshold(threshold)
     assert check_threshold(-np.inf) == -np.inf
 
 
 @pytest.mark.parametrize(
-    ("scores", "message"),
+    ("scores", "words"),
     [
         ([[0.1]], "one-dimensional"),
-        (["a"], "must be numbers"),
+        (["a"], "numbers"),
         ([0.1, np.nan], "pair 1 has nan"),
-        ([np.inf, 0.1], "pair 0 has inf"),
-        ([[0.1], [0.2, 0.3]], "rows of different lengths"),
-        (np.ma.masked_less([0.1, 0.2], 0.15), "masked values"),
+        ([[0.1], [0.2, 0.3]], "different lengths"),
+        (np.ma.masked_less([0.1, 0.2], 0.15), "masked"),
     ],
 )
-def test_scores_that_are_none(scores, message):
-    with pytest.raises(ValueError, match=f"y_score .*{message}"):
+def test_scores_that_are_none(scores, words):
+    with refusal("y_score", words):
         check_scores(scores, "y_score")
 
 
@@ -78,33 +77,21 @@ def tensor(**options):
 
 
 @pytest.mark.parametrize(
-    ("made", "message"),
+    ("made", "remedy"),
     [
-        (
-            lambda: tensor(requires_grad=True),
-            r"torch.Tensor of .* requires grad.*detach",
-        ),
-        (
-            lambda: tensor(device="meta"),
-            r"is a torch.Tensor of .* cannot read .*cpu\(\)",
-        ),
-        (lambda: [[1.0, 2.0], [3.0]], "has rows of different lengths.* in every row"),
-        (
-            lambda: [[1.0], {"a": 2}],
-            "has rows of different lengths, or of other objects",
-        ),
-        (
-            lambda: pl.LazyFrame({"a": [1.0]}),
-            r"LazyFrame, .* give what its collect\(\)",
-        ),
-        (lambda: "abc", "must hold one value for each row, .* the text 'abc'"),
-        (lambda: np.ma.masked_less([[1.0, 2.0]], 2), r"has masked values \(1\); leave"),
+        (lambda: tensor(requires_grad=True), "detach"),
+        (lambda: tensor(device="meta"), "cpu()"),
+        (lambda: [[1.0, 2.0], [3.0]], "in every row"),
+        (lambda: [[1.0], {"a": 2}], "in every row"),
+        (lambda: pl.LazyFrame({"a": [1.0]}), "collect()"),
+        (lambda: "abc", "one value for each row"),
+        (lambda: np.ma.masked_less([[1.0, 2.0]], 2), "leave"),
     ],
 )
-def test_rows_that_cannot_be_read_are_named(made, message):
-    with pytest.raises(ArgumentError, match=f"^X .*{message}"):
+def test_rows_that_cannot_be_read_are_named(made, remedy):
+    with refusal("X", remedy):
         check_rows(made())
-    with pytest.raises(ArgumentError, match=f"^X .*{message}"):
+    with refusal("X", remedy):
         validate_rows(StandardScaler(), made())
 
 
@@ -135,28 +122,34 @@ def test_only_float32_scores_keep_their_type(given, kept):
     assert check_scores(np.array([1, 2], dtype=given), "y_score").dtype == kept
 
 
-def test_options_groups_and_counts_list_what_is_possible():
-    with pytest.raises(ValueError, match="rate must be one of 'far', 'frr'; got 'roc'"):
-        check_option("roc", "rate", ("far", "frr"))
-    with pytest.raises(ValueError, match=r"group='x' is not .* groups are: 'f', 'm'"):
-        check_group("x", np.array(["f", "m"]))
-    with pytest.raises(ValueError, match="n must be at least 2; got 1"):
-        check_count(1, "n", 2)
-    with pytest.raises(ValueError, match="n must be an integer; got True"):
-        check_count(True, "n", 0)
-    with pytest.raises(ValueError, match="n must be at most 7; got 8"):
-        check_count(8, "n", 2, 7)
-    with pytest.raises(ValueError, match="n must be at most 2147483647; got 10000"):
-        check_count(10**30, "n", 2)
+@pytest.mark.parametrize(
+    ("check", "given", "words"),
+    [
+        (check_option, ("roc", "n", ("far", "frr")), "'far', 'frr'; got 'roc'"),
+        (check_option, (np.str_("x"), "n", ("a",)), "got 'x'"),
+        (check_group, ("x", np.array(["f", "m"]), "n"), "'f', 'm'"),
+        (check_group, (np.str_("x"), np.array(["f"]), "n"), "n 'x'"),
+        (check_count, (1, "n", 2), "at least 2; got 1"),
+        (check_count, (np.int64(0), "n", 1), "got 0"),
+        (check_count, (True, "n", 0), "got True"),
+        (check_count, (8, "n", 2, 7), "at most 7; got 8"),
+        (check_count, (10**30, "n", 2), "2147483647"),
+        (check_level, (np.float64(1.5), "n"), "got 1.5"),
+        (check_threshold, (np.str_("x"), "n"), "got 'x'"),
+        *(
+            (random_state_of, (seed, "n"), "[0, 2**32)")
+            for seed in (-1, 2**32, np.int8(-1), 10**30, "x", 1.5)
+        ),
+    ],
+)
+def test_what_is_possible_is_listed(check, given, words):
+    with refusal("n", words) as caught:
+        check(*given)
+    assert "np." not in str(caught.value)
+
+
+def test_what_is_possible_is_taken():
     assert check_group("m", np.array(["f", "m"])) == 1
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32, np.int8(-1), 10**30, "x", 1.5])
-def test_what_is_no_seed_is_named(seed):
-    with pytest.raises(
-        ArgumentError, match=r"seed must be an integer in \[0, 2\*\*32\)"
-    ):
-        random_state_of(seed, "seed")
     drawn = random_state_of(np.int64(3)).randint(99)
     assert drawn == np.random.RandomState(3).randint(99)
 
@@ -182,9 +175,8 @@ NO_LABELS = [
 def test_what_holds_several_labels_is_none_of_them(value):
     """One like ``["f", "x"]`` equals "f" in one place, and was taken for it."""
     assert not is_among(value, ["f", "m"]) and not is_among(value, {"f": 1, "m": 2})
-    with pytest.raises(ArgumentError, match="is not a group of the data") as found:
+    with refusal("group", "'f', 'm'"):
         check_group(value, np.array(["f", "m"]))
-    assert found.value.argument == "group"
 
 
 def test_a_tensor_is_no_label():
@@ -215,9 +207,8 @@ def test_texts_that_can_be_written(text):
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udcffb", b"a", 3, ["a"], np.array("a")])
 def test_what_cannot_be_written_is_refused_by_name(text):
-    with pytest.raises(ArgumentError, match=r"^name .*text.* Give another") as found:
+    with refusal("name", repr(plain(text)), "Give another"):
         check_line(text, "name")
-    assert found.value.argument == "name" and repr(plain(text)) in str(found.value)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +220,7 @@ def test_rows_of_all_that_has_them(X):
 
 @pytest.mark.parametrize("X", [None, 3, np.array(3), np.array(None), iter([1])])
 def test_what_has_no_rows(X):
-    with pytest.raises(ArgumentError, match="X must have a row for each image"):
+    with refusal("X", "Give an array"):
         count_rows(X, "X")
 
 
@@ -248,7 +239,7 @@ def test_a_transformer_takes_what_it_can():
 
 def test_a_transformer_s_failure_on_what_numpy_cannot_read_names_X():
     scaler = StandardScaler().fit(np.eye(2))
-    with pytest.raises(ArgumentError, match="X has rows of different lengths"):
+    with refusal("X", "in every row"):
         transform_rows(scaler, [[1], [1, 2]])
     with pytest.raises(ValueError, match="has 3 features"):  # its own words
         transform_rows(scaler, np.eye(3))
@@ -293,23 +284,6 @@ def test_values_are_shown_without_numpy_s_types(value, shown):
     assert repr(plain(value)) == shown
 
 
-@pytest.mark.parametrize(
-    ("check", "given"),
-    [
-        (check_level, (np.float64(1.5),)),
-        (check_level, ([np.float64(1.5)],)),
-        (check_threshold, (np.str_("x"),)),
-        (check_option, (np.str_("x"), "how", ("a",))),
-        (check_group, (np.str_("x"), np.array(["a"]))),
-        (check_count, (np.int64(0), "n", 1)),
-    ],
-)
-def test_messages_hold_no_numpy_types(check, given):
-    with pytest.raises(ValueError) as caught:
-        check(*given)
-    assert "np." not in str(caught.value)
-
-
 def test_a_warning_from_fit_points_at_its_caller():
     """Not at the wrapper that scikit-learn puts about fit."""
     pytest.importorskip("torch")
@@ -328,5 +302,5 @@ def test_text_among_numbers_is_named(library):
     X = [[1.0, "f"], [2.0, "m"]]
     if library is not None:
         X = pytest.importorskip(library).DataFrame(rows)
-    with pytest.raises(ArgumentError, match=r"X_reference must be numbers \("):
+    with refusal("X_reference", "Leave columns of text out"):
         check_rows(X, input_name="X_reference", dtype=np.float64)

@@ -53,8 +53,6 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None
         Level above which not all pairs were counted, shaded; None where all were.
-    beyond : str, default=""
-        Where values and intervals come from there, for the legend.
 
     Attributes
     ----------
@@ -223,8 +221,6 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None
         Level above which not all pairs were counted, shaded; None where all were.
-    beyond : str, default=""
-        Where values and intervals come from there, for the legend.
 
     Attributes
     ----------

@@ -81,13 +81,12 @@ class OverLevels(FromEstimatorMixin):
     operating_point: str = "overall"
     name: str | None = None
     far_max: float | None = None
-    beyond: str = ""
 
     def _shade_sampled(self, place=np.asarray):
         """Shade what lies above ``far_max``; ``place`` turns levels into positions."""
         if self.far_max is not None:
             start, end = place(np.array([self.far_max, self.far.max()]))
-            label = f"above {_style.fmr(self.far_max)}, {self.beyond}"
+            label = f"above {_style.fmr(self.far_max)}, {SAMPLED}"
             _style.shade(self.ax_, (start, max(start, end)), label)
 
 
@@ -183,8 +182,9 @@ def over_levels(roc, questions, far, operating_point):
     levels = levels_of(roc, far, operating_point)
     questions = [{**q, "operating_point": operating_point} for q in questions]
     curves, sampled = curves_of(roc, questions, far=levels, bands=True)
-    beyond = {"far_max": roc.far_max, "beyond": SAMPLED} if sampled.any() else {}
-    return curves | beyond | {"far": levels, "operating_point": operating_point}
+    far_max = roc.far_max if sampled.any() else None
+    about = {"far": levels, "operating_point": operating_point, "far_max": far_max}
+    return curves | about
 
 
 def both_rates(roc, groups, **points):

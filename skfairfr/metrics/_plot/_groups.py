@@ -11,6 +11,8 @@ RATES = ("far", "frr")
 FIELDS = ("", "_low", "_high", "_supported")
 # A log axis spans at least this factor, so that two of its ticks are in view.
 LEAST_SPAN = 6.0
+# Intervals below all rates are shown up to such a part of the smallest.
+FURTHEST = 100
 # Values are written beside points that have so many points of height each.
 LEAST_HEIGHT = 11
 LIMIT_COLOUR = "#B00020"
@@ -207,7 +209,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
     def _draw(self, ax, rate, limits, options):
         values, low, high, supported = (getattr(self, rate + f) for f in FIELDS)
         levels = [] if limits is None else [v for v in limits if v == v]
-        ends = _ends(np.concatenate([np.ravel(a) for a in (values, low, high, levels)]))
+        ends = _ends(np.append(values, levels), np.append(low, high))
         ax.set(xscale="log", xlim=ends)
         _style.percent_ticks(ax.xaxis, ends)
         n_levels, n_groups = values.shape
@@ -321,12 +323,15 @@ def _offset(level, n_levels):
     return 0.12 if n_levels == 1 else 0.56 * (level / (n_levels - 1) - 0.5) + 0.1
 
 
-def _ends(values):
-    """Ends of a log axis about the positive values."""
-    values = values[np.isfinite(values) & (values > 0)]
-    if values.size == 0:
+def _ends(values, reached):
+    """Ends of a log axis about the positive values, and about intervals but for far ends."""
+    shown = np.append(values, reached)
+    shown = shown[np.isfinite(shown) & (shown > 0)]
+    if shown.size == 0:
         return 1e-3, 1.0
-    low, high = values.min() / 1.35, min(values.max() * 1.35, 1.15)
+    # An interval of few errors may end at a millionth of any rate.
+    least = values[values > 0].min(initial=shown.max()) / FURTHEST
+    low, high = max(shown.min(), least) / 1.35, min(shown.max() * 1.35, 1.15)
     widened = max(LEAST_SPAN * low / high, 1) ** 0.5
     high = min(high * widened, 1.15)
     low = min(low / widened, high / LEAST_SPAN)
@@ -359,8 +364,8 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         Overall FAR level that set the threshold.
     name : str, default=None
         Name of the system, for the colour bar.
-    beyond : str, default=""
-        Where values and intervals come from, if above ``far_max``, for the legend.
+    is_sampled : bool, default=False
+        Whether the rates come from a sample, for the legend.
 
     Attributes
     ----------
@@ -387,7 +392,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> display = GroupFARDisplay.from_roc(roc, far=1e-2, ax=Figure().subplots())
     >>> [cell.get_text() for cell in display.text_[0]]
-    ['2.43 %', '0.466 %']
+    ['2.39 %', '0.473 %']
     """
 
     groups: np.ndarray
@@ -398,7 +403,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     supported: np.ndarray
     level: float | None = None
     name: str | None = None
-    beyond: str = ""
+    is_sampled: bool = False
 
     @classmethod
     def from_roc(cls, roc, *, far=None, threshold=None, ax=None, name=None, **kwargs):
@@ -431,9 +436,11 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         """
         far = 1e-3 if far is None and threshold is None else far
         matrix = roc.far_matrix(far, threshold=threshold)
-        beyond = _from_roc.SAMPLED if _from_roc.is_sampled(matrix).any() else ""
+        is_sampled = _from_roc.is_sampled(matrix).any()
         known = {field: getattr(matrix, field) for field in MATRIX_FIELDS}
-        return cls(level=far, name=name, beyond=beyond, **known).plot(ax, **kwargs)
+        return cls(level=far, name=name, is_sampled=is_sampled, **known).plot(
+            ax, **kwargs
+        )
 
     def plot(self, ax=None, *, name=None, colorbar=True, **kwargs):
         """Draw the matrix.
@@ -518,9 +525,9 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
             handles.append(Patch(**DASHED, label=_style.TOO_FEW))
         if (self.n_impostor == 0).any():
             handles.append(Patch(**EMPTY, label=_style.NO_PAIRS))
-        if self.beyond:
-            label = self.beyond
-            handles.append(Patch(facecolor="none", edgecolor="none", label=label))
+        if self.is_sampled:
+            empty = {"facecolor": "none", "edgecolor": "none"}
+            handles.append(Patch(**empty, label=_from_roc.SAMPLED))
         if handles:
             where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 2}
             look = {"fontsize": "small", "frameon": False, "borderaxespad": 0.2}

@@ -75,10 +75,7 @@ def several_axes(given, n_axes, name, each):
     each : str
         What every one of them is for, for the message: ``"rate"``.
     """
-    try:
-        axes = tuple(np.ravel(np.asarray(given, dtype=object)))
-    except ValueError:  # of arrays of several shapes
-        axes = (given,)
+    axes = tuple(np.ravel(np.asarray(given, dtype=object)))
     if len(axes) != n_axes:
         problem = f"must hold {n_axes} axes, one for each {each}; got {len(axes)}."
         remedy = f"Make them with plt.subplots(1, {n_axes})."

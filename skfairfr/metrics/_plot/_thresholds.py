@@ -61,8 +61,6 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
     sampled_to : float, default=None
         Largest threshold at which not all impostor pairs were counted, shaded up to it;
         None where all were. The FRR is exact everywhere.
-    beyond : str, default=""
-        Where the FAR and its interval come from there, for the legend.
 
     Attributes
     ----------
@@ -94,7 +92,6 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
 
     threshold: np.ndarray
     sampled_to: float | None = None
-    beyond: str = ""
 
     @classmethod
     def from_roc(
@@ -155,7 +152,6 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         columns, sampled = _from_roc.both_rates(roc, groups, threshold=grid)
         if sampled.any():
             columns["sampled_to"] = float(grid[sampled].max())
-            columns["beyond"] = _from_roc.SAMPLED
         columns |= {"operating_thresholds": marked, "levels": levels, "name": name}
         display = cls(threshold=grid, groups=groups, distance=distance, **columns)
         return display.plot(ax, **kwargs)
@@ -208,7 +204,7 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         _style.set_limits(ax, earlier, ends, (floor, 3.0))
         _style.percent_ticks(ax.yaxis, (ax.get_ylim()[0], 1.0))
         if self.sampled_to is not None:
-            label = f"FMR {self.beyond}"
+            label = f"FMR {_from_roc.SAMPLED}"
             _style.shade(ax, (ends[0], self.sampled_to), label)
         return self._finish(name, " threshold", "Rate of the group")
 

@@ -50,12 +50,6 @@ def test_plot_draws_a_line_for_each_curve(scale, band):
     assert "FMR" in ax.get_xlabel() and "FNMR" in ax.get_ylabel()
 
 
-def test_own_operating_points_have_no_overall_curve():
-    display = roc_display(operating_point="group")
-    assert display.groups == ("female", "male")
-    assert "group itself" in display.ax_.get_xlabel()
-
-
 @pytest.mark.parametrize("scale", ["log", "det"])
 def test_zero_and_one_are_drawn_and_kept(scale):
     display = roc_display(groups=[None])
@@ -66,10 +60,17 @@ def test_zero_and_one_are_drawn_and_kept(scale):
     assert display.frr[0, -1] == 0
 
 
-@pytest.mark.parametrize("wrong", [{"scale": "linear"}, {"band": "both"}])
-def test_unknown_options_are_refused(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        roc_display().plot(axes(), **wrong)
+def test_an_interval_that_ends_at_almost_nothing_does_not_set_the_axis():
+    display = roc_display(groups=[None])
+    display.low = np.full((1, 4), 1e-12)
+    low, _ = display.plot(axes()).ax_.get_ylim()
+    assert low > 0.05 * display.frr.min()
+
+
+def test_unknown_options_are_refused():
+    for wrong in ({"scale": "linear"}, {"band": "both"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            roc_display().plot(axes(), **wrong)
 
 
 def test_without_axes_pyplot_makes_a_figure():
@@ -98,11 +99,13 @@ def test_levels_above_far_max_are_shaded_and_explained(scale):
     assert legend_texts(display.ax_)[-1] == words
 
 
-def test_without_groups_none_has_a_threshold_of_its_own():
+def test_own_operating_points_are_those_of_groups():
+    display = roc_display(operating_point="group")
+    assert display.groups == ("female", "male")
+    assert "group itself" in display.ax_.get_xlabel()
     X, y, _ = synthetic()
-    roc = unfitted().fit(X, y)
     with pytest.raises(ValueError, match="no group to draw"):
-        SimilarityROCDisplay.from_roc(roc, far=LEVELS, operating_point="group")
+        SimilarityROCDisplay.from_roc(unfitted().fit(X, y), operating_point="group")
 
 
 def test_two_systems_on_one_axes_are_told_apart():
@@ -169,17 +172,10 @@ def spread(rates):
     return rates.max(axis=-1) - rates.min(axis=-1)
 
 
-@pytest.mark.parametrize(
-    ("how", "expected"),
-    [
-        (("ratio", "male", "female"), "ratio female / male"),
-        ([("ratio", "female", "male")], "ratio male / female"),
-        ("ratio", "ratio"),
-        (spread, "spread"),
-    ],
-)
-def test_curves_are_named(how, expected):
-    assert disparities(rate="far", how=how).curves == (("far", expected),)
+def test_curves_are_named():
+    named = {("ratio", "male", "female"): "ratio female / male", spread: "spread"}
+    for how, expected in named.items():
+        assert disparities(rate="far", how=how).curves == (("far", expected),)
 
 
 @pytest.mark.parametrize(

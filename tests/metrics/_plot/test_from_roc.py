@@ -33,13 +33,11 @@ def test_transformed_embeddings_are_compared():
     direct = unfitted().fit(pca.transform(X), y, groups)
     assert ours.threshold_at(0.1) == direct.threshold_at(0.1)
     assert not hasattr(roc, "groups_")
-
-
-def test_similarity_roc_is_cloned():
-    roc = unfitted()
-    found = _from_roc.fit_roc(roc, *synthetic())
-    assert found is not roc
-    assert found.threshold_at(0.1) == fitted().threshold_at(0.1)
+    cloned = _from_roc.fit_roc(roc, X, y, groups)
+    assert cloned is not roc
+    assert cloned.threshold_at(0.1) == fitted().threshold_at(0.1)
+    with pytest.raises(ValueError, match="transform"):
+        _from_roc.fit_roc(LinearRegression(), X, y)
 
 
 @pytest.mark.parametrize(
@@ -59,11 +57,6 @@ def test_groups_to_draw_are_those_of_the_data(display, groups, message):
     with pytest.raises(ValueError, match=message) as found:
         display.from_roc(fitted(), groups=groups, ax=axes())
     assert found.value.argument == "groups"
-
-
-def test_estimator_without_transform_is_refused():
-    with pytest.raises(ValueError, match="transform"):
-        _from_roc.fit_roc(LinearRegression(), *synthetic())
 
 
 @pytest.mark.parametrize("display", [SimilarityROCDisplay, ErrorRateDisplay])
@@ -91,13 +84,10 @@ def test_default_thresholds_span_the_default_levels():
     assert far[0] <= 0.2
     assert far[-1] <= _from_roc.default_levels(fitted())[0]
     assert grid.size == 5
-
-
-def test_default_thresholds_hold_those_that_are_marked():
-    usual = _from_roc.default_thresholds(fitted())
-    grid = _from_roc.default_thresholds(fitted(), [usual[0] - 0.1, usual[-1] + 0.05])
-    assert grid[0] < usual[0] - 0.1 and grid[-1] > usual[-1] + 0.05
-    # But not where there are no scores.
+    # Also those that are marked, but not where there are no scores.
+    marked = [grid[0] - 0.1, grid[-1] + 0.05]
+    wide = _from_roc.default_thresholds(fitted(), marked)
+    assert wide[0] < marked[0] and marked[1] < wide[-1]
     assert _from_roc.default_thresholds(fitted(), [9.0])[-1] < 2
 
 
@@ -116,17 +106,10 @@ def test_operating_points_that_were_given(far, thresholds, levels):
     assert np.array_equal(named, levels, equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    ("groups", "overall", "expected"),
-    [
-        (None, True, (None, "female", "male")),
-        (None, False, ("female", "male")),
-        (["male"], True, ("male",)),
-    ],
-)
-def test_groups_drawn(groups, overall, expected):
-    found = _from_roc.check_roc_groups(fitted(), groups, overall=overall)
-    assert found == expected
+def test_groups_drawn():
+    found = [_from_roc.check_roc_groups(fitted(), None, overall=o) for o in (1, 0)]
+    assert found == [(None, "female", "male"), ("female", "male")]
+    assert _from_roc.check_roc_groups(fitted(), ["male"]) == ("male",)
 
 
 def test_score_range_holds_nearly_all():
@@ -181,12 +164,9 @@ def test_levels_are_sorted_and_what_is_none_is_refused_by_name(display):
         display.from_roc(fitted(), far="x", ax=axes())
 
 
-@pytest.mark.parametrize("display", [ErrorRateDisplay, ScoreHistogramDisplay])
-def test_marked_thresholds_are_numbers(display):
-    with pytest.raises(ValueError, match="operating_thresholds"):
-        display.from_roc(fitted(), operating_thresholds="x", ax=axes())
-
-
-def test_thresholds_of_the_axis_are_numbers():
+def test_thresholds_are_numbers():
+    for display in (ErrorRateDisplay, ScoreHistogramDisplay):
+        with pytest.raises(ValueError, match="operating_thresholds"):
+            display.from_roc(fitted(), operating_thresholds="x", ax=axes())
     with pytest.raises(ValueError, match="threshold must be a similarity"):
         ErrorRateDisplay.from_roc(fitted(), threshold="x", ax=axes())

@@ -1,4 +1,6 @@
-"""What is drawn of a search is what it holds."""
+"""What is drawn of a search or of a bench is what it holds."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skfairfr import fairness_scores
-from skfairfr.metrics import KappaGridDisplay, TradeOffDisplay
+from skfairfr.metrics import KappaGridDisplay, MitigationsDisplay, TradeOffDisplay
 from skfairfr.metrics._plot import _search
 from tests.metrics._plot.drawn import axes, legend_texts
 from tests.metrics._plot.searched import (
@@ -63,15 +65,12 @@ def test_labels(name, level, label):
     assert _search.metric_label(name, level) == label
 
 
-@pytest.mark.parametrize("pipeline", [False, True])
-@pytest.mark.parametrize("name", ["kappa0", "towards__kappa0"])
-def test_parameters_are_found_with_and_without_their_step(pipeline, name):
-    if not pipeline and "__" in name:
-        with pytest.raises(ValueError, match="'kappa0', 'kappa1'"):
-            _search.find_parameter(search(), name)
-        return
-    full = "towards__kappa0" if pipeline else "kappa0"
-    assert _search.find_parameter(search(pipeline), name) == full
+def test_parameters_are_found_with_and_without_their_step():
+    for name in ("kappa0", "towards__kappa0"):
+        assert _search.find_parameter(search(True), name) == "towards__kappa0"
+    assert _search.find_parameter(search(), "kappa0") == "kappa0"
+    with pytest.raises(ValueError, match="'kappa0', 'kappa1'"):
+        _search.find_parameter(search(), "towards__kappa0")
 
 
 def test_parameters_as_text():
@@ -129,22 +128,15 @@ class Grouped(Towards):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "step", "refit", "labels"),
+    ("step", "refit", "labels"),
     [
-        (Grouped(), "", CHOOSE, ("kappa0 (female)", "kappa1 (male)")),
-        (
-            make_pipeline(Grouped()),
-            "grouped__",
-            CHOOSE,
-            ("kappa0 (female)", "kappa1 (male)"),
-        ),
-        (Grouped(), "", False, ("kappa0", "kappa1")),
+        ("grouped__", CHOOSE, ("kappa0 (female)", "kappa1 (male)")),
+        ("", False, ("kappa0", "kappa1")),
     ],
 )
-def test_labels_name_the_groups_that_the_best_estimator_knows(
-    estimator, step, refit, labels
-):
+def test_labels_name_the_groups_that_the_best_estimator_knows(step, refit, labels):
     grid = {step + name: values for name, values in STEPS.items()}
+    estimator = make_pipeline(Grouped()) if step else Grouped()
     fitted = GridSearchCV(estimator, grid, scoring=SCORES, cv=FOLDS, refit=refit)
     assert grid_of(fitted.fit(X, Y)).labels == labels
 
@@ -172,31 +164,15 @@ def test_levels_stand_side_by_side_with_one_scale():
     assert len(display.figure_.axes) == 3
 
 
-def test_a_disparity_is_drawn_with_its_label():
-    display = grid_of(metric="bfar@1e-2")
-    assert np.nanmin(display.ratio) >= 1
-    assert display.axes_[0].get_title().startswith("BFAR")
-
-
 def test_numbers_can_be_read_on_every_colour():
     display = cells([[0.05, 1.0, 20.0]])
     colors = [t.get_color() for t in display.text_[0, 0]]
     assert colors == ["white", "black", "white"]
 
 
-@pytest.mark.parametrize(
-    ("ratio", "text"),
-    [
-        (0.126, "0.13"),
-        (1.0, "1.0"),
-        (0.999, "1.0"),
-        (1.55, "1.6"),
-        (9.96, "10"),
-        (33.3, "33"),
-    ],
-)
-def test_numbers_have_two_digits(ratio, text):
-    assert _search.ratio_text(ratio) == text
+def test_numbers_have_two_digits():
+    texts = {0.126: "0.13", 0.999: "1.0", 1.55: "1.6", 9.96: "10", 33.3: "33"}
+    assert {r: _search.ratio_text(r) for r in texts} == texts
 
 
 def test_infinite_and_missing_cells_differ():
@@ -242,11 +218,6 @@ def test_the_chosen_cell_has_a_frame():
     assert not cells([[1.0, 2.0]]).axes_[0].patches
 
 
-def searched_over(grid, estimator=None):
-    options = {"scoring": fairness_scores(2e-2), "cv": FOLDS, "refit": False}
-    return GridSearchCV(estimator or Towards(), grid, **options).fit(X, Y)
-
-
 def test_several_candidates_a_cell_are_refused():
     fitted = search()
     results = dict(fitted.cv_results_)
@@ -272,7 +243,8 @@ def test_grids_refuse(options, message):
 
 
 def test_a_parameter_that_is_no_number_is_refused():
-    fitted = searched_over({"weight": [1.0, 2.0]}, Stretch())
+    options = {"scoring": fairness_scores(2e-2), "cv": FOLDS, "refit": False}
+    fitted = GridSearchCV(Stretch(), {"weight": [1.0, 2.0]}, **options).fit(X, Y)
     fitted.cv_results_["param_kappa0"] = np.array(["a", "b"], dtype=object)
     with pytest.raises(ValueError, match="not a number"):
         grid_of(fitted, metric="bfar", param_x="kappa0", param_y="weight")
@@ -310,9 +282,8 @@ def test_the_front_is_what_nothing_beats(x, y, front):
     assert _search.pareto_front(x, y).tolist() == [bool(f) for f in front]
 
 
-@pytest.mark.parametrize("pipeline", [False, True])
-def test_stored_arrays_are_those_of_the_search(pipeline):
-    fitted = search(pipeline)
+def test_stored_arrays_are_those_of_the_search():
+    fitted = search(pipeline=True)
     display = trade_off(fitted)
     for values, name in ((display.x, NAMES["x"]), (display.y, NAMES["y"])):
         assert np.array_equal(values, -fitted.cv_results_[f"mean_test_{name}"])
@@ -331,6 +302,7 @@ def test_the_chosen_candidate_and_the_baseline_are_marked():
     best = search().best_params_
     assert f"chosen: kappa0={best['kappa0']:g}, kappa1={best['kappa1']:g}" in texts
     assert "baseline" in texts
+    assert display.ax_.get_xlabel() == "FNMR at FMR 1 %"
 
 
 def test_a_baseline_may_be_what_the_scorer_returned():
@@ -339,25 +311,15 @@ def test_a_baseline_may_be_what_the_scorer_returned():
     assert display.baseline == (-scores[NAMES["x"]], -scores[NAMES["y"]])
 
 
-def test_axes_say_the_metric_and_the_level():
-    ax = trade_off().ax_
-    assert ax.get_xlabel() == "FNMR at FMR 1 %"
-    assert ax.get_ylabel() == "BFAR (largest / smallest FMR) at FMR 1 %"
-
-
 def test_the_front_is_drawn_as_steps_from_the_left():
     line = candidates().front_
     assert line.get_xydata().tolist() == [[1, 3], [2, 1]]
     assert line.get_drawstyle() == "steps-post"
 
 
-def test_a_search_that_chose_nothing_has_no_star():
-    assert trade_off(search(refit=False)).chosen_ is None
-
-
 def test_candidates_without_a_value_are_counted():
     display = candidates(x=(1, np.nan, 2), chosen=1)
-    assert display.chosen_ is None
+    assert display.chosen_ is None is trade_off(search(refit=False)).chosen_
     assert "candidates (1 without a value)" in legend_texts(display.ax_)
 
 
@@ -386,3 +348,86 @@ def test_names_and_styles_can_be_given():
 def test_trade_offs_refuse(options, message):
     with pytest.raises(ValueError, match=message):
         trade_off(**options)
+
+
+# ---- a bench -------------------------------------------------------------------------
+
+CHANGED = ("frr_at_far", "bfar", "bfrr")
+
+
+def bench(ratios, **options):
+    """A bench whose methods change every metric by these ratios, give or take a tenth."""
+    methods = [
+        SimpleNamespace(
+            name=name,
+            changes={
+                metric: SimpleNamespace(ratio=r, low=0.9 * r, high=1.1 * r)
+                for metric, r in zip(CHANGED, of_method, strict=True)
+            },
+        )
+        for name, of_method in ratios.items()
+    ]
+    before = dict(zip(CHANGED, (0.1, 4.0, 2.0), strict=True))
+    options = {"winner": None, "settings": {"far": 1e-3}, **options}
+    return SimpleNamespace(methods=methods, before=before, **options)
+
+
+def drawn(found):
+    axes = Figure().subplots(1, 2)
+    return MitigationsDisplay.from_bench(found, axes=axes)
+
+
+def points(ax):
+    """Label -> place of every point."""
+    return {
+        line.get_label(): line.get_xydata()[0].tolist()
+        for line in ax.lines
+        if not line.get_label().startswith("_")
+    }
+
+
+def test_arrows_lead_from_nothing_to_the_methods_whose_intervals_are_bars():
+    display = drawn(bench({"a": (1.5, 0.5, 2.0)}))
+    far, frr = (points(ax) for ax in display.axes_)
+    assert far["nothing"] == [0.1, 4.0] and frr["nothing"] == [0.1, 2.0]
+    assert far["a"] == pytest.approx([0.15, 2.0])
+    assert frr["a"] == pytest.approx([0.15, 4.0])
+    (arrow,) = display.axes_[0].texts
+    assert tuple(arrow.xyann) == (0.1, 4.0)
+    assert arrow.xy == pytest.approx((0.15, 2.0))
+    across, up = (c.get_segments()[0] for c in display.axes_[0].collections)
+    assert across == pytest.approx(np.array([[0.135, 2.0], [0.165, 2.0]]))
+    assert up == pytest.approx(np.array([[0.15, 1.8], [0.15, 2.2]]))
+
+
+def test_what_is_undefined_is_said_and_stays_in_the_legend():
+    display = drawn(bench({"a": (1.5, np.nan, 2.0), "b": (1.0, 0.25, 1.0)}))
+    titles = [ax.get_title() for ax in display.axes_]
+    assert titles == ["undefined, not drawn: a", ""]
+    assert "a" not in points(display.axes_[0]) and "a" in points(display.axes_[1])
+    (legend,) = display.figure_.legends
+    assert {text.get_text() for text in legend.get_texts()} == {"nothing", "a", "b"}
+
+
+def test_the_winner_has_a_star():
+    display = drawn(bench({"a": (1, 0.5, 2), "b": (1, 0.4, 1)}, winner="b"))
+    markers = {line.get_label(): line.get_marker() for line in display.axes_[0].lines}
+    assert markers["b"] == "*" and markers["a"] != "*"
+
+
+def test_more_methods_than_markers_are_numbered():
+    """In grey, the first and the eighth would look alike."""
+    names = [f"method {place}" for place in range(1, 9)]
+    display = drawn(bench({name: (1, 0.5, 2) for name in names}))
+    (legend,) = display.figure_.legends
+    shown = [text.get_text() for text in legend.get_texts()]
+    expected = [f"{place}  {name}" for place, name in enumerate(names, 1)]
+    assert shown == [*expected, "nothing"]
+    for ax in display.axes_:
+        numbers = [text.get_text() for text in ax.texts if text.get_text()]
+        assert numbers == [str(place) for place in range(1, 9)]
+
+
+def test_a_bench_without_results_is_an_error():
+    with pytest.raises(ValueError, match="no method with a result"):
+        drawn(bench({}))

@@ -47,15 +47,13 @@ def test_plot_draws_both_rates_of_each_group(band):
     assert {"FMR", "FNMR"} <= {text.get_text() for text in ax.texts}
 
 
-@pytest.mark.parametrize("n_thresholds", [1, 2, 4])
-def test_few_thresholds_are_drawn_too(n_thresholds):
-    """The names of the rates stand above the ends of the curves."""
+@pytest.mark.parametrize("n_thresholds", [1, 4])
+def test_the_names_of_the_rates_stand_above_the_ends_of_the_curves(n_thresholds):
     display = rates_display(threshold=GRID[:n_thresholds])
     places = {text.get_text(): text.xy for text in display.ax_.texts}
-    assert places["FMR"][0] == GRID[0]
-    assert places["FMR"][1] == min(display.far[:, 0].max(), 0.9)
-    assert places["FNMR"][0] == GRID[n_thresholds - 1]
-    assert places["FNMR"][1] == min(display.frr[:, -1].max(), 0.9)
+    top = min(display.far[:, 0].max(), 0.9), min(display.frr[:, -1].max(), 0.9)
+    assert places["FMR"] == (GRID[0], top[0])
+    assert places["FNMR"] == (GRID[n_thresholds - 1], top[1])
 
 
 @pytest.mark.parametrize("far", [None, 0.05, [0.1, 0.05]])
@@ -95,10 +93,6 @@ def test_group_without_impostor_pairs_says_so():
     with pytest.warns(UndefinedMetricWarning, match="No impostor pair"):
         display = ErrorRateDisplay.from_roc(roc, threshold=GRID, far=None, ax=axes())
     assert legend_texts(display.ax_)[0] == "alone (no impostor pairs)"
-
-
-def test_default_grid():
-    assert rates_display(threshold=None, groups=[None]).far.shape == (1, 41)
 
 
 def test_thresholds_that_a_sample_answers_are_shaded_and_explained():
@@ -159,18 +153,15 @@ def test_default_bins_hold_all_pairs():
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        (0, "edges must be at least 1"),
-        (2.5, "edges must be an integer"),
-        ([0.5], r"edges must be a number of bins.*of shape \(1,\)"),
-        ([EDGES, EDGES], r"edges must be a number of bins.*of shape \(2, 12\)"),
-        (["a", "b"], "edges must be a number of bins"),
-        ([{"a": 1}, {"a": 1}], "edges must be a number of bins.*got object"),
-        ([0, 0.5, np.inf], "edges must be finite"),
-        ([0, 0.5, 0.5], "edges must be finite and all different"),
+        (0, "must be at least 1"),
+        ([0.5], r"must be a number of bins.*of shape \(1,\)"),
+        ([{"a": 1}, {"a": 1}], "must be a number of bins.*got object"),
+        ([0, 0.5, np.inf], "must be finite"),
+        ([0, 0.5, 0.5], "must be finite and all different"),
     ],
 )
 def test_edges_are_a_number_or_different_numbers(edges, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"edges {message}"):
         histogram(edges=edges)
 
 

@@ -1,15 +1,22 @@
-"""The document of a report: what an auditor hands on, from the records alone."""
+"""The documents of audits and of comparisons: what is handed on, from the records alone."""
 
 import math
+import os
 from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
 
 from skfairfr._core._planning import MAX_PEOPLE
-from skfairfr._core._rates import in_digits
-from skfairfr.report._figures import MAX_CURVES, det, group_rates
+from skfairfr.report._figures import (
+    MAX_CURVES,
+    changes,
+    det,
+    det_of_systems,
+    group_rates,
+)
 from skfairfr.report._notes import (
+    heading_of,
     nothing_concluded,
     place_of,
     reason_in_words,
@@ -37,7 +44,6 @@ from skfairfr.utils._words import (
     accepted,
     capital,
     count,
-    in_iso,
     level_percent,
     listed,
     p_value,
@@ -49,6 +55,7 @@ from skfairfr.utils._words import (
     printable,
     ratio,
     ratios,
+    signed,
     who,
 )
 
@@ -82,6 +89,7 @@ IN_NOTEBOOK = ("verdict", "by-*-level-*")
 MOST_TOLD = 6
 # More of the others that a group is compared with are counted, not named.
 MOST_NAMED = 3
+DET = "Detection error tradeoff (DET) by group"
 HOLLOW = "Hollow points and dotted bars rest on too few errors."
 FEW = (
     "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
@@ -92,7 +100,7 @@ FEW = (
 DARK, INK_CHANGES = np.array([8, 62, 112]), 0.69
 
 
-def document_of(report, source=None):
+def audit_document(report, source=None):
     """A report as a document.
 
     Parameters
@@ -107,29 +115,32 @@ def document_of(report, source=None):
     """
     first = report.audits[0]
     names = [printable(audit.attribute) for audit in report.audits]
-    title = "Audit of verification errors by " + listed(
-        [name for name in names if " & " not in name] or names
-    )
+    about = listed([name for name in names if " & " not in name] or names)
+    title = f"Audit of verification errors by {about}"
     if first.settings.get("independent_pairs"):
         title += ", pairs taken as independent"
     opening = [_verdict(report), *_checks(report), _figure(first), _conclusions(report)]
+    by = [
+        (f"by-{n}", f"Error rates by {name}", _of_audit(report, n))
+        for n, name in enumerate(names)
+    ]
     sections = [
-        Section("verdict", "Verdict", opening),
-        Section("data", "What was tested", [Facts(_facts(report, source))]),
-        *(
-            Section(
-                f"by-{n}", f"Error rates by {name}", _of_audit(report, n), f"By {name}"
-            )
-            for n, name in enumerate(names)
-        ),
-        Section("open", "What the data cannot tell", _open(report)),
-        Section("method", "How it was computed", _method(first)),
-        Section("limits", "Limits", [_limits(first)]),
-        Section("glossary", "Glossary", [glossary(first.settings)]),
+        ("verdict", "Verdict", opening),
+        ("data", "What was tested", [Facts(_facts(report))]),
+        *by,
+        ("open", "What the data cannot tell", _open(report)),
+        ("method", "How it was computed", _method(first)),
+        ("limits", "Limits", [_limits(first)]),
+        ("glossary", "Glossary", [glossary(first.settings)]),
     ]
     subtitle = "" if source is None else f"Data: {printable(source)}"
-    title = printable(report.about.get("title", title))
-    return Document(title, subtitle, [s for s in sections if s.parts])
+    return _document(report.about.get("title", title), subtitle, sections)
+
+
+def _document(title, subtitle, sections):
+    """A document of sections, each a name, a title and parts; those that have any."""
+    shown = [Section(*section) for section in sections if section[2]]
+    return Document(printable(title), subtitle, shown)
 
 
 # ---- the first screen ----------------------------------------------------------------
@@ -242,16 +253,16 @@ def _checks(report):
 def _of_check(check, report):
     """A check by name, with its limit, groups, number, bound and verdict."""
     of_rate = check.name in RATE_LIMITS
-    shown, (first, *others) = percent if of_rate else ratio, [*check.groups] or ["none"]
-    named = listed([printable(group) for group in (first, *others)])
-    if others and not of_rate:
-        named = f"{printable(first)} over {listed([printable(g) for g in others])}"
+    shown = percent if of_rate else ratio
+    groups = [printable(group) for group in check.groups] or ["none"]
+    named = listed(groups)
+    if len(groups) > 1 and not of_rate:
+        named = f"{groups[0]} over {listed(groups[1:])}"
     left_out = ", ".join(map(printable, check.not_covered))
+    more = f"not judged for lack of pairs: {left_out}" if left_out else ""
     cells = [
         Cell(f"at most {_limit_of(check)}"),
-        Cell(
-            named, more=f"not judged for lack of pairs: {left_out}" if left_out else ""
-        ),
+        Cell(named, more=more),
         Cell(shown(check.figure.value)),
         Cell(_bound(check, shown)),
         Cell(check.verdict, word=check.verdict),
@@ -352,11 +363,11 @@ def _conclusions(report):
     ]
     alpha = 100 * (1 - report.audits[0].settings["confidence_level"])
     caption = (
-        "Of each rate, operating point and attribute, the groups whose rate differs from "
-        "that of the others (the geometric mean of several), or else the group that differs "
-        "most clearly. A conclusion goes by the adjusted p, which allows for the number of "
-        f"comparisons: of a system that treats all groups alike, about {alpha:g} % of audits "
-        "or fewer would name a group. By that method (Holm's), several may be equal."
+        "A row for each group whose rate differs from that of the others (the geometric "
+        "mean of several), or else for the group that differs most clearly. A conclusion "
+        "goes by the adjusted p, which allows for the number of comparisons: were all "
+        f"groups treated alike, about {alpha:g} % of such audits or fewer would name one. "
+        "Adjusted, several p may be equal (Holm's method)."
     )
     head = ["Comparison", "Group", "Others", "Ratio, alone", "p, alone", "Adjusted p"]
     return Table(caption, [*head, "Conclusion"], rows)
@@ -389,8 +400,8 @@ def concluded(verdict, text, supported=True):
     """A conclusion; findings that rest on enough, and what is undetermined, have a colour."""
     if verdict == TOO_FEW:
         return Cell("", few=TOO_FEW)
-    coloured = supported and verdict != NO_DIFFERENCE
-    return Cell(text, word=verdict if coloured or verdict == "undetermined" else "")
+    coloured = (supported and verdict != NO_DIFFERENCE) or verdict == "undetermined"
+    return Cell(text, word=verdict if coloured else "")
 
 
 def _few(figure):
@@ -400,27 +411,20 @@ def _few(figure):
 # ---- data ----------------------------------------------------------------------------
 
 
-def _facts(report, source):
+def _facts(report):
     first = report.audits[0]
     attributes = [printable(audit.attribute) for audit in report.audits]
     rows = about_rows(report)
-    rows.append(
-        ("Data", printable(source) if source else "arrays, without a file name")
-    )
     rows += [
         (f"SHA-256 of {printable(name)}", digest)
         for name, digest in first.settings.get("sha256", {}).items()
     ]
     rows += facts_of_data(first.groups[0], attributes)
     unit = "images" if first.groups[0].n_images is not None else "people or pairs"
-    rows += [
-        (
-            f"Unknown {printable(audit.attribute)}",
-            f"{count(audit.n_unknown)} {unit}, counted for everyone only",
-        )
-        for audit in report.audits
-        if audit.n_unknown
-    ]
+    for audit in report.audits:
+        if audit.n_unknown:
+            about = f"{count(audit.n_unknown)} {unit}, counted for everyone only"
+            rows.append((f"Unknown {printable(audit.attribute)}", about))
     thresholds = [title_of(level, first) for level in first.levels]
     return [*rows, ("Operating points", "; ".join(thresholds))]
 
@@ -453,60 +457,71 @@ def facts_of_data(everyone, attributes):
 
 def _of_audit(report, place):
     """Parts of the section of one attribute."""
-    audit, about = (
-        report.audits[place],
-        f"by {printable(report.audits[place].attribute)}",
-    )
-    tables = [("det", "Detection error tradeoff (DET) by group", _det(audit))]
-    tables.append(("averages", "Both averages", _averages(audit)))
+    audit = report.audits[place]
+    by = f"by {printable(audit.attribute)} at"
     crossings = [
         _cells(crossing, audit)
         for crossing in report.crossings
         if " & ".join(crossing.attributes) == audit.attribute
     ]
-    groups = groups_table([groups_row(found) for found in audit.groups])
-    tables.append(("groups", "Groups", [groups, *crossings]))
-    tables.append(("failures", "Failures to acquire and to enrol", _failures(audit)))
-    levels = [
-        (
-            f"level-{n}",
-            title_of(level, audit),
-            [
-                _rates(level, audit),
-                disparities_table(disparity_rows(level, audit.settings)),
-                *matrix_tables(
-                    [level.matrix], [f"{about} at {place_of(level, audit)}"]
-                ),
-            ],
-        )
+    parts = [
+        (f"level-{n}", title_of(level, audit), _tables([level], [audit], audit, by))
         for n, level in enumerate(audit.levels)
     ]
-    parts = [_figure(audit)] if place else []
-    return parts + [
+    parts += [
+        ("det", DET, _det(audit)),
+        ("averages", "Both averages", _averages(audit)),
+        ("groups", "Groups", [_groups([audit]), *crossings]),
+        ("failures", "Failures to acquire and to enrol", _failures(audit)),
+    ]
+    return [_figure(audit)] * (place > 0) + [
         Section(f"by-{place}-{name}", title, found)
-        for name, title, found in (*levels, *tables)
+        for name, title, found in parts
         if found
     ]
 
 
-def _rates(level, audit):
-    rows = [
-        rates_row(level, found, size)
-        for found, size in zip(level.rates, audit.groups, strict=True)
+def _tables(levels, systems, found, by, names=("",)):
+    """Tables of one level of one system, or of several, whose rows stand side by side.
+
+    Parameters
+    ----------
+    levels : sequence of Level, shape (n_systems,)
+    systems : sequence of Audit or Measured, shape (n_systems,)
+    found : Audit or SystemsComparison
+        Whose settings these are.
+    by : str
+        The attribute.
+    names : sequence of str, shape (n_systems,)
+    """
+    rates, disparities = [], []
+    for level, system, name in zip(levels, systems, names, strict=True):
+        of_groups = zip(level.rates, system.groups, strict=True)
+        rates.append([_rates_row(level, *row, name) for row in of_groups])
+        disparities.append(_disparity_rows(level, found.settings, name))
+    abouts = [
+        ", ".join(filter(None, (f"{by} {place_of(level, found)}", name)))
+        for level, name in zip(levels, names, strict=True)
     ]
-    return rates_table(rows, audit.settings, bool(level.generalised))
+    return [
+        _rates(_beside(rates), found.settings, any(lev.generalised for lev in levels)),
+        _disparities(_beside(disparities)),
+        *_matrices([level.matrix for level in levels], abouts),
+    ]
 
 
-def rates_row(level, found, size, place=""):
+def _beside(rows_of_each):
+    """Rows of several systems, the first of each, then the second and so on."""
+    return [row for of_all in zip(*rows_of_each, strict=True) for row in of_all]
+
+
+def _rates_row(level, found, size, place):
     """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
-    cells = [
-        *(
-            Cell(count(size.n_impostor)),
-            Cell(count(found.far_errors, found.far.source)),
-        ),
-        *(_of_rate(found.far), Cell(count(size.n_genuine))),
-        *(Cell(count(found.frr_errors)), _of_rate(found.frr)),
-    ]
+    cells = []
+    for rate, n_pairs in (("far", size.n_impostor), ("frr", size.n_genuine)):
+        figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
+        cells += [Cell(count(n_pairs)), Cell(count(errors, figure.source))]
+        cells.append(_of_rate(figure))
     for gen in level.generalised:
         if gen.group == found.group:
             cells += [Cell(percent(gen.gfar)), Cell(percent(gen.gfrr))]
@@ -523,8 +538,7 @@ def _of_rate(figure):
     return Cell(percent(figure.value), ends, few=_few(figure))
 
 
-def rates_table(rows, settings, generalised=False):
-    """A table of such rows."""
+def _rates(rows, settings, generalised):
     head = ["Group", "Non-mated comparisons", "False matches", RATES["far"]]
     head += ["Mated comparisons", "False non-matches", RATES["frr"]]
     head += ["GFAR", "GFRR"] if generalised else []
@@ -538,7 +552,7 @@ def rates_table(rows, settings, generalised=False):
     return Table(caption, head, rows)
 
 
-def disparity_rows(level, settings, place=""):
+def _disparity_rows(level, settings, place):
     """Disparities and indices of a level."""
     found = {(d.how, d.operating_point): d for d in level.disparities}
     named = [(name, found.get((how, "overall"))) for how, name in DISPARITIES.items()]
@@ -573,8 +587,7 @@ def _disparity(name, measured, place):
     return Row(name, cells, place)
 
 
-def disparities_table(rows):
-    """A table of such rows."""
+def _disparities(rows):
     caption = (
         "Disparities at one threshold for everybody. Larger is less fair; for FDR, smaller "
         "is. The last three combine both rates and have no interval. Lower ends of largest "
@@ -585,7 +598,7 @@ def disparities_table(rows):
     return Table(caption, head, rows)
 
 
-def matrix_tables(matrices, abouts):
+def _matrices(matrices, abouts):
     """The FMR of every two groups, in shades that can be compared; empty without two.
 
     Parameters
@@ -651,8 +664,8 @@ def _det(audit):
     names = [short_place(level, audit) for level in audit.levels]
     caption = (
         "Both rates of each group as the one threshold for everybody moves. Where the "
-        "points of groups lie apart, the threshold treats them differently. Rates of zero "
-        "have no place on these axes."
+        "points of groups lie apart, the threshold treats them differently. Hollow points "
+        f"rest on {TOO_FEW}; rates of zero have no place on these axes."
     )
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
@@ -691,33 +704,27 @@ def _n_differing(audit):
     """At how many levels, of either rate, the other average concludes something else."""
     if audit.averaged is None:
         return 0
-    both = [
-        [
-            {
-                (f.group if f.verdict != NO_DIFFERENCE else None, f.verdict)
-                for f in found
-            }
-            for level in levels
-            for found in (_findings(level, rate) for rate in RATES)
-        ]
+    own, other = (
+        [{*map(_conclusion, _findings(lev, rate))} for lev in levels for rate in RATES]
         for levels in (audit.levels, audit.averaged.levels)
-    ]
-    return sum(own != other for own, other in zip(*both, strict=True))
+    )
+    return sum(first != second for first, second in zip(own, other, strict=True))
 
 
-def groups_row(found, place=""):
-    """The size of a group, and its equal error rate."""
-    sizes = [Cell(count(size)) for size in (found.n_identities, found.n_images)]
-    return _row_of_group(found.group, [*sizes, _of_rate(found.equal_error_rate)], place)
-
-
-def groups_table(rows):
-    """A table of such rows."""
+def _groups(systems, names=("",)):
+    """Sizes of the groups, and the equal error rates of each system."""
+    rows = []
+    for system, name in zip(systems, names, strict=True):
+        rows.append([])
+        for found in system.groups:
+            sizes = [Cell(count(n)) for n in (found.n_identities, found.n_images)]
+            cells = [*sizes, _of_rate(found.equal_error_rate)]
+            rows[-1].append(_row_of_group(found.group, cells, name))
     caption = (
         "Size of each group, and its equal error rate (EER), at the threshold where its "
         f"{LONG_RATES['far']} equals its {LONG_RATES['frr']}."
     )
-    return Table(caption, ["Group", "People", "Images", "EER"], rows)
+    return Table(caption, ["Group", "People", "Images", "EER"], _beside(rows))
 
 
 def _cells(crossing, audit):
@@ -749,13 +756,7 @@ def _failures(audit):
         "Attempts that gave no template, by group. FTA is the share of all attempts, FTE "
         "the share of those acquired."
     )
-    about = (
-        "Generalised rates count these failures: GFAR = FMR (1 \N{MINUS SIGN} FTA)(1 "
-        "\N{MINUS SIGN} FTE), GFRR = FTE + (1 \N{MINUS SIGN} FTE) FTA + (1 \N{MINUS SIGN} "
-        "FTE)(1 \N{MINUS SIGN} FTA) FNMR (ISO/IEC 19795-1). They stand in the tables of "
-        "rates above, without intervals."
-    )
-    return [Table(caption, head, rows), about]
+    return [Table(caption, head, rows)]
 
 
 # ---- what is open --------------------------------------------------------------------
@@ -855,77 +856,389 @@ def glossary(settings, without=()):
     )
 
 
-def settings_of(settings):
-    """A section of the settings by name, thresholds on the scale of the caller's scores."""
-    unset = (None, False)
-    shown = {k: v for k, v in settings.items() if v not in unset and k != "sha256"}
-    if "threshold" in shown:
-        sign = -1 if settings.get("distance") else 1
-        shown["threshold"] = [in_digits(sign * v) for v in shown["threshold"]]
-    rows = []
-    for name, value in in_iso(shown).items():
-        values = value if isinstance(value, list | tuple) else [value]
-        texts = (f"{v:g}" if isinstance(v, float) else str(v) for v in values)
-        rows.append((name, ", ".join(texts)))
-    return Section("method-settings", "Settings", [Facts(rows)])
-
-
 def _method(audit):
     """How the numbers of an audit came about."""
     settings, set_on = audit.settings, audit.levels[0].set_on
     independent = settings.get("independent_pairs")
-    is_accepted = (
+    end = (
         "distance is at most" if settings.get("distance") else "similarity is at least"
     )
     texts = [
-        "Every two samples that the data compare make one comparison; it is accepted if "
-        f"its {is_accepted} the threshold. A comparison belongs to a group if both "
-        "samples do."
+        "Every two samples that the data compare make one comparison. It is accepted if its "
+        f"{end} the threshold, and belongs to a group if both samples do."
     ]
     if "similarity" in settings:
         texts.append(f"Two samples are compared by {settings['similarity']}.")
     if settings.get("domain"):
         across = f"the two values of {settings['domain']}"
         texts.append(f"Only samples across {across} are compared.")
-    of = {"all": "all non-mated comparisons"}
-    of["same_group"] = "the non-mated comparisons within a group"
-    where = "other" if set_on == "other data" else "these"
-    setting = "The threshold was given; intervals are about it."
-    if set_on != "given":
-        setting = (
-            f"A threshold is set where the FMR of {of[settings['impostors']]} meets the "
-            f"level, on {where} data: the shortest number that accepts the same "
-            "comparisons. Intervals are about this threshold, not about one that other "
-            "people would have set."
-        )
+    pairs = "all non-mated comparisons"
+    if settings["impostors"] == "same_group":
+        pairs = "the non-mated comparisons within a group"
+    where = "these data"
+    if set_on == "other data":
+        where = settings.get("threshold_from") or set_on
+    setting = (
+        f"A threshold is set where the FMR of {pairs} meets the level, on {where}."
+    )
+    if set_on == "given":
+        setting = "The threshold was given."
     drawn, how = "other people of the same population", "people who are in many errors"
     if independent:
-        drawn, how = (
-            "other pairs of the same kind, as if no two shared a person",
-            "few errors",
-        )
-    texts += [
-        setting,
-        f"Every {'comparison' if settings['average'] == 'pair' else 'person'} weighs the "
-        "same in a rate.",
-        f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %, each "
-        "alone. Those of rates, the EER, ratios and largest / smallest come from the errors "
-        f"of each person, on a scale that allows for {how}. Other disparities take "
-        f"{settings['n_resamples']:,} resamples.",
-        "Each group is compared with the geometric mean of the others by a two-sided test, "
-        f"which allows for {'' if independent else 'people who are in many pairs and for '}"
-        "the number of comparisons made (Holm).",
+        drawn, how = "other pairs, as if no two shared a person", "few errors"
+    weighs = "comparison" if settings["average"] == "pair" else "person"
+    return [
+        [
+            *texts,
+            f"{setting} Every {weighs} weighs the same in a rate.",
+            f"Intervals are about this threshold and {drawn}, at "
+            f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, the EER, "
+            "ratios and largest / smallest come from the errors of each person, on a scale "
+            f"that allows for {how}. Other disparities take "
+            f"{settings['n_resamples']:,} resamples.",
+            "Groups are compared by two-sided tests"
+            f"{'' if independent else ' that allow for people who are in many pairs'}.",
+        ]
     ]
-    return [texts, settings_of(settings)]
 
 
 def _limits(audit):
     """What the page does not say."""
-    texts = lines_of("limits")
-    if audit.settings.get("independent_pairs"):
-        texts.insert(
-            1,
-            "Nobody is known by name: pairs were taken as independent. Where people are in "
-            "several pairs, intervals are too narrow.",
-        )
-    return texts
+    about = (
+        "Nobody is known by name: pairs were taken as independent. Where people are in "
+        "several pairs, intervals are too narrow."
+    )
+    independent = audit.settings.get("independent_pairs")
+    first, *others = lines_of("limits")
+    return [first, *([about] if independent else []), *others]
+
+
+# ---- a comparison of systems, harm first ---------------------------------------------
+
+# Of a system in a legend and in a row.
+LONGEST = 28
+CHANGES_IN_TEXT = ("verdict", "data", "system-*", "open", "notes", "method")
+CHANGES_IN_NOTEBOOK = ("verdict", "system-*")
+
+
+def comparison_document(found):
+    """A SystemsComparison as a document."""
+    first, *others = short_names(found.systems)
+    terms = glossary(found.settings, ("Template", "FTA", "GFAR"))
+    about = (
+        "A disparity that became smaller because groups got worse, with no rate found "
+        "to have got better."
+    )
+    terms.rows.append(("Levelling down", about))
+    systems = [
+        (f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
+        for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))
+    ]
+    attributes = dict.fromkeys(m.attribute for m in found.measured)
+    by = [
+        (f"by-{n}", f"Error rates by {printable(of)}", _of_attribute(found, of))
+        for n, of in enumerate(attributes)
+    ]
+    notes = [[*map(printable, found.notes)]] if found.notes else []
+    sections = [
+        (
+            "verdict",
+            "Verdict",
+            [_verdict_of_changes(found), *_disparity_changes(found)],
+        ),
+        ("data", "What was compared", [Facts(_facts_of_systems(found))]),
+        *systems,
+        *by,
+        ("open", "What the data cannot tell", _unsupported(found)),
+        ("notes", "Notes", notes),
+        ("method", "How it was computed", _method_of_comparison(found)),
+        ("limits", "Limits", [lines_of("comparison_limits")]),
+        ("glossary", "Glossary", [terms]),
+    ]
+    title = found.about.get("title", "Comparison of verification systems")
+    return _document(title, f"{', '.join(others)} against {first}", sections)
+
+
+def short_names(systems):
+    """Names that fit a legend, no two alike: of paths, the files if these differ.
+
+    Parameters
+    ----------
+    systems : sequence of str
+
+    Returns
+    -------
+    names : list of str
+    """
+    names = [os.path.basename(name) for name in systems]
+    if not all(names) or len(set(names)) < len(names):
+        names = list(systems)
+    shown = [
+        name
+        if len(name) <= LONGEST
+        else f"{name[:12]}\N{HORIZONTAL ELLIPSIS}{name[-15:]}"
+        for name in map(printable, names)
+    ]
+    if len(set(shown)) < len(shown):
+        shown = [f"{place}: {name}" for place, name in enumerate(shown, 1)]
+    return shown
+
+
+# ---- the first screen ----------------------------------------------------------------
+
+
+def _verdict_of_changes(found):
+    none, why = nothing_concluded(found.settings)
+    if none:
+        return Verdict("undetermined", none, why)
+    harm, improved = found.harm, found.improved
+    better = f"{plural(len(improved), 'rate')} got better." if improved else ""
+    verdicts = [change.verdict for change in found.changes]
+    status, headline = "none", "No rate was found to have changed."
+    if harm:
+        status = "failed"
+        headline = f"Harm: {plural(len(harm), 'rate')} got worse. {better}".strip()
+    elif improved:
+        status, headline = "passed", f"No harm was found. {better}"
+    elif set(verdicts) <= {TOO_FEW, "undetermined"}:
+        status, headline = "undetermined", "It cannot be told whether a rate changed."
+    texts = [
+        *read_first(len(found.notes), "under 'Notes'"),
+        *(change_sentence(change, found) for change in (*harm, *improved)),
+        *(_levelled(change, found) for change in found.levelling_down),
+        *counted(verdicts, "rates"),
+    ]
+    return Verdict(status, headline, texts)
+
+
+def change_sentence(change, found):
+    """What became of a rate."""
+    of, system = "everyone", _which(change, found)
+    if change.attribute is not None:
+        of = f"{printable(change.group)} ({printable(change.attribute)})"
+    ends = signed(points_between(change.low, change.high)) or "no interval"
+    return (
+        f"{capital(change.verdict)}{system and f' with {system}'}: {RATES[change.rate]} of "
+        f"{of} at {place_of(change, found)}, {percent(change.before)} before and "
+        f"{percent(change.after)} after (difference {signed(points(change.difference))}, {ends})."
+    )
+
+
+def _which(change, found):
+    """The system of a change where there are several that it may be of; else empty."""
+    if len(found.systems) == 2:
+        return ""
+    return short_names(found.systems)[found.systems.index(change.system)]
+
+
+def _levelled(change, found):
+    return (
+        f"Levelling down: the ratio of largest to smallest {RATES[change.rate]} by "
+        f"{printable(change.attribute)} at {place_of(change, found)} fell from "
+        f"{ratio(change.before)} to {ratio(change.after)}, and groups are worse off; no "
+        "rate was found to have got better."
+    )
+
+
+def _disparity_changes(found):
+    """A table of what becomes of the disparities."""
+    if not found.disparities:
+        return []
+    rows = [_disparity_change(change, found) for change in found.disparities]
+    caption = (
+        "Largest over smallest rate of the groups, 1 where all are alike; larger is less "
+        "fair. Each interval, and the conclusion, is of one disparity alone. The last two "
+        "columns show whether the FNMR of everyone rose."
+    )
+    head = ["Disparity", "Before", "After", "After / before", "Conclusion"]
+    return [Table(caption, [*head, "FNMR before", "FNMR after"], rows)]
+
+
+def _disparity_change(change, found):
+    verdict = NO_DIFFERENCE
+    if found.settings.get("withheld"):
+        verdict = "undetermined"
+    elif np.isnan(change.ratio_low + change.ratio_high):
+        verdict = TOO_FEW
+    elif change.ratio_low > 1 or change.ratio_high < 1:
+        verdict = "worse" if change.ratio_low > 1 else "better"
+    cells = [
+        Cell(ratio(change.before)),
+        Cell(ratio(change.after)),
+        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
+        concluded(verdict, verdict + ", levelling down" * change.levelling_down),
+        Cell(percent(change.frr_before)),
+        Cell(percent(change.frr_after)),
+    ]
+    name = f"{RATES[change.rate]} by {printable(change.attribute)}"
+    place = f"at {place_of(change, found)}", _which(change, found)
+    return Row(name, cells, ", ".join(filter(None, place)))
+
+
+def _facts_of_systems(found):
+    rows = [*about_rows(found), ("First system", printable(found.systems[0]))]
+    rows += [("Compared with it", printable(name)) for name in found.systems[1:]]
+    rows += [
+        ("People in all systems", count(found.n_people)),
+        (f"{capital(found.unit)} in all systems", count(found.n_rows)),
+    ]
+    if found.measured:
+        attributes = dict.fromkeys(printable(m.attribute) for m in found.measured)
+        rows += facts_of_data(found.measured[0].groups[0], attributes)[-3:]
+        rows.append(("Operating points", _thresholds(found)))
+    for name, n in zip(found.systems, found.left_out, strict=True):
+        if n:
+            about = f"{count(n)} {found.unit} that another system lacks"
+            rows.append((f"Left out of {printable(name)}", about))
+    for name, digests in found.settings.get("sha256", {}).items():
+        for file, digest in digests.items():
+            rows.append((f"SHA-256 of {printable(file)} ({printable(name)})", digest))
+    return rows
+
+
+def _thresholds(found):
+    """The operating point of every level, and the threshold of each system there."""
+    names, texts = short_names(found.systems), []
+    for levels in zip(*(m.levels for m in found.measured[: len(names)]), strict=True):
+        text = title_of(levels[0], found)
+        if found.settings["threshold"] is None:
+            own = (
+                f"{name}: {accepted(level.threshold, found.settings)}"
+                for name, level in zip(names, levels, strict=True)
+            )
+            text = f"{heading_of(levels[0], found)} ({', '.join(own)})"
+        texts.append(text)
+    return "; ".join(texts)
+
+
+# ---- a system ------------------------------------------------------------------------
+
+
+def _of_system(found, name, number):
+    """What became of every rate under one system."""
+    own = [change for change in found.changes if change.system == name]
+    names = {(c.far, c.threshold): short_place(c, found) for c in own}
+    by_rate = {rate: [c for c in own if c.rate == rate] for rate in RATES}
+    caption = (
+        "Each rate after, divided by the same rate before, with paired intervals: right of "
+        "1 is worse. An arrow means that the interval continues beyond the frame. Thick "
+        "lines are rates that got worse (red) or better (green) by tests that hold for all "
+        "changes together. Each interval stands alone, so that a thin one may exclude 1."
+    )
+
+    def draw():
+        return [changes(of, rate, names) for rate, of in by_rate.items() if of]
+
+    parts = [Figure(caption, draw)]
+    for n, key in enumerate(names):
+        place = place_of(next(c for c in own if (c.far, c.threshold) == key), found)
+        rows = {
+            rate: [_row_of_change(c) for c in of if (c.far, c.threshold) == key]
+            for rate, of in by_rate.items()
+        }
+        tables = [_table_of_changes(of, rate, place) for rate, of in rows.items() if of]
+        parts.append(Section(f"system-{number}-{n}", f"At {place}", tables))
+    return parts
+
+
+def _row_of_change(change):
+    everyone = change.attribute is None
+    # The caption says that these are points.
+    difference, ends = (
+        signed(text).replace("\N{NO-BREAK SPACE}points", "")
+        for text in (points(change.difference), points_between(change.low, change.high))
+    )
+    cells = [
+        Cell(percent(change.before)),
+        Cell(percent(change.after)),
+        Cell(difference, ends),
+        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
+        Cell(p_value(change.p_value)),
+        Cell(p_value(change.p_adjusted)),
+        concluded(change.verdict, change.verdict),
+    ]
+    if everyone:
+        return Row("Everyone", cells, everyone=True)
+    return Row(printable(change.group), cells, f"by {printable(change.attribute)}")
+
+
+def _table_of_changes(rows, rate, place):
+    head = ["Group", "Before", "After", "Difference, alone", "After / before, alone"]
+    head += ["p, alone", "Adjusted p", "Conclusion"]
+    caption = (
+        f"{capital(LONG_RATES[rate])} ({RATES[rate]}) at {place}; lower is better. "
+        "Differences are in percentage points."
+    )
+    return Table(caption, head, rows)
+
+
+# ---- every system by one attribute ---------------------------------------------------
+
+
+def _of_attribute(found, attribute):
+    """Figures and tables of all systems by one attribute, as of audits of each."""
+    systems = [m for m in found.measured if m.attribute == attribute]
+    names = short_names(found.systems)
+    parts = [
+        "Each system as an audit of it shows it, with intervals that are not paired."
+    ]
+    by = f"by {printable(attribute)} at"
+    for n, levels in enumerate(zip(*(m.levels for m in systems), strict=True)):
+        tables = _tables(levels, systems, found, by, names)
+        shown = [_figure_of_systems(found, levels, names), *tables]
+        parts.append(Section(f"rates-{n}", heading_of(levels[0], found), shown))
+    parts.append(Section("rates-det", DET, [_det_of_systems(systems, names)]))
+    return [*parts, Section("rates-groups", "Groups", [_groups(systems, names)])]
+
+
+def _figure_of_systems(found, levels, names):
+    confidence = found.settings["confidence_level"]
+    caption = (
+        f"Both error rates of every group under {listed(names)}; further right is worse. "
+        f"Bars are {100 * confidence:g} % intervals of each rate on its own: whether two "
+        f"systems differ is for the paired intervals above. {HOLLOW}"
+    )
+    return Figure(caption, lambda: group_rates(levels, names, None, confidence))
+
+
+def _det_of_systems(systems, names):
+    caption = (
+        "Both rates of each group under each system, as its one threshold for "
+        "everybody moves; nearer to the lower left is better. Points mark the operating "
+        f"points, hollow ones on {TOO_FEW}. Rates of zero have no place on these axes."
+    )
+    curves, levels = [s.curves for s in systems], [s.levels for s in systems]
+    return Figure(caption, lambda: det_of_systems(curves, levels, names))
+
+
+# ---- what is open, how, and what not -------------------------------------------------
+
+
+def _unsupported(found):
+    """What rests on too few errors of any system, as parts of a section."""
+    parts = []
+    for place, name in enumerate(found.systems):
+        own = [m for m in found.measured if m.system == name]
+        texts = list(dict.fromkeys(t for m in own for t in unsupported_of(m, found)))
+        if texts:
+            parts.append(Section(f"open-{place}", printable(name), [texts]))
+    return [FEW, *parts] if parts else []
+
+
+def _method_of_comparison(found):
+    settings = found.settings
+    alpha = 100 * (1 - settings["confidence_level"])
+    own = "Each system meets a level of the FMR at a threshold of its own."
+    if settings["threshold"] is not None:
+        own = "All systems have the threshold that was given."
+    texts = [
+        "All systems are compared with the first, on the same people and the same "
+        f"{found.unit}. {own}",
+        f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "
+        "varies for both systems alike cancels. They are about other people of the same "
+        "population.",
+        "Conclusions about rates come from adjusted p-values (Holm): if nothing changed, "
+        f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
+        "are not among these tests.",
+    ]
+    return [texts]
