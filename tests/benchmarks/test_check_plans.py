@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.benchmarks.check_plans import (
-    CASES,
-    check,
-)
+from tests.benchmarks.check_plans import CASES, check
 
 
 @pytest.mark.slow
