@@ -447,8 +447,12 @@ def compare_mitigations(
         problem = f"must be different ones of {', '.join(METRICS)}; got {metrics!r}."
         raise refused("metrics", metrics, problem)
     settings = Settings(
-        *(float(far), metrics, int(n_splits), int(inner_splits)),
-        *(int(n_resamples), int(random_state)),
+        far=float(far),
+        metrics=metrics,
+        n_splits=int(n_splits),
+        inner_splits=int(inner_splits),
+        n_resamples=int(n_resamples),
+        seed=int(random_state),
     )
     level = float(confidence_level)
     max_cost = None if max_cost in (None, np.inf) else float(max_cost)
