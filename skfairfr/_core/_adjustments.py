@@ -143,27 +143,6 @@ class Adjustment:
         """
         _adjust_tile(self.code, tile, self.numbers, other.numbers)
 
-    def ends(self, largest):
-        """Bounds of the scores of all pairs of these images.
-
-        Parameters
-        ----------
-        largest : float
-            Inner products lie in [-largest, largest].
-
-        Returns
-        -------
-        low, high : float
-            No score is below the first or above the second.
-        """
-        if self.kind == "affine":
-            (_, gain), (low, high) = ((n.min(), n.max()) for n in self.numbers)
-            return -2 * (largest * gain + high), 2 * (largest * gain - low)
-        a, b, c, _ = self.numbers
-        far, near = np.log(EDGE), np.log1p(-EDGE)
-        low, high = a * far - b * near + c, a * near - b * far + c
-        return float(low.min()), float(high.max())
-
     def limits(self, floors):
         """Lowest inner product at which each image's own z reaches each floor.
 

@@ -82,7 +82,7 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
         left, right, base, positions, n_people, between
     )
     sums = impostor_sums(of_person, of_pairs, powers, sizes, squared)
-    return ErrorCounts(sums, _influences(of_person, of_pairs, 2))
+    return ErrorCounts(sums, influences(of_person, of_pairs, 2))
 
 
 def rejected_genuine(pairs, scope, thresholds, sampled=False):
@@ -96,7 +96,7 @@ def rejected_genuine(pairs, scope, thresholds, sampled=False):
     of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
     squared = None if base is None else float((base**2).sum())
     sums = genuine_sums(of_person, of_pairs, squared)
-    return ErrorCounts(sums, _influences(of_person, of_pairs, 1))
+    return ErrorCounts(sums, influences(of_person, of_pairs, 1))
 
 
 def threshold_of(pairs, scope, levels, sampled=False):
@@ -191,12 +191,6 @@ def course_of(pairs, scope, rate, sampled=False):
     ]
     sums = ErrorSums.joined(sums)
     return Course(sums.errors, sums, 0.0, int(np.searchsorted(numbers, last)))
-
-
-def _influences(of_person, of_pairs, ends):
-    if not of_pairs.any():
-        return np.zeros(of_person.shape)
-    return influences(of_person, of_pairs, ends)
 
 
 # ---- weights of all pairs, by people -------------------------------------------------

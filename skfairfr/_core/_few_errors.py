@@ -343,7 +343,7 @@ def influences(errors, pairs, ends=1):
         that clumps of impostor pairs count twice; 0 without errors.
     """
     total = errors.sum(axis=1, keepdims=True)
-    share = pairs / pairs.sum()
+    share = _over(pairs, pairs.sum(), 0.0)
     counted = np.where(total > 0, total, 1.0)
     return np.where(total > 0, ends * (errors / counted - share), 0.0)
 

@@ -235,9 +235,8 @@ def keep(rows, columns, floors, left, right):
     """
     apart = rows.identity[left] != columns.identity[right]
     left, right = left[apart], right[apart]
-    scores = inner_products(rows.vectors, left, columns.vectors, right)
-    if rows.adjustment is not None:
-        scores = rows.adjustment[left].of_pairs(scores, columns.adjustment[right])
+    sides = rows.vectors, columns.vectors, rows.adjustment, columns.adjustment
+    scores = score_between(*sides, left, right)
     kept = scores >= floors[rows.group[left], columns.group[right]]
     return scores[kept], rows.image[left[kept]], columns.image[right[kept]]
 
@@ -249,20 +248,21 @@ def score_pairs(vectors, left, right, adjustment=None):
     """Scores of listed pairs of rows, float32: those of ``collect_tail``."""
     starts = range(0, left.size, BLOCK)
     blocks = over_blocks(
-        _score_block,
+        score_between,
         [(left[s : s + BLOCK], right[s : s + BLOCK]) for s in starts],
         1,
         "scoring listed pairs",
-        shared=(vectors, adjustment),
+        shared=(vectors, vectors, adjustment, adjustment),
     )
     return np.concatenate([np.empty(0, dtype=np.float32), *blocks])
 
 
-def _score_block(vectors, adjustment, left, right):
-    scores = inner_products(vectors, left, vectors, right)
+def score_between(rows, others, adjustment, other_adjustment, left, right):
+    """Scores of listed pairs of a row and another one, float32 (n_pairs,)."""
+    scores = inner_products(rows, left, others, right)
     if adjustment is None:
         return scores
-    return adjustment[left].of_pairs(scores, adjustment[right])
+    return adjustment[left].of_pairs(scores, other_adjustment[right])
 
 
 def genuine_pairs(images):
@@ -418,10 +418,8 @@ class PreparedImages(NamedTuple):
 def score_prepared_pairs(first, second):
     """Scores of row k of both, float32 (n_pairs,)."""
     rows = np.arange(len(first.vectors))
-    scores = inner_products(first.vectors, rows, second.vectors, rows)
-    if first.adjustment is None:
-        return scores
-    return first.adjustment.of_pairs(scores, second.adjustment)
+    sides = first.vectors, second.vectors, first.adjustment, second.adjustment
+    return score_between(*sides, rows, rows)
 
 
 def score_prepared_matrix(first, second):

@@ -288,7 +288,14 @@ class EmbeddingPairs:
         self._samples = {}
         self._tails, self._cells = {}, {}
         if floors is None:
-            floors = self._choose_floors(expected or Expected())
+            expected = expected or Expected()
+            floors = [self._floor(expected, g) for g in range(images.n_groups)]
+            # Partitions have all pairs in common.
+            chosen = compared.floors if totals.impostors == "all" else {}
+            key = (totals.average, far_max, expected)
+            if key not in chosen:
+                chosen[key] = self._floor(expected, None)
+            floors = np.array([*floors, chosen[key]], dtype=np.float32)
             compared.hold(images.group, floors[-1], floors[:-1])
         self.floors = floors
 
@@ -341,16 +348,6 @@ class EmbeddingPairs:
         return np.isneginf(floor) | ~_rates.accepts(below_floor, lowest)
 
     # ---- the tail --------------------------------------------------------------------
-
-    def _choose_floors(self, expected):
-        """Score down to which to hold each group, and last all pairs, (n_groups + 1,)."""
-        floors = [self._floor(expected, g) for g in range(self.images.n_groups)]
-        # Partitions have all pairs in common.
-        chosen = self.compared.floors if self.totals.impostors == "all" else {}
-        key = (self.totals.average, self.far_max, expected)
-        if key not in chosen:
-            chosen[key] = self._floor(expected, None)
-        return np.array([*floors, chosen[key]], dtype=np.float32)
 
     def _floor(self, expected, group):
         """Score down to which to hold a group, or None all pairs, for what is expected."""

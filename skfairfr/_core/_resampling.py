@@ -125,6 +125,7 @@ def draw(images, mode, entropy, start, stop):
     ----------
     images : Images
     mode : {"images", "identities", "both"}
+        Independent pairs are drawn whatever it is.
     entropy : int
         The same entropy gives the same resamples, and modes that both draw identities
         draw the same ones.
@@ -134,6 +135,7 @@ def draw(images, mode, entropy, start, stop):
     -------
     weights : Weights
     """
+    mode = mode if images.n_drawn is None else "identities"
     key = (mode, entropy, start, stop)
     if key not in images.drawn:
         identity = image = None

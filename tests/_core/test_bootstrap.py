@@ -18,7 +18,6 @@ from tests._core.cases import (
     embedded,
     hamming,
     list_pairs,
-    listed,
     oracle_of_pairs,
     oracle_scope,
     resample,
@@ -79,12 +78,6 @@ def test_with_copies_frr_is_centred_on_its_v_statistic_and_far_on_the_data(
     assert_array_equal(table.centre.frr, expected)
     assert (table.centre.frr < table.point.frr).any()
     assert_array_equal(table.centre.far, table.point.far)
-
-
-def test_listed_pairs_are_centred_on_the_data():
-    pairs, _ = listed(3, 150)
-    table = rate_table(pairs, AT_LEVELS, resampling("both"))
-    assert_array_equal(table.centre.frr, table.point.frr)
 
 
 @pytest.mark.parametrize("average", ["pair", "identity"])

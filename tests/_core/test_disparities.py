@@ -107,12 +107,6 @@ def test_values_lie_in_the_natural_range(how, rates):
     assert low - 1e-12 <= call(how, rates) <= high + 1e-12
 
 
-@pytest.mark.parametrize("how", SCALE_FREE)
-@given(rates=rates_of_groups)
-def test_scale_free_disparities(how, rates):
-    assert call(how, rates / 8) == pytest.approx(call(how, rates), rel=1e-9, abs=1e-10)
-
-
 def of_all_on_a_grid(how, smallest, n_groups):
     """Values of all rates on a fine grid of which the smallest and the largest are given."""
     steps = np.unique(np.append(np.linspace(smallest, 1, 13), smallest**0.5))

@@ -22,7 +22,6 @@ from tests._core.cases import (
     hamming,
     list_pairs,
     listed,
-    oracle_of_listed,
     oracle_of_pairs,
     oracle_scope,
     resample,
@@ -119,23 +118,6 @@ def test_replicates_are_those_of_each_resample_s_weights(scope, mode, average):
         assert_allclose(rate, expected, atol=1e-9)
 
 
-def test_offdiagonal_replicates_leave_copies_out():
-    pairs = compare(*hamming(1, n_identities=8, most=4))
-    asked = Resampling("images", "offdiagonal", 4, 2, None)
-    found = equal_error_rates(pairs, None, asked)
-    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "images", 2, 0, 4)
-    for r, rate in enumerate(found.replicates):
-        times = {**resample(pairs.images, weights, r)}
-        expected, _ = brute_force(
-            twin,
-            None,
-            lambda t, group, v, w: twin.frr(t, group, v, w, diagonal=False),
-            **times,
-        )
-        assert rate == pytest.approx(expected, abs=1e-9)
-    assert found.centre == found.value
-
-
 @pytest.mark.parametrize("mode", ["images", "both"])
 def test_the_centre_is_where_far_meets_the_v_statistic(mode):
     pairs = compare(*hamming(1, n_identities=8, most=4), "identity")
@@ -174,36 +156,6 @@ def test_resamples_without_pairs_are_undefined_and_hold_up_no_others():
     ]
     assert 0 < np.isnan(expected).sum() < 10
     assert_allclose(found.replicates, expected, atol=1e-9)
-
-
-def test_identities_and_listed_pairs_are_centred_on_the_data():
-    pairs = embedded(1)
-    found = equal_error_rates(
-        pairs, None, Resampling("identities", "naive", 2, 0, None)
-    )
-    assert found.centre == found.value
-    pairs, arguments = listed(3, 150)
-    found = equal_error_rates(pairs, None, Resampling("both", "naive", 2, 0, None))
-    assert found.centre == found.value
-    twin = oracle_of_listed(arguments)
-    assert found.value == pytest.approx(brute_force(twin, None, twin.frr)[0], abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("mode", "average", "named"),
-    daily_pairwise(product(MODES, ("pair", "identity"), (True, False))),
-)
-def test_replicates_of_listed_pairs_are_those_of_each_resample_s_weights(
-    mode, average, named
-):
-    pairs, arguments = listed(3, 150, average, named=named)
-    twin, weights = oracle_of_listed(arguments), draw(pairs.images, mode, 2, 0, 4)
-    for scope in OWN:
-        found = equal_error_rates(pairs, scope, Resampling(mode, "naive", 4, 2, None))
-        for r, rate in enumerate(found.replicates):
-            times = resample(pairs.images, weights, r)
-            expected, _ = brute_force(twin, oracle_scope(scope), twin.frr, **times)
-            assert_allclose(rate, expected, atol=1e-9)
 
 
 @pytest.fixture

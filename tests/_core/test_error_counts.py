@@ -197,11 +197,6 @@ def test_threshold_of_a_tail_is_that_of_all_pairs_or_nan(monkeypatch):
         assert not np.isnan(sampled).any()
 
 
-def test_without_pairs_there_is_no_threshold():
-    pairs = embedded(5, groups="constant", n_identities=2)
-    assert np.isnan(threshold_of(pairs, (0, 0), np.array([0.1]))).all()
-
-
 @pytest.mark.parametrize("average", ["pair", "identity"])
 def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
     """What all pairs weigh is known; errors are those of the drawn ones, each for many."""

@@ -412,19 +412,6 @@ def test_bounds_of_many_independent_pairs_are_clopper_and_pearson_s(share, level
     assert_allclose(np.ravel(rate_bounds(sums, tail)), exact, atol=0.06 * width)
 
 
-def test_bounds_do_not_jump_as_a_rate_passes_one_half():
-    """People who differ: one more of 600 rejections moves an end by little."""
-    rng = np.random.default_rng(5)
-    pairs = np.full(120, 5.0)
-    frail = rng.permutation(np.repeat(rng.beta(0.7, 0.7, 120), 5))
-    order = np.argsort(rng.random(600) - 3 * frail)
-    who, rejected = np.arange(600) // 5, np.zeros((600, 120))
-    for n, place in enumerate(order):
-        rejected[n:, who[place]] += 1
-    for ends in rate_bounds(genuine_sums(rejected, pairs), 0.025):
-        assert np.abs(np.diff(ends[30:-30])).max() < 0.01
-
-
 @pytest.mark.parametrize("pivot", [0, 3, 6])
 def test_an_end_is_the_least_of_larger_rates_up_to_a_pivot_then_the_largest(pivot):
     rng = np.random.default_rng(9)
@@ -437,18 +424,6 @@ def test_an_end_is_the_least_of_larger_rates_up_to_a_pivot_then_the_largest(pivo
             )
             assert found[k] == expected
     assert np.isnan(never_falling(np.full(7, np.nan), pivot)).all()
-
-
-@pytest.mark.parametrize("kind", ["impostor", "genuine"])
-def test_an_interval_holds_the_rate_and_grows_with_confidence(kind):
-    for seed in range(30):
-        sums = some_groups([seed, 2], kind=kind)
-        before = sums.rate, sums.rate
-        for tail in (0.1, 0.025, 0.005, 0.0005):
-            low, high = rate_bounds(sums, tail)
-            assert (low <= before[0] + 1e-15).all() and (high >= before[1]).all()
-            assert (low >= 0).all() and (high <= 1).all()
-            before = low, high
 
 
 @pytest.mark.parametrize("kind", ["impostor", "genuine"])
@@ -566,19 +541,6 @@ def test_an_interval_of_a_ratio_excludes_one_exactly_where_the_test_rejects(kind
             assert_array_equal(excluded, found.p_value < level)
             seen |= set(excluded.tolist())
     assert seen == {False, True}
-
-
-@pytest.mark.parametrize("kind", ["impostor", "genuine"])
-def test_the_other_sign_mirrors_a_contrast(kind):
-    for seed in range(20):
-        sums = some_groups([seed, 5], kind=kind)
-        weights = against_others(sums)
-        one, other = contrasts(sums, weights), contrasts(sums, -weights)
-        assert_array_equal(one.value, -other.value)
-        assert_allclose(one.p_value, other.p_value)
-        low, high = one.bounds(0.025)
-        with np.errstate(divide="ignore"):
-            assert_allclose([1 / high, 1 / low], other.bounds(0.025))
 
 
 @pytest.mark.parametrize("kind", ["impostor", "genuine"])

@@ -168,21 +168,6 @@ def test_a_band_of_rates_is_one_of_logits():
     assert_allclose([low[2], high[2]], [0, c * replicates.std(axis=-1)[2]])
 
 
-def test_a_band_covers_all_levels_of_normal_replicates_at_once():
-    rng = np.random.default_rng(0)
-    root = np.linalg.cholesky(0.6 * np.ones((6, 6)) + 0.4 * np.eye(6))
-    covered, pointwise_covered = [], []
-    for _ in range(400):
-        value = root @ rng.normal(size=6)  # the truth is 0
-        replicates = value[:, None] + root @ rng.normal(size=(6, 200))
-        (p_low, p_high), (low, high) = band(replicates, value)
-        covered.append(((low <= 0) & (high >= 0)).all())
-        pointwise_covered.append(((p_low <= 0) & (p_high >= 0)).all())
-    # Nominal .9; three standard errors of 400 runs are .045.
-    assert 0.85 < np.mean(covered) < 0.96
-    assert np.mean(pointwise_covered) < 0.8
-
-
 @pytest.mark.parametrize("odd", [0.5, np.inf, np.nan])
 def test_levels_that_do_not_vary_or_are_not_finite_keep_their_interval(odd):
     replicates = np.vstack([normal(0, 2, 40), np.full((1, 40), 0.5)])
@@ -267,26 +252,3 @@ def reason(n_errors, n_identities, share):
 def test_just_enough_is_supported():
     assert reason(MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == ""
     assert (MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == (30, 10, pytest.approx(1 / 3))
-
-
-@pytest.mark.parametrize(
-    ("numbers", "code", "words"),
-    [
-        ((29, 10, 0.3), "few_errors", "29 errors"),
-        ((30, 9, 0.3), "few_people", "9 people"),
-        ((30, 10, 0.34), "one_person", "34 % of the errors"),
-        ((0, 0, np.nan), "no_errors", "no errors"),
-        ((1, 10, 0.3), "few_errors", "1 error, "),
-        ((30, 1, 0.3), "few_people", "1 person, "),
-    ],
-)
-def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
-    text = reason(*numbers)
-    assert text.startswith("FAR in f: ")
-    assert words in text
-    values = (np.array([v]) for v in numbers)
-    (record,) = Support(*values).reasons(0, ("FAR in f",))
-    assert (record.code, record.groups, str(record)) == (code, ("FAR in f",), text)
-    errors, people, share = numbers
-    found = {"few_people": people, "one_person": share}
-    assert record.found == found.get(code, errors)

@@ -15,7 +15,6 @@ from skfairfr._core._pair_sequences import (
     sort_pairs,
     split_by_groups,
 )
-from tests._core.cases import make_images
 
 FORMATS = [("uint8", False), ("uint8", True), ("float64", False), ("float64", True)]
 formats = pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
@@ -39,15 +38,6 @@ def test_taking_pairs_keeps_what_belongs_together():
     assert_array_equal(few.left, held.left[::3])
     assert not few.complete
     assert held.with_base(None).take([1, 2]).base is None
-
-
-def test_identities_are_those_of_the_images_also_after_taking_some():
-    images, held = make_images(0), make_sequence()
-    for some in (held, held.take(np.arange(5, 20)), held.with_base(None)):
-        for _ in range(2):  # remembered from the first time
-            left, right = some.identities(images)
-            assert_array_equal(left, images.identity[some.left])
-            assert_array_equal(right, images.identity[some.right])
 
 
 # ---- running sums --------------------------------------------------------------------
@@ -167,16 +157,6 @@ def test_formats_give_the_same_bits():
         running = RunningSums(n, base, other, units)
         assert_array_equal(running.before(ends), expected)
         assert_array_equal(running.first_exceeding(expected), crossed)
-
-
-def test_a_resample_does_not_see_its_neighbours():
-    n, base, weights, units = make_pairs(3, 2 * CHUNK, n_resamples=5)
-    targets = np.array([[10.0], [100.0]]) + np.arange(5)
-    together = RunningSums(n, base, weights, units).first_exceeding(targets)
-    for r in range(5):
-        alone = tuple(np.ascontiguousarray(w[:, r : r + 1]) for w in weights)
-        one = RunningSums(n, base, alone, units).first_exceeding(targets[:, r : r + 1])
-        assert_array_equal(one, together[:, r : r + 1])
 
 
 def test_without_weight_nothing_exceeds_zero():

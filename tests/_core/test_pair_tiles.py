@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _pair_tiles
 from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
@@ -210,14 +209,6 @@ def check(images, vectors, tile=16):
 
 
 @pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("n_features", [1, 3, 32, 512, 8192])
-def test_the_tail_of_unit_rows_is_that_of_the_loop(sides, n_features):
-    images = make_images(0, sides=sides, groups="unknown", n_identities=20)
-    vectors = np.random.default_rng(0).normal(size=(images.identity.size, n_features))
-    check(images, unit_rows(vectors + 0.1, "cosine"))
-
-
-@pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("tile", [1, 7, 16, 2048])
 def test_groups_have_their_own_floors(sides, tile):
     images = make_images(5, sides=sides, groups="unknown", n_identities=25)
@@ -269,11 +260,3 @@ def test_the_tail_of_any_rows_is_that_of_the_loop(seed, n_features, sides):
     floors = rng.choice(scores, (3, 3)).astype(np.float32)
     floors = np.minimum(floors, floors.T)
     assert collected(images, vectors, floors, 11) == exact_tail(images, vectors, floors)
-
-
-def test_the_slack_is_a_few_roundings():
-    """Nearly nobody passes by it: it is small beside the steps between scores."""
-    vectors = unit_rows(np.random.default_rng(0).normal(size=(50, 512)), "cosine")
-    nobody = np.zeros(50, dtype=np.int32)
-    rows = Rows(vectors, nobody, nobody, nobody)
-    assert 514 * 2**-24 < _pair_tiles.largest_error(rows, rows) < 515 * 2**-24

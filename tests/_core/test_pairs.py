@@ -353,12 +353,6 @@ def test_a_scope_without_pairs_has_an_empty_sample(only_tails):
     assert len(pairs.impostors((0, 0), sampled=True)) == 0
 
 
-def test_samples_are_drawn_alike_every_time(only_tails):
-    one, other = (embedded(4).impostors(None, sampled=True) for _ in range(2))
-    assert_array_equal(one.left, other.left)
-    assert_array_equal(one.right, other.right)
-
-
 # ---- listed pairs --------------------------------------------------------------------
 
 

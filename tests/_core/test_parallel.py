@@ -67,20 +67,6 @@ def test_one_layer_is_parallel_at_a_time(two_blas_threads):
     assert inside == [1] * 7
 
 
-def raised_at(bases, place, exponent):
-    return bases[place] ** exponent
-
-
-@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_shared_arguments_come_first(n_jobs, backend):
-    with parallel_config(backend):
-        found = over_blocks(
-            raised_at, TASKS, n_jobs, "raising", shared=([5, 6, 7] * 3,)
-        )
-    assert found == [25, 36, 49] * 2 + [25]
-
-
 class Holder:
     def __init__(self, values):
         self.values = values
@@ -94,12 +80,6 @@ def test_processes_map_one_copy_of_a_large_array_inside_an_object():
     holder = Holder(np.zeros(2**18))
     files = over_blocks(file_of, TASKS, 2, "asking", shared=(holder,))
     assert len(set(files)) == 1 and files[0] is not None
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_errors_come_through(n_jobs):
-    with parallel_config("threading"), pytest.raises(ZeroDivisionError):
-        over_blocks(divmod, [(1, 1), (1, 0)], n_jobs, "dividing")
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

@@ -21,7 +21,6 @@ from skfairfr._core._planning import (
     Setting,
     enlarged,
     fewest_people,
-    first_number,
     genuine_sums_of,
     impostor_sums_of,
 )
@@ -212,23 +211,3 @@ def test_enlarged_sums_have_the_worth_of_more_people(growth):
     assert_allclose(often.clump, sums.clump, rtol=0.02)
     same = enlarged(sums, 1.0, growth)
     assert_same(same, sums)
-
-
-@pytest.mark.parametrize("rate", ["far", "frr"])
-def test_large_groups_answer_as_if_all_their_errors_were_drawn(rate, monkeypatch):
-    rates = (0.014, 0.01) if rate == "far" else (0.0112, 0.01)
-    people = 300 if rate == "far" else 70_000
-    setting = Setting(rate, rates, 3, 0.4, 0.1)
-    found = asked(setting, "detect", 1.0).chance(people)
-    assert setting._drawn(people) < people
-    monkeypatch.setattr(_planning, "MOST_CLUMPS", 1e9)
-    assert setting._drawn(people) == people
-    assert found == pytest.approx(
-        asked(setting, "detect", 1.0).chance(people), abs=0.06
-    )
-
-
-@pytest.mark.parametrize("number", [2, 3, 64, 65, 1000])
-def test_the_first_number_that_holds(number):
-    assert first_number(lambda n: n >= number, 2) == number
-    assert number <= first_number(lambda n: n >= number, 2, 0.05) <= 1.06 * number

@@ -14,7 +14,6 @@ from skfairfr._core._rates import (
     equal_error,
     exceeds,
     first_exceeding,
-    in_digits,
     in_score_dtype,
     next_above,
     on_its_side,
@@ -118,16 +117,6 @@ def test_equal_error_at_a_point_and_beside_it():
     assert equal_error([0, 0, 1], [1, 0, 0]) == (0, 1)
 
 
-def test_of_two_equally_close_thresholds_the_lower_one_counts():
-    assert equal_error([0, 0.1, 0.3, 1], [1, 0.2, 0.2, 0]) == (0.25, 2)
-
-
-def test_equal_error_goes_along_the_last_axis_and_is_nan_without_rates():
-    far = np.array([[0, 0.5, 1], [0, 0.1, 0.2], [np.nan] * 3])
-    frr = np.array([[1, 0.5, 0], [1, 0.9, 0.8], [1, 0.5, 0]])
-    assert_array_equal(equal_error(far, frr)[0], [0.5, 0.5, np.nan])
-
-
 @pytest.mark.parametrize("n", [3, 5])
 def test_equal_error_of_stacked_rates_is_that_of_each(n):
     # As many systems as thresholds: a minimum along the other axis would have this shape.
@@ -172,15 +161,6 @@ def test_the_shortest_decimal_is_that_of_trying_all(rejected, accepted):
             assert abs(2 * Decimal(repr(found)) - low - high) == nearest
             return
     assert n_digits(found) > max(SHORT)
-
-
-@given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300))
-def test_a_short_decimal_is_read_as_a_number_between(rejected, accepted):
-    assume(rejected < accepted)
-    found = shortest_between(rejected, accepted)
-    assert rejected < found <= accepted
-    assert n_digits(found) <= n_digits(accepted)
-    assert float(in_digits(found)) == found
 
 
 @pytest.mark.parametrize(

@@ -143,13 +143,6 @@ def test_far_between_groups_is_the_oracle_s_and_frr_there_is_undefined():
     assert np.isnan(found.frr).all()
 
 
-def test_at_groups_own_thresholds_there_is_no_overall_one():
-    found = rates(embedded(1), query(operating_point="group"))
-    for values in (found.thresholds, found.far, found.frr):
-        assert np.isnan(values[0]).all()
-        assert not np.isnan(values[1:]).any()
-
-
 def test_the_worst_group_s_threshold_is_the_largest_that_is_defined():
     pairs = embedded(1, groups="constant", n_identities=4)
     drawn = Resamples("identities", 0, 0, 60)

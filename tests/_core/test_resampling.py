@@ -87,16 +87,6 @@ def test_entropy_and_place_decide_a_resample(mode):
     assert np.unique(first, axis=1).shape[1] == 9
 
 
-def test_people_and_their_images_are_drawn_independently():
-    images = Images(
-        *np.repeat([np.arange(6, dtype=np.int32)], 3, 1), np.zeros(18), None, 6, 1
-    )
-    weights = draw(images, "both", 0, 0, 4000)
-    centred = [w - 1.0 for w in (weights.identity, weights.image)]
-    # The mean of 4000 products of standard deviations below 1: five errors are .08.
-    assert np.abs(centred[0] @ centred[1].T / 4000).max() < 0.08
-
-
 def test_the_two_sides_of_a_person_are_drawn_apart():
     side = np.repeat(np.array([0, 1], dtype=np.int8), 3)
     drawn = draw(one_person(6, side), "images", 0, 0, 200).image.astype(int)
@@ -114,13 +104,6 @@ def test_two_images_of_a_person_have_the_multinomial_moments(n):
     expected = np.full((n, n), 1 - 1 / n) + np.eye(n)
     assert moments == pytest.approx(expected, abs=0.1)
     assert drawn.mean(axis=1) == pytest.approx(np.ones(n), abs=0.06)
-
-
-def test_people_are_drawn_alike_and_without_regard_to_their_images():
-    images = make_images(1, n_identities=5)
-    drawn = draw(images, "identities", 5, 0, 5000).identity.astype(float)
-    expected = np.full((5, 5), 1 - 1 / 5) + np.eye(5)
-    assert drawn @ drawn.T / 5000 == pytest.approx(expected, abs=0.1)
 
 
 class AlwaysTheFirst:

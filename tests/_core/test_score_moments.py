@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core import _pairs
-from skfairfr._core._pair_tiles import unit_rows
-from skfairfr._core._pairs import compare_images, score_moments
-from skfairfr._core._totals import Totals
+from skfairfr._core._pairs import score_moments
 from tests._core.cases import (
     GROUPS,
     embedded,
     listed,
-    make_images,
     oracle_of_listed,
     oracle_of_pairs,
     oracle_scope,
@@ -44,18 +40,6 @@ def test_moments_are_those_of_all_pairs_whatever_the_average(
     for scope in OWN:
         expected = moments_by_loop(twin, oracle_scope(scope))
         assert_allclose(score_moments(pairs, scope), expected, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("block", [1, 7, 8192])
-def test_moments_of_unit_rows(block, monkeypatch):
-    monkeypatch.setattr(_pairs, "BLOCK", block)
-    images = make_images(2, n_identities=30)
-    X = np.random.default_rng(0).normal(size=(images.identity.size, 16))
-    design = Totals(images, "pair", "all")
-    pairs = compare_images(unit_rows(X, "cosine"), design, 0.1)
-    for scope in OWN:
-        expected = moments_by_loop(oracle_of_pairs(pairs), oracle_scope(scope))
-        assert_allclose(score_moments(pairs, scope), expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("scope", OWN)

@@ -181,17 +181,6 @@ def test_a_person_with_one_image_has_no_copies_to_make_up_for():
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_without_groups_there_is_the_overall_scope_alone(average):
-    images = make_images(0, groups=None)
-    design, twin = (
-        Totals(images, average, "all"),
-        oracle_of(images, None, average),
-    )
-    assert design.count(None) == twin.counts()[1]
-    assert not design.mixed
-
-
-@pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("sides", [1, 2])
 def test_people_s_order_and_names_change_no_total(sides, average):
     images = make_images(9, sides=sides)

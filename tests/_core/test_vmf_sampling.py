@@ -74,14 +74,6 @@ def test_radial_component_has_the_density_of_its_definition(d):
         assert result.pvalue > P_VALUE, kappa
 
 
-@pytest.mark.parametrize("d", [2, 3, 128, 4096])
-def test_rows_are_unit_to_double_precision(d):
-    for kappa in (0, 1e-300, 1e-8, 30, 1e6):
-        _, samples = draw(d, kappa, 50, seed=1)
-        assert samples.dtype == np.float64
-        np.testing.assert_allclose(np.linalg.norm(samples, axis=1), 1, rtol=1e-14)
-
-
 @pytest.mark.parametrize("d", [2, 5, 40])
 def test_zero_concentration_is_uniform_on_the_sphere(d):
     n = 6000
@@ -90,18 +82,6 @@ def test_zero_concentration_is_uniform_on_the_sphere(d):
     projected = samples @ random_direction(d, np.random.default_rng(3))
     marginal = stats.beta((d - 1) / 2, (d - 1) / 2, loc=-1, scale=2)
     assert stats.kstest(projected, marginal.cdf).pvalue > P_VALUE
-
-
-def test_moments_agree_with_scipy():
-    d, kappa, n = 8, 20.0, 20_000
-    mean, ours = draw(d, kappa, n, seed=7)
-    theirs = stats.vonmises_fisher(mean, kappa).rvs(n, random_state=8)
-    for power in (1, 2):
-        a, b = ours**power, theirs**power
-        error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / n)
-        difference = np.abs(a.mean(axis=0) - b.mean(axis=0))
-        assert (difference < STANDARD_ERRORS * error).all()
-    assert stats.ks_2samp(ours @ mean, theirs @ mean).pvalue > P_VALUE
 
 
 def test_every_row_has_its_own_mean_and_concentration():
@@ -122,11 +102,6 @@ def test_same_generator_state_same_samples():
         draw(5, 3, 20, seed=10)[1], draw(5, 3, 20, seed=10)[1]
     )
     assert (draw(5, 3, 20, seed=10)[1] != draw(5, 3, 20, seed=11)[1]).any()
-
-
-def test_no_row_gives_no_row():
-    rng = np.random.default_rng(0)
-    assert sample_vmf(np.empty((0, 3)), np.empty(0), rng).shape == (0, 3)
 
 
 def test_one_feature_is_refused():

@@ -40,9 +40,9 @@ def one_side(kind, rng, n_images=20, n_people=8):
 
 def weights_of(roc, resample):
     """v (by identity) and w (by image) of one resample, as the oracle takes them."""
-    made = roc._engine.intervals
+    made = roc._engine.resampling
     images = roc._engine.pairs.images
-    drawn = draw(images, made.resample, made.entropy, resample, resample + 1)
+    drawn = draw(images, made.mode, made.entropy, resample, resample + 1)
     v = None if drawn.identity is None else dict(enumerate(drawn.identity[:, 0]))
     w = None if drawn.image is None else drawn.image[:, 0].astype(int).tolist()
     return v, w

@@ -44,16 +44,12 @@ class Audited:
 
 
 def beside(sums, other):
-    return ErrorSums(
-        *(np.append(*(getattr(s, f) for s in (sums, other))) for f in sums._fields)
-    )
+    return ErrorSums(*(np.append(*values) for values in zip(sums, other, strict=True)))
 
 
 def evidence_of(sums):
     """Evidence of groups at given thresholds, one set of sums each."""
-    stacked = ErrorSums(
-        *(np.stack([getattr(s, f) for s in sums]) for f in sums[0]._fields)
-    )
+    stacked = ErrorSums(*(np.stack(values) for values in zip(*sums, strict=True)))
     shape = stacked.errors.shape
     return SimpleNamespace(
         scopes=tuple((g, g) for g in range(shape[1])),

@@ -14,7 +14,6 @@ from skfairfr._core import _bootstrap
 from skfairfr._core._bootstrap import (
     OPERATING_POINTS,
     Query,
-    Resampling,
     point_rates,
     rate_table,
 )
@@ -34,31 +33,6 @@ from skfairfr.utils._validation import (
 # Resamples of identities that show whether an interval over images is far too narrow.
 N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Settings of intervals: parameters of SimilarityROC as they were in ``fit``.
-
-    Attributes
-    ----------
-    resample, method : str
-    n_resamples : int
-    confidence_level : float
-    n_jobs : int or None
-    entropy : int
-        Seed of the resamples.
-    images_named : bool
-        Whether images can be resampled.
-    """
-
-    resample: str
-    method: str
-    n_resamples: int
-    confidence_level: float
-    n_jobs: int | None
-    entropy: int
-    images_named: bool = True
 
 
 class Unresolved(NamedTuple):
@@ -85,8 +59,13 @@ class Engine:
         Labels.
     far_max : float
         Largest level computed from all pairs; larger ones are computed from samples.
-    intervals : Intervals, default=None
+    resampling : Resampling, default=None
         None is enough for rates in the data: :meth:`points`, :meth:`thresholds`.
+    method : str, default="recentered"
+        Of intervals, as of SimilarityROC.
+    confidence_level : float, default=0.95
+    images_named : bool, default=True
+        Whether images can be resampled.
 
     Attributes
     ----------
@@ -94,27 +73,27 @@ class Engine:
         Checks the arguments of ``SimilarityROC.estimate``, and returns a Question.
     two_sides : bool
         Whether probes are compared with references.
-    resampling : Resampling or None
-        That of ``fit``; independent pairs are drawn whatever it names.
     """
 
-    def __init__(self, pairs, groups, far_max, intervals=None):
+    def __init__(
+        self,
+        pairs,
+        groups,
+        far_max,
+        resampling=None,
+        method="recentered",
+        confidence_level=0.95,
+        images_named=True,
+    ):
         self.pairs = pairs
         self.groups = groups
         self.far_max = far_max
-        self.intervals = intervals
+        self.resampling = resampling
+        self.method = method
+        self.confidence_level = confidence_level
+        self.images_named = images_named
         self.question = partial(parse_question, groups)
         self.two_sides = pairs.images.side is not None
-        self.resampling = None
-        if intervals is not None:
-            independent = pairs.images.n_drawn is not None
-            self.resampling = Resampling(
-                "identities" if independent else intervals.resample,
-                "recentered" if intervals.method == "wilson" else intervals.method,
-                intervals.n_resamples,
-                intervals.entropy,
-                intervals.n_jobs,
-            )
         self._warned_of_estimand = False
 
     # ---- what a question is about ----------------------------------------------------
@@ -264,8 +243,10 @@ class Engine:
         self.check_answerable(question)
         found = joined(self.answers(question, self.resampling))
         self._warn_undefined_values(question, found)
-        if self.resampling.mode == "images" and not self._warned_of_estimand:
-            n_compared = min(self.intervals.n_resamples, N_COMPARED)
+        independent = self.pairs.images.n_drawn is not None
+        images = self.resampling.mode == "images" and not independent
+        if images and not self._warned_of_estimand:
+            n_compared = min(self.resampling.n_resamples, N_COMPARED)
             other = replace(self.resampling, mode="identities", n_resamples=n_compared)
             over_people = joined(self.answers(question, other))
             self._warn_of_estimand(found, over_people)
@@ -275,10 +256,10 @@ class Engine:
         """Warn of groups and levels that lack pairs; raise if resampling changes nothing."""
         self._warn_left_out(question)
         self._warn_unresolved(question)
-        resample = self.intervals.resample
-        if self.resampling.mode == "identities":
+        resample = self.resampling.mode
+        if resample == "identities" or self.pairs.images.n_drawn is not None:
             return
-        if not self.intervals.images_named:
+        if not self.images_named:
             raise ValueError(
                 f"resample={resample!r} draws images, but the pairs do not name them; give "
                 "image_1 and image_2, or use resample='identities'."
@@ -358,7 +339,7 @@ class Engine:
             )
             return found
         self.check_answerable(question)
-        analytic = self.intervals.method == "wilson"
+        analytic = self.method == "wilson"
         drawn = None if analytic else self.resampling
         rates = _bootstrap.equal_error_rates(self.pairs, scope, drawn)
         return _estimates.answer_equal_error(self, rates, question)

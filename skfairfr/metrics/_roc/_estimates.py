@@ -520,7 +520,7 @@ def answer(engine, table, question):
     if question.levels is not None:
         needed.update(query.setters(scopes))
     found = _with_interval(
-        engine.intervals,
+        engine,
         question,
         (value, centre, replicates),
         threshold,
@@ -544,14 +544,14 @@ def answer_equal_error(engine, rates, question):
         reasons += support.reasons(0, groups, rate)
     value, centre = np.array([rates.value]), np.array([rates.centre])
     found = _with_interval(
-        engine.intervals,
+        engine,
         question,
         (value, centre, rates.replicates[None]),
         threshold,
         [reasons],
         rates.sampled,
     )
-    if engine.intervals.method != "wilson" or not 0 < rates.value < 1:
+    if engine.method != "wilson" or not 0 < rates.value < 1:
         return _with_evidence(
             found, centre, engine, replace(question, thresholds=threshold)
         )
@@ -561,7 +561,7 @@ def answer_equal_error(engine, rates, question):
     place = place_of(evidence, scope)
     sums, added = evidence.sums.columns([place]), evidence.added[:, [place]]
     root = 1 / (1 - np.minimum(evidence.slope[0, place], 0.0))
-    ends = rate_bounds(sums, (1 - engine.intervals.confidence_level) / 2, added)
+    ends = rate_bounds(sums, (1 - engine.confidence_level) / 2, added)
     low, high = (
         value * (end[:, 0] / sums.rate[:, 0]) ** root
         if sums.errors[0, 0]
@@ -587,24 +587,24 @@ def no_equal_error(engine, question, counts):
     )
 
 
-def _with_interval(intervals, question, rates, threshold, reasons, sampled):
+def _with_interval(engine, question, rates, threshold, reasons, sampled):
     """Answer with the interval of its replicates.
 
     ``rates`` are the value, the centre of the replicates, and these; reasons are completed.
     """
     value, centre, replicates = rates
-    moved = adjusted(replicates, value, centre, intervals.method)
+    moved = adjusted(replicates, value, centre, engine.method)
     bounds = (0.0, 1.0) if question.how is None else question.how.bounds
-    low, high, n_undefined = percentile(moved, intervals.confidence_level, bounds)
+    low, high, n_undefined = percentile(moved, engine.confidence_level, bounds)
     if question.how is not None or question.rate == "far":
         # Resamples of groups that are alike are all less so, and the FAR of a level has
         # it as its largest value: quantiles may lie beyond the value.
         low, high = np.minimum(low, value), np.maximum(high, value)
-    allowed = (1 - intervals.confidence_level) / 2 * replicates.shape[-1]
+    allowed = (1 - engine.confidence_level) / 2 * replicates.shape[-1]
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
             reasons[level].insert(0, Reason("undefined"))
-        elif undefined > allowed and (question.how or intervals.method != "wilson"):
+        elif undefined > allowed and (question.how or engine.method != "wilson"):
             few = Reason("undefined_resamples", found=undefined, needed=int(allowed))
             reasons[level].append(few)
     error, uncertainty = np.full((2, value.size), np.nan)
@@ -630,7 +630,7 @@ def _with_evidence(found, centre, engine, question):
     Replicates of such rates do not vary: their interval has no width.
     """
     levels = np.ones(found.value.size, dtype=bool)
-    if engine.intervals.method != "wilson":
+    if engine.method != "wilson":
         levels = (found.value == 0) | (centre == 0) | (found.value > 1 - ROUNDING)
         levels &= ~np.isnan(found.low)
         if question.how is not None or not levels.any():
@@ -638,7 +638,7 @@ def _with_evidence(found, centre, engine, question):
     evidence = engine.evidence_of(question)
     if evidence is None:
         return found
-    analytic = analyse(evidence, question, engine.intervals.confidence_level)
+    analytic = analyse(evidence, question, engine.confidence_level)
     # Replicates that do not vary give no interval; the widest is taken instead.
     varying = (found.adjusted != found.adjusted[:, :1]).any(axis=-1)
     ends = {}

@@ -557,7 +557,7 @@ class EmbeddingAttributes(Attributes):
 
     def hold_all(self, average, impostors):
         """Hold, by one pass, what every attribute, combination and average needs."""
-        sizes = self.images.per_stratum()
+        _, sizes = np.unique(self.images.strata, return_counts=True)
         averages = [average]
         if sizes.min() < sizes.max():  # else both averages weigh all pairs alike
             averages = ["identity", "pair"]

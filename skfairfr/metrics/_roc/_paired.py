@@ -134,14 +134,14 @@ def compare(first, second, question):
         engine.check_answerable(question)
         answers.append(joined(engine.answers(question, first.resampling)))
     one, other = answers
-    if first.intervals.resample == "identities" and question.how is None:
+    if first.resampling.mode == "identities" and question.how is None:
         rates = PairedSystems(first, second).compare(question, (one.value, other.value))
     else:
         with np.errstate(invalid="ignore", divide="ignore"):
             difference, ratio = one.value - other.value, one.value / other.value
             differences = one.adjusted - other.adjusted
             ratios = one.adjusted / other.adjusted
-        level = first.intervals.confidence_level
+        level = first.confidence_level
         low, high, _ = percentile(differences, level, (-np.inf, np.inf))
         ratio_low, ratio_high, _ = percentile(ratios, level, (0.0, np.inf))
         rates = PairedRates(
@@ -223,7 +223,7 @@ class PairedSystems:
             _System(*system, question.rate, self._clumps)
             for system in zip(self.engines, evidence, places, strict=True)
         ]
-        level = self.engines[0].intervals.confidence_level
+        level = self.engines[0].confidence_level
         rows = [
             _compared(systems, row, np.array(pair), level, question.levels is not None)
             for row, pair in enumerate(zip(*values, strict=True))
@@ -340,10 +340,10 @@ def asymmetry(engine, question):
         difference = np.log10(values[0]) - np.log10(values[1])
         replicates = [np.log10([a.adjusted[0] for a in side]) for side in both]
         differences = replicates[0] - replicates[1]
-    if engine.intervals.resample == "identities":
+    if engine.resampling.mode == "identities":
         low, high, p_value = _by_people(engine, question, pairs)
     else:
-        level = engine.intervals.confidence_level
+        level = engine.confidence_level
         low, high, _ = percentile(differences, level, (-np.inf, np.inf))
         # There is nothing to test if a side has no pair, if neither side accepts one, or
         # if too many resamples are undefined to give an interval.
@@ -377,7 +377,7 @@ def _by_people(engine, question, pairs_of_groups):
         np.unique(images.identity[images.group == g]).size
         for g in range(images.n_groups)
     ]
-    tail = (1 - engine.intervals.confidence_level) / 2
+    tail = (1 - engine.confidence_level) / 2
     for row, (g, h) in enumerate(pairs_of_groups):
         both = [s for s in ((g, h), (h, g)) if evidence and s in evidence.scopes]
         # One person does not show how people of a group vary.

@@ -14,11 +14,12 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
+from skfairfr._core._bootstrap import Resampling
 from skfairfr._core._intervals import METHODS, simultaneous
 from skfairfr._core._pairs import Expected, score_moments
 from skfairfr._core._resampling import MODES
 from skfairfr.metrics._roc import _inputs
-from skfairfr.metrics._roc._engine import Engine, Intervals, no_groups
+from skfairfr.metrics._roc._engine import Engine, no_groups
 from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
 from skfairfr.metrics._roc._inputs import check_draws
 from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
@@ -415,7 +416,7 @@ shape (n_pairs,), default=None
         asked = (names, other.average, other.impostors)
         if asked == (self._names, self.average, self.impostors):
             pairs = engine.pairs
-        entropy = engine.intervals.entropy
+        entropy = engine.resampling.entropy
         return other._ask(self._attributes, names, engine.far_max, entropy, pairs)
 
     def threshold_at(self, far, *, operating_point="overall", group=None):
@@ -547,7 +548,7 @@ shape (n_pairs,), default=None
                 "answers for one."
             )
         found = self._engine.answer(question)
-        level = self._engine.intervals.confidence_level
+        level = self._engine.confidence_level
         bounds = (0.0, 1.0) if question.how is None else question.how.bounds
         ends = (found.low, found.high)
         low, high = simultaneous(found.adjusted, found.value, ends, level, bounds)
@@ -836,16 +837,15 @@ shape (n_pairs,), default=None
         if pairs is None:
             pairs = compared.pairs(names, self.average, self.impostors)
         # Python's numbers: narrow ones round.
-        intervals = Intervals(
+        resampling = Resampling(
             self.resample,
-            self.method,
+            "recentered" if self.method == "wilson" else self.method,
             int(self.n_resamples),
-            float(self.confidence_level),
-            self.n_jobs,
             entropy,
-            compared.images_named,
+            self.n_jobs,
         )
-        self._engine = Engine(pairs, self.groups_, far_max, intervals)
+        how = (self.method, float(self.confidence_level), compared.images_named)
+        self._engine = Engine(pairs, self.groups_, far_max, resampling, *how)
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
         self.n_genuine_ = np.array([pairs.count(scope, "frr") for scope in scopes])
         self.n_impostor_ = np.array([pairs.count(scope) for scope in scopes])

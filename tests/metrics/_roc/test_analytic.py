@@ -100,9 +100,7 @@ def test_a_group_of_one_person_leaves_the_largest_ratio_unbounded():
     lone = genuine_sums(np.array([[5.0]]), np.array([9.0]))
     for found in each("genuine", 3, 10):
         groups = [found.sums.rows(slice(None)), lone.rows(0)]
-        both = ErrorSums(
-            *(np.append(*(getattr(s, f) for s in groups)) for f in vars(lone))
-        )
+        both = ErrorSums(*(np.append(*values) for values in zip(*groups, strict=True)))
         expected, ratio = (c.largest_ratio(0.025) for c in (found, compared(both)))
         assert_array_equal(ratio[:2], (expected[0], np.inf))
         assert ratio[2:] == expected[2:]

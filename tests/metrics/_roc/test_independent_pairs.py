@@ -31,7 +31,7 @@ def fitted(y_true=Y_TRUE, score=SCORE, group=GROUP, **options):
 
 def drawn(roc, resample):
     """How often each pair is in a resample."""
-    images, entropy = roc._engine.pairs.images, roc._engine.intervals.entropy
+    images, entropy = roc._engine.pairs.images, roc._engine.resampling.entropy
     weights = draw(images, "identities", entropy, resample, resample + 1).identity
     assert (weights[N:] == 1).all()
     return weights[:N, 0].astype(int)

@@ -2,17 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV
 
 from skfairfr import metrics
 from skfairfr.metrics import fairness_scores
 from tests.metrics._scorers.test_one_score import (
     AS_THEY_ARE,
-    GRID,
-    SCORERS,
-    expected_winner,
 )
-from tests.metrics.searches import FAR, FOLDS, Counting, Stretch, X, Y
+from tests.metrics.searches import FAR, Counting, X, Y
 
 ENTRIES = ["bfar", "bfrr", "far_max_geomean", "frr_at_far", "frr_max_geomean"]
 
@@ -60,21 +56,3 @@ def test_log_ratios_are_signed_and_add_to_bfar():
 def test_wrong_parameters_of_the_dict_are_named_at_once(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         fairness_scores(**parameters)
-
-
-@pytest.mark.parametrize("refit", ["bfar", "frr_at_far", False])
-@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
-def test_several_scores_of_one_scorer(refit, n_jobs):
-    search = GridSearchCV(
-        Stretch(),
-        GRID,
-        scoring=fairness_scores(FAR),
-        cv=FOLDS,
-        refit=refit,
-        n_jobs=n_jobs,
-        error_score="raise",
-    ).fit(X, Y)
-    names = [f"mean_test_{name}" for name in ENTRIES]
-    assert set(names) <= set(search.cv_results_)
-    if refit:
-        assert search.best_index_ == expected_winner(SCORERS[refit])
