@@ -215,8 +215,12 @@ def counted(verdicts, what):
 def _told(audit, level, finding):
     found, higher = finding.ratio, finding.verdict == "worse"
     size = f"{ratio(found.value)} times as high ({ratios(found.low, found.high)})"
-    if higher and not (math.isfinite(found.value) and found.supported):
-        size = f"at least {ratio(found.low)} times as high; by how much more: {TOO_FEW}"
+    if not (math.isfinite(found.value) and found.supported):
+        bound = (
+            f"at least {ratio(found.low)}" if higher else f"at most {ratio(found.high)}"
+        )
+        by_how_much = f"by how much {'more' if higher else 'less'}: {TOO_FEW}"
+        size = f"{bound} times as high; {by_how_much}"
     return (
         f"{printable(finding.group)} is treated {finding.verdict}: at "
         f"{place_of(level, audit)}, its {RATES[finding.rate]} is {percent(finding.value)} "
@@ -517,7 +521,7 @@ def _rates_row(level, found, size, place):
     cells = []
     for rate, n_pairs in (("far", size.n_impostor), ("frr", size.n_genuine)):
         figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
-        like = _like(getattr(found, f"{rate}_effective"))
+        like = _like(rate, getattr(found, f"{rate}_effective"))
         cells += [Cell(count(n_pairs)), Cell(count(errors, figure.source), more=like)]
         cells.append(_of_rate(figure))
     for gen in level.generalised:
@@ -526,12 +530,13 @@ def _rates_row(level, found, size, place):
     return _row_of_group(found.group, cells, place)
 
 
-def _like(effective):
+def _like(rate, effective):
     """As how many independent errors, of how many people, errors count; "" of none."""
     if effective is None or not effective.errors:
         return ""
     errors, people = (max(1, round(n)) for n in (effective.errors, effective.people))
-    return f"like {plural(errors, 'error')} of {plural(people, 'person', 'people')}"
+    of = "between" if rate == "far" else "of"
+    return f"like {plural(errors, 'error')} {of} {plural(people, 'person', 'people')}"
 
 
 def _row_of_group(group, cells, place=""):
@@ -540,6 +545,8 @@ def _row_of_group(group, cells, place=""):
 
 
 def _of_rate(figure):
+    if math.isnan(figure.value):  # no pairs, as the column of counts says
+        return Cell(NONE)
     ends = percents(figure.low, figure.high)
     return Cell(percent(figure.value), ends, few=_few(figure))
 
@@ -1045,7 +1052,10 @@ def _disparity_changes(found):
     """A table of what becomes of the disparities."""
     if not found.disparities:
         return []
-    rows = [_disparity_change(change, found) for change in found.disparities]
+    told = {_point_of(c) for c in found.changes if c.verdict != "undetermined"}
+    rows = [
+        _disparity_change(c, found, _point_of(c) in told) for c in found.disparities
+    ]
     caption = (
         "Largest over smallest rate of the groups, 1 where all are alike; larger is less "
         "fair. Each interval, and the conclusion, is of one disparity alone. The last two "
@@ -1055,9 +1065,13 @@ def _disparity_changes(found):
     return [Table(caption, [*head, "FNMR before", "FNMR after"], rows)]
 
 
-def _disparity_change(change, found):
+def _point_of(change):
+    return change.system, change.far, change.threshold
+
+
+def _disparity_change(change, found, is_told):
     verdict = NO_DIFFERENCE
-    if found.settings.get("withheld"):
+    if not is_told:
         verdict = "undetermined"
     elif np.isnan(change.ratio_low + change.ratio_high):
         verdict = TOO_FEW
