@@ -172,7 +172,7 @@ def test_scored_pairs(files):
         ("faces", "gender", {"domain": "lens"}, "domain", "'lens'"),
         ("faces", "gender", {"distance": True}, "distance", "leave it out"),
         ("faces", "gender", {"score": "s"}, "score", "leave it out"),
-        ("pairs", "age", {}, "attributes", "name one"),
+        ("pairs", "age", {}, "attributes", "name others"),
         ("pairs", "gender", {"domain": "x"}, "domain", "leave it out"),
         ("pairs", "gender", {"labels": "x"}, "labels", "leave it out"),
     ],
