@@ -654,6 +654,10 @@ def _plan(arguments):
                     f"{_flag(name)} was given, and the policy {policy.name!r} sets it or "
                     "its limits; leave one out."
                 )
+    asked = ("certify_fmr", "certify_fnmr", "detect_factor")
+    if policy is None and all(given[name] is None for name in asked):
+        flags = ", ".join(map(_flag, (*asked, *RATIOS)))
+        raise ValueError(f"Nothing was asked. Give {flags} or --policy.")
     _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
     pilot, notes = _pilot(given)
     text = plan_test(policy=policy, pilot=pilot, **options).to_text()

@@ -233,7 +233,7 @@ def _of_both_images(asked, present):
         other = {"_1": f"{stem[:-2]}_2", "_2": f"{stem[:-2]}_1"}.get(stem[-2:])
         if other in present:
             problem = f"{stem!r} is of one image of a pair, {other!r} of the other;"
-            remedy = f"give attributes={stem[:-2]!r}, which reads both."
+            remedy = f"give {stem[:-2]!r}, which reads both."
             raise refused("attributes", stem, problem, remedy)
         columns[stem] = argument
     return columns

@@ -120,7 +120,7 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
             Levels of the overall FAR whose thresholds are marked; None marks nothing.
         operating_thresholds : array-like, shape (n_levels,), default=None
             Thresholds to mark instead, at which a pair of that similarity is accepted:
-            those of a deployed system or, with ``far``, those that other data set.
+            those of a deployed system or, with ``far``, those set on other data.
         groups : sequence of labels, shape (n_curves,), default=None
             Groups to draw, None among them standing for overall; by default every group,
             or overall where there is none.
@@ -312,7 +312,7 @@ class ScoreHistogramDisplay(AtThresholds):
             Levels of the overall FAR whose thresholds are marked; None marks nothing.
         operating_thresholds : array-like, shape (n_levels,), default=None
             Thresholds to mark instead, at which a pair of that similarity is accepted:
-            those of a deployed system or, with ``far``, those that other data set.
+            those of a deployed system or, with ``far``, those set on other data.
         groups : sequence of labels, shape (n_curves,), default=None
             Groups to draw, None among them standing for overall; by default every group,
             or overall where there is none.
