@@ -81,7 +81,7 @@ def little(monkeypatch):
 def test_a_fit_that_does_not_fit_names_far_max(little):
     X, y, groups = synthetic(60)
     said = (
-        r"^far_max=0\.3 .* needs about .* GB of memory, and 0\.0001 GB are .*lower it"
+        r"^far_max of 0\.3 .* needs about .* GB of memory, and 0\.0001 GB are .*lower it"
     )
     with pytest.raises(ValueError, match=said):
         SimilarityROC(far_max=0.3).fit(X, y, groups)
