@@ -647,20 +647,13 @@ def _plan(arguments):
     policy = limits or None
     if arguments.policy is not None:
         policy = Policy.read(arguments.policy)
-        flags = [f"--{name.replace('_', '-')} {v:g}" for name, v in limits.items()]
-        if options["confidence_level"] is not None:
-            flags.append(f"--confidence-level {options['confidence_level']:g}")
-        if options["far"] is not None and policy.fmr:
-            flags.append(f"--fmr {' '.join(f'{v:g}' for v in options['far'])}")
-        if flags:
-            raise ValueError(
-                f"--policy {policy.name} sets its levels, limits and confidence_level, and "
-                f"{', '.join(flags)} was given too; leave one out."
-            )
-    asked = ("certify_fmr", "certify_fnmr", "detect_factor", *RATIOS, "policy")
-    if all(given[name] is None for name in asked):
-        *flags, last = ("--" + name.replace("_", "-") for name in asked)
-        raise ValueError(f"Nothing was asked. Give {', '.join(flags)} or {last}.")
+        of_policy = ("far", *RATIOS) if policy.fmr else RATIOS
+        for name in (*of_policy, "confidence_level"):
+            if given[name] is not None:
+                raise ValueError(
+                    f"{_flag(name)} was given, and the policy {policy.name!r} sets it or "
+                    "its limits; leave one out."
+                )
     _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
     pilot, notes = _pilot(given)
     text = plan_test(policy=policy, pilot=pilot, **options).to_text()
@@ -677,11 +670,9 @@ def _check_rates_are_asked(given, limits):
     for rate, name in PYTHON.items():
         asked = f"max_{rate}_ratio" in limits or (detected and given["rate"] == rate)
         if given[name] is not None and not asked and not (rate == "fmr" and of_pilot):
-            values = given[name] if rate == "fmr" else [given[name]]
             raise ValueError(
-                f"--{rate} {' '.join(f'{v:g}' for v in values)} is about ratios of rates, and "
-                f"none is asked for; leave it out, or give --max-{rate}-ratio, or "
-                f"--detect-factor with --rate {rate}."
+                f"--{rate} is about ratios of rates, and none is asked for; leave it out, or "
+                f"give --max-{rate}-ratio, or --detect-factor with --rate {rate}."
             )
 
 
@@ -696,8 +687,7 @@ def _pilot(given):
         options = reading | {"attribute": attributes}
         lone = next((name for name, value in options.items() if value), None)
         if lone is not None:
-            flag = lone.replace("_", "-")
-            raise ValueError(f"--{flag} is about a pilot; give one with --pilot.")
+            raise ValueError(f"{_flag(lone)} is about a pilot; give one with --pilot.")
         return None, ()
     data = read_data(given["pilot"], attributes, **reading)
     # Errors are counted, and nothing is resampled.
@@ -705,7 +695,7 @@ def _pilot(given):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data.fit(roc, tuple(data.columns))
-    return roc, [*data.reading.notes, *(_in_flags(w.message) for w in caught)]
+    return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
 
 
 def _compare(arguments):
@@ -954,10 +944,12 @@ def _print(text):
 def _in_flags(error, **flags):
     """The message of an error, which begins with the flag of the argument that it is about."""
     name, message = getattr(error, "argument", None), str(error)
-    if name is None:
-        return message
-    usual = "--" + name.replace("_", "-")
-    return (FLAGS | flags).get(name, usual) + message.removeprefix(name)
+    return message if name is None else _flag(name, flags) + message.removeprefix(name)
+
+
+def _flag(name, flags=()):
+    """What the command calls an argument of Python."""
+    return (FLAGS | dict(flags)).get(name, "--" + name.replace("_", "-"))
 
 
 def _one_line(error):

@@ -113,38 +113,12 @@ def test_other_formats_are_printed_alone(
     assert (tmp_path / "report.html").exists()
 
 
-def test_two_runs_print_the_same(capsys, faces):
-    arguments = ("audit", faces, "--attribute", "gender", *QUICK)
-    assert run(capsys, *arguments) == run(capsys, *arguments)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--impostors", "same_group", "--average", "identity"),
-        ("--seed", "3", "--confidence-level", "0.9", "--quiet"),
-    ],
-)
-def test_options_are_heard(capsys, faces, options):
-    arguments = ("audit", faces, "--attribute", "gender", *QUICK, *options)
-    code, _, err = run(capsys, *arguments)
-    assert (code, err) == (0, "")
-
-
-def test_london_with_a_group_of_one_person(capsys, shared_data):
-    path = shared_data / "london_pca" / "london_pca.npz"
-    code, out, err = run(capsys, "audit", path, "--attribute", "ethnicity", *QUICK)
-    assert (code, err) == (0, "")
-    assert "not compared for lack of pairs: east_asian/white" in " ".join(out.split())
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--attribute", "beard"), "holds no 'beard'"),
         (("--attribute", "one"), "one has one group, 'a'"),
         (("--attribute", "gender", "--fmr", "0.1", "1.5"), "--fmr: must be a number"),
-        (("--attribute", "gender", "--n-resamples", "0"), "--n-resamples: must be"),
         (("--attribute", "gender", "--seed", "-1"), "--seed: must be an integer"),
         (("--attribute", "gender", "--average", "people"), "--average"),
         ((), "--attribute"),
@@ -175,13 +149,6 @@ def test_unusable_options(capsys, faces, options, message):
     assert message in found[2]
 
 
-def test_threshold_from_a_file_of_another_kind(capsys, faces, pairs):
-    arguments = ("audit", faces, "--attribute", "gender", "--threshold-from", pairs)
-    found = run(capsys, *arguments)
-    assert_one_line(*found)
-    assert "files of one kind" in found[2]
-
-
 def test_several_attributes_and_their_cells(capsys, faces):
     attributes = ("--attribute", "gender", "--attribute", "age")
     arguments = ("audit", faces, *attributes, *QUICK)
@@ -192,13 +159,6 @@ def test_several_attributes_and_their_cells(capsys, faces):
     names = [found["attribute"] for found in read["audits"]]
     assert names == ["gender", "age", "gender & age"]
     assert sum(c["n_identities"] for c in read["crossings"][0]["cells"]) == 60
-
-
-def test_a_threshold_is_used_as_it_is(capsys, faces):
-    arguments = ("audit", faces, "--attribute", "gender", "--threshold", "0.6")
-    code, out, err = run(capsys, *arguments, "--n-resamples", "20")
-    assert (code, err) == (0, "")
-    assert "Given threshold 0.6: accepted from similarity 0.6 on" in out
 
 
 @pytest.mark.parametrize("more", [(), ("--impostors", "same_group")])
@@ -236,21 +196,6 @@ def test_checks_decide_the_exit_code(capsys, faces, options, code):
     assert found[2] == ""
     verdict = {0: "passed", 1: "failed", 3: "undetermined"}[code]
     assert f"The limits: {verdict}." in found[1]
-
-
-def test_npy_with_labels_says_what_npz_says(capsys, faces, tmp_path):
-    arrays = np.load(faces)
-    np.save(tmp_path / "faces.npy", arrays["embedding"])
-    rows = zip(arrays["identity"], arrays["gender"], strict=True)
-    lines = ["identity,gender", *(f"{y},{g}" for y, g in rows)]
-    (tmp_path / "labels.csv").write_text("\n".join(lines))
-    options = ("--attribute", "gender", *QUICK)
-    labels = ("--labels", tmp_path / "labels.csv")
-    code, out, _ = run(capsys, "audit", tmp_path / "faces.npy", *labels, *options)
-    whole = run(capsys, "audit", faces, *options)[1]
-    assert code == 0
-    rates = "Error rates by gender"
-    assert out.split(rates)[1] == whole.split(rates)[1]
 
 
 @pytest.mark.parametrize("options", [(), ("--threshold", "1.1")])
@@ -365,12 +310,6 @@ def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
     assert "'gender' holds 'nan' in 3 rows" in " ".join(out.split())
 
 
-def test_missing_file(capsys, tmp_path):
-    found = run(capsys, "audit", tmp_path / "absent.npz", "--attribute", "gender")
-    assert_one_line(*found)
-    assert "absent.npz' does not exist; give the path" in found[2]
-
-
 @pytest.mark.parametrize("inside", ["", "/deeper"])
 def test_folder_that_cannot_be_written(capsys, faces, tmp_path, inside):
     (tmp_path / "file").write_text("here")
@@ -388,11 +327,6 @@ def test_demo_ends_with_what_to_do_next(capsys, monkeypatch, tmp_path):
     assert (code, err) == (0, "")
     assert "skfairfr audit faces.npz --attribute gender" in out
     assert (tmp_path / "audit.json").is_file()
-
-
-def test_version(capsys):
-    code, out, _ = run(capsys, "--version")
-    assert (code, out) == (0, "0.1.0.dev0\n")
 
 
 def test_help_is_quick_to_come():
@@ -455,8 +389,10 @@ def test_compare_names_who_is_harmed(capsys, two_systems, tmp_path):
     assert failing[0] == 1
 
 
-@pytest.mark.parametrize("record", ["audit.json", "comparison.json"])
-@pytest.mark.parametrize("command", ["audit", "compare", "demo"])
+@pytest.mark.parametrize(
+    ("command", "record"),
+    [("audit", "audit.json"), ("compare", "comparison.json"), ("demo", "audit.json")],
+)
 def test_an_older_report_is_refused_before_the_work(
     capsys, monkeypatch, faces, tmp_path, command, record
 ):

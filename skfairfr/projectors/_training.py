@@ -16,7 +16,7 @@ import joblib
 import numpy as np
 import torch
 from skorch import NeuralNet
-from skorch.callbacks import Callback
+from skorch.callbacks import Callback, LRScheduler
 from torch.utils._pytree import tree_map
 
 from skfairfr.samplers._torch import GroupSampler
@@ -279,6 +279,14 @@ class Schedule(Callback):
 
     def __init__(self, fall):
         self.fall = fall
+
+    def on_train_begin(self, net, **kwargs):
+        of_caller = any(isinstance(c, LRScheduler) for _, c in net.callbacks_)
+        if self.fall is not None and of_caller:
+            raise ValueError(
+                "final_lr sets the rate of every epoch, and an LRScheduler among callbacks "
+                "does so, too; set final_lr=None."
+            )
 
     def on_epoch_begin(self, net, **kwargs):
         groups = net.optimizer_.param_groups

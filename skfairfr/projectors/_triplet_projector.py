@@ -104,7 +104,8 @@ class TripletProjector(BaseProjector):
         Learning rate of the first epoch, times 64 / n_features for the residual head; the
         paper's 1e-5 is for a whole encoder.
     final_lr : float, default=1e-5
-        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+        Learning rate of the last epoch, reached geometrically; None keeps ``lr``, and
+        leaves it to an LRScheduler among ``callbacks``.
     optimizer : {"adam"}, class or partial, default="adam"
         As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None

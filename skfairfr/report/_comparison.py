@@ -40,6 +40,7 @@ from skfairfr.report._records import (
     Measured,
     SystemsComparison,
 )
+from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
 from skfairfr.utils._validation import check_seed
@@ -175,11 +176,17 @@ def compare_systems(
         notes += notes_of(chain(*(w for _, w in fits)))
         # What is undefined is nan, as the tables show.
         with collecting([]):
+            next_step("measuring every system")
+            measured = [
+                _measured(name, roc, one, attributes, points)
+                for attributes in chosen
+                for name, roc, one in zip(names, rocs, common, strict=True)
+            ]
             next_step("comparing systems")
             later = tuple(zip(names[1:], rocs[1:], strict=True))
             changes = _all_changes(names, rocs, chosen, points)
             changes = _judged(changes, options.confidence_level)
-            changes = _without_gains(changes, names, rocs, points, is_distance)
+            changes = _without_gains(changes, measured, points, is_distance)
             notes += dict.fromkeys(change.reason for change in changes)
             disparities = [
                 found
@@ -188,12 +195,6 @@ def compare_systems(
                 for found in _disparities(
                     name, roc, rocs[0], attributes, points, changes
                 )
-            ]
-            next_step("measuring every system")
-            measured = [
-                _measured(name, roc, one, attributes, points)
-                for attributes in chosen
-                for name, roc, one in zip(names, rocs, common, strict=True)
             ]
     embedded = isinstance(before, EmbeddingData)
     found = SystemsComparison(
@@ -516,37 +517,22 @@ def _few_in_words(few, change, first):
     )
 
 
-def _beyond(name, roc, points, is_distance):
-    """Threshold -> that a system accepts all pairs there, or none, in words."""
-    if points.threshold is None:
-        return {}
-    accepted = [
-        1 - roc._engine.points(_question(roc._engine, points, "frr")),
-        roc._engine.points(_question(roc._engine, points, "far")),
-    ]
-    found = {}
-    for share, words in ((1, "every pair"), (0, "no pair")):
-        for place in np.flatnonzero(
-            (np.abs(np.array(accepted) - share) < 1e-12).all(0)
-        ):
-            threshold = float(points.threshold[place])
-            found[threshold] = (
-                f"The threshold {-threshold if is_distance else threshold:g} lies beyond "
-                f"all scores of {printable(name)}: {words} is accepted, and nothing but "
-                "harm is named there."
-            )
-    return found
-
-
-def _without_gains(changes, names, rocs, points, is_distance):
+def _without_gains(changes, measured, points, is_distance):
     """The changes, none but harm told where a system accepts all pairs or none."""
-    beyond = {
-        name: _beyond(name, roc, points, is_distance)
-        for name, roc in zip(names, rocs, strict=True)
-    }
-    found = []
+    if points.threshold is None:
+        return changes
+    beyond = {}
+    for one in measured:
+        for level in one.levels:
+            if why := beyond_all_scores(level.rates[0]):
+                shown = -level.threshold if is_distance else level.threshold
+                beyond[one.system, level.threshold] = (
+                    f"{printable(one.system)} at {shown:g}: {why}, and nothing but harm is "
+                    "named there."
+                )
+    first, found = measured[0].system, []
     for change in changes:
-        of_both = (beyond[n].get(change.threshold) for n in (names[0], change.system))
+        of_both = [beyond.get((n, change.threshold)) for n in (first, change.system)]
         reason = " ".join(filter(None, of_both))
         if reason and change.verdict != "worse":
             change = replace(change, verdict="undetermined", reason=reason)

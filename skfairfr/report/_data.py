@@ -560,6 +560,7 @@ def read_data(
     >>> data.columns["gender"].tolist()
     ['f', 'f', 'm']
     """
+    given = dict(locals())
     path = check_path(path, "path")
     if isinstance(attributes, str):
         attributes = (attributes,)
@@ -569,21 +570,7 @@ def read_data(
         raise refused(
             "attributes", twice[0], f"{twice[0]!r} was named twice;", "name it once."
         )
-    options = {
-        "labels": labels,
-        "embedding": embedding,
-        "identity": identity,
-        "domain": domain,
-        "image": image,
-        "fte": fte,
-        "score": score,
-        "identity_1": identity_1,
-        "identity_2": identity_2,
-        "y_true": y_true,
-        "image_1": image_1,
-        "image_2": image_2,
-        "distance": distance,
-    }
+    options = {name: given[name] for name in (*OF_EMBEDDINGS, *OF_PAIRS)}
     warnings = []
     if holds_pairs(path):
         _refuse(options, OF_EMBEDDINGS, path, "scored pairs", "embeddings")

@@ -90,7 +90,6 @@ MOST_TOLD = 6
 # More of the others that a group is compared with are counted, not named.
 MOST_NAMED = 3
 DET = "Detection error tradeoff (DET) by group"
-HOLLOW = "Hollow points and dotted bars rest on too few errors."
 FEW = (
     "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
     "errors more than a third of which come from one person. Do not conclude from their size."
@@ -131,7 +130,7 @@ def audit_document(report, source=None):
         ("open", "What the data cannot tell", _open(report)),
         ("method", "How it was computed", _method(first)),
         ("limits", "Limits", [_limits(first)]),
-        ("glossary", "Glossary", [glossary(first.settings)]),
+        ("glossary", "Glossary", [glossary(first.settings, "Levelling down")]),
     ]
     subtitle = "" if source is None else f"Data: {printable(source)}"
     return _document(report.about.get("title", title), subtitle, sections)
@@ -344,10 +343,8 @@ def _figure(audit):
     names = [short_place(level, audit) for level in audit.levels]
     limits, confidence = limits_of(audit), audit.settings["confidence_level"]
     caption = (
-        f"Both error rates by {printable(audit.attribute)} at "
-        f"{'each' if len(names) > 1 else 'the'} operating point; further right is worse. "
-        f"Bars are {100 * confidence:g} % intervals, each alone. "
-        f"{'Dashed vertical lines are the limits given. ' if limits else ''}{HOLLOW}"
+        f"Both error rates by {printable(audit.attribute)}; further right is worse. "
+        f"Bars are {100 * confidence:g} % intervals, each alone."
     )
     asked = audit.levels, names, limits, confidence
     return Figure(caption, lambda: group_rates(*asked))
@@ -520,12 +517,21 @@ def _rates_row(level, found, size, place):
     cells = []
     for rate, n_pairs in (("far", size.n_impostor), ("frr", size.n_genuine)):
         figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
-        cells += [Cell(count(n_pairs)), Cell(count(errors, figure.source))]
+        like = _like(getattr(found, f"{rate}_effective"))
+        cells += [Cell(count(n_pairs)), Cell(count(errors, figure.source), more=like)]
         cells.append(_of_rate(figure))
     for gen in level.generalised:
         if gen.group == found.group:
             cells += [Cell(percent(gen.gfar)), Cell(percent(gen.gfrr))]
     return _row_of_group(found.group, cells, place)
+
+
+def _like(effective):
+    """As how many independent errors, of how many people, errors count; "" of none."""
+    if effective is None or not effective.errors:
+        return ""
+    errors, people = (max(1, round(n)) for n in (effective.errors, effective.people))
+    return f"like {plural(errors, 'error')} of {plural(people, 'person', 'people')}"
 
 
 def _row_of_group(group, cells, place=""):
@@ -546,7 +552,10 @@ def _rates(rows, settings, generalised):
         "Comparisons, errors and error rates of each group, with intervals, each alone."
     )
     if not settings.get("independent_pairs"):
-        caption += " Intervals are wide where few people make most of the errors."
+        caption += (
+            " Errors of one person come together: 'like 7 errors of 4 people' says how many "
+            "independent errors would tell as much. 'Too few errors' goes by those counted."
+        )
     if settings["average"] == "identity":
         caption += " Every person weighs the same, so that a rate is not errors over comparisons."
     return Table(caption, head, rows)
@@ -844,7 +853,7 @@ def lines_of(name):
     return file.read_text(encoding="utf-8").splitlines()
 
 
-def glossary(settings, without=()):
+def glossary(settings, without):
     """Words of the page."""
     accepted_at = "similarity from which on"
     if settings.get("distance"):
@@ -924,12 +933,8 @@ CHANGES_IN_NOTEBOOK = ("verdict", "system-*")
 def comparison_document(found):
     """A SystemsComparison as a document."""
     first, *others = short_names(found.systems)
+    opening = [_verdict_of_changes(found), *_disparity_changes(found)]
     terms = glossary(found.settings, ("Template", "FTA", "GFAR"))
-    about = (
-        "A disparity that became smaller because groups got worse, with no rate found "
-        "to have got better."
-    )
-    terms.rows.append(("Levelling down", about))
     systems = [
         (f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
         for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))
@@ -941,11 +946,7 @@ def comparison_document(found):
     ]
     notes = [[*map(printable, found.notes)]] if found.notes else []
     sections = [
-        (
-            "verdict",
-            "Verdict",
-            [_verdict_of_changes(found), *_disparity_changes(found)],
-        ),
+        ("verdict", "Verdict", opening),
         ("data", "What was compared", [Facts(_facts_of_systems(found))]),
         *systems,
         *by,
@@ -1196,7 +1197,7 @@ def _figure_of_systems(found, levels, names):
     caption = (
         f"Both error rates of every group under {listed(names)}; further right is worse. "
         f"Bars are {100 * confidence:g} % intervals of each rate on its own: whether two "
-        f"systems differ is for the paired intervals above. {HOLLOW}"
+        "systems differ is for the paired intervals above."
     )
     return Figure(caption, lambda: group_rates(levels, names, None, confidence))
 

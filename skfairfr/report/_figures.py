@@ -23,7 +23,7 @@ from skfairfr.metrics import (
 )
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
-from skfairfr.metrics._plot._groups import panel_height
+from skfairfr.metrics._plot._groups import name_rows, offset, panel_height
 from skfairfr.report._notes import collecting, short_place
 from skfairfr.report._policy import limits_of
 from skfairfr.utils._errors import refused
@@ -534,7 +534,6 @@ def changes(found, rate, names):
     shown = values[np.isfinite(values) & (values > 0)]
     shown = np.clip([*shown, 0.8, 1.25], 1e-3, 1e3)
     ends = shown.min() / 1.15, shown.max() * 1.15
-    labels = [_style.row_label(None if a is None else printable(g)) for a, g in groups]
     looks = {w: {"color": c, "linewidth": 3.0} for w, c in VERDICTS.items()}
     looks[NO_DIFFERENCE] = {"color": _style.GREY, "linewidth": 1.0}
     markers = [_style.MARKERS[n % len(_style.MARKERS)] for n in range(len(levels))]
@@ -544,8 +543,8 @@ def changes(found, rate, names):
         ax.axvline(1, color="black", linewidth=1)
         for change, (ratio, low, high) in zip(found, values, strict=True):
             place = levels.index((change.far, change.threshold))
-            y = groups.index((change.attribute, change.group))
-            y += 0.56 * (place / (len(levels) - 1) - 0.5) if len(levels) > 1 else 0
+            row = groups.index((change.attribute, change.group))
+            y = row + offset(place, len(levels))
             look = looks.get(change.verdict, looks[NO_DIFFERENCE])
             if np.isfinite(low) and not np.isnan(high):
                 ax.hlines(y, max(low, ends[0]), min(high, ends[1]), **look)
@@ -564,15 +563,10 @@ def changes(found, rate, names):
             ax.plot([], [], color=_style.GREY, **at)
         for word, look in looks.items():
             ax.plot([], [], **look, label=word)
-        ax.set(xscale="log", xlim=ends, ylim=(len(groups) - 0.5, -0.5))
-        ax.set_yticks(range(len(groups)), labels)
+        ax.set(xscale="log", xlim=ends)
         ax.set_xlabel(f"{RATES[rate]}, after / before, log scale")
         _style.ratio_ticks(ax.xaxis, ends)
-        _style.light_grid(ax)
-        ax.grid(False, axis="y")
-        ax.tick_params(axis="y", length=0)
-        for row in range(0, len(groups), 2):
-            ax.axhspan(row - 0.5, row + 0.5, facecolor="0.96", zorder=-1)
+        name_rows(ax, [None if a is None else printable(g) for a, g in groups])
         place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
         ax.legend(**place, **ABOVE)
 

@@ -15,6 +15,7 @@ from skfairfr.metrics import (
     inequity_rate,
 )
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
+from skfairfr.metrics._roc._engine import Question
 from skfairfr.metrics._roc._estimates import support_of
 from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
 from skfairfr.report._notes import collecting, in_words
@@ -217,10 +218,8 @@ class AuditedROC:
         threshold = self._threshold(operating_point)
         if threshold is None:
             return None, np.empty(0, dtype=int)
-        engine = self.roc._engine
-        asked = (None, threshold, rate, None, "max_min", "overall")
-        question = engine.question(*asked)
-        return engine.evidence(question), question.order
+        question = self._question(rate, None, threshold, DISPARITIES["max_min"])
+        return self.roc._engine.evidence(question), question.order
 
     def _threshold(self, operating_point):
         """Thresholds of an operating point, (n_levels,); None where it has none."""
@@ -427,25 +426,32 @@ class AuditedROC:
         width = np.diff(edges)
         return edges, {r: np.maximum(s, 0) / width for r, s in shares.items()}
 
-    def _question(self, rate, group, threshold):
-        asked = (None, np.asarray(threshold), rate, group, None, "overall")
-        return self.roc._engine.question(*asked)
+    def _question(self, rate, scope, threshold, how=None):
+        """A question about thresholds; what it is made of was checked before."""
+        threshold = np.asarray(threshold, dtype=np.float64)
+        order = np.argsort(threshold, kind="stable")
+        about = (rate, scope, how, None, "overall")
+        return Question(None, threshold[order], order, threshold.shape, *about)
 
-    def _points(self, rate, group, threshold):
-        """Values and numbers of errors of a group at thresholds, in their order."""
-        question = self._question(rate, group, threshold)
+    def _points(self, rate, scope, threshold):
+        """Values and numbers of errors of a scope at thresholds, in their order."""
+        question = self._question(rate, scope, threshold)
         values, errors = self.roc._engine.points_and_errors(question)
         return question.in_shape(values), question.in_shape(errors[0])
 
     def _by_group(self, rate, threshold):
         """Values of everyone and of every group, (n_groups, n_thresholds)."""
-        return np.array([self._points(rate, g, threshold)[0] for g in self.labels])
+        return np.array([self._points(rate, s, threshold)[0] for s in self._scopes()])
+
+    def _scopes(self):
+        """None, which is everyone, and the scope of every group."""
+        return [None, *((g, g) for g in range(len(self.labels) - 1))]
 
     def _evidence_of_each(self, rate, threshold):
         """Row, question and evidence of everyone and of every group that has the pairs."""
-        for row, label in enumerate(self.labels):
+        for row, scope in enumerate(self._scopes()):
             if self.n_pairs[rate][row]:
-                question = self._question(rate, label, threshold)
+                question = self._question(rate, scope, threshold)
                 yield row, question, self.roc._engine.evidence(question)
 
     def _group_rates(self, rate, in_short):
@@ -462,11 +468,11 @@ class AuditedROC:
         # Independent pairs are worth as many as they are, of people who are not known.
         unnamed = self.roc._engine.pairs.images.n_drawn is not None
         for row in np.flatnonzero(self.n_pairs[rate]).tolist():
-            group = self.labels[row]
-            estimate = self._estimate("overall", rate=rate, group=group)
+            estimate = self._estimate("overall", rate=rate, group=self.labels[row])
             figures[row] = figures_of(estimate)
             if not in_short:
-                errors[row] = self._points(rate, group, threshold)[1].tolist()
+                scope = self._scopes()[row]
+                errors[row] = self._points(rate, scope, threshold)[1].tolist()
         if in_short or unnamed:
             return figures, errors, worth
         for row, question, evidence in self._evidence_of_each(rate, threshold):
@@ -503,8 +509,7 @@ class AuditedROC:
             scope = (g, h) if two_sides else (min(g, h), max(g, h))
             counts[g, h] = pairs.count(scope)
             if counts[g, h]:
-                of = tuple(groups[side] for side in scope)
-                far[:, g, h], errors[:, g, h] = self._points("far", of, threshold)
+                far[:, g, h], errors[:, g, h] = self._points("far", scope, threshold)
         return [
             Matrix(tuple(groups), far[level], errors[level], counts)
             for level in range(len(threshold))

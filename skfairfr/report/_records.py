@@ -623,7 +623,6 @@ class Report:
         OSError
             If it cannot be written to.
         """
-        check_replaceable(check_path(folder, "folder"), replace)
         about = {"version": version, "source": source}
         about = {name: value for name, value in about.items() if value is not None}
         written = {
@@ -632,14 +631,7 @@ class Report:
             "rates.csv": to_csv(map(in_iso, rates_of(self.audits))),
             "disparities.csv": to_csv(map(in_iso, disparities_of(self.audits))),
         }
-        with replaced(folder, REPORT) as staged:
-            for name, text in written.items():
-                (staged / name).write_text(text, encoding="utf-8", newline="")
-            for path in self.figures:
-                place = staged / "figures" / path.parent.name
-                place.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, place / path.name)
-        return tuple(Path(folder) / name for name in written)
+        return _save(folder, written, replace, self.figures)
 
     @staticmethod
     def schema():
@@ -941,7 +933,6 @@ class SystemsComparison:
         OSError
             If it cannot be written to.
         """
-        check_replaceable(check_path(folder, "folder"), replace)
         about = {} if version is None else {"version": version}
         written = {
             "report.html": self.to_html(version=version, date=date),
@@ -949,10 +940,7 @@ class SystemsComparison:
             "comparison.txt": self.to_text(),
             "changes.csv": to_csv(map(in_iso, changes_of(self))),
         }
-        with replaced(folder, REPORT) as staged:
-            for name, text in written.items():
-                (staged / name).write_text(text, encoding="utf-8", newline="")
-        return tuple(Path(folder) / name for name in written)
+        return _save(folder, written, replace)
 
     @staticmethod
     def schema():
@@ -975,6 +963,19 @@ class SystemsComparison:
 
 
 # ---- files ---------------------------------------------------------------------------
+
+
+def _save(folder, written, replace, figures=()):
+    """Write texts by name, and copies of figures, to a folder; their paths without these."""
+    check_replaceable(check_path(folder, "folder"), replace)
+    with replaced(folder, REPORT) as staged:
+        for name, text in written.items():
+            (staged / name).write_text(text, encoding="utf-8", newline="")
+        for path in figures:
+            place = staged / "figures" / path.parent.name
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place / path.name)
+    return tuple(Path(folder) / name for name in written)
 
 
 def read_schema(name):

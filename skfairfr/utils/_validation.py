@@ -418,34 +418,12 @@ def check_texts(values, name, what):
 
 
 def check_path(path, name):
-    """A path as text, which some file of the system could have.
-
-    Parameters
-    ----------
-    path : str, bytes or path-like
-    name : str
-        Of the argument.
-    """
+    """A path as text."""
     try:
-        text = os.fsdecode(path)
+        return os.fsdecode(path)
     except TypeError:
-        raise refused(
-            name,
-            path,
-            f"must be a path, a text or a pathlib.Path; got {plain(path)!r}.",
-        ) from None
-    try:
-        possible = b"\0" not in os.fsencode(text)
-    except UnicodeEncodeError:
-        possible = False
-    if not possible:
-        raise refused(
-            name,
-            path,
-            f"{text!r} is no path: it holds half a character, or a null character;",
-            "give another name.",
-        )
-    return text
+        problem = f"must be a path, a text or a pathlib.Path; got {plain(path)!r}."
+        raise refused(name, path, problem) from None
 
 
 def special_file(path):

@@ -22,7 +22,7 @@ from skorch.callbacks import (
 )
 from torch import nn
 
-from skfairfr import IdentityKFold
+from skfairfr import EthicalModule, IdentityKFold, TripletProjector
 from tests.projectors.faces import (
     NOISY,
     NOISY_LR,
@@ -70,6 +70,18 @@ def test_a_schedule_of_the_caller_is_followed(step_every):
     assert_allclose(seen.rates_, 0.02 * 0.5**steps)
     of_epoch = 0.02 * 0.5 ** steps[::3]
     assert_allclose(fitted.history_["lr"], of_epoch)
+
+
+@pytest.mark.parametrize("kind", [EthicalModule, TripletProjector])
+def test_a_schedule_of_the_caller_is_not_undone_by_ours(kind):
+    seen, halving = Rates(), ("halving", LRScheduler("StepLR", step_size=1, gamma=0.5))
+    made = kind(max_epochs=3, batch_size=1000, final_lr=1e-5, device="cpu")
+    made.set_params(callbacks=[seen, halving], random_state=0)
+    with pytest.raises(ValueError, match=r"LRScheduler.*set final_lr=None"):
+        made.fit(X, Y)
+    assert not hasattr(made, "head_")
+    made.set_params(final_lr=None).fit(X, Y)
+    assert_allclose(seen.rates_, [4e-3, 2e-3, 1e-3])
 
 
 @pytest.mark.parametrize("on_train", [True, False])

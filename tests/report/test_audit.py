@@ -10,7 +10,6 @@ from skfairfr.metrics import SimilarityROC
 from skfairfr.report import EmbeddingData, audit, audit_pairs
 from tests.report.audits import (
     small_audit,
-    small_report,
     synthetic,
     usual_audit,
     with_a_lone_person,
@@ -57,20 +56,6 @@ def test_lfw_rates_are_the_published_ones(lfw):
             expected = LFW[level.far][row.group]
             assert row.far.value == approx(expected[0], abs=6e-6)
             assert row.frr.value == approx(expected[1], abs=6e-5)
-
-
-def test_lfw_sizes_are_the_published_ones(lfw):
-    sizes = {
-        r.group: (r.n_identities, r.n_images, r.n_genuine, r.n_impostor)
-        for r in lfw.groups
-    }
-    assert sizes == {
-        None: (751, 1432, 3631, 1_020_965),
-        "female": (258, 510, 980, 128_815),
-        "male": (493, 922, 2651, 421_930),
-    }
-    equal = [row.equal_error_rate.value for row in lfw.groups]
-    assert equal == approx([0.0422, 0.0764, 0.0407], abs=3e-4)
 
 
 def test_lfw_has_a_dominant_person_and_both_averages(lfw):
@@ -162,15 +147,6 @@ def test_a_level_is_audited_as_the_threshold_that_it_chose():
         assert (one.far.low, one.frr.high) == (other.far.low, other.frr.high)
 
 
-def test_distances_are_noted():
-    rng = np.random.default_rng(0)
-    people = [rng.integers(0, 20, 400) for _ in range(2)]
-    scores = rng.normal(size=400) + 3 * (people[0] != people[1])
-    groups = tuple(np.where(p % 2, "f", "m") for p in people)
-    (found,) = audit_pairs(scores, people, groups, far=0.1, n_resamples=20).audits
-    assert "are these distances? Give minus" in found.notes[0]
-
-
 def test_unknown_groups_are_counted():
     X, y, groups = synthetic()
     groups = groups.astype(object)
@@ -178,10 +154,6 @@ def test_unknown_groups_are_counted():
     found = small_audit((X, y, groups))
     assert found.n_unknown == 7
     assert [row.group for row in found.groups] == [None, "female", "male"]
-
-
-def test_same_seed_same_audit():
-    assert small_report().to_json() == small_report().to_json()
 
 
 @pytest.mark.parametrize(
@@ -197,11 +169,6 @@ def test_attribute_that_makes_no_groups_is_an_error(groups, message):
     X, y, _ = synthetic()
     with pytest.raises(ValueError, match=message):
         small_audit((X, y, groups(y)))
-
-
-def test_far_outside_its_range_is_an_error():
-    with pytest.raises(ValueError, match=r"far must lie in \(0, 1\)"):
-        small_audit(far=[0.01, 2.0])
 
 
 def test_a_given_threshold_is_judged_as_it_is():

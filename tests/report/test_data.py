@@ -231,10 +231,3 @@ def test_names_of_one_side_alone_are_refused_by_both_names():
     data = ([0.9, 0.1, 0.4], ([1, 1, 2], [1, 2, 2]), (["a"] * 3, ["b"] * 3))
     with pytest.raises(ValueError, match="image_2 is missing while image_1 was given"):
         audit_pairs(*data, images=(["x", "y", "z"], None))
-
-
-@pytest.mark.parametrize("data", [EmbeddingData(X.tolist(), Y, COLUMNS), listed()])
-def test_data_are_shown_and_compared_without_their_arrays(data):
-    assert len(repr(data)) < 100
-    assert data == data
-    assert data != EmbeddingData(X, Y, COLUMNS)

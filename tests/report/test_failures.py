@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from skfairfr.report import Report, _data, audit_data, read_data
+from skfairfr.report import Report, audit_data, read_data
 from skfairfr.report._data import MADE, WORDS, outcomes
 from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
@@ -67,21 +67,6 @@ def test_the_first_attempt_that_says_nothing_is_named():
         outcomes(rows, "x")
     with pytest.raises(ArgumentError, match="holds 'nan' in row 0"):
         outcomes(np.array(["nan"]), "x")
-
-
-def test_every_word_is_looked_up_once(monkeypatch):
-    class Counted(dict):
-        looked_up = 0
-
-        def get(self, *arguments):
-            self.looked_up += 1
-            return super().get(*arguments)
-
-    words = Counted(WORDS)
-    monkeypatch.setattr(_data, "WORDS", words)
-    rows = np.tile(np.array(["", "fte", None, "0"], dtype=object), 1000)
-    assert np.bincount(outcomes(rows, "fte")).tolist() == [3000, 0, 1000]
-    assert words.looked_up == 3
 
 
 @pytest.fixture(scope="module")

@@ -165,28 +165,6 @@ def test_the_command_says_it_first(capsys, path):
     assert named == (code, out, err)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--y-true", "gender"), "--y-true: 'gender' must say which pairs are genuine"),
-        (("--y-true", "genuine", "--identity-1", "age_1"), "--y-true and identity_1"),
-        (("--identity-1", "age_1"), "holds no 'identity_2'"),
-    ],
-)
-def test_errors_name_the_flags(capsys, path, options, words):
-    code, out, err = run(capsys, "audit", path, "--attribute", "gender", *options)
-    assert (code, out) == (2, "")
-    assert words in err
-
-
-def test_an_option_of_pairs_is_refused_for_embeddings(capsys, tmp_path):
-    np.savez(tmp_path / "x.npz", embedding=np.eye(3), identity=[1, 1, 2], g=[1, 1, 2])
-    arguments = ("--attribute", "g", "--y-true", "genuine")
-    code, _, err = run(capsys, "audit", tmp_path / "x.npz", *arguments)
-    assert code == 2
-    assert "--y-true is an option of scored pairs" in err
-
-
 def test_rates_of_independent_pairs_have_the_exact_binomial_interval():
     """Independent pairs are worth as many as they are: the ends agree to a few percent."""
     row = audited_alone().levels[0].rates[1]

@@ -19,18 +19,10 @@ class Refusing:
             raise ImportError(f"{name} is forbidden")
 
 
-def test_installed_libraries_are_not_missing():
-    assert missing(["numpy", "json", "sklearn"]) == []
-
-
 @pytest.mark.parametrize("library", [ABSENT, "xml"])
 def test_a_library_blocked_in_sys_modules_is_missing(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     assert missing(["json", library]) == [library]
-
-
-def test_a_library_that_is_not_there_is_missing():
-    assert missing([ABSENT]) == [ABSENT]
 
 
 def test_a_library_that_a_finder_refuses_is_missing(monkeypatch):

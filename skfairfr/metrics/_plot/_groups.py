@@ -216,7 +216,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
         self.points_[rate], self.limits_[rate] = [], []
         for level in range(n_levels):
             style = _style.line_style(level) | {"linestyle": "none", "zorder": 3}
-            y = np.arange(n_groups) + _offset(level, n_levels)
+            y = np.arange(n_groups) + offset(level, n_levels)
             found, solid = values[level], supported[level]
             for which, dashes in ((solid, "-"), (~solid, ":")):
                 look = {"markerfacecolor": "white"}
@@ -235,15 +235,9 @@ class GroupRatesDisplay(_from_roc.BothRates):
                 ax.hlines(y[known], *reach, **look, zorder=2)
             self._write_values(ax, found, y, ends)
         self._draw_limits(ax, rate, limits)
-        labels = [_style.row_label(group) for group in self.groups]
-        ax.set_yticks(np.arange(n_groups), labels)
-        ax.set(ylim=(n_groups - 0.5, -0.6), xlabel=_style.RATE_TITLES[rate])
-        ax.tick_params(axis="y", length=0)
-        _style.light_grid(ax)
+        name_rows(ax, self.groups)
+        ax.set_xlabel(_style.RATE_TITLES[rate])
         ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.grid(False, axis="y")
-        for row in range(0, n_groups, 2):
-            ax.axhspan(row - 0.5, row + 0.5, facecolor="0.96", zorder=-1)
 
     def _write_values(self, ax, values, y, ends):
         if _style.size_of(ax)[1] < LEAST_HEIGHT * values.size * len(self.names):
@@ -299,6 +293,17 @@ class GroupRatesDisplay(_from_roc.BothRates):
             first.legend(**where, **look, handletextpad=0.2, columnspacing=1.2)
 
 
+def name_rows(ax, groups):
+    """Name the rows of groups, from the top, and stripe them."""
+    ax.set_yticks(range(len(groups)), [_style.row_label(group) for group in groups])
+    ax.set_ylim(len(groups) - 0.5, -0.6)
+    ax.tick_params(axis="y", length=0)
+    _style.light_grid(ax)
+    ax.grid(False, axis="y")
+    for row in range(0, len(groups), 2):
+        ax.axhspan(row - 0.5, row + 0.5, facecolor="0.96", zorder=-1)
+
+
 def panel_height(n_groups, n_levels):
     """Height in inches of a panel with a line of text for each point."""
     return 1.0 + n_groups * (0.12 + 0.32 * min(n_levels, 4))
@@ -318,7 +323,7 @@ def _names_of(far, threshold, distance):
     return tuple(_style.point_names(threshold, nowhere, distance))
 
 
-def _offset(level, n_levels):
+def offset(level, n_levels):
     """Place of a level within a row, from top to bottom."""
     return 0.12 if n_levels == 1 else 0.56 * (level / (n_levels - 1) - 0.5) + 0.1
 

@@ -178,20 +178,12 @@ def test_curves_are_named():
         assert disparities(rate="far", how=how).curves == (("far", expected),)
 
 
-@pytest.mark.parametrize(
-    ("how", "neutral"),
-    [
-        (("ratio", "male", "female"), 1),
-        (["max_min", "ratio"], 1),
-        (["gini", "difference"], 0),
-        (["gini", "max_min"], None),
-        (spread, None),
-    ],
-)
-def test_equal_groups_are_marked_where_that_is_one_place(how, neutral):
-    lines = disparities(how=how, band=None).ax_.get_lines()
-    level = [line.get_ydata()[0] for line in lines if list(line.get_xdata()) == [0, 1]]
-    assert level == ([] if neutral is None else [neutral])
+def test_equal_groups_are_marked_where_that_is_one_place():
+    hows = ["max_min", "ratio"], ["gini", "difference"], ["gini", "max_min"], spread
+    for how, neutral in zip(hows, (1, 0, None, None), strict=True):
+        lines = disparities(how=how, band=None).ax_.get_lines()
+        level = [x.get_ydata()[0] for x in lines if list(x.get_xdata()) == [0, 1]]
+        assert level == ([] if neutral is None else [neutral])
 
 
 def test_infinite_values_are_marked_at_the_upper_edge():

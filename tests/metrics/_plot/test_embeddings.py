@@ -104,13 +104,12 @@ def test_an_ecdf_is_the_share_of_identities_below(ax):
         assert y[1:] == pytest.approx(shares)
 
 
-@pytest.mark.parametrize("kind", ["histogram", "ecdf"])
-def test_groups_of_identities_differ_in_line(ax, kind):
-    display = IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, kind=kind)
-    styles = [(a.get_linestyle(), a.get_linewidth()) for a in display.artists_]
-    assert styles[0][0] != styles[1][0]
-    drawn = IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, kind=kind, linewidth=4)
-    assert {a.get_linewidth() for a in drawn.artists_} == {4}
+def test_groups_of_identities_differ_in_line(ax):
+    for kind in ("histogram", "ecdf"):
+        options = {"ax": ax, "kind": kind, "linewidth": 4}
+        drawn = IdentityInertiaDisplay.from_inertias(FOUND, **options).artists_
+        assert drawn[0].get_linestyle() != drawn[1].get_linestyle()
+        assert {a.get_linewidth() for a in drawn} == {4}
 
 
 def test_none_stands_for_all_identities(ax):
@@ -122,17 +121,14 @@ def test_none_stands_for_all_identities(ax):
     assert legend_texts(display.ax_)[-1] == f"everyone (n = {len(FOUND.inertia)})"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_inertia_refuses(ax):
+    for options, message in (
         ({"kind": "violin"}, "kind must be one of 'histogram', 'ecdf'"),
         ({"bins": 0}, "bins must be at least 1"),
         ({"groups": ["child"]}, "groups has 'child', which no identity has"),
-    ],
-)
-def test_inertia_refuses(ax, options, message):
-    with pytest.raises(ValueError, match=message):
-        IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, **options)
+    ):
+        with pytest.raises(ValueError, match=message):
+            IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, **options)
 
 
 ASKED = {"far": 1e-2, "sensitive_features": GROUPS}

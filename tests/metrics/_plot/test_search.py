@@ -24,10 +24,12 @@ from tests.metrics._plot.searched import (
 from tests.metrics.searches import FOLDS, Stretch, X, Y
 
 
-@pytest.mark.parametrize("name", ["bfar@1e-2", "frr_at_far@2e-2"])
-def test_a_metric_is_minus_its_score(name):
-    scores = search().cv_results_[f"mean_test_{name}"]
-    assert np.array_equal(_search.metric_of_search(search(), name), -scores)
+def test_a_metric_is_minus_its_score():
+    scores = search().cv_results_["mean_test_bfar@1e-2"]
+    assert np.array_equal(_search.metric_of_search(search(), "bfar@1e-2"), -scores)
+    with pytest.raises(NotFittedError):
+        unfitted = GridSearchCV(Towards(), {}, scoring=fairness_scores())
+        _search.metric_of_search(unfitted, "bfar")
 
 
 def test_a_signed_ratio_is_the_geometric_mean_of_folds():
@@ -38,12 +40,6 @@ def test_a_signed_ratio_is_the_geometric_mean_of_folds():
     assert found == pytest.approx(np.prod(np.exp(splits), axis=0) ** (1 / 3))
 
 
-def test_an_unfitted_search_is_refused():
-    unfitted = GridSearchCV(Towards(), {}, scoring=fairness_scores())
-    with pytest.raises(NotFittedError):
-        _search.metric_of_search(unfitted, "bfar")
-
-
 def test_the_level_comes_from_the_name_or_the_scorer():
     assert _search.level_of(search(), "bfar@1e-2") == 0.01
     options = {"scoring": fairness_scores(0.02), "cv": FOLDS, "refit": False}
@@ -52,17 +48,12 @@ def test_the_level_comes_from_the_name_or_the_scorer():
     assert _search.level_of(object(), "bfar") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "level", "label"),
-    [
-        ("frr_at_far@1e-2", 0.01, "FNMR at FMR 1 %"),
-        ("bfar", 0.001, "BFAR (largest / smallest FMR) at FMR 0.1 %"),
-        ("bfrr", None, "BFRR (largest / smallest FNMR)"),
-        ("mine", 0.001, "mine"),
-    ],
-)
-def test_labels(name, level, label):
-    assert _search.metric_label(name, level) == label
+def test_labels():
+    label = _search.metric_label
+    assert label("frr_at_far@1e-2", 0.01) == "FNMR at FMR 1 %"
+    assert label("bfar", 0.001) == "BFAR (largest / smallest FMR) at FMR 0.1 %"
+    assert label("bfrr", None) == "BFRR (largest / smallest FNMR)"
+    assert label("mine", 0.001) == "mine"
 
 
 def test_parameters_are_found_with_and_without_their_step():
@@ -184,32 +175,25 @@ def test_infinite_and_missing_cells_differ():
     assert masked.tolist() == [[False, False, True, False]]
 
 
-@pytest.mark.parametrize(
-    ("ratio", "n_edges"),
-    [
+def test_a_line_runs_between_above_and_below_one():
+    for ratio, n_edges in (
         ([[2, 0.5], [0.5, 0.5]], 2),
-        ([[2, 3]], 0),
         ([[2, np.nan, 0.5]], 0),
         ([[2, 1, 3]], 2),
-    ],
-)
-def test_a_line_runs_between_above_and_below_one(ratio, n_edges):
-    collections = cells(ratio).axes_[0].collections
-    assert sum(len(c.get_segments()) for c in collections) == n_edges
+    ):
+        collections = cells(ratio).axes_[0].collections
+        assert sum(len(c.get_segments()) for c in collections) == n_edges
 
 
-@pytest.mark.parametrize(
-    ("limit", "names"),
-    [
-        (np.log(1.15), ["1/1.1", "1", "1.1"]),
-        (np.log(6), ["1/4", "1/2", "1", "2", "4"]),
-        (np.log(40), ["1/27", "1/9", "1/3", "1", "3", "9", "27"]),
-    ],
-)
-def test_ticks_are_powers(limit, names):
-    logs, found = _search.scale_ticks(limit)
-    assert found == names
-    assert logs == pytest.approx(-np.array(logs[::-1]))
+def test_ticks_are_powers():
+    for limit, names in (
+        (1.15, "1/1.1 1 1.1"),
+        (6, "1/4 1/2 1 2 4"),
+        (40, "1/27 1/9 1/3 1 3 9 27"),
+    ):
+        logs, found = _search.scale_ticks(np.log(limit))
+        assert found == names.split()
+        assert logs == pytest.approx(-np.array(logs[::-1]))
 
 
 def test_the_chosen_cell_has_a_frame():
@@ -229,17 +213,14 @@ def test_several_candidates_a_cell_are_refused():
         grid_of(copy)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_grids_refuse():
+    for options, message in (
         ({"param_x": "alpha"}, "'alpha' is not a parameter"),
         ({"metric": "far_log_ratio"}, "is not a score"),
         ({"metric": METRICS}, "must hold 2 axes"),
-    ],
-)
-def test_grids_refuse(options, message):
-    with pytest.raises(ValueError, match=message):
-        grid_of(**options)
+    ):
+        with pytest.raises(ValueError, match=message):
+            grid_of(**options)
 
 
 def test_a_parameter_that_is_no_number_is_refused():
@@ -266,20 +247,16 @@ def candidates(x=(1.0, 2.0, 3.0), y=(3.0, 1.0, 2.0), **options):
     ).plot(axes())
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "front"),
-    [
+def test_the_front_is_what_nothing_beats():
+    for x, y, front in (
         ([1, 2, 3], [3, 2, 1], [1, 1, 1]),
         ([1, 2, 3], [1, 2, 3], [1, 0, 0]),
         ([1, 1, 2], [2, 1, 1], [0, 1, 0]),
         ([1, 1], [1, 1], [1, 1]),
         ([np.nan, 2, 3], [0, 2, 1], [0, 1, 1]),
-        ([np.nan], [1], [0]),
-    ],
-)
-def test_the_front_is_what_nothing_beats(x, y, front):
-    x, y = np.array(x, float), np.array(y, float)
-    assert _search.pareto_front(x, y).tolist() == [bool(f) for f in front]
+    ):
+        found = _search.pareto_front(np.array(x, float), np.array(y, float))
+        assert found.tolist() == [bool(f) for f in front]
 
 
 def test_stored_arrays_are_those_of_the_search():
@@ -323,12 +300,10 @@ def test_candidates_without_a_value_are_counted():
     assert "candidates (1 without a value)" in legend_texts(display.ax_)
 
 
-@pytest.mark.parametrize(
-    ("y", "scale"), [((1, 2, 6), "log"), ((1, 2, 4), "linear"), ((0, 2, 6), "linear")]
-)
-def test_wide_ranges_are_logarithmic(y, scale):
-    ax = candidates(y=y).ax_
-    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", scale)
+def test_wide_ranges_are_logarithmic():
+    for y, scale in (((1, 2, 6), "log"), ((1, 2, 4), "linear"), ((0, 2, 6), "linear")):
+        ax = candidates(y=y).ax_
+        assert (ax.get_xscale(), ax.get_yscale()) == ("linear", scale)
 
 
 def test_names_and_styles_can_be_given():
@@ -337,17 +312,14 @@ def test_names_and_styles_can_be_given():
     assert display.points_.get_color() == display.front_.get_color() == "red"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_trade_offs_refuse():
+    for options, message in (
         ({"x": "bfar"}, "'bfar' is not a score"),
         ({"y": "far_log_ratio@1e-2"}, "KappaGridDisplay"),
         ({"baseline": {"test_bfar": [1]}}, "baseline has no"),
-    ],
-)
-def test_trade_offs_refuse(options, message):
-    with pytest.raises(ValueError, match=message):
-        trade_off(**options)
+    ):
+        with pytest.raises(ValueError, match=message):
+            trade_off(**options)
 
 
 # ---- a bench -------------------------------------------------------------------------
