@@ -15,16 +15,12 @@ from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 from tests.house import assert_none
 
-SUBPACKAGES = (
-    "skfairfr.metrics",
-    "skfairfr.comparators",
-    "skfairfr.datasets",
-    "skfairfr.utils",
-    "skfairfr.samplers",
-    "skfairfr.losses",
-    "skfairfr.projectors",
-    "skfairfr.model_selection",
-    "skfairfr.report",
+SUBPACKAGES = tuple(
+    f"skfairfr.{name}"
+    for name in (
+        *("metrics", "comparators", "datasets", "utils", "samplers", "losses"),
+        *("projectors", "model_selection", "report"),
+    )
 )
 
 # Functions that implement no published formula or protocol, each with the reason.
@@ -56,6 +52,8 @@ DIRECTION = re.compile(
     r"|\bbetter\b[^.]{0,20}\b(lower|smaller|larger|greater|higher)\b",
     re.IGNORECASE,
 )
+# Where a function implements a published formula.
+HOMES = ("skfairfr.metrics.", "skfairfr.datasets.", "skfairfr.losses.")
 COMPLAINS = re.compile(r"\braise\s+\w|\b_?(check|validate)_\w+\(")
 
 
@@ -113,6 +111,15 @@ def source_of(function):
     return source.replace(function.__doc__ or "\0", "", 1)
 
 
+def lacking(texts, is_asked, pattern, fact):
+    """A fact for each entry that is asked for something and does not say it."""
+    return [
+        f"{name} {fact}"
+        for name, text in texts
+        if is_asked(name, text) and not pattern.search(text)
+    ]
+
+
 def missing_parameters(subject):
     """Both ways; the fields of a result may be documented as its attributes."""
     stated = {name for name, _ in subject.entries("Parameters", "Other Parameters")}
@@ -126,62 +133,54 @@ def missing_parameters(subject):
 
 
 def missing_shapes(subject):
-    return [
-        f"{name} is an array without a shape"
-        for name, text in subject.everything
-        if ARRAY.search(text) and not SHAPE.search(text)
-    ]
+    def is_array(_, text):
+        return ARRAY.search(text)
+
+    return lacking(subject.everything, is_array, SHAPE, "is an array without a shape")
 
 
 def missing_intervals(subject):
-    return [
-        f"{name} is a rate without its interval"
-        for name, text in subject.everything
-        if name in RATES and not INTERVAL.search(text)
-    ]
+    def is_rate(name, _):
+        return name in RATES
+
+    fact = "is a rate without its interval"
+    return lacking(subject.everything, is_rate, INTERVAL, fact)
 
 
 def missing_scales(subject):
-    return [
-        f"{name} does not say that larger means more alike, or what is accepted"
-        for name, text in subject.everything
-        if name in SCORES and not SCALE.search(text)
-    ]
+    def is_score(name, _):
+        return name in SCORES
+
+    fact = "does not say that larger means more alike, or what is accepted"
+    return lacking(subject.everything, is_score, SCALE, fact)
 
 
-def missing_returns(subject):
-    """A function says what it gives; so does a method unless it returns None."""
-    gives = re.search(r"\breturn\s+\S", subject.source)
-    stated = subject.doc["Returns"] or subject.doc["Yields"]
-    if subject.kind in ("function", "method") and gives and not stated:
-        return ["what it returns is not described"]
-    return []
+def missing_sections(subject):
+    """Those that are needed of a public name, and a summary.
 
-
-def missing_raises(subject):
-    """A public function checks at the door; a method does where its body shows it."""
-    checks = subject.kind == "function" or (
-        subject.kind == "method" and COMPLAINS.search(subject.source)
-    )
-    return ["no Raises section"] if checks and not subject.doc["Raises"] else []
-
-
-def missing_references(subject):
-    homes = ("skfairfr.metrics.", "skfairfr.datasets.", "skfairfr.losses.")
-    function = subject.kind == "function" and subject.name.startswith(homes)
-    # A display draws what others computed: there is nothing to cite.
-    needed = function or (
-        subject.kind == "class" and not subject.name.endswith("Display")
-    )
-    if needed and subject.name not in WITHOUT_SOURCE and not subject.doc["References"]:
-        return ["no References section"]
-    return []
-
-
-def missing_examples(subject):
-    needed = subject.kind in ("function", "class")
-    shown = any(">>>" in line for line in subject.doc["Examples"])
-    return ["no Examples section that runs"] if needed and not shown else []
+    A function says what it gives and raises; a method where its body shows that it does. A
+    display draws what others computed: there is nothing to cite.
+    """
+    doc, kind = subject.doc, subject.kind
+    is_callable = kind in ("function", "method")
+    is_method = kind == "method"
+    home = subject.name.startswith(HOMES) and kind == "function"
+    cited = home or (kind == "class" and not subject.name.endswith("Display"))
+    stands = {
+        "summary": "".join(doc["Summary"]).strip(),
+        "Returns": doc["Returns"] or doc["Yields"],
+        "Raises": doc["Raises"],
+        "References": doc["References"],
+        "Examples that run": any(">>>" in line for line in doc["Examples"]),
+    }
+    needed = {
+        "summary": True,
+        "Returns": is_callable and re.search(r"\breturn\s+\S", subject.source),
+        "Raises": is_callable and (not is_method or COMPLAINS.search(subject.source)),
+        "References": cited and subject.name not in WITHOUT_SOURCE,
+        "Examples that run": kind in ("function", "class"),
+    }
+    return [f"no {name}" for name in needed if needed[name] and not stands[name]]
 
 
 def missing_direction(subject):
@@ -193,21 +192,9 @@ def missing_direction(subject):
     return []
 
 
-def missing_summary(subject):
-    return [] if " ".join(subject.doc["Summary"]).strip() else ["no summary line"]
-
-
 RULES = (
-    missing_summary,
-    missing_parameters,
-    missing_shapes,
-    missing_intervals,
-    missing_scales,
-    missing_returns,
-    missing_raises,
-    missing_references,
-    missing_examples,
-    missing_direction,
+    *(missing_parameters, missing_shapes, missing_intervals, missing_scales),
+    *(missing_sections, missing_direction),
 )
 
 

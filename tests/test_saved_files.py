@@ -158,7 +158,7 @@ def test_another_format_says_so(folder, number):
         ("sklearn.datasets._covtype", "joblib"),
         ("sklearn.datasets", "fetch_openml"),
         ("sklearn.pipeline", "Bunch"),
-        ("sklearn.decomposition", "PCA"),
+        ("sklearn.decomposition._pca", "PCA"),
         ("sklearn.base", "NoSuchClass"),
         ("subprocess", "Popen"),
         ("os", "system"),

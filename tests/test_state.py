@@ -100,13 +100,7 @@ def benched(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "use",
-    [
-        audited,
-        *(pytest.param(use, marks=pytest.mark.slow) for use in (compared, benched)),
-    ],
-)
+@pytest.mark.parametrize("use", [audited, compared, benched])
 @pytest.mark.filterwarnings("ignore")
 def test_what_measures_leaves_the_process_and_has_copies(
     use, tmp_path, monkeypatch, threads

@@ -442,13 +442,13 @@ def compare_mitigations(
     ([('half', True)], None)
     """
     people = _read_people(X, y, sensitive_features, others)
-    metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    if not metrics or not {*metrics} <= {*METRICS} or len({*metrics}) < len(metrics):
-        problem = f"must be different ones of {', '.join(METRICS)}; got {metrics!r}."
-        raise refused("metrics", metrics, problem)
     settings = Settings(
-        *(float(far), metrics, int(n_splits), int(inner_splits)),
-        *(int(n_resamples), int(random_state)),
+        far=float(far),
+        metrics=_read_metrics(metrics),
+        n_splits=int(n_splits),
+        inner_splits=int(inner_splits),
+        n_resamples=int(n_resamples),
+        seed=int(random_state),
     )
     level = float(confidence_level)
     max_cost = None if max_cost in (None, np.inf) else float(max_cost)
@@ -540,6 +540,14 @@ def _read_people(X, y, sensitive_features, others):
         groups[name] = found.values.tolist()
     identity, _, _ = label_images(identity, None, None, len(X))
     return People(X, identity.codes.astype(np.int64), columns, groups)
+
+
+def _read_metrics(metrics):
+    metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    if not metrics or not {*metrics} <= {*METRICS} or len({*metrics}) < len(metrics):
+        problem = f"must be different ones of {', '.join(METRICS)}; got {metrics!r}."
+        raise refused("metrics", metrics, problem)
+    return metrics
 
 
 def _setting_of(people, splits, settings):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import joblib
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -27,7 +28,6 @@ from skfairfr.model_selection._mitigations import (
     count_numbers,
     embed,
     heads_of,
-    seeded,
 )
 from skfairfr.model_selection._splits import IdentityKFold
 from skfairfr.model_selection._trade_off import BestTradeOff
@@ -235,14 +235,15 @@ def time_trial(people, mitigation, split, rows, settings):
         if mitigation.estimator is None:
             judge(None, judged, settings, settings.entropy(split))
             return time.perf_counter() - start
-        system = seeded(mitigation.estimator, split)
-        heads = heads_of(system)
+        system = System(clone(mitigation.estimator), split)
+        heads = heads_of(system.estimator)
         left = [head.max_epochs - 2 for head in heads]
         for head in heads:
             head.set_params(max_epochs=2)
         try:
             if heads:
-                System(system).fit(fitted_on.X, fitted_on.labels())
+                system.fit(fitted_on.X, fitted_on.labels())
+                heads = heads_of(system.estimator_)
         except ValueError:  # so will the fit itself
             return 0.0
         seconds = time.perf_counter() - start if heads else 0.0
@@ -288,10 +289,10 @@ def choose_and_fit(people, mitigation, settings, split):
     if mitigation.estimator is None:
         return None, {}
     seed, candidates = settings.entropy(split) % 2**31, mitigation.candidates or [{}]
-    system = System(seeded(mitigation.estimator, seed))
+    system = System(clone(mitigation.estimator), seed)
     if len(candidates) == 1:
         system.estimator.set_params(**candidates[0])
-        return system.fit(people.X, people.labels()).estimator, candidates[0]
+        return system.fit(people.X, people.labels()).estimator_, candidates[0]
     search = GridSearchCV(
         system,
         [{f"estimator__{n}": [value] for n, value in c.items()} for c in candidates],
@@ -301,7 +302,7 @@ def choose_and_fit(people, mitigation, settings, split):
         error_score="raise",
     )
     search.fit(people.X, people.labels())
-    return search.best_estimator_.estimator, candidates[search.best_index_]
+    return search.best_estimator_.estimator_, candidates[search.best_index_]
 
 
 def _negated_metrics(people, settings, system, X, y):
@@ -311,7 +312,7 @@ def _negated_metrics(people, settings, system, X, y):
     """
     name, groups = people.attribute, {people.attribute: people.groups[people.attribute]}
     rest = People(X, y["identity"], {name: y["group"]}, groups)
-    errors = judge(system.estimator, rest, settings, None)
+    errors = judge(system.estimator_, rest, settings, None)
     pooled, cells = PooledErrors(errors.errors, errors.pairs, None), cells_of(groups)
     scores = {}
     for metric in settings.metrics:

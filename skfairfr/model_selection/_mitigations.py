@@ -227,14 +227,16 @@ def seeded(estimator, seed):
 
 
 class System(BaseEstimator):
-    """A mitigation that is fitted in place, with y as of ``face_labels``."""
+    """A mitigation whose y is that of ``face_labels``; a seeded clone of it is fitted."""
 
-    def __init__(self, estimator):
+    def __init__(self, estimator, seed=0):
         self.estimator = estimator
+        self.seed = seed
 
     def fit(self, X, y):
-        """Fit the mitigation on some people."""
-        fit_system(self.estimator, X, y["identity"], y["group"])
+        """Fit ``estimator_`` on some people."""
+        made = seeded(self.estimator, self.seed)
+        self.estimator_ = fit_system(made, X, y["identity"], y["group"])
         return self
 
 

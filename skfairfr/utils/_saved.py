@@ -125,7 +125,7 @@ def to_form(value, name="", tensors=None):
     if isinstance(value, BaseEstimator):
         value = _state_of(value)
     if isinstance(value, State):
-        cls = value.cls.__module__, value.cls.__qualname__
+        cls = _home_of(value.cls), value.cls.__qualname__
         _class_of(*cls)
         parts = (to_form(part, name, tensors) for part in value[1:])
         return {"estimator": [*cls, *parts]}
@@ -200,9 +200,9 @@ def _of_form(form, tensors):
         return {_of_form(k, tensors): _of_form(v, tensors) for k, v in pairs}
     if "tuple" in form:
         return tuple(_of_form(form["tuple"], tensors))
-    module, name, *parts = form["estimator"]
+    home, name, *parts = form["estimator"]
     parameters, fitted = (_of_form(part, tensors) for part in parts)
-    made = _class_of(module, name)(**parameters)
+    made = _class_of(home, name)(**parameters)
     if hasattr(type(made), "_set_fitted_state"):
         made._set_fitted_state(fitted)
     else:
@@ -210,15 +210,20 @@ def _of_form(form, tensors):
     return made
 
 
-def _class_of(module, name):
+def _home_of(cls):
+    """The public package of a class: files outlive the private modules in it."""
+    return cls.__module__.partition("._")[0]
+
+
+def _class_of(home, name):
     """The class of an estimator: any other function or class could do anything."""
     found = None
-    if module.split(".")[0] in PACKAGES:
-        found = getattr(import_module(module), name, None)
+    if home.split(".")[0] in PACKAGES:
+        found = getattr(import_module(home), name, None)
     is_estimator = isinstance(found, type) and issubclass(found, BaseEstimator)
-    if not is_estimator or found.__module__ != module:
+    if not is_estimator or _home_of(found) != home:
         raise ValueError(
-            f"{module}.{name} is no estimator of skfairfr or scikit-learn, and no other is "
+            f"{home}.{name} is no estimator of skfairfr or scikit-learn, and no other is "
             "written or read; pickle it, if you trust where it goes"
         )
     return found

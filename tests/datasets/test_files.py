@@ -147,11 +147,6 @@ def test_what_is_no_table_is_refused(table, reader, lines, words):
     assert said.startswith("path '") and words in said
 
 
-def test_a_table_with_tabs_says_so(table):
-    assert "by tabs, or" in complaint(table, "a;b", "1;2", name="t.tsv")
-    assert "save it as CSV UTF-8" in complaint(table, "a,b", "\u00e9,1", encoding="latin-1")  # fmt: skip
-
-
 def test_text_among_scores_is_shown(table):
     said = complaint(table("n,x", "0,0.5", "1,high").numbers, "x")
     assert "column 'x' must hold numbers" in said and "'high'" in said

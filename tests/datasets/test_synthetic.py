@@ -64,13 +64,6 @@ def test_rows_are_unit(kappa, n_domains):
     np.testing.assert_allclose(np.linalg.norm(faces.centroids, axis=1), 1, rtol=1e-14)
 
 
-def test_more_rows_than_one_block_are_all_drawn(monkeypatch):
-    monkeypatch.setattr("skfairfr.datasets._synthetic.BLOCK_ELEMENTS", 7 * 16)
-    faces = small(kappa=1e6)
-    own = faces.centroids[faces.y]
-    assert ((faces.X * own).sum(axis=1) > 0.99).all()
-
-
 @pytest.mark.parametrize(
     ("shares", "n_identities", "counts"),
     [

@@ -144,12 +144,3 @@ def test_a_group_that_nobody_was_trained_on_keeps_its_scores():
     for maps in (loss.genuine_maps, loss.impostor_maps):
         assert len(maps) == 4
         assert_allclose(apply_score_map(maps[3], scores), scores, atol=2e-7)
-
-
-def test_given_centroids_before_replace_the_means():
-    X, y = drawn()
-    means = np.stack([unit(X)[y == k].sum(0) for k in range(K)])
-    args = [torch.from_numpy(v) for v in (X, y, X)]
-    assert_allclose(
-        make(X, y, before=means)(*args).detach(), make(X, y)(*args).detach(), rtol=1e-6
-    )

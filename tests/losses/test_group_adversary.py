@@ -6,7 +6,6 @@ import torch
 from torch.nn.functional import cross_entropy, normalize
 
 from skfairfr.losses import FairVMFLoss, GroupAdversaryLoss
-from skfairfr.losses._group_adversary import mean_divergence
 from skfairfr.losses._softmax import held_out_cross_entropy
 
 K, D, G = 5, 8, 3
@@ -103,23 +102,6 @@ def test_a_discriminator_is_trained_alone():
     value.backward()
     trained = {n for n, p in loss.named_parameters() if p.grad is not None}
     assert trained and all(name.startswith("discriminators.1.") for name in trained)
-
-
-def test_weights_of_groups_are_taken():
-    x, _ = drawn()
-    group = torch.arange(len(x)) % G
-    weight = torch.tensor([1.0, 0.0, 0.0])
-    found = make().discriminator_loss(x, group, 0, weight)
-    of_first = make().discriminator_loss(x[group == 0], group[group == 0], 0)
-    assert found.item() == pytest.approx(of_first.item(), rel=1e-6)
-
-
-def test_divergence_is_nought_where_a_discriminator_is_indifferent():
-    assert mean_divergence(torch.full((4, G), 3.0)).item() == pytest.approx(0, abs=1e-6)
-    sure = torch.tensor([[9.0, 0.0, 0.0]])
-    p = np.exp([9, 0, 0]) / np.exp([9, 0, 0]).sum()
-    expected = np.mean(np.log(1 / G / p))
-    assert mean_divergence(sure).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_people_held_out_are_judged_with_the_adversary():

@@ -75,15 +75,6 @@ def test_weights_are_drawn_with_the_generator_alone():
     assert not torch.equal(one.hidden.weight, other.hidden.weight)
 
 
-def test_weights_are_as_linear_draws_them():
-    net = head(sizes=(400, 900, 300))
-    for layer, n_in in ((net.hidden, 400), (net.output, 900)):
-        weights, bound = layer.weight.detach(), n_in**-0.5
-        assert float(weights.abs().max()) <= bound
-        # A uniform's standard deviation is its half width over sqrt(3).
-        assert float(weights.std()) == pytest.approx(bound / 3**0.5, rel=0.01)
-
-
 def test_rows_are_float32_whatever_comes():
     assert head(sizes=(6, 4, 3))(rows().half()).dtype == torch.float32
 

@@ -50,13 +50,6 @@ def test_seeded_samplers_repeat_and_epochs_differ(kind):
 
 
 @pytest.mark.parametrize("kind", SAMPLERS)
-def test_without_a_generator_the_global_one_is_left_alone(kind):
-    before = torch.random.get_rng_state()
-    list(kind(GROUPS))
-    assert torch.equal(before, torch.random.get_rng_state())
-
-
-@pytest.mark.parametrize("kind", SAMPLERS)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
