@@ -246,9 +246,10 @@ def _level_thresholds(pairs, query, weights):
     """Thresholds (n_scopes, n_levels, n_resamples) at which FARs meet the levels."""
     own = {}
     for scope in query.setters():
-        sequence, sums, total = _impostors_in(
-            pairs, scope, weights, scope in query.sampled
-        )
+        sampled = scope in query.sampled
+        sequence = pairs.impostors(scope, sampled)
+        sums = sequence.weighed(weights, pairs.images)
+        total = sums.total() if sampled else pairs.impostor_total(scope, weights)
         targets = query.levels[:, None] * total * (1 + _rates.ROUNDING)
         positions = sums.first_exceeding(targets)
         defined = np.broadcast_to(total > 0, positions.shape)
@@ -264,17 +265,11 @@ def _level_thresholds(pairs, query, weights):
     return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
 
 
-def _impostors_in(pairs, scope, weights, sampled):
-    """Impostor pairs of a scope, their weights in every resample, and that of all."""
+def far_in(pairs, scope, thresholds, weights, sampled=False):
+    """FAR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan."""
     sequence = pairs.impostors(scope, sampled)
     sums = sequence.weighed(weights, pairs.images)
     total = sums.total() if sampled else pairs.impostor_total(scope, weights)
-    return sequence, sums, total
-
-
-def far_in(pairs, scope, thresholds, weights, sampled=False):
-    """FAR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan."""
-    sequence, sums, total = _impostors_in(pairs, scope, weights, sampled)
     undefined = np.isnan(thresholds)
     finite = thresholds[~undefined]
     if not sequence.complete and finite.size and not pairs.holds(scope, finite.min()):

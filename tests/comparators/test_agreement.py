@@ -45,15 +45,6 @@ def test_pairs_have_the_scores_of_the_matrix(comparator):
     assert_array_equal(listed(comparator, left, right), scores[left, right])
 
 
-@pytest.mark.parametrize("comparator", ALL, ids=str)
-def test_scores_do_not_depend_on_the_images_beside(comparator):
-    comparator = fit(comparator)
-    scores = matrix(comparator)
-    for left, right in PAIRS.T[::500]:
-        alone = listed(comparator, [left], [right])
-        assert alone[0] == scores[left, right]
-
-
 @pytest.mark.parametrize("comparator", SYMMETRIC, ids=str)
 def test_the_engine_has_the_scores_of_the_matrix(comparator):
     comparator = fit(comparator)

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -96,27 +95,6 @@ def test_with_routing_groups_go_beside_y(chain):
     with config_context(enable_metadata_routing=True):
         routed = search(chain).fit(X, FACES.y, sensitive_features=A)
     inside = search(chain).fit(X, Y)
-    assert_array_equal(
-        routed.cv_results_["mean_test_score"], inside.cv_results_["mean_test_score"]
-    )
-
-
-class IdentityLDA(LinearDiscriminantAnalysis):
-    """As the guide writes it."""
-
-    def fit(self, X, y):
-        return super().fit(X, y["identity"])
-
-
-def test_lda_needs_identities_alone():
-    chain = [("lda", LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.9))]
-    chain.append(("last", PLDAComparator()))
-    with pytest.raises(TypeError, match="unhashable"):
-        Pipeline(chain).fit(X, Y)
-    with config_context(enable_metadata_routing=True):
-        routed = search(Pipeline(chain)).fit(X, FACES.y, sensitive_features=A)
-    chain[0] = ("lda", IdentityLDA(solver="eigen", shrinkage=0.9))
-    inside = search(Pipeline(chain)).fit(X, Y)
     assert_array_equal(
         routed.cv_results_["mean_test_score"], inside.cv_results_["mean_test_score"]
     )

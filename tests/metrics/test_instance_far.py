@@ -104,7 +104,7 @@ def test_a_tail_reaches_down_to_the_threshold(monkeypatch, threshold, impostors)
 def test_too_many_accepted_pairs_to_hold_are_an_error(monkeypatch, threshold):
     designs.hold_tails(monkeypatch)
     X, y, _ = DESIGNS["people"]
-    message = f"threshold={threshold} accepts too many impostor pairs to hold;"
+    message = f"threshold of {threshold:g} accepts too many impostor pairs to hold;"
     with pytest.raises(ArgumentError, match=message) as caught:
         instance_far(X, y, threshold=threshold)
     assert caught.value.remedy == "give a higher one, or far=."

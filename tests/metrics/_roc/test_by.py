@@ -142,23 +142,6 @@ def test_listed_pairs_answer_by_several_attributes():
         assert_same_answers(roc.by(name), alone)
 
 
-def test_references_have_the_attributes_of_probes():
-    X, y, columns = make()
-    half = len(X) // 2
-    frame = pd.DataFrame(columns)
-    reference = {
-        "X_reference": X[half:],
-        "y_reference": y[half:],
-        "sensitive_features_reference": frame[half:],
-    }
-    roc = SimilarityROC(**OPTIONS).fit(X[:half], y[:half], frame[:half], **reference)
-    reference["sensitive_features_reference"] = columns["age"][half:]
-    alone = SimilarityROC(**OPTIONS).fit(
-        X[:half], y[:half], columns["age"][:half], **reference
-    )
-    assert_same_answers(roc.by("age"), alone)
-
-
 # ---- passes --------------------------------------------------------------------------
 
 
@@ -182,18 +165,6 @@ def test_all_attributes_and_their_combinations_take_one_pass(
     assert all(found.averaged is not None for found in report.audits)
     assert all(len(found.figures) > 8 for found in report.audits)
     assert passes == ["tail"]
-
-
-def test_levels_beyond_what_is_held_take_no_other_pass(monkeypatch, passes):
-    hold_tails(monkeypatch)
-    X, y, columns = make()
-    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    for names in columns:
-        by_name = roc.by(names)
-        n_passes = len(passes)
-        by_name.estimate(0.3, rate="far", how="max_min")
-        by_name.estimate(threshold=-0.5, rate="far", how="max_min")
-        assert len(passes) == n_passes
 
 
 def test_groups_have_the_pairs_of_thresholds_of_their_own(monkeypatch):
@@ -267,30 +238,3 @@ def test_what_cannot_be_asked(asked, words):
     with pytest.raises(ValueError) as raised:
         roc.by(names, **parameters)
     assert words in str(raised.value)
-
-
-def test_frames_of_both_images_must_have_the_same_columns():
-    people = np.arange(40) % 5, np.arange(40) % 7
-    scores = np.linspace(0, 1, 40)
-    first = pd.DataFrame({"gender": people[0] % 2, "age": people[0] % 3})
-    for second, words in [
-        (first["age"], "sensitive_features_2 ['age']; give the same"),
-        (
-            first.rename(columns={"age": "old"}),
-            "sensitive_features_1 has the columns ['gender', 'age']",
-        ),
-    ]:
-        with pytest.raises(ValueError, match=words.replace("[", r"\[")):
-            SimilarityROC(**OPTIONS).fit_pairs(
-                scores,
-                *people,
-                sensitive_features_1=first,
-                sensitive_features_2=second,
-            )
-
-
-def test_a_dict_whose_column_is_short_is_named():
-    X, y, columns = make()
-    columns["age"] = columns["age"][:-1]
-    with pytest.raises(ValueError, match="rows but X has"):
-        SimilarityROC(**OPTIONS).fit(X, y, columns)

@@ -3,7 +3,6 @@
 A stand-in for the device runs the pass on the CPU's tensors; one test asks for a real one.
 """
 
-import pickle
 from dataclasses import fields
 
 import pytest
@@ -78,19 +77,6 @@ def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch
     for name in ("scores", "left", "right"):
         assert_array_equal(*(getattr(sequence, name) for sequence in held))
     assert_same_answers(cpu, there)
-
-
-@pytest.mark.slow
-def test_a_fit_read_where_there_is_no_device_goes_on_with_the_cpu(
-    stand_in, monkeypatch
-):
-    roc = pickle.loads(pickle.dumps(fitted(monkeypatch, "cuda")))
-    monkeypatch.setattr(_pair_tiles, "is_at_hand", lambda device: False)
-    n_passes = len(stand_in)
-    lowest = roc.threshold_at(0.05)
-    expected = fitted(monkeypatch).estimate(threshold=lowest, rate="far")
-    assert roc.estimate(threshold=lowest, rate="far").value == expected.value
-    assert len(stand_in) == n_passes
 
 
 def fit(device):

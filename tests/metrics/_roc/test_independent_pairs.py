@@ -1,13 +1,11 @@
 """Pairs without people: each stands for people of its own, and is drawn as one."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC
-from skfairfr._core._resampling import Images, draw
+from skfairfr._core._resampling import draw
 from skfairfr.metrics import (
     ReversedScoresWarning,
     frr_at_far,
@@ -159,16 +157,3 @@ def test_what_is_half_given_is_named(options, message):
 def test_distances_are_warned_of():
     with pytest.warns(ReversedScoresWarning):
         fitted(score=-SCORE)
-
-
-@pytest.mark.parametrize("n_drawn", [1, 3, 700])
-def test_others_than_the_drawn_count_once(n_drawn):
-    codes = np.arange(1000)
-    images = Images(codes, codes, None, 1000, 1, n_drawn)
-    weights = draw(images, "identities", 0, 0, 4).identity
-    assert (weights[n_drawn:] == 1).all()
-    assert (weights[:n_drawn].sum(axis=0) == n_drawn).all()
-    for column in range(4):
-        rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0, column)))
-        counts = Counter(rng.integers(0, n_drawn, n_drawn).tolist())
-        assert weights[:n_drawn, column].tolist() == [counts[i] for i in range(n_drawn)]

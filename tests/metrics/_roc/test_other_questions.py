@@ -1,7 +1,6 @@
 """The public questions: shapes, curves, matrices, thresholds."""
 
 import dataclasses
-from itertools import product
 
 import numpy as np
 import pytest
@@ -127,25 +126,3 @@ def test_other_questions():
 def test_not_fitted(question):
     with pytest.raises(NotFittedError):
         getattr(unfitted(), question)([0.1])
-
-
-@pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("question", [{"far": 0.3}, {"far": 0.02}, {"threshold": 0.1}])
-def test_cells_are_supported_for_the_reasons_of_their_estimates(
-    monkeypatch, question, sides
-):
-    designs.hold_tails(monkeypatch)
-    roc = designs.tail_only("images")
-    if sides == 2:
-        rows = np.random.default_rng(34).standard_normal((120, 12))
-        labels = np.arange(120) // 3, np.array(["a", "b", "c"])[np.arange(120) % 5 % 3]
-        roc = unfitted(far_max=0.02).fit(rows, *labels, domain=np.arange(120) % 2)
-    matrix = roc.far_matrix(**question)
-    for i, j in product(range(3), repeat=2):
-        # Without sides a cell is named by its groups in their order.
-        g, h = "abc"[i], "abc"[j]
-        pair = tuple(sorted((g, h))) if sides == 1 else (g, h)
-        found = roc.estimate(**question, rate="far", group=pair)
-        assert matrix.supported[i, j] == found.supported
-        assert matrix.far[i, j] == pytest.approx(found.value, rel=1e-12)
-        assert matrix.reason[i, j] == found.reason

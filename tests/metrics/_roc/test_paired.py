@@ -182,22 +182,6 @@ def test_a_rate_that_is_set_is_not_tested(rocs):
     assert (found.low <= 0).all() and (found.high >= 0).all()
 
 
-def test_what_ties_leave_of_a_level_is_an_end_of_the_interval():
-    """Scores of few signs are few, so that neither system meets a level exactly."""
-    X, y = systems(0)
-    rocs = [fitted(np.sign(rows[:, :10]), y) for rows in X]
-    differences = set()
-    for one, other in (rocs, rocs[::-1]):
-        found = one.compare(other, LEVELS, rate="far")
-        differences |= set(np.sign(found.difference))
-        assert_array_equal(found.p_value, 1)
-        assert_array_equal(found.low, np.minimum(found.difference, 0))
-        assert_array_equal(found.high, np.maximum(found.difference, 0))
-        assert_array_equal(found.ratio_low, np.minimum(found.ratio, 1))
-        assert_array_equal(found.ratio_high, np.maximum(found.ratio, 1))
-    assert {-1, 1} <= differences
-
-
 def test_without_pairs_there_is_no_comparison():
     X, y = systems(4, n_people=12)
     group = np.where(y == 0, "lone", "others")

@@ -20,7 +20,7 @@ from tests.metrics.designs import GROUP, IDENTITY, X, unfitted
         ({"far": 0.1, "how": "maxmin"}, "how must be one of 'max_min'.*got 'maxmin'"),
         (
             {"far": 0.1, "group": "x"},
-            "group='x' is not a group of the data.*: 'a', 'b'",
+            "group 'x' is not a group of the data.*: 'a', 'b'",
         ),
         ({"far": 0.1, "group": "a", "how": "gini"}, "exclude each other"),
         ({"far": 0.1, "group": ("a", "b")}, "only impostor pairs cross groups"),
@@ -29,7 +29,7 @@ from tests.metrics.designs import GROUP, IDENTITY, X, unfitted
         ({"threshold": 0.1, "operating_point": "worst_group"}, "leave it out"),
         ({"far": 0.1, "operating_point": "group"}, "give group= or how="),
         ({"far": 0.1, "how": ("ratio", "a")}, "give how=.'ratio', a, b"),
-        ({"far": 0.1, "how": ("ratio", "a", "x")}, "how='x' is not a group"),
+        ({"far": 0.1, "how": ("ratio", "a", "x")}, "how 'x' is not a group"),
     ],
 )
 def test_estimate(question, message):

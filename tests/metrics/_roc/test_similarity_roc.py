@@ -62,18 +62,6 @@ def test_one_side_equals_the_double_loop(average, impostors, kind, resample):
     assert_resamples_equal(roc, oracle, kind)
 
 
-@pytest.mark.parametrize(
-    ("average", "resample", "kind"),
-    daily_pairwise(product(AVERAGES, ("images", "both"), KINDS)),
-)
-def test_offdiagonal_leaves_copies_out(average, resample, kind):
-    X, identity, group = designs.one_side(kind, np.random.default_rng(2))
-    oracle = designs.oracle_of(X, identity, group, average=average)
-    options = {"average": average, "resample": resample, "method": "offdiagonal"}
-    roc = roc_of(X, identity, group, n_resamples=N_RESAMPLES, **options)
-    assert_resamples_equal(roc, oracle, kind, diagonal=False)
-
-
 @pytest.mark.parametrize(("average", "impostors", "kind", "resample"), DESIGNS)
 def test_two_sides_equal_the_double_loop(average, impostors, kind, resample):
     rng = np.random.default_rng(3)
@@ -299,40 +287,6 @@ def test_real_embeddings_have_the_known_rates(shared_data):
     assert_allclose(summary.impostor_mean, [0.043, 0.071, 0.067], atol=5e-4)
     assert summary.n_impostor.tolist() == [1020965, 128815, 421930]
     assert summary.n_genuine.tolist() == [3631, 980, 2651]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("average", "image"),
-        ("impostors", "none"),
-        ("resample", "people"),
-        ("method", "bca"),
-        ("n_resamples", 0),
-        ("n_resamples", 2.5),
-        ("confidence_level", 1.0),
-        ("far_max", 0),
-        ("device", 0),
-        ("n_jobs", "two"),
-        ("random_state", "x"),
-    ],
-)
-def test_parameters(name, value):
-    with pytest.raises(ValueError, match=f"'{name}' parameter of SimilarityROC"):
-        SimilarityROC(**{name: value}).fit(np.eye(4), [0, 0, 1, 1])
-
-
-def test_levels_up_to_far_max_stay_exact_beside_larger_ones(monkeypatch):
-    rng = np.random.default_rng(31)
-    X = rng.standard_normal((300, 12))
-    identity = designs.people(300, 90, rng)
-    monkeypatch.setattr(_pairs, "WHOLE", 0)
-    roc = roc_of(X, identity, None, far_max=0.02)
-    low, high = roc.estimate([0.3, 0.01]).value[::-1], roc.estimate(0.3)
-    assert low[0] == roc.estimate(0.01).value
-    assert low[1] == high.value
-    reasons = roc.estimate([0.3, 0.01]).reason
-    assert "sample" in reasons[0] and "sample" not in reasons[1]
 
 
 def test_frr_at_a_threshold_needs_no_impostor(monkeypatch):

@@ -3,19 +3,11 @@
 import tracemalloc
 
 import numpy as np
-import pytest
 from sklearn.preprocessing import FunctionTransformer
 
 from skfairfr import bfar_scorer, face_labels
-from skfairfr.metrics._scorers import _greater_is_better
 
 AS_THEY_ARE = FunctionTransformer()
-
-
-@pytest.mark.parametrize("how", ["ratio", ("ratio", "a", "b")])
-def test_a_signed_ratio_is_best_at_one(how):
-    scores = _greater_is_better(np.array([0.25, 1.0, 4.0, 0.0]), how)
-    assert scores == pytest.approx([-np.log(4), 0, -np.log(4), -np.inf])
 
 
 def test_no_square_of_scores_is_held():
