@@ -9,26 +9,24 @@ import numpy as np
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report._arguments import (
-    check_about,
-    check_data,
-    check_people,
-    choose_far_max,
-    columns_of,
-    restated,
-    two_columns,
-)
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._data import (
     INDEPENDENT,
     EmbeddingData,
     PairData,
+    check_about,
+    check_data,
+    check_people,
+    choose_far_max,
+    columns_of,
     cross,
     failures_of,
     generalised,
     holds_pairs,
     lost_groups,
     read_data,
+    restated,
+    two_columns,
 )
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import (

@@ -14,19 +14,20 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
-from skfairfr.report._arguments import (
-    check_about,
-    check_data,
-    choose_far_max,
-    restated,
-)
 from skfairfr.report._audit import (
     AuditOptions,
     all_combinations,
     check_one_threshold,
     checked_groups,
 )
-from skfairfr.report._data import EmbeddingData, PairData
+from skfairfr.report._data import (
+    EmbeddingData,
+    PairData,
+    check_about,
+    check_data,
+    choose_far_max,
+    restated,
+)
 from skfairfr.report._measure import RATES, AuditedROC, Points
 from skfairfr.report._notes import (
     collecting,

@@ -440,21 +440,17 @@ def check_operating_point(limits, policy=None):
     policy : str, default=None
         Name of the policy that has them.
     """
-    for name, limit in limits.items():
-        if name not in RATIO_LIMITS or RATIO_LIMITS[name][1] != "worst_group":
-            continue
-        other = name.replace("bfar", "fmr_ratio").replace("bfrr", "fnmr_ratio")
-        about = (
-            (name, limit, "")
-            if policy is None
-            else ("policy", policy, f"{policy!r}: {name} ")
-        )
-        raise refused(
-            *about[:2],
-            f"{about[2]}is about the threshold where no group's FMR exceeds a level, and "
-            "the threshold was given;",
-            f"use {other}, or leave the threshold to an FMR level.",
-        )
+    problem = (
+        "is about the threshold where no group's FMR exceeds a level, and the threshold was "
+        "given;"
+    )
+    for name in ("max_bfar", "max_bfrr"):
+        if name in limits:
+            other = name.replace("bfar", "fmr_ratio").replace("bfrr", "fnmr_ratio")
+            remedy = f"use {other}, or leave the threshold to an FMR level."
+            if policy is None:
+                raise refused(name, limits[name], problem, remedy)
+            raise _refused(policy, f"{name} {problem}", remedy)
 
 
 # ---- the keys ------------------------------------------------------------------------

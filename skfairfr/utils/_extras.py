@@ -46,7 +46,7 @@ def lazy_names(package, homes, needs=None):
         absent = missing(needs.get(module, ()))
         if absent:
             raise ImportError(
-                f"{name} needs {_listed(needs[module])}; not installed here: "
+                f"{name} needs {' and '.join(needs[module])}; not installed here: "
                 f"{', '.join(absent)}. Install the extra 'mitigate': "
                 'pip install "skfairfr[mitigate]"',
                 name=absent[0],
@@ -71,8 +71,3 @@ def _is_installed(library):
         return find_spec(library) is not None
     except ImportError:  # raised by a finder that blocks the library
         return False
-
-
-def _listed(words):
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

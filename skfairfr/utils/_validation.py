@@ -281,18 +281,6 @@ def check_seed(random_state, name="random_state"):
     return check_count(random_state, name, 0, 2**32 - 1)
 
 
-def check_n_jobs(n_jobs, name="n_jobs"):
-    """A number of joblib's workers, as :class:`SimilarityROC` takes it."""
-    is_integer = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (is_integer and n_jobs != 0):
-        raise refused(
-            name,
-            n_jobs,
-            f"must be an integer other than 0, or None; got {plain(n_jobs)!r}.",
-        )
-    return n_jobs
-
-
 def random_state_of(random_state, name="random_state"):
     """The RandomState that an argument stands for, as scikit-learn has it."""
     try:

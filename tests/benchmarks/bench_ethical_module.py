@@ -34,7 +34,8 @@ def products(n_batches, n_identities):
 def epoch(X, y):
     """One epoch of the estimator, everything included."""
     options = {"head": "mlp", "lr": 0.01, "batch_size": BATCH, "device": "cpu"}
-    EthicalModule(15.0, 20.0, max_epochs=1, random_state=0, **options).fit(X, y)
+    options |= {"groups": ("a", "b"), "max_epochs": 1, "random_state": 0}
+    EthicalModule(15.0, 20.0, **options).fit(X, y)
 
 
 def plain_epoch(X, y):

@@ -17,7 +17,7 @@ from skfairfr.report import (
     audit_pairs,
     compare_systems,
 )
-from skfairfr.report._arguments import (
+from skfairfr.report._data import (
     choose_far_max,
     name_of,
     name_of_both,

