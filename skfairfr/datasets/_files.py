@@ -166,7 +166,8 @@ def choose_all(wanted, present, path, remedy=None):
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
     problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
     problem += f"holds {' and '.join(lacking)}, but {listed};"
-    instead = f"name others as {' and '.join((first, *more))}."
+    instead = "others" if more else "one of them"
+    instead = f"name {instead} as {' and '.join((first, *more))}."
     raise refused(first, missing[0][1][0], problem, remedy or instead)
 
 
