@@ -82,7 +82,7 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "Give certify_fmr, certify_fnmr"),
+        ((), "Give --certify-fmr, --certify-fnmr"),
         (("--certify-fmr", 1e-4, "--fmr", 1e-3), "--fmr is about ratios"),
         (("--max-fnmr-ratio", 2, "--groups", 1), "--groups 1 has no two rates"),
         (("--certify-fmr", 0.1, "--identity-1", "a"), "--identity-1 is about a pilot"),

@@ -266,8 +266,8 @@ class Plan(Framed):
         if self.groups > 1:
             people = f"{self.groups} groups of as many people each."
         yield (
-            f"{people} All pairs within a group are compared, at a threshold that other data "
-            "set."
+            f"{people} All pairs within a group are compared, at a threshold set on other "
+            "data."
         )
         yield (
             "errors: expected in the group with the smallest rate. bound: median of what is "

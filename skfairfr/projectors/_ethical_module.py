@@ -47,7 +47,8 @@ class EthicalModule(BaseProjector):
     ----------
     kappa0 : float, default=20.0
         Concentration of the first group, positive: of ``groups[0]``, or else of the first
-        of the sorted labels (female before male); then a warning says which.
+        of the sorted labels (female before male); then a warning says which, as does the
+        repr of a fitted module.
     kappa1 : float, default=20.0
         Concentration of the second group, positive; unused when there is one group.
     kappa : float, default=None
@@ -188,6 +189,16 @@ class EthicalModule(BaseProjector):
     """
 
     _most_people_to_warn = 400
+
+    def __repr__(self, N_CHAR_MAX=700):
+        """That of scikit-learn; once fitted, a line below names the group of each kappa."""
+        shown = super().__repr__(N_CHAR_MAX)
+        kappas = vars(self).get("kappa_", {})
+        if self.kappas is not None or self.kappa is not None or len(kappas) != 2:
+            return shown
+        of_each = zip(("kappa0", "kappa1"), kappas.items(), strict=False)
+        named = (f"{name}={kappa} [{group}]" for name, (group, kappa) in of_each)
+        return f"{shown}\n{', '.join(named)}"
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):

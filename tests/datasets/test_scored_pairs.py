@@ -126,7 +126,7 @@ def test_missing_attributes_are_named(save):
     with pytest.raises(ArgumentError, match=r"attributes cannot be found: .* 'sex_1'"):
         read_pairs(save(*ROWS), names, asked)
     asked = dict.fromkeys(("gender_1_1", "gender_1_2"), "attributes")
-    with pytest.raises(ArgumentError, match=r"'gender_1' .* attributes='gender'"):
+    with pytest.raises(ArgumentError, match=r"'gender_1' .* give 'gender'"):
         read_pairs(save(*ROWS), names, asked)
 
 

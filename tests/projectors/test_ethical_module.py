@@ -222,7 +222,8 @@ def test_options_that_do_not_fit_the_groups_are_named(options, words):
 
 def test_whose_kappa0_is_is_said_where_nobody_said_it():
     with pytest.warns(UserWarning, match="kappa0 is that of 'female'.*groups=") as seen:
-        module(groups=None).fit(X, Y)
+        found = module(groups=None, kappa0=9.0, kappa1=8.0).fit(X, Y)
+    assert repr(found).endswith("kappa0=9.0 [female], kappa1=8.0 [male]")
     assert sum("kappa0 is that of" in str(w.message) for w in seen) == 1
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "kappa0 is that of")

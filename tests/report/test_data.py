@@ -172,7 +172,7 @@ def test_scored_pairs(files):
         ("faces", "gender", {"domain": "lens"}, "domain", "'lens'"),
         ("faces", "gender", {"distance": True}, "distance", "leave it out"),
         ("faces", "gender", {"score": "s"}, "score", "leave it out"),
-        ("pairs", "age", {}, "attributes", "name others"),
+        ("pairs", "age", {}, "attributes", "name one of them"),
         ("pairs", "gender", {"domain": "x"}, "domain", "leave it out"),
         ("pairs", "gender", {"labels": "x"}, "labels", "leave it out"),
     ],
@@ -184,7 +184,7 @@ def test_unusable(files, name, attribute, options, argument, words):
 
 @pytest.mark.parametrize("side", ["gender_1", "gender_2"])
 def test_the_labels_of_one_image_are_no_attribute(files, side):
-    with pytest.raises(ArgumentError, match="give attributes='gender'") as caught:
+    with pytest.raises(ArgumentError, match="give 'gender'") as caught:
         read_data(files["pairs"], side)
     assert (caught.value.argument, caught.value.value) == ("attributes", side)
 

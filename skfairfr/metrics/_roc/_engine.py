@@ -307,18 +307,20 @@ class Engine:
         first = [0 if self.two_sides else g for g in groups]
         return tuple((g, h) for g in groups for h in groups[first[g] :])
 
-    def evidence(self, question):
-        """Evidence about a question's rates in all scopes like its own; None of no pairs."""
-        parts = [self.evidence_of(part) for part, _ in self.runs(question)]
+    def evidence(self, question, scopes=None):
+        """Evidence about a question's rates in these scopes; None of no pairs.
+
+        None: in all scopes like the question's own, but for two groups only in theirs.
+        """
+        parts = [self.evidence_of(part, scopes) for part, _ in self.runs(question)]
         return None if None in parts else _evidence.Evidence.joined(parts)
 
-    def evidence_of(self, part, as_far_as_held=False):
+    def evidence_of(self, part, scopes=None, as_far_as_held=False):
         """The same about one part of a question."""
-        scopes = tuple((g, g) for g in range(self.groups.size))
-        if part.how is None and part.scope is None:
-            scopes = (None,)
-        elif part.how is None and part.scope[0] != part.scope[1]:
-            scopes = self._every_two_groups()
+        if scopes is None:
+            scopes = tuple((g, g) for g in range(self.groups.size))
+            if part.how is None and part.scope not in scopes:
+                scopes = (part.scope,)
         query = replace(self._query(part, scopes), wanted=(part.rate,))
         if as_far_as_held:
             query = replace(query, sampled=frozenset())

@@ -370,7 +370,8 @@ def _by_people(engine, question, pairs_of_groups):
     p_value : ndarray, shape (n_pairs,)
         Of either two groups on their own; nan where they cannot be compared.
     """
-    evidence = engine.evidence(replace(question, scope=pairs_of_groups[0]))
+    scopes = tuple(s for g, h in pairs_of_groups for s in ((g, h), (h, g)))
+    evidence = engine.evidence(replace(question, scope=scopes[0]), scopes)
     low, high, p_value = np.full((3, len(pairs_of_groups)), np.nan)
     images = engine.pairs.images
     people = [
