@@ -9,7 +9,7 @@ images
     Unit rows, float32, in the order in which they are compared (``_pair_tiles.Rows``).
 tile
     One float32 product of two blocks of images. It proposes pairs; one loop in float64 scores
-    them (``_pair_tiles``, ``_inner_products``; on a card ``_device_tiles``).
+    them (``_pair_tiles``).
 pairs
     Scores with both images, in order of score (``_pair_sequences``), by group
     (``_pairs``): genuine pairs are held all; of impostor pairs a tail is.
@@ -23,11 +23,11 @@ totals
     The weight of all pairs of a scope, in closed form (``_totals``): no pair that no
     threshold accepts is ever visited again.
 rates
-    Weighted counts over totals, in the data and in every resample (``_bootstrap``,
-    ``_running_sums``), and what is made of them (``_disparities``, ``_equal_error``).
+    Weighted counts over totals, in the data and in every resample (``_bootstrap``), and what
+    is made of them (``_rates``).
 evidence
     Errors person by person (``_error_counts``): what intervals, tests and bounds without
-    resamples are made of (``_few_errors``, ``_differences``, ``_planning``).
+    resamples are made of (``_few_errors``, ``_paired``, ``_planning``).
 estimate
     A value with its interval, or why there is none (``_intervals``; the records are in
     ``metrics/_roc``).
@@ -36,7 +36,6 @@ A fit makes pairs; a question turns pairs and weights into rates; evidence turns
 estimate. A scope, everywhere, is None (all pairs), ``(g, g)`` (both images in group g) or
 ``(g, h)`` (one image in each).
 
-Apart stand the scores of comparators (``_adjustments``, ``_beta_calibration``, ``_prepared``),
-the von Mises-Fisher normaliser and draws (``_vmf``), and how work is spread (``_parallel``,
-``_memory``).
+Apart stand the scores of comparators (``_adjustments``), the von Mises-Fisher normaliser and
+draws (``_vmf``), and how work is spread and what memory it takes (``_parallel``).
 """

@@ -57,7 +57,7 @@ MUTATED = {
     "report/_verdicts": ("report",),
 }
 # Of what they change, tests of rates see nothing: how pairs are held, and where work is done.
-COSTS = {"__init__", "_device_tiles", "_memory", "_pair_tiles", "_pairs", "_parallel"}
+COSTS = {"__init__", "_pair_tiles", "_pairs", "_parallel"}
 # Imported once, before processes are forked; nothing of the package.
 PRELOADED = """
     hypothesis.extra.numpy jinja2 joblib matplotlib.pyplot mpmath narwhals numba pandas
