@@ -27,7 +27,7 @@ LINES = (
     f"{PAIRS} --out report".split(),
     f"compare faces.npz faces.npz --attribute gender {QUICK}".split(),
     [*BENCH.split(), "group means out", *QUICK.split()],
-    "plan --certify-fmr 0.01".split(),
+    "plan --certify-fnmr 0.01".split(),
     "plan --policy door.toml --assumed 0.1".split(),
     "plan --detect-factor 2 --fmr 0.1 --pilot faces.npz".split(),
 )
