@@ -44,7 +44,8 @@ def level_percent(level):
     """A level in percent, with the digits that it was given with."""
     # 0.07 is 7.000000000000001 %.
     rounded = float(f"{100 * level:.10g}")
-    return f"{np.format_float_positional(rounded, trim='-')}{PERCENT}"
+    text = np.format_float_positional(rounded, trim="-")
+    return f"{text if len(text) < 16 else f'{rounded:g}'}{PERCENT}"
 
 
 def percents(low, high):
