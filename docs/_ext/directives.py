@@ -31,12 +31,8 @@ class CommandHelp(SphinxDirective):
     def run(self):
         """The text, in an environment-free width."""
         (name,) = self.arguments
-        (commands,) = (
-            action
-            for action in _parser()._actions
-            if isinstance(action, argparse._SubParsersAction)
-        )
-        parser = commands.choices[name]
+        _, commands = _parser()
+        parser = commands[name]
         parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=88)
         lines = StringList(parser.format_help().splitlines())
         block = nodes.literal_block("\n".join(lines), "\n".join(lines))
