@@ -12,7 +12,7 @@ FAILED_EXTRACTIONS = (
 
 
 class ArgumentError(ValueError):
-    """An argument cannot be used; :func:`refused` makes it.
+    """An argument cannot be used.
 
     Attributes
     ----------
