@@ -14,6 +14,7 @@ import numpy as np
 
 from skfairfr.utils import _extras
 from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._labels import to_column
 from skfairfr.utils._validation import check_count, check_number
 
 _HOME = {
@@ -138,7 +139,7 @@ def adjusted_weights(weights, groups):
     """
     if not isinstance(weights, Mapping):
         raise refused("weights", weights, f"must be a dict of labels; got {weights!r}.")
-    labels = [plain(label) for label in np.asarray(groups, dtype=object)]
+    labels = [plain(label) for label in to_column(groups, "groups")]
     given = {plain(label): value for label, value in weights.items()}
     unknown = [label for label in given if label not in labels]
     missing = [label for label in labels if label not in given]

@@ -44,6 +44,8 @@ LEFT_OUT = {
     "semi_hard_negatives",
     # files.py damages what they read.
     *("load", "load_mitigation"),
+    # Numpy's own words about an index are known to everybody.
+    "take",
     # They take a fitted search.
     *("KappaGridDisplay.from_search", "TradeOffDisplay.from_search"),
 }
@@ -163,9 +165,16 @@ OF_SUBJECT = {
     "SimilarityROC.far_asymmetry": {"far": 0.1},
     "InstanceFARDisplay.from_estimator": {"far": 0.1},
 }
-# As many resamples, epochs or processes as they say, each of them asked for: a large number is
-# no damage, and takes for ever.
-WORK = {"n_resamples", "max_epochs", "discriminator_epochs", "n_jobs"}
+# As many resamples, epochs, units or processes as they say, each of them asked for: a large
+# number is no damage, and takes for ever or all memory.
+WORK = {
+    "n_resamples",
+    "max_epochs",
+    "discriminator_epochs",
+    "n_jobs",
+    "hidden_dim",
+    "output_dim",
+}
 # Optional arguments that are given where they have a valid value here.
 OPTIONAL = {
     *("far", "n_resamples", "random_state", "n_splits", "inner_splits", "max_epochs"),

@@ -11,6 +11,7 @@ import linecache
 import multiprocessing
 import os
 import random
+import re
 import resource
 import signal
 import traceback
@@ -19,6 +20,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 
+import joblib
 import numpy as np
 import sklearn
 
@@ -36,8 +38,9 @@ ADDRESS_SPACE = 6 * 2**30
 BATCH = 100
 # A refusal is raised on purpose by a file under one of these.
 REFUSING = tuple(str(Path(package.__file__).parent) for package in (skfairfr, sklearn))
-# Its messages about arrays are known to everybody, also those that it takes from numpy.
+# Its messages about arrays, and joblib's about n_jobs, are known to everybody.
 ARRAYS = str(Path(sklearn.__file__).parent / "utils")
+WORKERS = str(Path(joblib.__file__).parent)
 
 
 class Refused(Exception):
@@ -124,7 +127,10 @@ def is_on_purpose(error):
     """
     named = isinstance(error, OSError) and error.filename is not None
     # Python's words about a path that is none.
-    if named or isinstance(error, Refused) or "os.PathLike" in str(error):
+    of_path = isinstance(error, UnicodeEncodeError) or re.search(
+        r"os\.PathLike|null (byte|character)", str(error)
+    )
+    if named or isinstance(error, Refused) or of_path:
         return True
     frame = error.__traceback__
     while frame.tb_next is not None:
@@ -132,7 +138,7 @@ def is_on_purpose(error):
     path = frame.tb_frame.f_code.co_filename
     line = linecache.getline(path, frame.tb_lineno).strip()
     refused = path.startswith(REFUSING) and line.startswith("raise ")
-    return refused or path.startswith(ARRAYS)
+    return refused or path.startswith((ARRAYS, WORKERS))
 
 
 def summary(value):
