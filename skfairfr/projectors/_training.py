@@ -8,6 +8,7 @@ resumed from its checkpoint: one file for each fit, named by a hash of the data 
 """
 
 import math
+import sys
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -128,8 +129,10 @@ def epoch_positions(sampler, generator, n_train, size):
     generator : torch.Generator
     n_train : int
     size : int
-        Images of a batch, unless the sampler makes the batches.
+        Images of a batch, unless the sampler makes the batches; more than torch can count
+        are all.
     """
+    size = min(size, sys.maxsize)
     if sampler is None:
         return torch.randperm(n_train, generator=generator).split(size)
     drawn = sampler(generator)
