@@ -263,7 +263,7 @@ def _remedy(present, names, distance, score):
         for name in filter(DISTANCE.search, present):
             named = f"score={name!r} and " if name != "distance" else ""
             told = f"{name!r} looks like a distance, smaller meaning more alike: give "
-            return f"{told}{named}distance=True."
+            return f"{told}{named}distance=True (--distance)."
     if names["y_true"] or any((names[a] or a) in present for a in PEOPLE):
         return None
     if score is not None:
