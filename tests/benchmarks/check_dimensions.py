@@ -12,8 +12,7 @@ every population ``n_people`` are fitted and 800 others measured, at FAR 1e-3:
 Then, in 512 features, the defaults over the number of people fitted, and one draw of 10,000
 with paired intervals over the people measured; and, where it is at hand, LFW by halves of
 people, ten splits, at FAR 1e-2, with the defaults of every projector. An hour and a half on a
-shared core; ``largest`` 2048 more than doubles that, and the paper's head takes minutes a
-fit there.
+shared core; ``largest`` 2048 more than doubles that.
 """
 
 import warnings
