@@ -217,7 +217,7 @@ def read_npy(path):
 def _unreadable(path, what, name, error):
     problem = f": {what} cannot be read without pickle, which can run code ({error});"
     remedy = f"save {name} as numbers or, of labels, {name}.astype(str), unknown ones as ''; "
-    remedy += "where it was, the file is damaged: copy it again."
+    remedy += "if it is saved so, the file is damaged: copy it again."
     return file_error("path", path, problem, remedy)
 
 
