@@ -165,7 +165,7 @@ def choose_all(wanted, present, path, remedy=None):
     first, *more = dict.fromkeys(argument for argument, _ in missing)
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
     problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
-    problem += f"holds {' and '.join(lacking)}, {f'but {listed}' if others else 'and nothing else'};"
+    problem += f"holds {' and '.join(lacking)}, {f'but {listed}' if others else 'and nothing that is not in use already'};"
     instead = "name one of them." if others else "add what is missing to the file."
     instead = "name others." if others and more else instead
     raise refused(first, missing[0][1][0], problem, remedy or instead)

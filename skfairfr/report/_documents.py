@@ -569,7 +569,8 @@ def _rates(rows, settings, generalised):
     if not settings.get("independent_pairs"):
         caption += (
             " Errors of one person come together: 'like 7 errors of 4 people' says how many "
-            "independent errors would tell as much. 'Too few errors' goes by those counted."
+            "independent errors would tell as much, and how many people share the errors. 'Too "
+            "few errors' goes by those counted."
         )
     if settings["average"] == "identity":
         caption += " Every person weighs the same, so that a rate is not errors over comparisons."
