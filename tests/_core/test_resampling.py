@@ -119,8 +119,7 @@ class AlwaysTheFirst:
 @pytest.mark.parametrize(("n", "dtype"), [(255, np.uint8), (256, np.float64)])
 @pytest.mark.parametrize("mode", ["images", "identities"])
 def test_multiplicities_beyond_a_byte_become_floats(mode, n, dtype, monkeypatch):
-    first = [AlwaysTheFirst()] * 2
-    monkeypatch.setattr(_resampling, "_generators", lambda *_: first)
+    monkeypatch.setattr(np.random, "default_rng", lambda _: AlwaysTheFirst())
     images = one_person(n)
     if mode == "identities":
         images = Images(np.arange(n), images.group, None, n, 1)

@@ -17,9 +17,10 @@ from skfairfr._core._bootstrap import (
     point_rates,
     rate_table,
 )
+from skfairfr._core._intervals import support_of
 from skfairfr._core._rates import DISPARITIES, DisparityMeasure, count_at_least, exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
-from skfairfr.metrics._roc._estimates import EstimandWarning, joined
+from skfairfr.metrics._roc._estimates import EstimandWarning
 from skfairfr.utils._validation import (
     check_group,
     check_level,
@@ -165,7 +166,7 @@ class Engine:
         return found
 
     def _query(self, question, scopes=None):
-        """What a table of rates must hold; common questions share one."""
+        """What a table of rates must hold; common questions about a rate share one."""
         groups, scope = range(self.groups.size), question.scope
         own = tuple((g, g) for g in groups)
         if scopes is None and scope is not None and scope[0] != scope[1]:
@@ -176,10 +177,8 @@ class Engine:
             scopes = (None,) if scope is None and question.how is None else own
         with_impostors = tuple(g for g in groups if self.pairs.count((g, g)))
         asked = (question.levels, question.thresholds, question.operating_point)
-        query = Query(*asked, scopes, with_impostors)
-        if question.levels is None:
-            return replace(query, wanted=(question.rate,))
-        if question.levels.max() <= self.far_max:
+        query = Query(*asked, scopes, with_impostors, wanted=(question.rate,))
+        if question.levels is None or question.levels.max() <= self.far_max:
             return query
         # A scope that is not held whole uses a sample for levels above far_max.
         needed = {None, *((g, g) for g in with_impostors), *scopes}
@@ -216,8 +215,6 @@ class Engine:
         self._warn_left_out(question)
         scopes, found, errors = self.scopes(question), [], []
         for part, query in self.runs(question):
-            # The other rate may need pairs that are not held, and so a sample.
-            query = replace(query, wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, scopes))
             columns = []
@@ -241,14 +238,14 @@ class Engine:
     def answer(self, question):
         """Value, interval and support, levels in increasing order, with all warnings."""
         self.check_answerable(question)
-        found = joined(self.answers(question, self.resampling))
+        (found,) = self.answers(question, self.resampling)
         self._warn_undefined_values(question, found)
         independent = self.pairs.images.n_drawn is not None
         images = self.resampling.mode == "images" and not independent
         if images and not self._warned_of_estimand:
             n_compared = min(self.resampling.n_resamples, N_COMPARED)
             other = replace(self.resampling, mode="identities", n_resamples=n_compared)
-            over_people = joined(self.answers(question, other))
+            (over_people,) = self.answers(question, other)
             self._warn_of_estimand(found, over_people)
         return found
 
@@ -272,17 +269,21 @@ class Engine:
             )
 
     def answers(self, question, resampling, scopes=None):
-        """Answers about each run of levels or, of one level, about each of some scopes."""
-        found = []
+        """Answers about the question's scope or about each of some scopes, a list."""
+        runs = []
         for part, query in self.runs(question, scopes):
             known, key = self.pairs.known, (query.key, resampling)
             # Answers about many scopes may push the table out of what is known.
             table = known.get(key)
             if table is None:
                 table = known[key] = rate_table(self.pairs, query, resampling)
-            for scope in scopes or [part.scope]:
-                found.append(_estimates.answer(self, table, replace(part, scope=scope)))
-        return found
+            about = [replace(part, scope=s) for s in scopes or [part.scope]]
+            runs.append(
+                [_estimates.answer(self, table, of_scope) for of_scope in about]
+            )
+        if len(runs) == 1:
+            return runs[0]
+        return [_estimates.joined(parts) for parts in zip(*runs, strict=True)]
 
     def errors_and_people(self, question, thresholds):
         """Errors of a rate at the thresholds of its levels, and the people in them."""
@@ -290,7 +291,7 @@ class Engine:
         for part, query in self.runs(question):
             at, first = thresholds[first:][: part.order.size], first + part.order.size
             asked = (part.scope, at, part.scope in query.sampled)
-            support = _estimates.support_of(self.pairs, part.rate, *asked)
+            support = support_of(self.pairs, part.rate, *asked)
             found.append((support.n_errors, support.n_identities))
         return np.concatenate(found, axis=1)
 
@@ -321,7 +322,7 @@ class Engine:
             scopes = tuple((g, g) for g in range(self.groups.size))
             if part.how is None and part.scope not in scopes:
                 scopes = (part.scope,)
-        query = replace(self._query(part, scopes), wanted=(part.rate,))
+        query = self._query(part, scopes)
         if as_far_as_held:
             query = replace(query, sampled=frozenset())
         known, key = self.pairs.known, ("evidence", query.key)

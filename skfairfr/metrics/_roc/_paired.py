@@ -23,12 +23,7 @@ from skfairfr._core._paired import (
     student,
 )
 from skfairfr._core._rates import count_at_least
-from skfairfr.metrics._roc._estimates import (
-    Comparison,
-    FARAsymmetry,
-    joined,
-    to_objects,
-)
+from skfairfr.metrics._roc._estimates import Comparison, FARAsymmetry
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.utils._errors import plain, refused
 
@@ -132,7 +127,7 @@ def compare(first, second, question):
     answers = []
     for engine in (first, second):
         engine.check_answerable(question)
-        answers.append(joined(engine.answers(question, first.resampling)))
+        answers += engine.answers(question, first.resampling)
     one, other = answers
     if first.resampling.mode == "identities" and question.how is None:
         rates = PairedSystems(first, second).compare(question, (one.value, other.value))
@@ -152,8 +147,8 @@ def compare(first, second, question):
         *rates,
         one.supported & other.supported,
         _both_in_words(one.reason, other.reason),
-        to_objects(map(max, one.source, other.source)),
-        to_objects(map(_both_reasons, one.reasons, other.reasons)),
+        np.fromiter(map(max, one.source, other.source), object),
+        np.fromiter(map(_both_reasons, one.reasons, other.reasons), object),
     )
     return Comparison(*(question.in_shape(values) for values in columns))
 
@@ -164,7 +159,7 @@ def _both_in_words(first, second):
     for both in zip(first, second, strict=True):
         named = zip(("first", "second"), both, strict=True)
         words.append("; ".join(f"{name}: {reason}" for name, reason in named if reason))
-    return to_objects(words)
+    return np.array(words, dtype=object)
 
 
 def _both_reasons(first, second):
