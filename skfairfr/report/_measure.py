@@ -381,7 +381,7 @@ class AuditedROC:
             ends = (end[:, place] for end in evidence.bounds(tail))
             low[row], high[row] = map(question.in_shape, ends)
             sampled[row] = question.in_shape(
-                np.array([question.scope in scopes for scopes in evidence.sampled])
+                np.array([question.scope in a.query.sampled for a in evidence.asked])
             )
             for part in (False, True):
                 places = np.flatnonzero(sampled[row] == part)

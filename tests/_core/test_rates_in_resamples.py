@@ -10,7 +10,6 @@ from skfairfr._core._bootstrap import (
     Resampling,
     far_in,
     frr_in,
-    genuine_weights,
     rate_table,
     rates,
     v_statistic_frr,
@@ -48,8 +47,7 @@ CASES = [
 
 def frr_of(pairs, scope, thresholds, weights):
     """The FRR of a scope, copies included."""
-    genuine = genuine_weights(pairs, scope, weights, True)
-    return frr_in(pairs, scope, thresholds, weights, genuine, True)
+    return frr_in(pairs, scope, thresholds, weights, True)
 
 
 def query(levels=LEVELS, thresholds=None, operating_point="overall", **options):

@@ -298,15 +298,13 @@ class Engine:
     def cells(self, question):
         """Answers at one level about every two groups, by scope, from one table."""
         self.check_answerable(question)
-        scopes = self._every_two_groups()
+        groups = range(self.groups.size)
+        # Without sides (h, g) is the same.
+        scopes = tuple(
+            (g, h) for g in groups for h in groups[0 if self.two_sides else g :]
+        )
         found = self.answers(question, self.resampling, scopes)
         return dict(zip(scopes, found, strict=True))
-
-    def _every_two_groups(self):
-        """Scopes (g, h) of every two groups; without sides (h, g) is the same."""
-        groups = range(self.groups.size)
-        first = [0 if self.two_sides else g for g in groups]
-        return tuple((g, h) for g in groups for h in groups[first[g] :])
 
     def evidence(self, question, scopes=None):
         """Evidence about a question's rates in these scopes; None of no pairs.
@@ -327,7 +325,7 @@ class Engine:
             query = replace(query, sampled=frozenset())
         known, key = self.pairs.known, ("evidence", query.key)
         if key not in known:
-            known[key] = _evidence.gather(self.pairs, query, part.rate)
+            known[key] = _evidence.gather(self.pairs, query)
         return known[key]
 
     def equal_error_rate(self, question):
@@ -350,7 +348,7 @@ class Engine:
     # ---- warnings --------------------------------------------------------------------
 
     def _warn_left_out(self, question):
-        """Warn of the groups that cannot take part in a disparity."""
+        """Warn of groups that cannot take part in a disparity."""
         if question.how is None:
             return
         used = self.scopes(question)
@@ -390,13 +388,11 @@ class Engine:
                 rate=question.rate,
             )
         elif question.how is None and np.isnan(found.value).any():
-            n_genuine, n_impostor = self.counts(question)
-            missing = []
-            if question.rate == "frr" and not n_genuine:
-                missing.append("genuine")
             own_threshold = question.operating_point == "group"
-            if (question.rate == "far" or own_threshold) and not n_impostor:
-                missing.append("impostor")
+            needed = {"genuine": question.rate == "frr"}
+            needed["impostor"] = question.rate == "far" or own_threshold
+            n_pairs = dict(zip(needed, self.counts(question), strict=True))
+            missing = [kind for kind in needed if needed[kind] and not n_pairs[kind]]
             where = "" if question.scope is None else " in the group asked for"
             warn_undefined(
                 f"No {' and no '.join(missing)} pair{where}: the {rate} is undefined and "

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
+from skfairfr._core._error_counts import accepted_by_people
 from skfairfr._core._few_errors import holm
 from skfairfr._core._intervals import percentile
 from skfairfr._core._paired import (
@@ -22,7 +23,6 @@ from skfairfr._core._paired import (
     ratio_ends,
     student,
 )
-from skfairfr._core._rates import count_at_least
 from skfairfr.metrics._roc._estimates import Comparison, FARAsymmetry
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.utils._errors import plain, refused
@@ -260,12 +260,14 @@ class _System:
     def sets_its_threshold(self, row):
         """Whether this rate sets its own threshold at a level."""
         scope = self.evidence.scopes[self.place]
-        return self.rate == "far" and self.evidence.setters[row][self.place] == scope
+        return (
+            self.rate == "far" and self.evidence.asked[row].setters[self.place] == scope
+        )
 
     def clumps(self, row):
         """What every two people add to the logarithm of the rate, sparse (1, n_people**2)."""
         scope = self.evidence.scopes[self.place]
-        setter = self.evidence.setters[row][self.place]
+        setter = self.evidence.asked[row].setters[self.place]
         slope = self.evidence.slope[row, self.place]
         found = self.accepted(setter, row) * -slope
         return found + self.accepted(scope, row) if self.rate == "far" else found
@@ -276,35 +278,10 @@ class _System:
         key = (id(self.engine), scope, float(threshold))
         if key not in self.known:
             pairs = self.engine.pairs
-            accepted = accepted_by_people(
-                pairs, scope, threshold, scope in self.evidence.sampled[row]
-            )
+            sampled = scope in self.evidence.asked[row].query.sampled
+            accepted = accepted_by_people(pairs, scope, threshold, sampled)
             self.known[key] = clumps(*accepted, pairs.images.n_identities)
         return self.known[key]
-
-
-def accepted_by_people(pairs, scope, threshold, sampled=False):
-    """People of the accepted impostor pairs, and their weights, which add up to 1.
-
-    Parameters
-    ----------
-    pairs : EmbeddingPairs or ListedPairs
-    scope : None, (g, g) or (g, h)
-    threshold : float
-        NaN accepts no pair.
-    sampled : bool, default=False
-
-    Returns
-    -------
-    left, right : ndarrays of int, shape (n_accepted,)
-    weights : ndarray, shape (n_accepted,)
-    """
-    sequence = pairs.impostors(scope, sampled)
-    at = np.array([np.inf if np.isnan(threshold) else threshold])
-    n = int(count_at_least(sequence.scores, at)[0])
-    left, right = (people[:n] for people in sequence.identities(pairs.images))
-    weights = np.ones(n) if sequence.base is None else sequence.base[:n]
-    return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)
 
 
 def _covariance(systems, row):
