@@ -12,8 +12,7 @@ import numpy as np
 
 from skfairfr._core import _rates
 from skfairfr._core._pairs import TailTooShortError
-from skfairfr._core._parallel import over_blocks
-from skfairfr._core._resampling import Resamples, Weights, blocks_of_resamples, draw
+from skfairfr._core._resampling import Weights, draw, over_resamples
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
 
@@ -76,17 +75,6 @@ class Rates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Resampling:
-    """How resamples are drawn, and how many."""
-
-    mode: str
-    method: str
-    n_resamples: int
-    entropy: int
-    n_jobs: int | None
-
-
-@dataclass(frozen=True)
 class RateTable:
     """Rates of every scope of a query.
 
@@ -146,10 +134,6 @@ def rate_table(pairs, query, resampling):
     table : RateTable
     """
     query = replace(query, copies=resampling.method != "offdiagonal")
-    spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
-    sizes = [stop - start for start, stop in spans]
-    seeds = (resampling.mode, resampling.entropy)
-    tasks = [(Resamples(*seeds, *span),) for span in spans]
     point = blocks = None
     while blocks is None:
         try:
@@ -158,8 +142,7 @@ def rate_table(pairs, query, resampling):
             needed = set(query.scopes if "far" in query.wanted else ())
             needed.update(() if query.levels is None else query.setters())
             shared = (pairs.for_workers(needed, query.sampled), query)
-            arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-            blocks = over_blocks(rates, *arguments)
+            blocks = over_resamples(rates, shared, pairs.images, resampling)
         except TailTooShortError as short:
             query = replace(query, sampled=query.sampled | {short.scope})
     centre = point = Rates(*(found[..., 0] for found in point))
@@ -374,12 +357,12 @@ def equal_error_rates(pairs, scope, resampling):
     or, where FAR meets FRR below them, a uniform sample.
     """
     try:
-        return _of_scope(pairs, scope, resampling, False)
+        return _equal_error_rates(pairs, scope, resampling, False)
     except TailTooShortError:
-        return _of_scope(pairs, scope, resampling, True)
+        return _equal_error_rates(pairs, scope, resampling, True)
 
 
-def _of_scope(pairs, scope, resampling, sampled):
+def _equal_error_rates(pairs, scope, resampling, sampled):
     copies = resampling is None or resampling.method != "offdiagonal"
     data = (pairs, scope, sampled, copies)
     rate, threshold = equal_error_in(*data, Weights())
@@ -389,16 +372,8 @@ def _of_scope(pairs, scope, resampling, sampled):
     if copies and pairs.has_copies and resampling.mode != "identities":
         centre = _of_v_statistic(pairs, scope, sampled)
     small = pairs.for_workers((scope,), (scope,) if sampled else ())
-    spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
-    seeds = (resampling.mode, resampling.entropy)
-    blocks = over_blocks(
-        _block,
-        [(Resamples(*seeds, *span),) for span in spans],
-        resampling.n_jobs,
-        "resampling",
-        [stop - start for start, stop in spans],
-        (small, scope, sampled, copies),
-    )
+    shared = (small, scope, sampled, copies)
+    blocks = over_resamples(_block, shared, pairs.images, resampling)
     replicates = np.concatenate(blocks)
     return EqualErrorRates(rate[0], centre, threshold[0], replicates, sampled)
 

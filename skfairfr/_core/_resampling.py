@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numba import njit
 
-from skfairfr._core._parallel import n_threads
+from skfairfr._core._parallel import n_threads, over_blocks
 
 MODES = ("images", "identities", "both")
 # Bytes of the multiplicities that a block of resamples may hold.
@@ -109,6 +109,17 @@ class Weights:
         return (unit, self.image if genuine else unit), (pairs.left, pairs.right)
 
 
+@dataclass(frozen=True)
+class Resampling:
+    """How resamples are drawn, and how many."""
+
+    mode: str
+    method: str
+    n_resamples: int
+    entropy: int
+    n_jobs: int | None
+
+
 class Resamples(NamedTuple):
     """The resamples ``start`` to ``stop`` of a mode, as :func:`draw` takes them."""
 
@@ -165,18 +176,21 @@ def draw(images, mode, entropy, start, stop):
     return Weights(identity, image, stop - start, key, known=known)
 
 
-def blocks_of_resamples(images, n_resamples):
-    """Blocks (start, stop) for the workers or threads that compute them.
+def over_resamples(function, shared, images, resampling):
+    """Results of ``function(*shared, resamples)`` for every block of Resamples, in order.
 
     A block holds at most BLOCK_BYTES and MOST_RESAMPLES, but at least FEWEST_RESAMPLES; it is
-    smaller where there would be fewer of them than workers.
+    smaller where there would be fewer of them than workers or threads that compute them.
     """
     least, most = FEWEST_RESAMPLES, MOST_RESAMPLES
     fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most))
-    n_workers = max(n_threads(), effective_n_jobs())
-    size = min(fitting, max(least, -(-n_resamples // n_workers)))
-    starts = range(0, n_resamples, size)
-    return [(s, min(s + size, n_resamples)) for s in starts]
+    n_workers, n = max(n_threads(), effective_n_jobs()), resampling.n_resamples
+    size = min(fitting, max(least, -(-n // n_workers)))
+    seeds = (resampling.mode, resampling.entropy)
+    tasks = [(Resamples(*seeds, s, min(s + size, n)),) for s in range(0, n, size)]
+    sizes = [block.stop - block.start for (block,) in tasks]
+    how = (resampling.n_jobs, "resampling", sizes, shared)
+    return over_blocks(function, tasks, *how)
 
 
 def _draw_images(images, seeds):

@@ -9,9 +9,10 @@ from skfairfr._core._pair_sequences import PairSequence
 from skfairfr._core._resampling import (
     MODES,
     Images,
+    Resampling,
     Weights,
-    blocks_of_resamples,
     draw,
+    over_resamples,
 )
 from tests._core.cases import make_images
 
@@ -172,7 +173,8 @@ def test_blocks_fit_in_memory_and_hold_every_resample_once(
     monkeypatch.setattr(_resampling, "effective_n_jobs", lambda: 1)
     monkeypatch.setattr(_resampling, "BLOCK_BYTES", 10**5)
     for n_resamples in (1, 16, 200, 1000):
-        blocks = blocks_of_resamples(one_person(n_images), n_resamples)
+        asked = Resampling("both", "naive", n_resamples, 0, 1)
+        blocks = over_resamples(lambda b: b[2:], (), one_person(n_images), asked)
         assert [r for block in blocks for r in range(*block)] == [*range(n_resamples)]
         largest = max(stop - start for start, stop in blocks)
         assert largest <= fitting

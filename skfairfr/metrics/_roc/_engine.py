@@ -50,6 +50,7 @@ class Unresolved(NamedTuple):
         )
 
 
+@dataclass(eq=False)
 class Engine:
     """Computes rates, replicates and answers from fitted pairs.
 
@@ -76,25 +77,17 @@ class Engine:
         Whether probes are compared with references.
     """
 
-    def __init__(
-        self,
-        pairs,
-        groups,
-        far_max,
-        resampling=None,
-        method="recentered",
-        confidence_level=0.95,
-        images_named=True,
-    ):
-        self.pairs = pairs
-        self.groups = groups
-        self.far_max = far_max
-        self.resampling = resampling
-        self.method = method
-        self.confidence_level = confidence_level
-        self.images_named = images_named
-        self.question = partial(parse_question, groups)
-        self.two_sides = pairs.images.side is not None
+    pairs: object
+    groups: np.ndarray
+    far_max: float
+    resampling: object = None
+    method: str = "recentered"
+    confidence_level: float = 0.95
+    images_named: bool = True
+
+    def __post_init__(self):
+        self.question = partial(parse_question, self.groups)
+        self.two_sides = self.pairs.images.side is not None
         self._warned_of_estimand = False
 
     # ---- what a question is about ----------------------------------------------------
