@@ -20,6 +20,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
+from skfairfr._core._few_errors import Contrasts, ErrorSums, contrasts
+
 # The least share of people that a correction for estimated rates may leave.
 LEAST_LEFT = 0.3
 # First minus second.
@@ -177,6 +179,73 @@ def ratio_ends(rates, covariance, reach):
     if second > 0 and first / second <= lower:
         return 0.0, lower
     return max(upper, 0.0), np.inf
+
+
+# ---- disparities ---------------------------------------------------------------------
+
+
+def disparity_ratio(sums, people_add, shared, blocks, tail):
+    """Interval of the ratio of two systems' disparities, and its p-value.
+
+    The logarithm of a disparity is the largest of some contrasts of the logarithms of rates.
+    That of the first system is one of them, and that of the second no less than any: so the
+    first over the second is no more than the largest, over all contrasts of the first, of
+    that contrast minus one of the second, whichever. It is chosen on the data, and Bonferroni
+    allows for that. So a largest rate that is large by chance makes neither end too small.
+
+    Parameters
+    ----------
+    sums : tuple of two ErrorSums
+        Of either system, each (n_groups,).
+    people_add, shared : ndarrays, shape (2 * n_groups, 2 * n_groups)
+        Covariance of the logarithms of the rates, of the first system and then of the other:
+        what people add on their own, and what every two do.
+    blocks : sequence of ndarrays, each (n_contrasts, n_groups)
+        The contrasts, some at a time.
+    tail : float in (0, 1)
+        Chance of either end to miss the ratio.
+
+    Returns
+    -------
+    p_value, low, high : float
+    """
+    n_groups, share = sums[0].errors.size, tail / sum(map(len, blocks))
+    both = ErrorSums(*map(np.concatenate, zip(*sums, strict=True)))
+    highs, p_values = [], []
+    for first in (0, 1):
+        # The contrast of the other system that is surely the largest.
+        bounds = [
+            contrasts(sums[1 - first], block).bounds(share)[0] for block in blocks
+        ]
+        place = [int(np.argmax(low)) for low in bounds]
+        best = int(np.argmax([low[k] for low, k in zip(bounds, place, strict=True)]))
+        chosen = blocks[best][place[best]]
+        high = p_value = 0.0
+        for block in blocks:
+            weights = np.tile(-chosen, (len(block), 2))
+            weights[:, first * n_groups :][:, :n_groups] = block
+            found = _paired_contrasts(both, weights, people_add, shared)
+            estimate, error, freedom = found.upper
+            with np.errstate(divide="ignore", invalid="ignore"):
+                below = stdtr(freedom, estimate / error)
+            high = max(high, found.bounds(share)[1].max())
+            p_value = max(p_value, np.nan_to_num(below, nan=1.0).max())
+        highs.append(high)
+        p_values.append(p_value * tail / share)
+    return min(2 * min(p_values), 1.0), 1 / highs[1] if highs[1] else np.inf, highs[0]
+
+
+def _paired_contrasts(sums, weights, people_add, shared):
+    """Contrasts of rates, many of them of the same people."""
+    found, own = contrasts(sums, weights), weights * (sums.errors > 0)
+    people = np.einsum("ci,ij,cj->c", own, people_add, own)
+    varied = np.maximum(people, 0.0) + np.einsum("ci,ij,cj->c", own, shared, own)
+    more = varied - own**2 @ sums.worth().variance
+    sides = (
+        (estimate, np.sqrt(np.maximum(error**2 + more, varied)), freedom)
+        for estimate, error, freedom in (found.lower, found.upper)
+    )
+    return Contrasts(found.value, *sides)
 
 
 # ---- rates pooled over folds ---------------------------------------------------------

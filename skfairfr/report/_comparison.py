@@ -557,17 +557,21 @@ def _judged(changes, confidence_level):
 
 def _disparities(name, roc, first, attributes, points, changes):
     """max / min of either rate at every level."""
-    here, there = (r.by(attributes) for r in (roc, first))
-    attribute, found = " & ".join(attributes), []
+    here, there = (r.by(attributes)._engine for r in (roc, first))
+    systems, attribute, found = PairedSystems(here, there), " & ".join(attributes), []
     for rate in RATES:
-        compared = here.compare(
-            there, points.far, threshold=points.threshold, rate=rate, how="max_min"
-        )
-        values = []
-        for engine in (there._engine, here._engine):
-            question = _question(engine, points, rate, how="max_min")
-            values.append(question.in_shape(engine.points(question)))
-        for level in range(points.size):
+        question = _question(here, points, rate, how="max_min")
+        after = here.points(question)
+        before = there.points(_question(there, points, rate, how="max_min"))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = [before, after, after / before]
+        columns = [*values, *systems.compare_disparities(question, values[-1])]
+        asked = {"threshold": points.threshold, "rate": rate, "how": "max_min"}
+        supported = [
+            r.by(attributes, method="wilson").estimate(points.far, **asked).supported
+            for r in (roc, first)
+        ]
+        for level, row in enumerate(np.argsort(question.order).tolist()):
             at = points_at(points, level)
             of_level = [
                 change
@@ -575,21 +579,19 @@ def _disparities(name, roc, first, attributes, points, changes):
                 if (change.system, change.far, change.threshold) == (name, *at)
                 and change.attribute in (None, attribute)
             ]
-            before, after = (float(v[level]) for v in values)
             everyone = next(
                 c for c in of_level if c.attribute is None and c.rate == "frr"
             )
-            columns = (compared.ratio, compared.ratio_low, compared.ratio_high)
-            fell = columns[2][level] < 1 and _nobody_better(of_level, rate)
+            numbers = [float(column[row]) for column in columns]
+            fell = numbers[-1] < 1 and _nobody_better(of_level, rate)
             # Beyond all scores of a system, and with few errors, intervals say nothing.
-            fell = fell and compared.supported[level]
+            fell = fell and all(of_system[level] for of_system in supported)
             fell = fell and not any(change.reason for change in of_level)
             found.append(
                 DisparityChange(
-                    *(name, attribute, rate, *at, before, after),
-                    *(float(v[level]) for v in (*columns, compared.p_value)),
-                    *(everyone.before, everyone.after),
-                    bool(fell),
+                    *(name, attribute, rate, *at, *numbers[:3], *numbers[4:]),
+                    *(numbers[3], everyone.before, everyone.after),
+                    fell,
                 )
             )
     return found

@@ -725,9 +725,9 @@ class DisparityChange:
     before, after : float
         max / min of the groups' rates, 1 where they are equal; larger is less fair.
     ratio, ratio_low, ratio_high : float
-        After over before, and its interval over the same resamples of people.
+        After over before, and its interval for other people.
     p_value : float
-        On its own, over the same resamples; it is no part of the family.
+        On its own; it is no part of the family, and agrees with the interval.
     frr_before, frr_after : float
         Of everyone: what the disparity costs.
     levelling_down : bool

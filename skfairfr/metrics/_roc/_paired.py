@@ -14,11 +14,13 @@ from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
 from skfairfr._core._error_counts import accepted_by_people
-from skfairfr._core._few_errors import holm
+from skfairfr._core._few_errors import TINY, every_two, holm
 from skfairfr._core._intervals import percentile
 from skfairfr._core._paired import (
+    LEAST_LEFT,
     clumps,
     covariance,
+    disparity_ratio,
     paired_deviates,
     ratio_ends,
     student,
@@ -228,6 +230,45 @@ class PairedSystems:
             *(difference, low, high, p_value), *(ratio, ratio_low, ratio_high)
         )
 
+    def compare_disparities(self, question, ratios):
+        """P-value and ends of the interval of the ratio of two disparities.
+
+        Parameters
+        ----------
+        question : Question
+            About max / min.
+        ratios : ndarray, shape (n_levels,)
+            In the data, first over second.
+
+        Returns
+        -------
+        p_value, low, high : ndarrays, shape (n_levels,)
+            NaN, 0 and infinity where people do not show how the ratio varies.
+        """
+        evidence = [engine.evidence(question) for engine in self.engines]
+        found = np.tile([[np.nan], [0.0], [np.inf]], ratios.size)
+        if None in evidence or evidence[0].scopes != evidence[1].scopes:
+            return found
+        places = range(len(evidence[0].scopes))
+        systems = [
+            _System(engine, of_system, place, question.rate, self._clumps)
+            for engine, of_system in zip(self.engines, evidence, strict=True)
+            for place in places
+        ]
+        tail = (1 - self.engines[0].confidence_level) / 2
+        for row in range(ratios.size):
+            sums = [of_system.sums.rows(row) for of_system in evidence]
+            # One person does not show how a group's rate varies.
+            if np.isnan(ratios[row]) or min(s.people.min() for s in sums) <= 1 + TINY:
+                continue
+            blocks = list(every_two(sums[0]))
+            if blocks:
+                logs = _covariance_of_logs(systems, row)
+                p_value, low, high = disparity_ratio(sums, *logs, blocks, tail)
+                low, high = min(low, ratios[row]), max(high, ratios[row])
+                found[:, row] = p_value, low, high
+        return found
+
 
 def _compared(systems, row, rates, confidence_level, at_levels):
     """P-value, and ends of the intervals of the difference and of the ratio, at a level."""
@@ -301,6 +342,26 @@ def _covariance(systems, row):
     ends, people = 2 if systems[0].rate == "far" else 1, min(people)
     found = covariance(np.array(influence), shared, np.array(single), people, ends)
     return found, max(people - 1, 1.0)
+
+
+def _covariance_of_logs(systems, row):
+    """Covariance of the logarithms of rates: what people add, and every two of them."""
+    ends = 2 if systems[0].rate == "far" else 1
+    influence, together, single = [], [], []
+    for system in systems:
+        evidence, place = system.evidence, system.place
+        people, errors = (
+            evidence.sums.people[row, place],
+            evidence.sums.errors[row, place],
+        )
+        # Deviations from an estimated rate are too small.
+        left = np.sqrt(max(1 - ends / max(people, ends), LEAST_LEFT))
+        influence.append(evidence.with_threshold(place)[row] / left)
+        together.append(system.clumps(row) / left)
+        single.append(evidence.sums.single[row, place] / errors if errors else 0.0)
+    influence, stacked = np.array(influence), sparse.vstack(together, format="csr")
+    shared = (stacked @ stacked.T).toarray()
+    return influence @ influence.T - 2 * shared, shared + np.diag(np.square(single))
 
 
 def asymmetry(engine, question):
