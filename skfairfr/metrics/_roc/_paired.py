@@ -242,7 +242,8 @@ def _compared(systems, row, rates, confidence_level, at_levels):
         return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
     found, freedom = _covariance(systems, row)
     variance = found[0, 0] + found[1, 1] - 2 * found[0, 1]
-    p_value, low, high = student(difference, variance, freedom, confidence_level)
+    p_value, *ends = student(difference, variance, freedom, confidence_level)
+    low, high = np.clip(ends, -1.0, 1.0)  # of shares
     reach = -stdtrit(freedom, (1 - confidence_level) / 2)
     return p_value, low, high, *ratio_ends(rates, found, reach)
 
