@@ -12,7 +12,8 @@ import numpy as np
 
 from skfairfr._core import _rates
 from skfairfr._core._pairs import TailTooShortError
-from skfairfr._core._resampling import Weights, draw, over_resamples
+from skfairfr._core._parallel import over_blocks
+from skfairfr._core._resampling import Weights, blocks_of_resamples, draw
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
 
@@ -134,6 +135,7 @@ def rate_table(pairs, query, resampling):
     table : RateTable
     """
     query = replace(query, copies=resampling.method != "offdiagonal")
+    tasks, sizes = blocks_of_resamples(pairs.images, resampling)
     point = blocks = None
     while blocks is None:
         try:
@@ -142,7 +144,8 @@ def rate_table(pairs, query, resampling):
             needed = set(query.scopes if "far" in query.wanted else ())
             needed.update(() if query.levels is None else query.setters())
             shared = (pairs.for_workers(needed, query.sampled), query)
-            blocks = over_resamples(rates, shared, pairs.images, resampling)
+            arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
+            blocks = over_blocks(rates, *arguments)
         except TailTooShortError as short:
             query = replace(query, sampled=query.sampled | {short.scope})
     centre = point = Rates(*(found[..., 0] for found in point))
@@ -373,7 +376,9 @@ def _equal_error_rates(pairs, scope, resampling, sampled):
         centre = _of_v_statistic(pairs, scope, sampled)
     small = pairs.for_workers((scope,), (scope,) if sampled else ())
     shared = (small, scope, sampled, copies)
-    blocks = over_resamples(_block, shared, pairs.images, resampling)
+    tasks, sizes = blocks_of_resamples(pairs.images, resampling)
+    arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
+    blocks = over_blocks(_block, *arguments)
     replicates = np.concatenate(blocks)
     return EqualErrorRates(rate[0], centre, threshold[0], replicates, sampled)
 

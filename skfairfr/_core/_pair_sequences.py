@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numba import njit
 
+from skfairfr._core._resampling import smallest
+
 # Bytes of running sums that a sequence keeps.
 KEPT_BYTES = 2**24
 
@@ -75,14 +77,26 @@ class PairSequence:
             None is the data: every image once.
         images : Images, default=None
         genuine : bool, default=False
-            Whether the two images of a pair are of one person, who is drawn once.
+            Whether the two images of a pair are of one person, who is drawn once: it
+            weighs v_k w_i w_j, and other pairs v_k w_i v_l w_j.
         """
         if weights is None or weights.identity is weights.image is None:
             return RunningSums(len(self), self.base)
         if weights.block in self._sums:
             return self._sums[weights.block]
-        of_pairs = weights.of_pairs(images, self, genuine)
-        sums = RunningSums(len(self), self.base, *of_pairs)
+        ends, own = (self.left, self.right), weights.image
+        if own is None:
+            ends, own = self.identities(images), weights.identity
+            other = own
+            if genuine:
+                other = np.ones((1, weights.n_resamples), dtype=own.dtype)
+                ends = (ends[0], np.zeros_like(ends[0]))
+        else:
+            if weights.identity is not None:
+                people = weights.identity[images.identity].astype(np.int64)
+                own = smallest(people * own)
+            other = weights.image if genuine else own
+        sums = RunningSums(len(self), self.base, (own, other), ends)
         kept = sum(known.n_bytes for known in list(self._sums.values()))
         if weights.block is not None and kept + sums.n_bytes <= KEPT_BYTES:
             self._sums[weights.block] = sums

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numba import njit
 
-from skfairfr._core._parallel import n_threads, over_blocks
+from skfairfr._core._parallel import n_threads
 
 MODES = ("images", "identities", "both")
 # Bytes of the multiplicities that a block of resamples may hold.
@@ -92,22 +92,6 @@ class Weights:
     sums: dict = field(default_factory=dict, compare=False, repr=False)
     known: dict = field(default_factory=dict, compare=False, repr=False)
 
-    def of_pairs(self, images, pairs, genuine):
-        """Unit weights, and the units of pairs, whose weight is v_k w_i v_l w_j.
-
-        That of ``genuine`` ones is v_k w_i w_j.
-        """
-        if self.image is None:
-            people, unit = pairs.identities(images), self.identity
-            if not genuine:
-                return (unit, unit), people
-            one = np.ones((1, self.n_resamples), dtype=unit.dtype)
-            return (unit, one), (people[0], np.zeros_like(people[0]))
-        unit = self.image
-        if self.identity is not None:
-            unit = _smallest(self.identity[images.identity].astype(np.int64) * unit)
-        return (unit, self.image if genuine else unit), (pairs.left, pairs.right)
-
 
 @dataclass(frozen=True)
 class Resampling:
@@ -164,9 +148,9 @@ def draw(images, mode, entropy, start, stop):
             for r, seed in enumerate(streams[0]):
                 picks = np.random.default_rng(seed).integers(0, n_drawn, n_drawn)
                 identity[r, :n_drawn] = np.bincount(picks, minlength=n_drawn)
-            identity = _smallest(identity.T)
+            identity = smallest(identity.T)
         if mode in ("images", "both"):
-            image = _smallest(_draw_images(images, streams[1]).T)
+            image = smallest(_draw_images(images, streams[1]).T)
         drawn = sum(array.nbytes for array in (identity, image) if array is not None)
         kept = sum(size for *_, size in list(images.drawn.values()))
         if kept + drawn > KEPT_BYTES:
@@ -176,8 +160,8 @@ def draw(images, mode, entropy, start, stop):
     return Weights(identity, image, stop - start, key, known=known)
 
 
-def over_resamples(function, shared, images, resampling):
-    """Results of ``function(*shared, resamples)`` for every block of Resamples, in order.
+def blocks_of_resamples(images, resampling):
+    """Blocks of Resamples as tasks of ``over_blocks``, and how many resamples each has.
 
     A block holds at most BLOCK_BYTES and MOST_RESAMPLES, but at least FEWEST_RESAMPLES; it is
     smaller where there would be fewer of them than workers or threads that compute them.
@@ -188,9 +172,7 @@ def over_resamples(function, shared, images, resampling):
     size = min(fitting, max(least, -(-n // n_workers)))
     seeds = (resampling.mode, resampling.entropy)
     tasks = [(Resamples(*seeds, s, min(s + size, n)),) for s in range(0, n, size)]
-    sizes = [block.stop - block.start for (block,) in tasks]
-    how = (resampling.n_jobs, "resampling", sizes, shared)
-    return over_blocks(function, tasks, *how)
+    return tasks, [block.stop - block.start for (block,) in tasks]
 
 
 def _draw_images(images, seeds):
@@ -214,7 +196,7 @@ def _count_picks(u, size, order, first, counts):
         counts[order[first[i] + np.int64(u[i] * size[i])]] += 1
 
 
-def _smallest(multiplicities):
+def smallest(multiplicities):
     """uint8 where the multiplicities fit, for the running sums' fast path."""
     fits = multiplicities.size == 0 or multiplicities.max() <= np.iinfo(np.uint8).max
     return multiplicities.astype(np.uint8 if fits else np.float64, order="C")

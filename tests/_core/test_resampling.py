@@ -11,8 +11,8 @@ from skfairfr._core._resampling import (
     Images,
     Resampling,
     Weights,
+    blocks_of_resamples,
     draw,
-    over_resamples,
 )
 from tests._core.cases import make_images
 
@@ -130,16 +130,14 @@ def test_multiplicities_beyond_a_byte_become_floats(mode, n, dtype, monkeypatch)
     assert drawn[:2].tolist() == [[n, n], [0, 0]]
 
 
-@pytest.mark.parametrize(("times", "dtype"), [(51, np.uint8), (52, np.float64)])
-def test_products_of_multiplicities_do_not_wrap(times, dtype):
+@pytest.mark.parametrize("times", [51, 52])
+def test_products_of_multiplicities_do_not_wrap(times):
     images = Images(np.zeros(2, np.int32), np.zeros(2, np.int32), None, 1, 1)
     weights = Weights(
-        np.array([[5]], dtype=np.uint8), np.array([[times], [0]], dtype=np.uint8), 1
+        np.array([[5]], dtype=np.uint8), np.array([[times], [1]], dtype=np.uint8), 1
     )
     pair = PairSequence(np.zeros(1), np.array([0]), np.array([1]))
-    unit = weights.of_pairs(images, pair, False)[0][0]
-    assert unit.dtype == dtype
-    assert unit.tolist() == [[5 * times], [0]]
+    assert pair.weighed(weights, images).total() == 25 * times
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -151,14 +149,15 @@ def test_units_multiply_to_the_weight_of_a_pair(kind, mode):
     same = images.identity[left] == images.identity[right]
     left, right = (i[same if kind == "genuine" else ~same] for i in (left, right))
     pairs = PairSequence(np.zeros(left.size), left, right)
-    unit, units = weights.of_pairs(images, pairs, kind == "genuine")
+    sums = pairs.weighed(weights, images, genuine=kind == "genuine")
     v, w = weights.identity, weights.image
     v = np.ones((7, weights.n_resamples)) if v is None else v.astype(float)
     w = np.ones((images.identity.size, 1)) if w is None else w.astype(float)
     expected = v[images.identity[left]] * w[left] * w[right]
     if kind == "impostors":
         expected = expected * v[images.identity[right]]
-    found = unit[0][units[0]].astype(float) * unit[1][units[1]]
+    places = np.repeat(np.arange(left.size + 1)[:, None], 4, axis=1)
+    found = np.diff(sums.before(places), axis=0)
     assert_array_equal(found, expected)
 
 
@@ -174,7 +173,9 @@ def test_blocks_fit_in_memory_and_hold_every_resample_once(
     monkeypatch.setattr(_resampling, "BLOCK_BYTES", 10**5)
     for n_resamples in (1, 16, 200, 1000):
         asked = Resampling("both", "naive", n_resamples, 0, 1)
-        blocks = over_resamples(lambda b: b[2:], (), one_person(n_images), asked)
+        tasks, sizes = blocks_of_resamples(one_person(n_images), asked)
+        blocks = [block[2:] for (block,) in tasks]
+        assert sizes == [stop - start for start, stop in blocks]
         assert [r for block in blocks for r in range(*block)] == [*range(n_resamples)]
         largest = max(stop - start for start, stop in blocks)
         assert largest <= fitting
