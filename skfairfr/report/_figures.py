@@ -22,8 +22,14 @@ from skfairfr.metrics import (
     SimilarityROCDisplay,
 )
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._from_roc import default_levels, score_range
+from skfairfr.metrics._plot._from_roc import (
+    both_rates,
+    curves_of,
+    default_levels,
+    score_range,
+)
 from skfairfr.metrics._plot._groups import name_rows, offset, panel_height
+from skfairfr.metrics._plot._thresholds import histograms
 from skfairfr.report._notes import collecting, short_place
 from skfairfr.report._policy import limits_of
 from skfairfr.utils._errors import refused
@@ -147,16 +153,20 @@ class _Drawn:
     def __init__(self, audited, audit, names, bands):
         self.audited, self.names, self.bands = audited, names, bands
         self.distance = bool(audit.settings.get("distance"))
+        # Intervals are those of the tables, which need no resamples.
+        self.roc_once = audited.roc.by(n_resamples=1)
         # Of the levels of curves every second one, which a reader tells apart.
         self.far = default_levels(audited.roc)[::2]
-        over_far = audit.curves.threshold[::2]
-        grid = np.unique(np.append(over_far, audited.points.threshold))
+        self.over_far = audit.curves.threshold[::2]
+        grid = np.unique(np.append(self.over_far, audited.points.threshold))
         if grid.size < 3:
             grid = np.unique(np.append(grid, np.linspace(*score_range(audited.roc), 9)))
-        self.grid, self.along = grid, audited.along(grid)
-        self.order = np.searchsorted(grid, over_far)
+        self.grid = grid
+        self.rates, self.beyond = both_rates(
+            self.roc_once, audited.labels, threshold=grid
+        )
+        self.histograms = histograms(self.roc_once, audited.labels)
         self.places = [level.rates[0].far.value for level in audit.levels]
-        self.beyond = self.along["far"].sampled
         self.far_max = audited.roc.far_max if self.beyond.any() else None
 
     def groups(self, rows):
@@ -169,20 +179,19 @@ class _Drawn:
             options = {"groups": self.groups(rows), "band": "simultaneous"}
             SimilarityROCDisplay.from_roc(self.audited.roc, ax=ax, **options)
         else:
-            found = self.along["frr"].fields(rows, self.order)
-            found |= dict.fromkeys(("band_low", "band_high"))
-            found |= {"frr": found.pop("value"), "groups": self.groups(rows)}
-            found |= {"far": self.far, "far_max": self.far_max}
-            SimilarityROCDisplay(**found).plot(ax)
+            order = np.searchsorted(self.grid, self.over_far)
+            frr, *ends = (
+                self.rates[f"frr{field}"][np.ix_(rows, order)]
+                for field in ("", "_low", "_high", "_supported")
+            )
+            found = dict(zip(("low", "high", "supported"), ends, strict=True))
+            found |= {"groups": self.groups(rows), "far_max": self.far_max}
+            SimilarityROCDisplay(far=self.far, frr=frr, **found).plot(ax)
         self._mark(ax, self.places, above=True)
 
     def error_rates(self, ax, rows):
         """Both rates over thresholds."""
-        columns = {}
-        for rate, found in self.along.items():
-            fields = found.fields(rows, slice(None))
-            columns[rate] = fields.pop("value")
-            columns |= {f"{rate}_{name}": values for name, values in fields.items()}
+        columns = {name: values[rows] for name, values in self.rates.items()}
         if self.beyond.any():
             columns["sampled_to"] = float(self.grid[self.beyond].max())
         columns |= {"groups": self.groups(rows), "distance": self.distance}
@@ -191,22 +200,18 @@ class _Drawn:
 
     def scores(self, ax, rows):
         """Histograms of both kinds of pairs."""
-        edges, densities = self.audited.densities
-        columns = {"groups": self.groups(rows), "distance": self.distance}
-        for kind, rate in (("genuine", "frr"), ("impostor", "far")):
-            columns[kind] = densities[rate][rows]
-            columns[f"n_{kind}"] = self.audited.n_pairs[rate][rows]
+        edges, of_groups = self.histograms
+        columns = {name: values[rows] for name, values in of_groups.items()}
+        columns |= {"groups": self.groups(rows), "distance": self.distance}
         ScoreHistogramDisplay(edges=edges, **columns).plot(ax)
         self._mark(ax, self.audited.points.threshold)
 
     def disparity(self, ax):
         """The largest over the smallest rate, of either."""
-        found = [self.along[rate].largest_ratio() for rate in RATES]
-        fields = {n: np.stack([f[n][self.order] for f in found]) for n in found[0]}
-        fields |= dict.fromkeys(("band_low", "band_high", "normalized_uncertainty"))
-        curves = tuple((rate, "max_min") for rate in RATES)
-        fields |= {"curves": curves, "far": self.far, "far_max": self.far_max}
-        DisparityCurveDisplay(**fields).plot(ax)
+        questions = [{"rate": rate, "how": "max_min"} for rate in RATES]
+        found, _ = curves_of(self.roc_once, questions, threshold=self.over_far)
+        found["curves"] = tuple((rate, "max_min") for rate in RATES)
+        DisparityCurveDisplay(far=self.far, far_max=self.far_max, **found).plot(ax)
         self._mark(ax, self.places, above=True)
 
     def _mark(self, ax, places, above=False):

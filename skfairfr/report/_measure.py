@@ -1,7 +1,6 @@
 """The numbers of an audit: rates, disparities and findings from a fitted SimilarityROC."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -9,15 +8,13 @@ import numpy as np
 from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
 from skfairfr.metrics import (
     Reason,
-    disparity,
     fairness_discrepancy_rate,
     garbe,
     inequity_rate,
 )
-from skfairfr.metrics._plot._from_roc import default_levels, score_range
+from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.metrics._roc._engine import Question
-from skfairfr.metrics._roc._estimates import support_of
-from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
+from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.report._notes import collecting, in_words
 from skfairfr.report._records import (
     Curves,
@@ -141,52 +138,6 @@ def chosen_thresholds(roc, far, operating_point="overall"):
             threshold = shortest_between(rejected, accepted)
         found.append(threshold)
     return np.array(found)
-
-
-@dataclass(frozen=True)
-class Along:
-    """A rate of everyone and of every group over thresholds.
-
-    Attributes
-    ----------
-    threshold : ndarray, shape (n_thresholds,)
-    value, low, high : ndarrays, shape (n_groups, n_thresholds)
-        Everyone first; nan without the pairs.
-    supported : ndarray of bool, shape (n_groups, n_thresholds)
-    sampled : ndarray of bool, shape (n_thresholds,)
-        Where not all pairs were counted.
-    compared : list of ComparedGroups, shape (n_thresholds,)
-        None where no group has pairs.
-    tail : float
-        Chance of either end of an interval to miss.
-    """
-
-    threshold: np.ndarray
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    supported: np.ndarray
-    sampled: np.ndarray
-    compared: list
-    tail: float
-
-    def fields(self, rows, order):
-        """Values, ends and support of some groups, thresholds in some order."""
-        names = ("value", "low", "high", "supported")
-        return {name: getattr(self, name)[rows][:, order] for name in names}
-
-    def largest_ratio(self):
-        """The largest over the smallest rate, its ends and support, each (n_thresholds,)."""
-        value = np.array([disparity(rates, "max_min") for rates in self.value[1:].T])
-        ends = [
-            (np.nan, np.nan) if one is None else one.largest_ratio(self.tail)[:2]
-            for one in self.compared
-        ]
-        low, high = np.array(ends).T
-        # No bound holds a value of no errors.
-        low, high = np.fmin(low, value), np.fmax(high, value)
-        supported = self.supported[1:].all(axis=0)
-        return {"value": value, "low": low, "high": high, "supported": supported}
 
 
 class AuditedROC:
@@ -354,78 +305,6 @@ class AuditedROC:
             columns = {rate: self._by_group(rate, threshold) for rate in RATES}
         return Curves(tuple(self.labels), threshold, **columns)
 
-    def along(self, threshold):
-        """Both rates of everyone and of every group over thresholds, with intervals.
-
-        Parameters
-        ----------
-        threshold : ndarray, shape (n_thresholds,)
-
-        Returns
-        -------
-        along : dict of str -> Along
-            Of either rate.
-        """
-        with collecting([]):
-            return {rate: self._along(rate, threshold) for rate in RATES}
-
-    def _along(self, rate, threshold):
-        engine, tail = self.roc._engine, (1 - self.roc.confidence_level) / 2
-        value, of_groups = self._by_group(rate, threshold), None
-        low, high = np.full((2, *value.shape), np.nan)
-        supported, sampled = np.zeros((2, *value.shape), dtype=bool)
-        for row, question, evidence in self._evidence_of_each(rate, threshold):
-            if row:
-                of_groups, order = evidence, question.order
-            place = place_of(evidence, question.scope)
-            ends = (end[:, place] for end in evidence.bounds(tail))
-            low[row], high[row] = map(question.in_shape, ends)
-            sampled[row] = question.in_shape(
-                np.array([question.scope in scopes for scopes in evidence.sampled])
-            )
-            for part in (False, True):
-                places = np.flatnonzero(sampled[row] == part)
-                support = support_of(
-                    engine.pairs, rate, question.scope, threshold[places], part
-                )
-                supported[row, places] = [
-                    not support.reasons(place, ()) for place in range(places.size)
-                ]
-        compared = [None] * threshold.size
-        if of_groups is not None:
-            for level, place in enumerate(order.tolist()):
-                compared[place] = ComparedGroups(of_groups, level)
-        found = threshold, value, low, high, supported, sampled.any(axis=0)
-        return Along(*found, compared, tail)
-
-    @cached_property
-    def densities(self):
-        """Edges of bins of scores, and both kinds of pairs of every group in each.
-
-        Returns
-        -------
-        edges : ndarray, shape (n_bins + 1,)
-        densities : dict of str -> ndarray, shape (n_groups, n_bins)
-            Of impostor pairs by "far" and of genuine pairs by "frr", everyone first: the
-            share at or above an edge is a FAR, the share below it an FRR.
-        """
-        n_bins = int(np.clip(2 * np.sqrt(self.n_pairs["frr"][0]), 20, 60))
-        edges = np.linspace(*score_range(self.roc), n_bins + 1)
-        with collecting([]):
-            for _ in range(2):  # bins at the ends that nobody is in are left out
-                found = {rate: self._by_group(rate, edges) for rate in RATES}
-                shares = {"far": -np.diff(found["far"]), "frr": np.diff(found["frr"])}
-                held = sum(
-                    np.nan_to_num(share).sum(axis=0) for share in shares.values()
-                )
-                filled = np.flatnonzero(held > 0)
-                if filled.size in (0, n_bins):
-                    break
-                edges = np.linspace(edges[filled[0]], edges[filled[-1] + 1], n_bins + 1)
-        # Differences of running shares may be negative by rounding.
-        width = np.diff(edges)
-        return edges, {r: np.maximum(s, 0) / width for r, s in shares.items()}
-
     def _question(self, rate, scope, threshold, how=None):
         """A question about thresholds; what it is made of was checked before."""
         threshold = np.asarray(threshold, dtype=np.float64)
@@ -447,13 +326,6 @@ class AuditedROC:
         """None, which is everyone, and the scope of every group."""
         return [None, *((g, g) for g in range(len(self.labels) - 1))]
 
-    def _evidence_of_each(self, rate, threshold):
-        """Row, question and evidence of everyone and of every group that has the pairs."""
-        for row, scope in enumerate(self._scopes()):
-            if self.n_pairs[rate][row]:
-                question = self._question(rate, scope, threshold)
-                yield row, question, self.roc._engine.evidence(question)
-
     def _group_rates(self, rate, in_short):
         """Figures, numbers of errors and what those are worth, of every group and level.
 
@@ -470,13 +342,15 @@ class AuditedROC:
         for row in np.flatnonzero(self.n_pairs[rate]).tolist():
             estimate = self._estimate("overall", rate=rate, group=self.labels[row])
             figures[row] = figures_of(estimate)
-            if not in_short:
-                scope = self._scopes()[row]
-                errors[row] = self._points(rate, scope, threshold)[1].tolist()
-        if in_short or unnamed:
-            return figures, errors, worth
-        for row, question, evidence in self._evidence_of_each(rate, threshold):
-            sums = evidence.sums.columns(place_of(evidence, question.scope))
+            if in_short:
+                continue
+            scope = self._scopes()[row]
+            errors[row] = self._points(rate, scope, threshold)[1].tolist()
+            if unnamed:
+                continue
+            question = self._question(rate, scope, threshold)
+            evidence = self.roc._engine.evidence(question)
+            sums = evidence.sums.columns(place_of(evidence, scope))
             ends = 2 if rate == "far" else 1
             columns = sums.effective_errors, sums.effective_people(ends)
             columns = (question.in_shape(column).tolist() for column in columns)

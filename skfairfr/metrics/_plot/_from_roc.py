@@ -1,6 +1,6 @@
 """From a fitted SimilarityROC to curves, and default levels, groups and thresholds.
 
-These functions use public methods only, and change nothing of what is fitted. Drawing lives
+These functions change nothing of what is fitted. Drawing lives
 in the displays and in ``_style``.
 """
 
@@ -75,9 +75,9 @@ class OverLevels(FromEstimatorMixin):
     far: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    band_low: np.ndarray
-    band_high: np.ndarray
     supported: np.ndarray
+    band_low: np.ndarray | None = None
+    band_high: np.ndarray | None = None
     operating_point: str = "overall"
     name: str | None = None
     far_max: float | None = None
@@ -175,6 +175,12 @@ def curves_of(roc, questions, *, far=None, threshold=None, bands=False):
     fields = INTERVAL + BANDS * bands
     curves = {f: np.stack([getattr(a, f) for a in answers]) for f in fields}
     return curves, np.any([is_sampled(answer) for answer in answers], axis=0)
+
+
+def rates_at(roc, threshold, rate, group):
+    """A rate at thresholds, (n_thresholds,), without an interval; nan without the pairs."""
+    question = roc._engine.question(None, threshold, rate, group, None, "overall")
+    return question.in_shape(roc._engine.points(question))
 
 
 def over_levels(roc, questions, far, operating_point):
