@@ -49,7 +49,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
-from skfairfr.utils._errors import kind_of_value, plain, refused
+from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import check_container, check_seed
 from skfairfr.utils._words import percent, printable
 
@@ -296,9 +296,8 @@ def audit_data(
     asked = settle(policy, data, *given)
     data = asked.data
     measured = average, impostors, plain(n_resamples), asked.confidence_level
-    options, reading = AuditOptions(*measured, n_jobs, random_state), data.reading
-    is_distance = reading is not None and reading.options["distance"]
-    points = Points.of(asked.far, asked.threshold, is_distance)
+    options = AuditOptions(*measured, n_jobs, random_state)
+    points = Points.of(asked.far, asked.threshold, data.is_distance)
     chosen = all_combinations(tuple(data.columns))
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
@@ -307,8 +306,7 @@ def audit_data(
     far_max = choose_far_max(data.people().size, points.far)
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [INDEPENDENT] if data.independent else []
-    notes += [] if reading is None else list(reading.notes)
-    notes += similar_labels(groups, chosen)
+    notes += data.notes + similar_labels(groups, chosen)
     audits = []
     n_steps = 2 + (threshold_from is not None) + len(names) * (6 if figures else 1)
     with show_progress(progress, n_steps):
@@ -429,8 +427,7 @@ def points_on(threshold_from, data, points, options):
             threshold = chosen_thresholds(roc, points.far)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
-    notes = [] if other.reading is None else list(other.reading.notes)
-    notes += notes_of(warnings)
+    notes = other.notes + notes_of(warnings)
     return replace(points, threshold=threshold, set_on="other data"), notes
 
 
@@ -648,7 +645,7 @@ def _settings_of(data, points, asked, options, threshold_from):
     return found | {
         "sha256": data.reading.sha256,
         "domain": data.reading.options["domain"],
-        "distance": data.reading.options["distance"],
+        "distance": data.is_distance,
         "threshold_from": None if threshold_from is None else os.fspath(threshold_from),
     }
 
@@ -660,7 +657,9 @@ def _other_data(threshold_from, data, attributes):
         raise refused("threshold_from", threshold_from, problem, remedy)
 
     is_path = isinstance(threshold_from, str | os.PathLike)
-    if is_path and data.reading is None:
+    if not is_path:
+        check_data(threshold_from)
+    elif data.reading is None:
         refuse(
             f"{os.fspath(threshold_from)!r} can only be read as the audited data were, and "
             "these are arrays;",
@@ -668,11 +667,6 @@ def _other_data(threshold_from, data, attributes):
         )
     kinds = {True: "scored pairs", False: "embeddings"}
     audited = isinstance(data, PairData)
-    if not is_path and not isinstance(threshold_from, EmbeddingData | PairData):
-        refuse(
-            f"must be data of the kind that is audited; got {kind_of_value(threshold_from)}:",
-            f"give {'a PairData' if audited else 'an EmbeddingData'}.",
-        )
     pairs = (
         holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData)
     )
@@ -686,14 +680,6 @@ def _other_data(threshold_from, data, attributes):
         options = data.reading.options | {"labels": None}
         other = read_data(threshold_from, attributes, **options)
         return other if audited else replace(other, similarity=data.similarity)
-    check_data(threshold_from)
-    for name in attributes:
-        if name not in threshold_from.columns:
-            refuse(
-                f"has no column {name!r}, by whose groups impostors='same_group' sets the "
-                "threshold;",
-                "give it the columns of the audited data.",
-            )
     ways = [getattr(part, "similarity", "cosine") for part in (threshold_from, data)]
     if ways[0] is not ways[1] and not ways[0] == ways[1]:
         refuse(

@@ -5,7 +5,7 @@ these comparisons are judged as one family.
 """
 
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain, product, repeat
 
 import numpy as np
 
@@ -154,10 +154,7 @@ def compare_systems(
     data = (before, after, *more)
     _check_all(data)
     names = _names_of(data, names)
-    _check_people(data, names)
-    reading = before.reading
-    is_distance = reading is not None and reading.options["distance"]
-    points = Points.of(far, threshold, is_distance)
+    points = Points.of(far, threshold, before.is_distance)
     common, left_out = overlap(data, names)
     chosen = all_combinations(tuple(before.columns))
     check_one_threshold(impostors, chosen[-1], "compare by them")
@@ -167,7 +164,7 @@ def compare_systems(
     check_seed(random_state)
     far_max = choose_far_max(common[0].people().size, points.far)
     points = replace(points, far_max=far_max)
-    notes = [n for one in data if one.reading is not None for n in one.reading.notes]
+    notes = [note for one in data for note in one.notes]
     notes += similar_labels(groups, chosen)
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
@@ -187,7 +184,7 @@ def compare_systems(
             later = tuple(zip(names[1:], rocs[1:], strict=True))
             changes = _all_changes(names, rocs, chosen, points)
             changes = _judged(changes, options.confidence_level)
-            changes = _without_gains(changes, measured, points, is_distance)
+            changes = _without_gains(changes, measured, points, before.is_distance)
             notes += dict.fromkeys(change.reason for change in changes)
             disparities = [
                 found
@@ -200,7 +197,7 @@ def compare_systems(
     embedded = isinstance(before, EmbeddingData)
     found = SystemsComparison(
         tuple(names),
-        options.settings() | _settings_of(points, is_distance, data, names),
+        options.settings() | _settings_of(points, data, names),
         int(np.unique(common[0].people()).size),
         len(common[0].y if embedded else common[0].y_score),
         left_out,
@@ -215,18 +212,21 @@ def compare_systems(
     return _withheld(found, [reason_to_withhold(warnings) for _, warnings in fits])
 
 
-def _arguments(data):
-    """What gave each system."""
-    return [NAMES[min(position, 1)] for position in range(len(data))]
-
-
 def _check_all(data):
-    """Raise, naming the argument, unless all systems are data to audit."""
-    for argument, one in zip(_arguments(data), data, strict=True):
+    """Raise, naming the argument, unless all systems are data whose people are known."""
+    for argument, one in zip(chain(NAMES, repeat("after")), data, strict=False):
         try:
             check_data(one)
         except ValueError as error:
             raise restated(error, argument, one) from None
+        if one.independent:
+            raise refused(
+                argument,
+                one,
+                "says which pairs are genuine, and not whom they show, so that systems "
+                "cannot be compared person by person;",
+                "name the people of both images with identity_1 and identity_2.",
+            )
 
 
 def _names_of(data, names):
@@ -246,19 +246,6 @@ def _names_of(data, names):
             "Give each system a name of its own.",
         )
     return names
-
-
-def _check_people(data, names):
-    """Raise where nobody is known, by whom two systems could be compared."""
-    for argument, one, name in zip(_arguments(data), data, names, strict=True):
-        if one.independent:
-            raise refused(
-                argument,
-                name,
-                f"{name!r} says which pairs are genuine, and not whom they show, so that "
-                "systems cannot be compared person by person;",
-                "name the people of both images with identity_1 and identity_2.",
-            )
 
 
 # ---- what systems have in common -----------------------------------------------------
@@ -408,13 +395,13 @@ def _withheld(found, codes):
     )
 
 
-def _settings_of(points, is_distance, data, names):
+def _settings_of(points, data, names):
     """Operating points, the scale of scores, and digests of files."""
     found = {
         name: None if values is None else values.tolist()
         for name, values in (("far", points.far), ("threshold", points.threshold))
     }
-    if is_distance:
+    if data[0].is_distance:
         found["distance"] = True
     read = [(name, one.reading) for name, one in zip(names, data, strict=True)]
     sha256 = {name: reading.sha256 for name, reading in read if reading is not None}

@@ -111,8 +111,24 @@ class Attempts:
     columns: dict = field(repr=False)
 
 
+class _Data:
+    """What either kind of data says of the file that it was read from, if it was."""
+
+    reading = None
+
+    @property
+    def is_distance(self):
+        """Whether scores were read as distances."""
+        return self.reading is not None and bool(self.reading.options["distance"])
+
+    @property
+    def notes(self):
+        """What looks like a mistake in the file, a list."""
+        return [] if self.reading is None else list(self.reading.notes)
+
+
 @dataclass(frozen=True, eq=False)
-class EmbeddingData:
+class EmbeddingData(_Data):
     """Embeddings to audit.
 
     Attributes
@@ -294,7 +310,7 @@ class EmbeddingData:
 
 
 @dataclass(frozen=True, eq=False)
-class PairData:
+class PairData(_Data):
     """Scored pairs of images to audit.
 
     Attributes
@@ -926,24 +942,21 @@ def check_about(about):
 
 def columns_of(sensitive_features, attribute, of_pairs=False):
     """Name -> labels as callers give them, and whether they came with their names."""
-    native = nw.from_native(sensitive_features, pass_through=True)
-    empty = isinstance(sensitive_features, dict) and not sensitive_features
-    if isinstance(native, nw.DataFrame):
-        empty = not native.columns
-    if sensitive_features is None or empty:
-        problem = "is None" if sensitive_features is None else "has no column"
+    if sensitive_features is None:
+        columns, problem = {}, "is None"
+    else:
+        columns = (_of_both if of_pairs else _by_name)(sensitive_features)
+        problem = "has no column"
+    if not columns:
         raise refused(
             "sensitive_features",
             sensitive_features,
             f"{problem}, and an audit compares the groups of one attribute at least;",
             "give the group of each image.",
         )
-    columns = (pair_columns if of_pairs else named_columns)(sensitive_features)
-    if columns is None:
-        labels, name = sensitive_features, name_of
-        if of_pairs:
-            labels, name = groups_of_both(labels, "sensitive_features"), name_of_both
-        return {attribute or name(labels) or UNNAMED: labels}, False
+    if not isinstance(sensitive_features, dict) and len(columns) == 1:
+        ((name, labels),) = columns.items()
+        return {attribute or name or UNNAMED: labels}, False
     if attribute is not None:
         raise refused(
             "attribute",
@@ -955,32 +968,40 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
     return columns, True
 
 
-def named_columns(sensitive_features):
-    """Name -> labels of a dict or of a frame with several columns; None of other labels."""
-    if isinstance(sensitive_features, dict):
-        return {str(name): labels for name, labels in sensitive_features.items()}
-    native = nw.from_native(sensitive_features, pass_through=True)
-    if isinstance(native, nw.DataFrame) and len(native.columns) > 1:
-        return {str(name): native[name] for name in native.columns}
-    return None
-
-
-def name_of(labels):
-    """Name of a series, or of the one column of a frame; empty of other labels."""
+def _by_name(labels):
+    """Name -> labels of a dict, a frame or a series; labels without a name have an empty one."""
+    if isinstance(labels, dict):
+        return {str(name): column for name, column in labels.items()}
     native = nw.from_native(labels, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
-        return str(native.columns[0])
+        return {str(name): native[name] for name in native.columns}
     name = native.name if isinstance(native, nw.Series) else None
-    return "" if name is None else str(name)
+    return {"" if name is None else str(name): labels}
 
 
-def name_of_both(both):
-    """The name of two columns: that of both, or NAME of NAME_1 and NAME_2; else empty."""
-    first, second = map(name_of, both)
-    if first == second:
-        return first
-    stem = first.removesuffix("_1")
-    return stem if (first, second) == (f"{stem}_1", f"{stem}_2") else ""
+def _of_both(sensitive_features):
+    """The same of both images of each pair: two columns a name."""
+    if isinstance(sensitive_features, dict):
+        return {
+            str(name): groups_of_both(both, f"sensitive_features[{name!r}]")
+            for name, both in sensitive_features.items()
+        }
+    both = groups_of_both(sensitive_features, "sensitive_features")
+    first, second = map(_by_name, both)
+    if len(first) == len(second) == 1:
+        # Of NAME_1 and NAME_2 the name is NAME.
+        (one,), (other,) = first, second
+        stem = one.removesuffix("_1")
+        shared = stem if (one, other) == (f"{stem}_1", f"{stem}_2") else ""
+        return {one if one == other else shared: (first[one], second[other])}
+    if list(first) != list(second):
+        raise refused(
+            "sensitive_features",
+            sensitive_features,
+            "must have the same columns for the first and the second image of a pair;",
+            "give two frames with columns of the same names.",
+        )
+    return {name: (first[name], second[name]) for name in first}
 
 
 def check_people(identities, y_true):
@@ -993,27 +1014,6 @@ def check_people(identities, y_true):
             f"and y_true {given};",
             "give whom the images show or, where no person is known, y_true alone.",
         )
-
-
-def pair_columns(sensitive_features):
-    """Name -> labels of both images; None where labels come without names."""
-    if isinstance(sensitive_features, dict):
-        return {
-            str(name): groups_of_both(both, f"sensitive_features[{name!r}]")
-            for name, both in sensitive_features.items()
-        }
-    both = groups_of_both(sensitive_features, "sensitive_features")
-    first, second = map(named_columns, both)
-    if first is None and second is None:
-        return None
-    if first is None or second is None or list(first) != list(second):
-        raise refused(
-            "sensitive_features",
-            sensitive_features,
-            "must have the same columns for the first and the second image of a pair;",
-            "give two frames with columns of the same names.",
-        )
-    return {name: (first[name], second[name]) for name in first}
 
 
 def groups_of_both(values, name):

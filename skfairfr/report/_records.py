@@ -503,16 +503,9 @@ class Report:
         -------
         text : str
         """
-        record = {
-            "schema_version": SCHEMA_VERSION,
-            **about,
-            "about": self.about,
-            "audits": self.audits,
-            "crossings": self.crossings,
-            "checks": self.checks,
-        }
-        record = in_iso(in_given_scale(plain_form(record), self.audits[0].settings))
-        return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
+        names = ("about", "audits", "crossings", "checks")
+        record = {name: getattr(self, name) for name in names}
+        return _to_json(SCHEMA_VERSION, about, record, self.audits[0].settings)
 
     def to_text(self, source=None):
         """A table for a terminal: ASCII of at most 100 columns.
@@ -579,7 +572,14 @@ class Report:
         -------
         xml : str
         """
-        return audit_to_junit(self)
+        cases = []
+        for check in self.checks:
+            kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
+            at = short_place(check, self.audits[0])
+            name = f"{check.name} {check.limit:g} at {at}"
+            said = _documents.check_sentence(check, self)
+            cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
+        return _suite("skfairfr audit", cases)
 
     def to_card(self, source=None):
         """A section of a model card, in Markdown: the page cut to what was found.
@@ -873,16 +873,9 @@ class SystemsComparison:
         -------
         text : str
         """
-        record = {
-            "schema_version": COMPARISON_VERSION,
-            **plain_form(about),
-            **plain_form(self),
-            "harm": plain_form(self.harm),
-            "improved": plain_form(self.improved),
-            "levelling_down": plain_form(self.levelling_down),
-        }
-        record = in_iso(in_given_scale(record, self.settings))
-        return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
+        names = ("harm", "improved", "levelling_down")
+        record = vars(self) | {name: getattr(self, name) for name in names}
+        return _to_json(COMPARISON_VERSION, about, record, self.settings)
 
     def to_html(self, *, version=None, date=None):
         """One self-contained page: no script, no network, every label escaped.
@@ -905,7 +898,20 @@ class SystemsComparison:
         -------
         xml : str
         """
-        return comparison_to_junit(self)
+        cases = []
+        for change in self.changes:
+            who = "everyone" if change.attribute is None else change.group
+            name = f"{RATES[change.rate]} of {who} at {short_place(change, self)}"
+            told = {
+                "worse": "failure",
+                "too few errors": "skipped",
+                "undetermined": "error",
+            }
+            kind = told.get(change.verdict)
+            place = f"skfairfr.compare.{change.attribute or 'everyone'}"
+            said = _documents.change_sentence(change, self)
+            cases.append((place, f"{change.system}: {name}", kind, said))
+        return _suite("skfairfr compare", cases)
 
     def save(self, folder, *, replace=False, version=None, date=None):
         """Write the page, the JSON, the text and a table of changes to a folder.
@@ -978,58 +984,17 @@ def _save(folder, written, replace, figures=()):
     return tuple(Path(folder) / name for name in written)
 
 
+def _to_json(version, about, record, settings):
+    """A record as JSON, after its version and what the caller adds."""
+    form = plain_form({"schema_version": version, **about, **record})
+    form = in_iso(in_given_scale(form, settings))
+    return json.dumps(form, indent=1, allow_nan=False, default=str) + "\n"
+
+
 def read_schema(name):
     """A JSON Schema of the package, as a dict."""
     path = files("skfairfr.report") / "schemas" / name
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def audit_to_junit(report):
-    """Checks of a report: an undetermined one is an error, since it did not pass.
-
-    Parameters
-    ----------
-    report : Report
-
-    Returns
-    -------
-    xml : str
-    """
-    cases = []
-    for check in report.checks:
-        kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
-        at = short_place(check, report.audits[0])
-        name = f"{check.name} {check.limit:g} at {at}"
-        said = _documents.check_sentence(check, report)
-        cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
-    return _suite("skfairfr audit", cases)
-
-
-def comparison_to_junit(found):
-    """Changes of a comparison: one for the worse is a failure, what is not told is skipped.
-
-    Parameters
-    ----------
-    found : SystemsComparison
-
-    Returns
-    -------
-    xml : str
-    """
-    cases = []
-    for change in found.changes:
-        who = "everyone" if change.attribute is None else change.group
-        name = f"{RATES[change.rate]} of {who} at {short_place(change, found)}"
-        told = {
-            "worse": "failure",
-            "too few errors": "skipped",
-            "undetermined": "error",
-        }
-        kind = told.get(change.verdict)
-        place = f"skfairfr.compare.{change.attribute or 'everyone'}"
-        said = _documents.change_sentence(change, found)
-        cases.append((place, f"{change.system}: {name}", kind, said))
-    return _suite("skfairfr compare", cases)
 
 
 def _suite(name, cases):
