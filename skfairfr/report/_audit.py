@@ -38,7 +38,6 @@ from skfairfr.report._measure import (
     chosen_thresholds,
 )
 from skfairfr.report._notes import (
-    WITHHELD,
     collecting,
     mixed_people,
     notes_of,
@@ -332,6 +331,8 @@ def audit_data(
             asked_at = operating_points_of(asked.names)
             told = judge(audited, sizes, options.confidence_level, asked_at)
         settings = _settings_of(data, points, asked, options, threshold_from)
+        if (code := reason_to_withhold(warnings)) is not None:
+            settings["withheld"] = code
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
@@ -344,9 +345,6 @@ def audit_data(
             # Without the repeats, pairs take as much memory again.
             del roc, audited, own
             notes += _about_repeats(data, chosen[0], audits[0], points, options)
-    code = reason_to_withhold(warnings)
-    if code is not None:
-        audits = [_withheld(audit, code) for audit in audits]
     first = (*notes, *audits[0].notes)
     audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
@@ -509,7 +507,7 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         groups = audited.groups(people, images, group)
         if data.independent:
             groups = tuple(replace(row, n_identities=None) for row in groups)
-        levels = audited.levels(judged)
+        levels = audited.levels(judged, withheld="withheld" in settings)
         curves = audited.curves(whole)
     failures = ()
     if data.attempts is not None:
@@ -530,7 +528,8 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
             changed = AuditedROC(audited.roc.by(average=other), audited.points)
             level = settings["confidence_level"]
             (told,) = judge([changed], [len(attributes)], level)
-            averaged = Other("average", other, changed.levels(told, in_short=True))
+            how = {"in_short": True, "withheld": "withheld" in settings}
+            averaged = Other("average", other, changed.levels(told, **how))
     members = people if images is None else images
     notes = [
         data.lack_of_genuine(),
@@ -549,40 +548,6 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         tuple(filter(None, notes)),
         failures=failures,
         curves=curves,
-    )
-
-
-def _withheld(audit, code):
-    """The audit without verdicts, for the reason that a code of WITHHELD stands for."""
-    averaged = audit.averaged
-    if averaged is not None:
-        averaged = replace(averaged, levels=_without_verdicts(averaged.levels))
-    checks = tuple(
-        replace(
-            check,
-            verdict="undetermined",
-            people_needed=(),
-            reason=WITHHELD[code][0],
-        )
-        for check in audit.checks
-    )
-    settings = audit.settings | {"withheld": code}
-    return replace(
-        audit,
-        levels=_without_verdicts(audit.levels),
-        averaged=averaged,
-        checks=checks,
-        settings=settings,
-    )
-
-
-def _without_verdicts(levels):
-    return tuple(
-        replace(
-            level,
-            findings=tuple(replace(f, verdict="undetermined") for f in level.findings),
-        )
-        for level in levels
     )
 
 

@@ -183,7 +183,8 @@ def compare_systems(
             next_step("comparing systems")
             later = tuple(zip(names[1:], rocs[1:], strict=True))
             changes = _all_changes(names, rocs, chosen, points)
-            changes = _judged(changes, options.confidence_level)
+            withheld = _why_withheld(names, fits)
+            changes = _judged(changes, options.confidence_level, bool(withheld))
             changes = _without_gains(changes, measured, points, before.is_distance)
             notes += dict.fromkeys(change.reason for change in changes)
             disparities = [
@@ -195,9 +196,10 @@ def compare_systems(
                 )
             ]
     embedded = isinstance(before, EmbeddingData)
-    found = SystemsComparison(
+    settings = options.settings() | _settings_of(points, data, names)
+    return SystemsComparison(
         tuple(names),
-        options.settings() | _settings_of(points, data, names),
+        settings | ({"withheld": withheld} if withheld else {}),
         int(np.unique(common[0].people()).size),
         len(common[0].y if embedded else common[0].y_score),
         left_out,
@@ -209,7 +211,6 @@ def compare_systems(
         tuple(measured),
         about or {},
     )
-    return _withheld(found, [reason_to_withhold(warnings) for _, warnings in fits])
 
 
 def _check_all(data):
@@ -379,20 +380,14 @@ def _fit(name, data, attributes, options, far_max):
     return roc, warnings
 
 
-def _withheld(found, codes):
-    """The comparison, without verdicts if a system has a code of WITHHELD."""
-    why = {name: code for name, code in zip(found.systems, codes, strict=True) if code}
-    if not why:
-        return found
+def _why_withheld(names, fits):
+    """The code of WITHHELD of each system that has one, by its name."""
+    codes = [reason_to_withhold(warnings) for _, warnings in fits]
+    why = {name: code for name, code in zip(names, codes, strict=True) if code}
     if len(why) < len(codes):
         beside = {"reversed_scores": "reversed_beside_others"}
         why = {name: beside.get(code, code) for name, code in why.items()}
-    return replace(
-        found,
-        settings=found.settings | {"withheld": why},
-        changes=tuple(replace(c, verdict="undetermined") for c in found.changes),
-        disparities=tuple(replace(d, levelling_down=False) for d in found.disparities),
-    )
+    return why
 
 
 def _settings_of(points, data, names):
@@ -528,8 +523,8 @@ def _without_gains(changes, measured, points, is_distance):
     return found
 
 
-def _judged(changes, confidence_level):
-    """All changes with p-values that are adjusted for one family, and verdicts."""
+def _judged(changes, confidence_level, withheld):
+    """All changes with p-values adjusted for one family, and verdicts unless withheld."""
     p = np.array([np.nan if change.reason else change.p_value for change in changes])
     tested = np.isfinite(p)
     p[tested] = holm(p[tested])
@@ -538,6 +533,7 @@ def _judged(changes, confidence_level):
         verdict = "no certain difference" if np.isfinite(adjusted) else TOO_FEW
         if adjusted <= 1 - confidence_level:
             verdict = "worse" if change.difference > 0 else "better"
+        verdict = "undetermined" if withheld else verdict
         judged.append(replace(change, p_adjusted=adjusted, verdict=verdict))
     return judged
 

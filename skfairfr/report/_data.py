@@ -271,10 +271,14 @@ class EmbeddingData(_Data):
         -------
         counts : ndarray of int, shape (n_identities,)
         """
-        by_side = self.images_by_side()
-        if len(by_side) == 2:
-            return by_side[0] * by_side[1]
-        return by_side[0] * (by_side[0] - 1) // 2
+        people = self.people()
+        if self.domain is None:
+            n_images = np.bincount(people)
+            return n_images * (n_images - 1) // 2
+        second = encode(self.domain, "domain").codes == 1
+        size = people.max() + 1
+        sides = (np.bincount(people[s], minlength=size) for s in (second, ~second))
+        return np.multiply(*sides)
 
     def lack_of_genuine(self):
         """Say why no FRR can be measured.
@@ -290,23 +294,6 @@ class EmbeddingData(_Data):
         if self.domain is not None:
             lacking = "No person has an image in each domain"
         return f"{lacking}{NO_FRR}"
-
-    def images_by_side(self):
-        """Count the images of each identity on each side.
-
-        Returns
-        -------
-        counts : ndarray of int, shape (1, n_identities) or (2, n_identities)
-            Two rows where there are two domains.
-        """
-        people = self.people()
-        size = people.max() + 1
-        if self.domain is None:
-            return np.bincount(people)[None]
-        side = encode(self.domain, "domain").codes
-        return np.array(
-            [np.bincount(people[side == s], minlength=size) for s in (0, 1)]
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -600,11 +587,6 @@ def read_data(
     if isinstance(attributes, str):
         attributes = (attributes,)
     attributes = check_texts(attributes, "attributes", "names of columns")
-    twice = [name for name in attributes if attributes.count(name) > 1]
-    if twice:
-        raise refused(
-            "attributes", twice[0], f"{twice[0]!r} was named twice;", "name it once."
-        )
     options = {name: given[name] for name in (*OF_EMBEDDINGS, *OF_PAIRS)}
     warnings = []
     if holds_pairs(path):

@@ -141,9 +141,8 @@ def audit_document(report, source=None):
 
 def _verdict(report):
     """What was found: the checks counted, and each group that is treated worse."""
-    none, why = nothing_concluded(report.audits[0].settings)
-    if none:
-        return Verdict("undetermined", none, why)
+    if nothing := nothing_concluded(report.audits[0].settings):
+        return Verdict("undetermined", *nothing)
     verdicts = [check.verdict for check in report.checks]
     status, headline = "none", "No limit was given, so nothing passes or fails."
     if verdicts:
@@ -264,7 +263,7 @@ def _of_check(check, report):
         Cell(check.verdict, word=check.verdict),
     ]
     name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
-    return Row(capital(name), cells, f"at {_place_of_check(check, report)}")
+    return Row(capital(name), cells, f"at {place_of(check, report.audits[0])}")
 
 
 def check_sentence(check, report):
@@ -298,13 +297,6 @@ def _bound(check, shown):
     if found.value > check.limit:
         return f"may be as small as {shown(found.low)}"
     return f"may be as large as {shown(found.high)}"
-
-
-def _place_of_check(check, report):
-    """Where a check was made, in words."""
-    first = report.audits[0]
-    point = replace(first.levels[0], far=check.far, threshold=check.threshold)
-    return place_of(point, first)
 
 
 def needed_words(check, report):
@@ -772,7 +764,7 @@ def _open(report):
     """What rests on too few errors, the people that checks need, and notes."""
     needed = [
         f"{LIMITED[c.name]} by {printable(c.attribute)}, at most {_limit_of(c)}, at "
-        f"{_place_of_check(c, report)}: {text}"
+        f"{place_of(c, report.audits[0])}: {text}"
         for c in report.checks
         if (text := needed_words(c, report))
     ]
@@ -984,9 +976,8 @@ def short_names(systems):
 
 
 def _verdict_of_changes(found):
-    none, why = nothing_concluded(found.settings)
-    if none:
-        return Verdict("undetermined", none, why)
+    if nothing := nothing_concluded(found.settings):
+        return Verdict("undetermined", *nothing)
     harm, improved = found.harm, found.improved
     better = f"{plural(len(improved), 'rate')} got better." if improved else ""
     verdicts = [change.verdict for change in found.changes]

@@ -28,7 +28,12 @@ from skfairfr.metrics._plot._from_roc import (
     default_levels,
     score_range,
 )
-from skfairfr.metrics._plot._groups import name_rows, offset, panel_height
+from skfairfr.metrics._plot._groups import (
+    ends_of_rates,
+    name_rows,
+    offset,
+    panel_height,
+)
 from skfairfr.metrics._plot._thresholds import histograms
 from skfairfr.report._notes import collecting, short_place
 from skfairfr.report._policy import limits_of
@@ -368,7 +373,7 @@ def det(curves, levels, names):
     """
     groups = _printable(curves.groups)
     styles = _style.group_styles(groups)
-    ends = [_ends(values) for values in (curves.far, curves.frr)]
+    ends = [ends_of_rates(values) for values in (curves.far, curves.frr)]
     marks = [{"linestyle": "none", "marker": marker} for marker in _style.MARKERS]
     # The points of a group have its colour, and the marker of their level.
     of_levels = [
@@ -426,7 +431,7 @@ def det_of_systems(curves, levels, names):
     """
     styles = [_style.line_style(row) for row in range(len(names))]
     ends = [
-        _ends(np.concatenate([np.ravel(getattr(one, rate)) for one in curves]))
+        ends_of_rates(np.concatenate([np.ravel(getattr(one, rate)) for one in curves]))
         for rate in RATES
     ]
 
@@ -502,15 +507,6 @@ def _set_det_axes(ax, ends):
     _style.percent_ticks(ax.xaxis, ends[0])
     _style.percent_ticks(ax.yaxis, ends[1])
     _style.light_grid(ax)
-
-
-def _ends(values):
-    """Ends of a log axis about positive rates."""
-    shown = values[np.isfinite(values) & (values > 0)]
-    if not shown.size:
-        return 1e-3, 1.0
-    high = min(shown.max() * 1.3, 1.0)
-    return min(shown.min() / 1.3, high / 4), high
 
 
 # ---- changes -------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The numbers of an audit: rates, disparities and findings from a fitted SimilarityROC."""
 
 from dataclasses import dataclass, replace
+from itertools import repeat
 from math import inf
 
 import numpy as np
@@ -210,7 +211,7 @@ class AuditedROC:
             rows.append(GroupRow(label, *sizes, equal))
         return tuple(rows)
 
-    def levels(self, judged, in_short=False):
+    def levels(self, judged, in_short=False, withheld=False):
         """Records of all levels; in short: max_min at the overall threshold alone.
 
         Parameters
@@ -219,6 +220,8 @@ class AuditedROC:
             (rate, operating point, level) -> Judged, as ``_verdicts.judge`` gives it; None
             leaves findings out.
         in_short : bool, default=False
+        withheld : bool, default=False
+            Whether the scores leave no verdict.
         """
         points = self.points
         by_rate = [self._group_rates(rate, in_short) for rate in RATES]
@@ -242,15 +245,13 @@ class AuditedROC:
             )
             findings = [
                 finding
-                for rate, found in zip(RATES, figures, strict=True)
+                for rate in RATES
                 if judged is not None
                 for finding in self._findings(
-                    rate,
-                    [of_level[level] for of_level in found],
-                    judged.get((rate, "overall", level)),
+                    rate, rates, judged.get((rate, "overall", level))
                 )
             ]
-            if beyond_all_scores(rates[0]):
+            if withheld or beyond_all_scores(rates[0]):
                 findings = [replace(f, verdict="undetermined") for f in findings]
             levels.append(
                 Level(
@@ -261,7 +262,7 @@ class AuditedROC:
                     tuple(of_levels[level] for of_levels in disparities),
                     tuple(findings),
                     points.set_on,
-                    () if in_short else self._indices(figures, level),
+                    () if in_short else self._indices(rates),
                     matrix=matrices[level],
                 )
             )
@@ -357,9 +358,9 @@ class AuditedROC:
             worth[row] = [Effective(*both) for both in zip(*columns, strict=True)]
         return figures, errors, worth
 
-    def _indices(self, figures, level):
+    def _indices(self, rates):
         """Indices that join both rates of the groups at one threshold."""
-        values = [[of[level].value for of in found[1:]] for found in figures]
+        values = [[getattr(row, rate).value for row in rates[1:]] for rate in RATES]
         # The notes already hold that a rate is undefined.
         with collecting([]):
             return tuple(
@@ -425,7 +426,7 @@ class AuditedROC:
         n_groups = np.count_nonzero(self.n_pairs[rate][1:])
         return None if n_groups > 1 else _only(n_groups)
 
-    def _findings(self, rate, figures, judged):
+    def _findings(self, rate, rates, judged):
         """The groups that differ from the others at a level, or the most certain one."""
         found = [] if judged is None else judged.found()
         compared = [] if judged is None else judged.compared_labels
@@ -434,7 +435,7 @@ class AuditedROC:
             n_groups = np.count_nonzero(self.n_pairs[rate][1:])
             why = self._few_groups(rate) or _only(min(n_groups, 1))
             return [Finding.untested(rate, Figure.undefined(why), left_out)]
-        of_group = dict(zip(self.labels, figures, strict=True))
+        of_group = {row.group: getattr(row, rate) for row in rates}
         return [
             self._finding(rate, of_group, judged, place, differs, left_out)
             for place, differs in found
@@ -475,25 +476,19 @@ class AuditedROC:
 
 def figures_of(estimate):
     """One Figure for each level of an Estimate."""
-    columns = (
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.standard_error,
-        estimate.supported,
-    )
-    none = np.full(np.shape(estimate.value), None)
-    tested = [
-        np.atleast_1d(none if values is None else values).tolist()
-        for values in (estimate.corrected, estimate.p_value)
-    ]
-    rows = zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True)
-    sources = np.atleast_1d(estimate.source).tolist()
     one_level = np.ndim(estimate.value) == 0
-    reasons = [estimate.reasons] if one_level else estimate.reasons.tolist()
+
+    def of_levels(name):
+        values = getattr(estimate, name)
+        if one_level:
+            return [values]
+        return repeat(None) if values is None else values.tolist()
+
+    names = ("value", "low", "high", "standard_error", "supported", "source", "reasons")
+    rows = zip(*map(of_levels, (*names, "corrected", "p_value")), strict=False)
     return [
-        Figure(*row, in_words(why, source), source, why, *more)
-        for row, source, why, *more in zip(rows, sources, reasons, *tested, strict=True)
+        Figure(*row, in_words(why, source), source, why, corrected, p_value)
+        for *row, source, why, corrected, p_value in rows
     ]
 
 

@@ -999,13 +999,10 @@ def read_schema(name):
 
 def _suite(name, cases):
     """Cases as a suite: class name, name, kind of failure or None, and a sentence."""
-    counts = {
-        "tests": len(cases),
-        "failures": sum(kind == "failure" for _, _, kind, _ in cases),
-        "errors": sum(kind == "error" for _, _, kind, _ in cases),
-        "skipped": sum(kind == "skipped" for _, _, kind, _ in cases),
-    }
-    attributes = {key: str(count) for key, count in counts.items()}
+    kinds = [kind for _, _, kind, _ in cases]
+    names = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {name: str(kinds.count(kind)) for name, kind in names.items()}
+    attributes = {"tests": str(len(cases)), **counts}
     root = ElementTree.Element("testsuites", attributes)
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **attributes})
     for place, title, kind, said in cases:

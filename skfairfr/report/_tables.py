@@ -32,12 +32,7 @@ def rates_of(audits):
             generalised = {row.group: row for row in level.generalised}
             for found in level.rates:
                 size, gen = sizes[found.group], generalised.get(found.group)
-                equal = _figure("equal_error_rate", size.equal_error_rate)
-                ends = (
-                    "equal_error_rate",
-                    "equal_error_rate_low",
-                    "equal_error_rate_high",
-                )
+                equal = size.equal_error_rate
                 rows.append(
                     {
                         **_point(audit, level),
@@ -48,7 +43,9 @@ def rates_of(audits):
                         **_rate("far", found),
                         "n_genuine": size.n_genuine,
                         **_rate("frr", found),
-                        **{name: equal[name] for name in ends},
+                        "equal_error_rate": equal.value,
+                        "equal_error_rate_low": equal.low,
+                        "equal_error_rate_high": equal.high,
                         "gfar": getattr(gen, "gfar", math.nan),
                         "gfrr": getattr(gen, "gfrr", math.nan),
                     }

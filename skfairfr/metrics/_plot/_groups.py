@@ -209,7 +209,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
     def _draw(self, ax, rate, limits, options):
         values, low, high, supported = (getattr(self, rate + f) for f in FIELDS)
         levels = [] if limits is None else [v for v in limits if v == v]
-        ends = _ends(np.append(values, levels), np.append(low, high))
+        ends = ends_of_rates(np.append(values, levels), np.append(low, high))
         ax.set(xscale="log", xlim=ends)
         _style.percent_ticks(ax.xaxis, ends)
         n_levels, n_groups = values.shape
@@ -328,7 +328,7 @@ def offset(level, n_levels):
     return 0.12 if n_levels == 1 else 0.56 * (level / (n_levels - 1) - 0.5) + 0.1
 
 
-def _ends(values, reached):
+def ends_of_rates(values, reached=()):
     """Ends of a log axis about the positive values, and about intervals but for far ends."""
     shown = np.append(values, reached)
     shown = shown[np.isfinite(shown) & (shown > 0)]
