@@ -421,7 +421,8 @@ def limits_of(audit):
     found = {}
     for check in audit.checks:
         if rate := RATE_LIMITS.get(check.name):
-            at = [check.threshold == level.threshold for level in audit.levels]
+            point = check.far, check.threshold
+            at = [(level.far, level.threshold) == point for level in audit.levels]
             known = found.setdefault(rate, np.full(len(at), np.nan))
             found[rate] = np.where(at, check.limit, known)
     return found
