@@ -630,21 +630,19 @@ def _other_data(threshold_from, data, attributes):
             "these are arrays;",
             "give an EmbeddingData or a PairData, such as read_data reads.",
         )
-    kinds = {True: "scored pairs", False: "embeddings"}
-    audited = isinstance(data, PairData)
-    pairs = (
-        holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData)
-    )
-    if pairs != audited:
+    kind = EmbeddingData
+    if holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData):
+        kind = PairData
+    if not isinstance(data, kind):
         refuse(
-            f"holds {kinds[pairs]}, and the audited data are {kinds[audited]};",
+            f"holds {kind.kind}, and the audited data are {data.kind};",
             "give files of one kind, whose scores mean the same.",
         )
     if is_path:
         # The labels named are those of the audited file.
         options = data.reading.options | {"labels": None}
         other = read_data(threshold_from, attributes, **options)
-        return other if audited else replace(other, similarity=data.similarity)
+        return other if kind is PairData else replace(other, similarity=data.similarity)
     ways = [getattr(part, "similarity", "cosine") for part in (threshold_from, data)]
     if ways[0] is not ways[1] and not ways[0] == ways[1]:
         refuse(

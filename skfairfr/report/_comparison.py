@@ -22,7 +22,6 @@ from skfairfr.report._audit import (
 )
 from skfairfr.report._data import (
     EmbeddingData,
-    PairData,
     check_about,
     check_data,
     choose_far_max,
@@ -48,12 +47,6 @@ from skfairfr.utils._validation import check_seed
 from skfairfr.utils._words import TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
-KINDS = {EmbeddingData: "embeddings", PairData: "scored pairs"}
-# How to name the images of either kind.
-NAMING = {
-    EmbeddingData: "name the rows with image.",
-    PairData: "name the images with image_1 and image_2.",
-}
 
 
 def compare_systems(
@@ -276,10 +269,9 @@ def overlap(data, names):
     ArgumentError
         If the systems have nothing in common.
     """
-    kind = type(data[0])
     for one, name in zip(data[1:], names[1:], strict=True):
-        if type(one) is not kind:
-            problem = f"holds {KINDS[type(one)]}, and {names[0]} {KINDS[kind]};"
+        if type(one) is not type(data[0]):
+            problem = f"holds {one.kind}, and {names[0]} {data[0].kind};"
             raise _unpaired(name, problem, "give files of one kind.")
         lost = [
             attribute for attribute in data[0].columns if attribute not in one.columns
@@ -291,7 +283,7 @@ def overlap(data, names):
     for own, name in zip(sides[1:], names[1:], strict=True):
         if (own is None) != (sides[0] is None):
             problem = f"and {names[0]} do not both name their images;"
-            raise _unpaired(name, problem, NAMING[kind])
+            raise _unpaired(name, problem, data[0].naming)
     if sides[0] is None:
         return list(data), (0,) * len(data)
     try:
@@ -361,7 +353,7 @@ def _check_same(rocs, names, common):
     """Raise, naming what differs, unless paired rows have the same labels."""
     remedy = ""
     if _image_names(common[0]) is None:
-        remedy = f"Rows are paired in their order: {NAMING[type(common[0])]}"
+        remedy = f"Rows are paired in their order: {common[0].naming}"
     for roc, name in zip(rocs[1:], names[1:], strict=True):
         try:
             check_same_images(rocs[0], roc)

@@ -114,8 +114,6 @@ class Attempts:
 class _Data:
     """What either kind of data says of the file that it was read from, if it was."""
 
-    reading = None
-
     @property
     def is_distance(self):
         """Whether scores were read as distances."""
@@ -161,6 +159,7 @@ class EmbeddingData(_Data):
     attempts: Attempts | None = field(default=None, repr=False)
     # Embeddings name their people; pairs may not.
     independent = False
+    kind, naming = "embeddings", "name the rows with image."
 
     def fit(self, roc, attributes=()):
         """Fit a SimilarityROC to these data.
@@ -319,6 +318,7 @@ class PairData(_Data):
 
     # Scored pairs are comparisons, which failed attempts never reach.
     attempts = None
+    kind, naming = "scored pairs", "name the images with image_1 and image_2."
     y_score: object = field(repr=False)
     identities: tuple | None = field(repr=False)
     columns: dict = field(default_factory=dict, repr=False)
@@ -590,10 +590,10 @@ def read_data(
     options = {name: given[name] for name in (*OF_EMBEDDINGS, *OF_PAIRS)}
     warnings = []
     if holds_pairs(path):
-        _refuse(options, OF_EMBEDDINGS, path, "scored pairs", "embeddings")
+        _refuse(options, OF_EMBEDDINGS, path, PairData.kind, EmbeddingData.kind)
         read = _read_pairs
     else:
-        _refuse(options, OF_PAIRS, path, "embeddings", "scored pairs")
+        _refuse(options, OF_PAIRS, path, EmbeddingData.kind, PairData.kind)
         read = _read_embeddings
     with collecting(warnings, UserWarning):
         found = read(path, attributes, options)

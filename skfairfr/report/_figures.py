@@ -7,7 +7,9 @@ their functions give a list of (svg, text in its place).
 
 import os
 from io import StringIO
+from itertools import product
 from math import ceil
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -294,13 +296,10 @@ def _write(draw, path, size, title):
 def rates_display(levels, names, limits, confidence_level):
     """A GroupRatesDisplay of levels, not drawn; arguments are those of ``group_rates``."""
     columns = {}
-    for rate in RATES:
-        found = [[getattr(row, rate) for row in level.rates] for level in levels]
-        for field in ("value", "low", "high", "supported"):
-            name = rate if field == "value" else f"{rate}_{field}"
-            columns[name] = np.array(
-                [[getattr(f, field) for f in row] for row in found]
-            )
+    for rate, field in product(RATES, ("value", "low", "high", "supported")):
+        name = rate if field == "value" else f"{rate}_{field}"
+        asked = attrgetter(f"{rate}.{field}")
+        columns[name] = np.array([list(map(asked, level.rates)) for level in levels])
     return GroupRatesDisplay(
         groups=_printable(row.group for row in levels[0].rates),
         **columns,
@@ -374,10 +373,9 @@ def det(curves, levels, names):
     groups = _printable(curves.groups)
     styles = _style.group_styles(groups)
     ends = [ends_of_rates(values) for values in (curves.far, curves.frr)]
-    marks = [{"linestyle": "none", "marker": marker} for marker in _style.MARKERS]
     # The points of a group have its colour, and the marker of their level.
     of_levels = [
-        {"color": _style.GREY} | marks[place % len(marks)]
+        _style.line_style(place) | {"color": _style.GREY, "linestyle": "none"}
         for place in range(len(names))
     ]
 

@@ -183,10 +183,8 @@ class GroupRatesDisplay(_from_roc.BothRates):
         rates = check_sequence(rates, "rates", "names of rates")
         for rate in rates or [rates]:  # an empty sequence is no choice either
             check_option(rate, "rates", RATES)
-        if ax is None:
-            ax = _new_axes(len(rates), len(self.groups), len(self.names))
-        self.axes_ = _style.several_axes(ax, len(rates), "ax", "rate")
-        self.figure_ = _style.figure_of(self.axes_[0])
+        size = 4.6 * len(rates), panel_height(len(self.groups), len(self.names))
+        _style.begin_on(self, ax, len(rates), "rate", size, sharey=True)
         self.points_, self.limits_ = {}, {}
         for axes, rate in zip(self.axes_, rates, strict=True):
             self._draw(axes, rate, limits.get(rate), kwargs)
@@ -307,13 +305,6 @@ def name_rows(ax, groups):
 def panel_height(n_groups, n_levels):
     """Height in inches of a panel with a line of text for each point."""
     return 1.0 + n_groups * (0.12 + 0.32 * min(n_levels, 4))
-
-
-def _new_axes(n_rates, n_groups, n_levels):
-    import matplotlib.pyplot as plt
-
-    size = 4.6 * n_rates, panel_height(n_groups, n_levels)
-    return plt.subplots(1, n_rates, figsize=size, layout="constrained", sharey=True)[1]
 
 
 def _names_of(far, threshold, distance):

@@ -467,15 +467,11 @@ def _edges(roc, groups, edges):
     given = to_array(edges, "edges")
     if given.ndim == 0:
         return _trimmed(roc, groups, check_count(edges, "edges", 1, _style.MOST_BINS))
-    if given.ndim > 1 or given.size < 2 or given.dtype.kind not in "fiu":
-        problem = (
-            "must be a number of bins, or the ends of bins, two or more numbers; got "
-        )
-        raise refused("edges", edges, f"{problem}{given.dtype} of shape {given.shape}.")
-    if not np.isfinite(given).all() or np.unique(given).size < given.size:
-        problem = f"must be finite and all different; got {plain(given.tolist())}."
+    found = np.unique(check_threshold(edges, "edges"))
+    if found.size < 2:
+        problem = f"must be a number of bins, or two ends at least; got {plain(edges)}."
         raise refused("edges", edges, problem)
-    return np.sort(given.astype(np.float64))
+    return found
 
 
 def _trimmed(roc, groups, n_bins):
