@@ -33,6 +33,7 @@ from skfairfr.utils._labels import (
     encode,
     intersect,
     is_unknown,
+    join_columns,
     to_column,
     to_columns,
 )
@@ -731,10 +732,7 @@ def _taken(column, name, rows):
 
 
 def _stacked(both, name):
-    columns = [to_column(column, name) for column in both]
-    if len({column.dtype.kind for column in columns}) > 1:
-        columns = [column.astype(object) for column in columns]
-    return np.concatenate(columns)
+    return join_columns([to_column(column, name) for column in both])
 
 
 def _chosen(columns, attributes):

@@ -161,7 +161,7 @@ class _Drawn:
         self.audited, self.names, self.bands = audited, names, bands
         self.distance = bool(audit.settings.get("distance"))
         # Intervals are those of the tables, which need no resamples.
-        self.roc_once = audited.roc.by(n_resamples=1)
+        self.analytic = audited.roc.by(n_resamples=1)
         # Of the levels of curves every second one, which a reader tells apart.
         self.far = default_levels(audited.roc)[::2]
         self.over_far = audit.curves.threshold[::2]
@@ -170,9 +170,9 @@ class _Drawn:
             grid = np.unique(np.append(grid, np.linspace(*score_range(audited.roc), 9)))
         self.grid = grid
         self.rates, self.beyond = both_rates(
-            self.roc_once, audited.labels, threshold=grid
+            self.analytic, audited.labels, threshold=grid
         )
-        self.histograms = histograms(self.roc_once, audited.labels)
+        self.histograms = histograms(self.analytic, audited.labels)
         self.places = [level.rates[0].far.value for level in audit.levels]
         self.far_max = audited.roc.far_max if self.beyond.any() else None
 
@@ -216,7 +216,7 @@ class _Drawn:
     def disparity(self, ax):
         """The largest over the smallest rate, of either."""
         questions = [{"rate": rate, "how": "max_min"} for rate in RATES]
-        found, _ = curves_of(self.roc_once, questions, threshold=self.over_far)
+        found, _ = curves_of(self.analytic, questions, threshold=self.over_far)
         found["curves"] = tuple((rate, "max_min") for rate in RATES)
         DisparityCurveDisplay(far=self.far, far_max=self.far_max, **found).plot(ax)
         self._mark(ax, self.places, above=True)
@@ -374,10 +374,9 @@ def det(curves, levels, names):
     styles = _style.group_styles(groups)
     ends = [ends_of_rates(values) for values in (curves.far, curves.frr)]
     # The points of a group have its colour, and the marker of their level.
-    of_levels = [
-        _style.line_style(place) | {"color": _style.GREY, "linestyle": "none"}
-        for place in range(len(names))
-    ]
+    markers = [_style.line_style(place)["marker"] for place in range(len(names))]
+    look = {"color": _style.GREY, "linestyle": "none"}
+    of_levels = [look | {"marker": marker} for marker in markers]
 
     def draw_row(ax, row, style):
         label = _style.row_label(groups[row])

@@ -346,7 +346,10 @@ def band_of(display, band):
         return None, None
     check_option(band, "band", ("pointwise", "simultaneous"))
     prefix = "" if band == "pointwise" else "band_"
-    return getattr(display, f"{prefix}low"), getattr(display, f"{prefix}high")
+    low, high = (getattr(display, prefix + end) for end in ("low", "high"))
+    if low is None:
+        raise refused("band", band, "was not computed;", "make it with from_roc.")
+    return low, high
 
 
 def draw_bands(ax, x, low, high, supported, lines):
