@@ -372,7 +372,7 @@ def det(curves, levels, names):
     """
     groups = _printable(curves.groups)
     styles = _style.group_styles(groups)
-    ends = [ends_of_rates(values) for values in (curves.far, curves.frr)]
+    ends = [_ends([getattr(curves, rate)]) for rate in RATES]
     # The points of a group have its colour, and the marker of their level.
     markers = [_style.line_style(place)["marker"] for place in range(len(names))]
     look = {"color": _style.GREY, "linestyle": "none"}
@@ -427,10 +427,7 @@ def det_of_systems(curves, levels, names):
     figures : list of tuple
     """
     styles = [_style.line_style(row) for row in range(len(names))]
-    ends = [
-        ends_of_rates(np.concatenate([np.ravel(getattr(one, rate)) for one in curves]))
-        for rate in RATES
-    ]
+    ends = [_ends([getattr(one, rate) for one in curves]) for rate in RATES]
 
     def draw_panel(ax, row):
         for one, of_system, name, style in zip(
@@ -504,6 +501,11 @@ def _set_det_axes(ax, ends):
     _style.percent_ticks(ax.xaxis, ends[0])
     _style.percent_ticks(ax.yaxis, ends[1])
     _style.light_grid(ax)
+
+
+def _ends(rates):
+    """Ends of a log axis about arrays of rates, none of which is above 1."""
+    return np.minimum(ends_of_rates(np.concatenate(rates, axis=None)), 1.0)
 
 
 # ---- changes -------------------------------------------------------------------------
