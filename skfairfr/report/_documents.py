@@ -266,7 +266,7 @@ def _of_check(check, report):
     return Row(capital(name), cells, f"at {place_of(check, report.audits[0])}")
 
 
-def check_sentence(check, report):
+def sentence_of_check(check, report):
     """A check in one sentence."""
     row = _of_check(check, report)
     *told, result = [cell.line for cell in row.cells]

@@ -585,7 +585,7 @@ class Report:
             kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
             at = short_place(check, self.audits[0])
             name = f"{check.name} {check.limit:g} at {at}"
-            said = _documents.check_sentence(check, self)
+            said = _documents.sentence_of_check(check, self)
             cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
         return _suite("skfairfr audit", cases)
 

@@ -285,7 +285,7 @@ def test_a_check_shows_the_bound_that_decides(case):
     form = percent if check.name in ("max_fmr", "max_fnmr") else ratio
     assert found == form(check.figure.value).replace("\xa0", " ")
     assert document.sections[0].parts[0].status == check.verdict
-    assert check.verdict in documents_.check_sentence(check, report)
+    assert check.verdict in documents_.sentence_of_check(check, report)
 
 
 def test_an_open_check_says_how_many_more_people():
