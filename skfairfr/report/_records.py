@@ -1107,23 +1107,16 @@ def _point(audit, level):
     return in_given_scale(point, audit.settings)
 
 
-def _figure(rate, figure):
-    """A figure as columns that are named after its rate."""
-    return {
-        rate if name == "value" else f"{rate}_{name}": getattr(figure, name)
-        for name in FIGURE
-    }
-
-
 def _rate(rate, found):
     """Errors of a rate of GroupRates, what they are worth, and its figure, as columns."""
-    worth = getattr(found, f"{rate}_effective")
-    effective = {
-        f"{rate}_effective_{name}": getattr(worth, name, math.nan)
-        for name in ("errors", "people")
-    }
-    errors = {f"{rate}_errors": getattr(found, f"{rate}_errors")}
-    return errors | effective | _figure(rate, getattr(found, rate))
+    columns = {f"{rate}_errors": getattr(found, f"{rate}_errors")}
+    figure, worth = getattr(found, rate), getattr(found, f"{rate}_effective")
+    for name in ("errors", "people"):
+        columns[f"{rate}_effective_{name}"] = getattr(worth, name, math.nan)
+    for name in FIGURE:
+        key = rate if name == "value" else f"{rate}_{name}"
+        columns[key] = getattr(figure, name)
+    return columns
 
 
 def _row_of_index(audit, level, index):
