@@ -711,6 +711,8 @@ def _bench(arguments):
 
     given = vars(arguments)
     attributes = [arguments.attribute, *arguments.other]
+    if len({*attributes}) < len(attributes):
+        raise ValueError("--other: a column was named twice; name it once.")
     methods = _methods(arguments)
     reading = _taken_by(load_embeddings, given) | {"columns": attributes}
     with warnings.catch_warnings(record=True) as caught:
