@@ -12,6 +12,7 @@ import traceback
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 
 from skfairfr import __version__
@@ -31,38 +32,15 @@ a row for each image, in Python, and run the audit:
   numpy.savez("faces.npz", embedding=X, identity=people, gender=gender)
   skfairfr audit faces.npz --attribute gender --out audit-out
 """
-# Options of read_data, of audit_data, and the limits among the latter.
-READING = (
-    *("labels", "embedding", "identity", "domain"),
-    *("score", "identity_1", "identity_2", "y_true"),
-    *("image_1", "image_2", "distance", "fte"),
-)
-MEASUREMENT = (
-    *("far", "threshold", "threshold_from", "policy"),
-    *("average", "impostors", "n_resamples", "confidence_level", "bands"),
-)
+# Limits of an audit.
 LIMITS = (
     *("max_fmr", "max_fnmr", "max_bfar", "max_bfrr", "max_fmr_ratio"),
     *("max_fnmr_ratio", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio"),
 )
 ABOUT = ("title", "system", "dataset", "organisation")
-# Options of compare_systems, which measures for other people alone.
-COMPARISON = (
-    *("far", "threshold", "average", "impostors"),
-    *("n_resamples", "confidence_level", "fail_on_harm"),
-)
-# Options of plan_test, and its limits of ratios.
-PLANNING = (
-    *("certify_fmr", "certify_fnmr", "detect_factor", "rate", "far", "frr", "assumed"),
-    *("groups", "images_per_person", "power", "confidence_level", "comparisons"),
-)
+# Limits of ratios that plan_test takes.
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
-# Options of compare_mitigations.
-BENCH = (
-    *("far", "max_cost", "n_splits", "inner_splits"),
-    *("n_resamples", "confidence_level"),
-)
-# What it leaves in its folder.
+# What a bench leaves in its folder.
 OF_BENCH = Contents(("bench.json",), ("bench.txt", "bench.svg", "bench.png"))
 # Seconds between two lines of progress in a file.
 EVERY = 10
@@ -602,18 +580,23 @@ def _audit(arguments):
     if arguments.policy is not None:
         given["policy"] = Policy.read(arguments.policy)
     attributes = _attributes(arguments)
-    reading = {name: given[name] for name in READING}
     try:
-        data = read_data(arguments.data, attributes, **reading)
+        data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
     except ValueError as error:
         if arguments.attribute:
             raise
         place = f"attributes of the policy {arguments.policy.name}"
         raise ValueError(_in_flags(error, attributes=place)) from None
     limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
-    measurement = {name: given[name] for name in MEASUREMENT}
-    measurement |= {"limits": limits, "about": _about(given)}
-    return _report(arguments, data, arguments.data, **measurement)
+    about = _about(given)
+    return _report(arguments, data, arguments.data, limits=limits, about=about)
+
+
+def _taken_by(function, given):
+    """What was given of the options that a function takes by keyword, by their names."""
+    taken = signature(function).parameters.values()
+    names = [option.name for option in taken if option.kind is option.KEYWORD_ONLY]
+    return {name: given[name] for name in names if name in given}
 
 
 def _about(given):
@@ -643,8 +626,6 @@ def _plan(arguments):
 
     given = vars(arguments)
     limits = {name: given[name] for name in RATIOS if given[name] is not None}
-    options = {name: given[name] for name in PLANNING}
-    options["rate"] = PYTHON[options["rate"]]
     policy = limits or None
     if arguments.policy is not None:
         policy = Policy.read(arguments.policy)
@@ -661,7 +642,8 @@ def _plan(arguments):
         raise ValueError(f"Nothing was asked. Give {flags} or --policy.")
     _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
     pilot, notes = _pilot(given)
-    text = plan_test(policy=policy, pilot=pilot, **options).to_text()
+    options = _taken_by(plan_test, given) | {"policy": policy, "pilot": pilot}
+    text = plan_test(**options | {"rate": PYTHON[given["rate"]]}).to_text()
     return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
 
 
@@ -687,7 +669,7 @@ def _pilot(given):
     from skfairfr.report import read_data
 
     attributes = given["attribute"] or []
-    reading = {name: given[name] for name in READING if name in given}
+    reading = _taken_by(read_data, given)
     if given["pilot"] is None:
         options = reading | {"attribute": attributes}
         lone = next((name for name, value in options.items() if value), None)
@@ -707,16 +689,15 @@ def _compare(arguments):
     from skfairfr.report import compare_systems, read_data
 
     given = vars(arguments)
-    reading = {name: given[name] for name in (*READING, "image") if name in given}
+    reading = _taken_by(read_data, given)
     paths = [arguments.before, arguments.after, *arguments.more]
     _report_folder(arguments)
     found = compare_systems(
         *(read_data(path, arguments.attribute, **reading) for path in paths),
         progress=_progress(arguments),
         random_state=arguments.seed,
-        n_jobs=arguments.n_jobs,
         about=_about(given),
-        **{name: given[name] for name in COMPARISON},
+        **_taken_by(compare_systems, given),
     )
     text = _formatted(found, arguments.format)
     if arguments.out is not None:
@@ -732,17 +713,17 @@ def _bench(arguments):
     given = vars(arguments)
     attributes = [arguments.attribute, *arguments.other]
     if len({*attributes}) < len(attributes):
-        raise ValueError(
-            "--attribute or --other: a column was named twice; name it once."
-        )
+        raise ValueError("--other: a column was named twice; name it once.")
     methods = _methods(arguments)
-    reading = {name: given[name] for name in ("labels", "embedding", "identity")}
+    reading = _taken_by(load_embeddings, given) | {"columns": attributes}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        data = load_embeddings(arguments.data, columns=attributes, **reading)
+        data = load_embeddings(arguments.data, arguments.labels, **reading)
     notes = [str(w.message) for w in caught]
     folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns
+    options = _taken_by(compare_mitigations, given)
+    options["metrics"] = [_python(name) for name in arguments.metrics]
     found = compare_mitigations(
         data.X,
         data.y,
@@ -752,10 +733,8 @@ def _bench(arguments):
         # No class of a caller's is written or read.
         folder=None if folder is None or arguments.method else folder / "fits",
         progress=not arguments.quiet,
-        n_jobs=arguments.n_jobs,
         random_state=arguments.seed,
-        **{name: given[name] for name in BENCH},
-        metrics=[_python(name) for name in arguments.metrics],
+        **options,
     )
     found = replace(found, notes=(*notes, *found.notes))
     about = {"version": __version__, "source": arguments.data}
@@ -848,8 +827,7 @@ def _report(arguments, data, source, **options):
             figures=drawn,
             progress=_progress(arguments),
             random_state=arguments.seed,
-            n_jobs=arguments.n_jobs,
-            **options,
+            **_taken_by(audit_data, vars(arguments)) | options,
         )
         text = _formatted(report, arguments.format, source)
         if out is not None:

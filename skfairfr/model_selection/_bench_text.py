@@ -158,11 +158,11 @@ def document_of(bench):
         Section("effects", "What each method does", _effects(bench)),
         Section("controls", "Against heads without regard to groups", _controls(bench)),
         Section("needs", "What each method needs", _needs(bench)),
-        Section("out", "Without a result", [out] if out else []),
-        Section("notes", "Notes", [notes] if notes else []),
+        Section("out", "Without a result", [out]),
+        Section("notes", "Notes", [notes]),
         Section("reading", "How to read this", [_reading(bench)]),
     ]
-    return Document(title, about, [section for section in sections if section.parts])
+    return Document(title, about, sections)
 
 
 def _effects(bench):
@@ -196,7 +196,7 @@ def _controls(bench):
             rows.append(Row(printable(method.name), [Cell(text) for text in cells]))
     head = ["method", "against a", f"{METRICS[bench.metric].words} after/before"]
     head += ["p", "adjusted p", "FNMR after/before"]
-    return [Table("", head, rows)] if rows else []
+    return [Table("", head, rows)]
 
 
 def _needs(bench):
@@ -222,7 +222,7 @@ def _needs(bench):
         cells = [f"{method.seconds:.2g}", f"{method.n_numbers:,}", "; ".join(remarks)]
         rows.append(Row(printable(method.name), [Cell(text) for text in cells]))
     head = ["method", "s a fit", "numbers kept", "remarks"]
-    return [Table("", head, rows)] if rows else []
+    return [Table("", head, rows)]
 
 
 def _reading(bench):

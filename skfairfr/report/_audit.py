@@ -38,7 +38,6 @@ from skfairfr.report._measure import (
     chosen_thresholds,
 )
 from skfairfr.report._notes import (
-    WITHHELD,
     collecting,
     mixed_people,
     notes_of,
@@ -49,7 +48,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
-from skfairfr.utils._errors import kind_of_value, plain, refused
+from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import check_container, check_seed
 from skfairfr.utils._words import percent, printable
 
@@ -296,9 +295,8 @@ def audit_data(
     asked = settle(policy, data, *given)
     data = asked.data
     measured = average, impostors, plain(n_resamples), asked.confidence_level
-    options, reading = AuditOptions(*measured, n_jobs, random_state), data.reading
-    is_distance = reading is not None and reading.options["distance"]
-    points = Points.of(asked.far, asked.threshold, is_distance)
+    options = AuditOptions(*measured, n_jobs, random_state)
+    points = Points.of(asked.far, asked.threshold, data.is_distance)
     chosen = all_combinations(tuple(data.columns))
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
@@ -307,8 +305,7 @@ def audit_data(
     far_max = choose_far_max(data.people().size, points.far)
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [INDEPENDENT] if data.independent else []
-    notes += [] if reading is None else list(reading.notes)
-    notes += similar_labels(groups, chosen)
+    notes += data.notes + similar_labels(groups, chosen)
     audits = []
     n_steps = 2 + (threshold_from is not None) + len(names) * (6 if figures else 1)
     with show_progress(progress, n_steps):
@@ -334,6 +331,8 @@ def audit_data(
             asked_at = operating_points_of(asked.names)
             told = judge(audited, sizes, options.confidence_level, asked_at)
         settings = _settings_of(data, points, asked, options, threshold_from)
+        if (code := reason_to_withhold(warnings)) is not None:
+            settings["withheld"] = code
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
@@ -346,9 +345,6 @@ def audit_data(
             # Without the repeats, pairs take as much memory again.
             del roc, audited, own
             notes += _about_repeats(data, chosen[0], audits[0], points, options)
-    code = reason_to_withhold(warnings)
-    if code is not None:
-        audits = [_withheld(audit, code) for audit in audits]
     first = (*notes, *audits[0].notes)
     audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
@@ -429,8 +425,7 @@ def points_on(threshold_from, data, points, options):
             threshold = chosen_thresholds(roc, points.far)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
-    notes = [] if other.reading is None else list(other.reading.notes)
-    notes += notes_of(warnings)
+    notes = other.notes + notes_of(warnings)
     return replace(points, threshold=threshold, set_on="other data"), notes
 
 
@@ -512,7 +507,7 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         groups = audited.groups(people, images, group)
         if data.independent:
             groups = tuple(replace(row, n_identities=None) for row in groups)
-        levels = audited.levels(judged)
+        levels = audited.levels(judged, withheld="withheld" in settings)
         curves = audited.curves(whole)
     failures = ()
     if data.attempts is not None:
@@ -533,7 +528,8 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
             changed = AuditedROC(audited.roc.by(average=other), audited.points)
             level = settings["confidence_level"]
             (told,) = judge([changed], [len(attributes)], level)
-            averaged = Other("average", other, changed.levels(told, in_short=True))
+            how = {"in_short": True, "withheld": "withheld" in settings}
+            averaged = Other("average", other, changed.levels(told, **how))
     members = people if images is None else images
     notes = [
         data.lack_of_genuine(),
@@ -552,40 +548,6 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         tuple(filter(None, notes)),
         failures=failures,
         curves=curves,
-    )
-
-
-def _withheld(audit, code):
-    """The audit without verdicts, for the reason that a code of WITHHELD stands for."""
-    averaged = audit.averaged
-    if averaged is not None:
-        averaged = replace(averaged, levels=_without_verdicts(averaged.levels))
-    checks = tuple(
-        replace(
-            check,
-            verdict="undetermined",
-            people_needed=(),
-            reason=WITHHELD[code][0],
-        )
-        for check in audit.checks
-    )
-    settings = audit.settings | {"withheld": code}
-    return replace(
-        audit,
-        levels=_without_verdicts(audit.levels),
-        averaged=averaged,
-        checks=checks,
-        settings=settings,
-    )
-
-
-def _without_verdicts(levels):
-    return tuple(
-        replace(
-            level,
-            findings=tuple(replace(f, verdict="undetermined") for f in level.findings),
-        )
-        for level in levels
     )
 
 
@@ -648,7 +610,7 @@ def _settings_of(data, points, asked, options, threshold_from):
     return found | {
         "sha256": data.reading.sha256,
         "domain": data.reading.options["domain"],
-        "distance": data.reading.options["distance"],
+        "distance": data.is_distance,
         "threshold_from": None if threshold_from is None else os.fspath(threshold_from),
     }
 
@@ -660,40 +622,27 @@ def _other_data(threshold_from, data, attributes):
         raise refused("threshold_from", threshold_from, problem, remedy)
 
     is_path = isinstance(threshold_from, str | os.PathLike)
-    if is_path and data.reading is None:
+    if not is_path:
+        check_data(threshold_from)
+    elif data.reading is None:
         refuse(
             f"{os.fspath(threshold_from)!r} can only be read as the audited data were, and "
             "these are arrays;",
             "give an EmbeddingData or a PairData, such as read_data reads.",
         )
-    kinds = {True: "scored pairs", False: "embeddings"}
-    audited = isinstance(data, PairData)
-    if not is_path and not isinstance(threshold_from, EmbeddingData | PairData):
+    kind = EmbeddingData
+    if holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData):
+        kind = PairData
+    if not isinstance(data, kind):
         refuse(
-            f"must be data of the kind that is audited; got {kind_of_value(threshold_from)}:",
-            f"give {'a PairData' if audited else 'an EmbeddingData'}.",
-        )
-    pairs = (
-        holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData)
-    )
-    if pairs != audited:
-        refuse(
-            f"holds {kinds[pairs]}, and the audited data are {kinds[audited]};",
+            f"holds {kind.kind}, and the audited data are {data.kind};",
             "give files of one kind, whose scores mean the same.",
         )
     if is_path:
         # The labels named are those of the audited file.
         options = data.reading.options | {"labels": None}
         other = read_data(threshold_from, attributes, **options)
-        return other if audited else replace(other, similarity=data.similarity)
-    check_data(threshold_from)
-    for name in attributes:
-        if name not in threshold_from.columns:
-            refuse(
-                f"has no column {name!r}, by whose groups impostors='same_group' sets the "
-                "threshold;",
-                "give it the columns of the audited data.",
-            )
+        return other if kind is PairData else replace(other, similarity=data.similarity)
     ways = [getattr(part, "similarity", "cosine") for part in (threshold_from, data)]
     if ways[0] is not ways[1] and not ways[0] == ways[1]:
         refuse(

@@ -7,6 +7,7 @@ from scipy.special import ndtri
 
 from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number
+from skfairfr.report._notes import WITHHELD
 from skfairfr.report._policy import POWER, RATE_LIMITS, RATIO_LIMITS, verdict_of
 from skfairfr.report._records import Check
 from skfairfr.report._verdicts import beyond_all_scores, geomean_weights
@@ -72,7 +73,10 @@ def _check(audit, place, level, name, limit, judged):
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
     verdict, of_rate = verdict_of(figure, limit), name in RATE_LIMITS
-    reason = _why_nothing_is_told(level, None if of_rate else found)
+    reason = ""
+    if "withheld" in audit.settings:
+        reason = WITHHELD[audit.settings["withheld"]][0]
+    reason = reason or _why_nothing_is_told(level, None if of_rate else found)
     # A limit on rates is about each group.
     if verdict == "passed" and of_rate and not_covered:
         reason = reason or "not every group has the pairs"

@@ -5,7 +5,7 @@ these comparisons are judged as one family.
 """
 
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain, product, repeat
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from skfairfr.report._audit import (
 )
 from skfairfr.report._data import (
     EmbeddingData,
-    PairData,
     check_about,
     check_data,
     choose_far_max,
@@ -48,12 +47,6 @@ from skfairfr.utils._validation import check_seed
 from skfairfr.utils._words import TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
-KINDS = {EmbeddingData: "embeddings", PairData: "scored pairs"}
-# How to name the images of either kind.
-NAMING = {
-    EmbeddingData: "name the rows with image.",
-    PairData: "name the images with image_1 and image_2.",
-}
 
 
 def compare_systems(
@@ -154,10 +147,7 @@ def compare_systems(
     data = (before, after, *more)
     _check_all(data)
     names = _names_of(data, names)
-    _check_people(data, names)
-    reading = before.reading
-    is_distance = reading is not None and reading.options["distance"]
-    points = Points.of(far, threshold, is_distance)
+    points = Points.of(far, threshold, before.is_distance)
     common, left_out = overlap(data, names)
     chosen = all_combinations(tuple(before.columns))
     check_one_threshold(impostors, chosen[-1], "compare by them")
@@ -167,7 +157,7 @@ def compare_systems(
     check_seed(random_state)
     far_max = choose_far_max(common[0].people().size, points.far)
     points = replace(points, far_max=far_max)
-    notes = [n for one in data if one.reading is not None for n in one.reading.notes]
+    notes = [note for one in data for note in one.notes]
     notes += similar_labels(groups, chosen)
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
@@ -186,8 +176,9 @@ def compare_systems(
             next_step("comparing systems")
             later = tuple(zip(names[1:], rocs[1:], strict=True))
             changes = _all_changes(names, rocs, chosen, points)
-            changes = _judged(changes, options.confidence_level)
-            changes = _without_gains(changes, measured, points, is_distance)
+            withheld = _why_withheld(names, fits)
+            changes = _judged(changes, options.confidence_level, bool(withheld))
+            changes = _without_gains(changes, measured, points, before.is_distance)
             notes += dict.fromkeys(change.reason for change in changes)
             disparities = [
                 found
@@ -198,9 +189,10 @@ def compare_systems(
                 )
             ]
     embedded = isinstance(before, EmbeddingData)
-    found = SystemsComparison(
+    settings = options.settings() | _settings_of(points, data, names)
+    return SystemsComparison(
         tuple(names),
-        options.settings() | _settings_of(points, is_distance, data, names),
+        settings | ({"withheld": withheld} if withheld else {}),
         int(np.unique(common[0].people()).size),
         len(common[0].y if embedded else common[0].y_score),
         left_out,
@@ -212,21 +204,23 @@ def compare_systems(
         tuple(measured),
         about or {},
     )
-    return _withheld(found, [reason_to_withhold(warnings) for _, warnings in fits])
-
-
-def _arguments(data):
-    """What gave each system."""
-    return [NAMES[min(position, 1)] for position in range(len(data))]
 
 
 def _check_all(data):
-    """Raise, naming the argument, unless all systems are data to audit."""
-    for argument, one in zip(_arguments(data), data, strict=True):
+    """Raise, naming the argument, unless all systems are data whose people are known."""
+    for argument, one in zip(chain(NAMES, repeat("after")), data, strict=False):
         try:
             check_data(one)
         except ValueError as error:
             raise restated(error, argument, one) from None
+        if one.independent:
+            raise refused(
+                argument,
+                one,
+                "says which pairs are genuine, and not whom they show, so that systems "
+                "cannot be compared person by person;",
+                "name the people of both images with identity_1 and identity_2.",
+            )
 
 
 def _names_of(data, names):
@@ -246,19 +240,6 @@ def _names_of(data, names):
             "Give each system a name of its own.",
         )
     return names
-
-
-def _check_people(data, names):
-    """Raise where nobody is known, by whom two systems could be compared."""
-    for argument, one, name in zip(_arguments(data), data, names, strict=True):
-        if one.independent:
-            raise refused(
-                argument,
-                name,
-                f"{name!r} says which pairs are genuine, and not whom they show, so that "
-                "systems cannot be compared person by person;",
-                "name the people of both images with identity_1 and identity_2.",
-            )
 
 
 # ---- what systems have in common -----------------------------------------------------
@@ -288,10 +269,9 @@ def overlap(data, names):
     ArgumentError
         If the systems have nothing in common.
     """
-    kind = type(data[0])
     for one, name in zip(data[1:], names[1:], strict=True):
-        if type(one) is not kind:
-            problem = f"holds {KINDS[type(one)]}, and {names[0]} {KINDS[kind]};"
+        if type(one) is not type(data[0]):
+            problem = f"holds {one.kind}, and {names[0]} {data[0].kind};"
             raise _unpaired(name, problem, "give files of one kind.")
         lost = [
             attribute for attribute in data[0].columns if attribute not in one.columns
@@ -303,7 +283,7 @@ def overlap(data, names):
     for own, name in zip(sides[1:], names[1:], strict=True):
         if (own is None) != (sides[0] is None):
             problem = f"and {names[0]} do not both name their images;"
-            raise _unpaired(name, problem, NAMING[kind])
+            raise _unpaired(name, problem, data[0].naming)
     if sides[0] is None:
         return list(data), (0,) * len(data)
     try:
@@ -373,7 +353,7 @@ def _check_same(rocs, names, common):
     """Raise, naming what differs, unless paired rows have the same labels."""
     remedy = ""
     if _image_names(common[0]) is None:
-        remedy = f"Rows are paired in their order: {NAMING[type(common[0])]}"
+        remedy = f"Rows are paired in their order: {common[0].naming}"
     for roc, name in zip(rocs[1:], names[1:], strict=True):
         try:
             check_same_images(rocs[0], roc)
@@ -392,29 +372,23 @@ def _fit(name, data, attributes, options, far_max):
     return roc, warnings
 
 
-def _withheld(found, codes):
-    """The comparison, without verdicts if a system has a code of WITHHELD."""
-    why = {name: code for name, code in zip(found.systems, codes, strict=True) if code}
-    if not why:
-        return found
+def _why_withheld(names, fits):
+    """The code of WITHHELD of each system that has one, by its name."""
+    codes = [reason_to_withhold(warnings) for _, warnings in fits]
+    why = {name: code for name, code in zip(names, codes, strict=True) if code}
     if len(why) < len(codes):
         beside = {"reversed_scores": "reversed_beside_others"}
         why = {name: beside.get(code, code) for name, code in why.items()}
-    return replace(
-        found,
-        settings=found.settings | {"withheld": why},
-        changes=tuple(replace(c, verdict="undetermined") for c in found.changes),
-        disparities=tuple(replace(d, levelling_down=False) for d in found.disparities),
-    )
+    return why
 
 
-def _settings_of(points, is_distance, data, names):
+def _settings_of(points, data, names):
     """Operating points, the scale of scores, and digests of files."""
     found = {
         name: None if values is None else values.tolist()
         for name, values in (("far", points.far), ("threshold", points.threshold))
     }
-    if is_distance:
+    if data[0].is_distance:
         found["distance"] = True
     read = [(name, one.reading) for name, one in zip(names, data, strict=True)]
     sha256 = {name: reading.sha256 for name, reading in read if reading is not None}
@@ -541,8 +515,8 @@ def _without_gains(changes, measured, points, is_distance):
     return found
 
 
-def _judged(changes, confidence_level):
-    """All changes with p-values that are adjusted for one family, and verdicts."""
+def _judged(changes, confidence_level, withheld):
+    """All changes with p-values adjusted for one family, and verdicts unless withheld."""
     p = np.array([np.nan if change.reason else change.p_value for change in changes])
     tested = np.isfinite(p)
     p[tested] = holm(p[tested])
@@ -551,6 +525,7 @@ def _judged(changes, confidence_level):
         verdict = "no certain difference" if np.isfinite(adjusted) else TOO_FEW
         if adjusted <= 1 - confidence_level:
             verdict = "worse" if change.difference > 0 else "better"
+        verdict = "undetermined" if withheld else verdict
         judged.append(replace(change, p_adjusted=adjusted, verdict=verdict))
     return judged
 

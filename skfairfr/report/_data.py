@@ -33,6 +33,7 @@ from skfairfr.utils._labels import (
     encode,
     intersect,
     is_unknown,
+    join_columns,
     to_column,
     to_columns,
 )
@@ -111,8 +112,22 @@ class Attempts:
     columns: dict = field(repr=False)
 
 
+class _Data:
+    """What either kind of data says of the file that it was read from, if it was."""
+
+    @property
+    def is_distance(self):
+        """Whether scores were read as distances."""
+        return self.reading is not None and bool(self.reading.options["distance"])
+
+    @property
+    def notes(self):
+        """What looks like a mistake in the file, a list."""
+        return [] if self.reading is None else list(self.reading.notes)
+
+
 @dataclass(frozen=True, eq=False)
-class EmbeddingData:
+class EmbeddingData(_Data):
     """Embeddings to audit.
 
     Attributes
@@ -145,6 +160,7 @@ class EmbeddingData:
     attempts: Attempts | None = field(default=None, repr=False)
     # Embeddings name their people; pairs may not.
     independent = False
+    kind, naming = "embeddings", "name the rows with image."
 
     def fit(self, roc, attributes=()):
         """Fit a SimilarityROC to these data.
@@ -255,10 +271,14 @@ class EmbeddingData:
         -------
         counts : ndarray of int, shape (n_identities,)
         """
-        by_side = self.images_by_side()
-        if len(by_side) == 2:
-            return by_side[0] * by_side[1]
-        return by_side[0] * (by_side[0] - 1) // 2
+        people = self.people()
+        if self.domain is None:
+            n_images = np.bincount(people)
+            return n_images * (n_images - 1) // 2
+        second = encode(self.domain, "domain").codes == 1
+        size = people.max() + 1
+        sides = (np.bincount(people[s], minlength=size) for s in (second, ~second))
+        return np.multiply(*sides)
 
     def lack_of_genuine(self):
         """Say why no FRR can be measured.
@@ -275,26 +295,9 @@ class EmbeddingData:
             lacking = "No person has an image in each domain"
         return f"{lacking}{NO_FRR}"
 
-    def images_by_side(self):
-        """Count the images of each identity on each side.
-
-        Returns
-        -------
-        counts : ndarray of int, shape (1, n_identities) or (2, n_identities)
-            Two rows where there are two domains.
-        """
-        people = self.people()
-        size = people.max() + 1
-        if self.domain is None:
-            return np.bincount(people)[None]
-        side = encode(self.domain, "domain").codes
-        return np.array(
-            [np.bincount(people[side == s], minlength=size) for s in (0, 1)]
-        )
-
 
 @dataclass(frozen=True, eq=False)
-class PairData:
+class PairData(_Data):
     """Scored pairs of images to audit.
 
     Attributes
@@ -316,6 +319,7 @@ class PairData:
 
     # Scored pairs are comparisons, which failed attempts never reach.
     attempts = None
+    kind, naming = "scored pairs", "name the images with image_1 and image_2."
     y_score: object = field(repr=False)
     identities: tuple | None = field(repr=False)
     columns: dict = field(default_factory=dict, repr=False)
@@ -584,18 +588,13 @@ def read_data(
     if isinstance(attributes, str):
         attributes = (attributes,)
     attributes = check_texts(attributes, "attributes", "names of columns")
-    twice = [name for name in attributes if attributes.count(name) > 1]
-    if twice:
-        raise refused(
-            "attributes", twice[0], f"{twice[0]!r} was named twice;", "name it once."
-        )
     options = {name: given[name] for name in (*OF_EMBEDDINGS, *OF_PAIRS)}
     warnings = []
     if holds_pairs(path):
-        _refuse(options, OF_EMBEDDINGS, path, "scored pairs", "embeddings")
+        _refuse(options, OF_EMBEDDINGS, path, PairData.kind, EmbeddingData.kind)
         read = _read_pairs
     else:
-        _refuse(options, OF_PAIRS, path, "embeddings", "scored pairs")
+        _refuse(options, OF_PAIRS, path, EmbeddingData.kind, PairData.kind)
         read = _read_embeddings
     with collecting(warnings, UserWarning):
         found = read(path, attributes, options)
@@ -733,10 +732,7 @@ def _taken(column, name, rows):
 
 
 def _stacked(both, name):
-    columns = [to_column(column, name) for column in both]
-    if len({column.dtype.kind for column in columns}) > 1:
-        columns = [column.astype(object) for column in columns]
-    return np.concatenate(columns)
+    return join_columns([to_column(column, name) for column in both])
 
 
 def _chosen(columns, attributes):
@@ -926,24 +922,21 @@ def check_about(about):
 
 def columns_of(sensitive_features, attribute, of_pairs=False):
     """Name -> labels as callers give them, and whether they came with their names."""
-    native = nw.from_native(sensitive_features, pass_through=True)
-    empty = isinstance(sensitive_features, dict) and not sensitive_features
-    if isinstance(native, nw.DataFrame):
-        empty = not native.columns
-    if sensitive_features is None or empty:
-        problem = "is None" if sensitive_features is None else "has no column"
+    if sensitive_features is None:
+        columns, problem = {}, "is None"
+    else:
+        columns = (_of_both if of_pairs else _by_name)(sensitive_features)
+        problem = "has no column"
+    if not columns:
         raise refused(
             "sensitive_features",
             sensitive_features,
             f"{problem}, and an audit compares the groups of one attribute at least;",
             "give the group of each image.",
         )
-    columns = (pair_columns if of_pairs else named_columns)(sensitive_features)
-    if columns is None:
-        labels, name = sensitive_features, name_of
-        if of_pairs:
-            labels, name = groups_of_both(labels, "sensitive_features"), name_of_both
-        return {attribute or name(labels) or UNNAMED: labels}, False
+    if not isinstance(sensitive_features, dict) and len(columns) == 1:
+        ((name, labels),) = columns.items()
+        return {attribute or name or UNNAMED: labels}, False
     if attribute is not None:
         raise refused(
             "attribute",
@@ -955,32 +948,40 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
     return columns, True
 
 
-def named_columns(sensitive_features):
-    """Name -> labels of a dict or of a frame with several columns; None of other labels."""
-    if isinstance(sensitive_features, dict):
-        return {str(name): labels for name, labels in sensitive_features.items()}
-    native = nw.from_native(sensitive_features, pass_through=True)
-    if isinstance(native, nw.DataFrame) and len(native.columns) > 1:
-        return {str(name): native[name] for name in native.columns}
-    return None
-
-
-def name_of(labels):
-    """Name of a series, or of the one column of a frame; empty of other labels."""
+def _by_name(labels):
+    """Name -> labels of a dict, a frame or a series; labels without a name have an empty one."""
+    if isinstance(labels, dict):
+        return {str(name): column for name, column in labels.items()}
     native = nw.from_native(labels, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
-        return str(native.columns[0])
+        return {str(name): native[name] for name in native.columns}
     name = native.name if isinstance(native, nw.Series) else None
-    return "" if name is None else str(name)
+    return {"" if name is None else str(name): labels}
 
 
-def name_of_both(both):
-    """The name of two columns: that of both, or NAME of NAME_1 and NAME_2; else empty."""
-    first, second = map(name_of, both)
-    if first == second:
-        return first
-    stem = first.removesuffix("_1")
-    return stem if (first, second) == (f"{stem}_1", f"{stem}_2") else ""
+def _of_both(sensitive_features):
+    """The same of both images of each pair: two columns a name."""
+    if isinstance(sensitive_features, dict):
+        return {
+            str(name): groups_of_both(both, f"sensitive_features[{name!r}]")
+            for name, both in sensitive_features.items()
+        }
+    both = groups_of_both(sensitive_features, "sensitive_features")
+    first, second = map(_by_name, both)
+    if len(first) == len(second) == 1:
+        # Of NAME_1 and NAME_2 the name is NAME.
+        (one,), (other,) = first, second
+        stem = one.removesuffix("_1")
+        shared = stem if (one, other) == (f"{stem}_1", f"{stem}_2") else ""
+        return {one if one == other else shared: (first[one], second[other])}
+    if list(first) != list(second):
+        raise refused(
+            "sensitive_features",
+            sensitive_features,
+            "must have the same columns for the first and the second image of a pair;",
+            "give two frames with columns of the same names.",
+        )
+    return {name: (first[name], second[name]) for name in first}
 
 
 def check_people(identities, y_true):
@@ -993,27 +994,6 @@ def check_people(identities, y_true):
             f"and y_true {given};",
             "give whom the images show or, where no person is known, y_true alone.",
         )
-
-
-def pair_columns(sensitive_features):
-    """Name -> labels of both images; None where labels come without names."""
-    if isinstance(sensitive_features, dict):
-        return {
-            str(name): groups_of_both(both, f"sensitive_features[{name!r}]")
-            for name, both in sensitive_features.items()
-        }
-    both = groups_of_both(sensitive_features, "sensitive_features")
-    first, second = map(named_columns, both)
-    if first is None and second is None:
-        return None
-    if first is None or second is None or list(first) != list(second):
-        raise refused(
-            "sensitive_features",
-            sensitive_features,
-            "must have the same columns for the first and the second image of a pair;",
-            "give two frames with columns of the same names.",
-        )
-    return {name: (first[name], second[name]) for name in first}
 
 
 def groups_of_both(values, name):

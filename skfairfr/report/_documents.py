@@ -118,28 +118,22 @@ def audit_document(report, source=None):
     title = f"Audit of verification errors by {about}"
     if first.settings.get("independent_pairs"):
         title += ", pairs taken as independent"
-    opening = [_verdict(report), *_checks(report), _figure(first), _conclusions(report)]
+    opening = [_verdict(report), _checks(report), _figure(first), _conclusions(report)]
     by = [
-        (f"by-{n}", f"Error rates by {name}", _of_audit(report, n))
+        Section(f"by-{n}", f"Error rates by {name}", _of_audit(report, n))
         for n, name in enumerate(names)
     ]
     sections = [
-        ("verdict", "Verdict", opening),
-        ("data", "What was tested", [Facts(_facts(report))]),
+        Section("verdict", "Verdict", opening),
+        Section("data", "What was tested", [Facts(_facts(report))]),
         *by,
-        ("open", "What the data cannot tell", _open(report)),
-        ("method", "How it was computed", _method(first)),
-        ("limits", "Limits", [_limits(first)]),
-        ("glossary", "Glossary", [glossary(first.settings, "Levelling down")]),
+        Section("open", "What the data cannot tell", _open(report)),
+        Section("method", "How it was computed", _method(first)),
+        Section("limits", "Limits", [_limits(first)]),
+        Section("glossary", "Glossary", [glossary(first.settings, "Levelling down")]),
     ]
     subtitle = "" if source is None else f"Data: {printable(source)}"
-    return _document(report.about.get("title", title), subtitle, sections)
-
-
-def _document(title, subtitle, sections):
-    """A document of sections, each a name, a title and parts; those that have any."""
-    shown = [Section(*section) for section in sections if section[2]]
-    return Document(printable(title), subtitle, shown)
+    return Document(printable(report.about.get("title", title)), subtitle, sections)
 
 
 # ---- the first screen ----------------------------------------------------------------
@@ -147,9 +141,8 @@ def _document(title, subtitle, sections):
 
 def _verdict(report):
     """What was found: the checks counted, and each group that is treated worse."""
-    none, why = nothing_concluded(report.audits[0].settings)
-    if none:
-        return Verdict("undetermined", none, why)
+    if nothing := nothing_concluded(report.audits[0].settings):
+        return Verdict("undetermined", *nothing)
     verdicts = [check.verdict for check in report.checks]
     status, headline = "none", "No limit was given, so nothing passes or fails."
     if verdicts:
@@ -247,8 +240,7 @@ def _others(finding):
 
 
 def _checks(report):
-    if not report.checks:
-        return []
+    """A table of all checks, the worst first."""
     worst_first = ("failed", "undetermined", "passed").index
     checks = sorted(report.checks, key=lambda check: worst_first(check.verdict))
     rows = [_of_check(check, report) for check in checks]
@@ -258,7 +250,7 @@ def _checks(report):
         "hold for all groups at once, the others for one rate or ratio alone."
     )
     head = ["Check", "Allowed", "Group", "Found", "Bound", "Result"]
-    return [Table(caption, head, rows)]
+    return Table(caption, head, rows)
 
 
 def _of_check(check, report):
@@ -279,10 +271,10 @@ def _of_check(check, report):
         Cell(check.verdict, word=check.verdict),
     ]
     name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
-    return Row(capital(name), cells, f"at {_place_of_check(check, report)}")
+    return Row(capital(name), cells, f"at {place_of(check, report.audits[0])}")
 
 
-def check_sentence(check, report):
+def sentence_of_check(check, report):
     """A check in one sentence."""
     row = _of_check(check, report)
     *told, result = [cell.line for cell in row.cells]
@@ -315,29 +307,22 @@ def _bound(check, shown):
     return f"may be as large as {shown(found.high)}"
 
 
-def _place_of_check(check, report):
-    """Where a check was made, in words."""
-    first = report.audits[0]
-    point = replace(first.levels[0], far=check.far, threshold=check.threshold)
-    return place_of(point, first)
-
-
 def needed_words(check, report):
     """How many more people, or pairs, would settle an undetermined check."""
     if check.verdict != "undetermined" or check.reason or not check.groups:
         return ""
-    one, what = "person", "people"
+    one, several = "person", "people"
     if report.audits[0].settings.get("independent_pairs"):
         one = f"{'impostor' if rate_of(check.name) == 'far' else 'genuine'} pair"
-        what = f"{one}s"
+        several = f"{one}s"
     if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."
     if not check.people_needed:
-        return f"If rates are as found, no number of {what} up to {MAX_PEOPLE:,} settles it."
-    one = {"people": "person"}.get(what, what[:-1])
+        return f"If rates are as found, no number of {several} up to {MAX_PEOPLE:,} settles it."
     people = listed(
         [
-            f"{_rounded_up(more):,} more {one if more == 1 else what} in {printable(group)}"
+            f"{plural(_rounded_up(more), f'more {one}', f'more {several}')} in "
+            f"{printable(group)}"
             for group, more in check.people_needed
         ]
     )
@@ -478,15 +463,13 @@ def _of_audit(report, place):
         for n, level in enumerate(audit.levels)
     ]
     parts += [
-        ("det", DET, _det(audit)),
-        ("averages", "Both averages", _averages(audit)),
+        ("det", DET, [_det(audit)]),
+        ("averages", "Both averages", [_averages(audit)]),
         ("groups", "Groups", [_groups([audit]), *crossings]),
-        ("failures", "Failures to acquire and to enrol", _failures(audit)),
+        ("failures", "Failures to acquire and to enrol", [_failures(audit)]),
     ]
     return [_figure(audit)] * (place > 0) + [
-        Section(f"by-{place}-{name}", title, found)
-        for name, title, found in parts
-        if found
+        Section(f"by-{place}-{name}", title, found) for name, title, found in parts
     ]
 
 
@@ -683,9 +666,9 @@ def _style(shade):
 
 
 def _det(audit):
-    """The figure of the curves of all groups, in a list; empty without curves."""
+    """The figure of the curves of all groups; None without curves."""
     if audit.curves is None:
-        return []
+        return None
     names = [short_place(level, audit) for level in audit.levels]
     caption = (
         "Both rates of each group as the one threshold for everybody moves. Where the "
@@ -694,13 +677,13 @@ def _det(audit):
     )
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
-    return [Figure(caption, lambda: det(audit.curves, audit.levels, names))]
+    return Figure(caption, lambda: det(audit.curves, audit.levels, names))
 
 
 def _averages(audit):
     """Rates and conclusions, every comparison weighing the same and every person."""
     if audit.averaged is None:
-        return []
+        return None
     rows = []
     for both in zip(audit.levels, audit.averaged.levels, strict=True):
         place = f"at {place_of(both[0], audit)}"
@@ -718,7 +701,7 @@ def _averages(audit):
         "person. The conclusions, checks and tables above use the first of the two columns."
     )
     head = ["Rate", weighs[audit.settings["average"]], weighs[audit.averaged.value]]
-    return [Table(caption, head, rows)]
+    return Table(caption, head, rows)
 
 
 def _findings(level, rate):
@@ -768,8 +751,7 @@ def _cells(crossing, audit):
 
 
 def _failures(audit):
-    if not audit.failures:
-        return []
+    """A table of attempts without a template, by group."""
     rows = []
     for found in audit.failures:
         shown = count(found.n_failed_to_acquire), percent(found.fta)
@@ -781,7 +763,7 @@ def _failures(audit):
         "Attempts that gave no template, by group. FTA is the share of all attempts, FTE "
         "the share of those acquired."
     )
-    return [Table(caption, head, rows)]
+    return Table(caption, head, rows)
 
 
 # ---- what is open --------------------------------------------------------------------
@@ -791,7 +773,7 @@ def _open(report):
     """What rests on too few errors, the people that checks need, and notes."""
     needed = [
         f"{LIMITED[c.name]} by {printable(c.attribute)}, at most {_limit_of(c)}, at "
-        f"{_place_of_check(c, report)}: {text}"
+        f"{place_of(c, report.audits[0])}: {text}"
         for c in report.checks
         if (text := needed_words(c, report))
     ]
@@ -800,10 +782,9 @@ def _open(report):
         Section(f"open-{name}", title, found)
         for name, title, found in (
             ("needed", "What would settle a check", [needed]),
-            ("few", capital(TOO_FEW), [FEW, few]),
+            ("few", capital(TOO_FEW), [FEW, few] if few else []),
             ("notes", "Notes", [_notes(report)]),
         )
-        if found[-1]
     ]
     findings = (f for a in report.audits for lev in a.levels for f in lev.findings)
     if not report.checks and any(f.verdict == NO_DIFFERENCE for f in findings):
@@ -948,31 +929,30 @@ CHANGES_IN_NOTEBOOK = ("verdict", "system-*")
 def comparison_document(found):
     """A SystemsComparison as a document."""
     first, *others = short_names(found.systems)
-    opening = [_verdict_of_changes(found), *_disparity_changes(found)]
+    opening = [_verdict_of_changes(found), _disparity_changes(found)]
     terms = glossary(found.settings, ("Template", "FTA", "GFAR"))
     systems = [
-        (f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
+        Section(f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
         for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))
     ]
     attributes = dict.fromkeys(m.attribute for m in found.measured)
     by = [
-        (f"by-{n}", f"Error rates by {printable(of)}", _of_attribute(found, of))
+        Section(f"by-{n}", f"Error rates by {printable(of)}", _of_attribute(found, of))
         for n, of in enumerate(attributes)
     ]
-    notes = [[*map(printable, found.notes)]] if found.notes else []
     sections = [
-        ("verdict", "Verdict", opening),
-        ("data", "What was compared", [Facts(_facts_of_systems(found))]),
+        Section("verdict", "Verdict", opening),
+        Section("data", "What was compared", [Facts(_facts_of_systems(found))]),
         *systems,
         *by,
-        ("open", "What the data cannot tell", _unsupported(found)),
-        ("notes", "Notes", notes),
-        ("method", "How it was computed", _method_of_comparison(found)),
-        ("limits", "Limits", [lines_of("comparison_limits")]),
-        ("glossary", "Glossary", [terms]),
+        Section("open", "What the data cannot tell", _unsupported(found)),
+        Section("notes", "Notes", [[*map(printable, found.notes)]]),
+        Section("method", "How it was computed", _method_of_comparison(found)),
+        Section("limits", "Limits", [lines_of("comparison_limits")]),
+        Section("glossary", "Glossary", [terms]),
     ]
-    title = found.about.get("title", "Comparison of verification systems")
-    return _document(title, f"{', '.join(others)} against {first}", sections)
+    title = printable(found.about.get("title", "Comparison of verification systems"))
+    return Document(title, f"{', '.join(others)} against {first}", sections)
 
 
 def short_names(systems):
@@ -1004,9 +984,8 @@ def short_names(systems):
 
 
 def _verdict_of_changes(found):
-    none, why = nothing_concluded(found.settings)
-    if none:
-        return Verdict("undetermined", none, why)
+    if nothing := nothing_concluded(found.settings):
+        return Verdict("undetermined", *nothing)
     harm, improved = found.harm, found.improved
     better = f"{plural(len(improved), 'rate')} got better." if improved else ""
     verdicts = [change.verdict for change in found.changes]
@@ -1083,8 +1062,6 @@ def _levelled(change, found):
 
 def _disparity_changes(found):
     """A table of what becomes of the disparities."""
-    if not found.disparities:
-        return []
     rows = [_disparity_change(change, found) for change in found.disparities]
     caption = (
         "Largest over smallest rate of the groups, 1 where all are alike; larger is less "
@@ -1092,7 +1069,7 @@ def _disparity_changes(found):
         "columns show whether the FNMR of everyone rose."
     )
     head = ["Disparity", "Before", "After", "After / before", "Conclusion"]
-    return [Table(caption, [*head, "FNMR before", "FNMR after"], rows)]
+    return Table(caption, [*head, "FNMR before", "FNMR after"], rows)
 
 
 def _point_of(change):
@@ -1192,13 +1169,12 @@ def _of_system(found, name, number):
             rate: [_row_of_change(c, found) for c in of if (c.far, c.threshold) == key]
             for rate, of in by_rate.items()
         }
-        tables = [_table_of_changes(of, rate, place) for rate, of in rows.items() if of]
+        tables = [_table_of_changes(of, rate, place) for rate, of in rows.items()]
         parts.append(Section(f"system-{number}-{n}", f"At {place}", tables))
     return parts
 
 
 def _row_of_change(change, found):
-    everyone = change.attribute is None
     has_pairs = not math.isnan(change.before + change.after)
     few = TOO_FEW if has_pairs and not _is_supported(change, found) else ""
     # The caption says that these are points.
@@ -1215,9 +1191,9 @@ def _row_of_change(change, found):
         Cell(p_value(change.p_adjusted)),
         concluded(change.verdict, change.verdict),
     ]
-    if everyone:
-        return Row("Everyone", cells, everyone=True)
-    return Row(printable(change.group), cells, f"by {printable(change.attribute)}")
+    if change.attribute is None:
+        return _row_of_group(None, cells)
+    return _row_of_group(change.group, cells, f"by {printable(change.attribute)}")
 
 
 def _table_of_changes(rows, rate, place):
@@ -1278,9 +1254,8 @@ def _unsupported(found):
     for place, name in enumerate(found.systems):
         own = [m for m in found.measured if m.system == name]
         texts = list(dict.fromkeys(t for m in own for t in unsupported_of(m, found)))
-        if texts:
-            parts.append(Section(f"open-{place}", printable(name), [texts]))
-    return [FEW, *parts] if parts else []
+        parts.append(Section(f"open-{place}", printable(name), [texts]))
+    return [FEW, *parts] if any(parts) else []
 
 
 def _method_of_comparison(found):

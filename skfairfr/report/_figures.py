@@ -7,7 +7,9 @@ their functions give a list of (svg, text in its place).
 
 import os
 from io import StringIO
+from itertools import product
 from math import ceil
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -22,8 +24,19 @@ from skfairfr.metrics import (
     SimilarityROCDisplay,
 )
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._from_roc import default_levels, score_range
-from skfairfr.metrics._plot._groups import name_rows, offset, panel_height
+from skfairfr.metrics._plot._from_roc import (
+    both_rates,
+    curves_of,
+    default_levels,
+    score_range,
+)
+from skfairfr.metrics._plot._groups import (
+    ends_of_rates,
+    name_rows,
+    offset,
+    panel_height,
+)
+from skfairfr.metrics._plot._thresholds import histograms
 from skfairfr.report._notes import collecting, short_place
 from skfairfr.report._policy import limits_of
 from skfairfr.utils._errors import refused
@@ -147,16 +160,20 @@ class _Drawn:
     def __init__(self, audited, audit, names, bands):
         self.audited, self.names, self.bands = audited, names, bands
         self.distance = bool(audit.settings.get("distance"))
+        # Intervals are those of the tables, which need no resamples.
+        self.analytic = audited.roc.by(n_resamples=1)
         # Of the levels of curves every second one, which a reader tells apart.
         self.far = default_levels(audited.roc)[::2]
-        over_far = audit.curves.threshold[::2]
-        grid = np.unique(np.append(over_far, audited.points.threshold))
+        self.over_far = audit.curves.threshold[::2]
+        grid = np.unique(np.append(self.over_far, audited.points.threshold))
         if grid.size < 3:
             grid = np.unique(np.append(grid, np.linspace(*score_range(audited.roc), 9)))
-        self.grid, self.along = grid, audited.along(grid)
-        self.order = np.searchsorted(grid, over_far)
+        self.grid = grid
+        self.rates, self.beyond = both_rates(
+            self.analytic, audited.labels, threshold=grid
+        )
+        self.histograms = histograms(self.analytic, audited.labels)
         self.places = [level.rates[0].far.value for level in audit.levels]
-        self.beyond = self.along["far"].sampled
         self.far_max = audited.roc.far_max if self.beyond.any() else None
 
     def groups(self, rows):
@@ -169,20 +186,19 @@ class _Drawn:
             options = {"groups": self.groups(rows), "band": "simultaneous"}
             SimilarityROCDisplay.from_roc(self.audited.roc, ax=ax, **options)
         else:
-            found = self.along["frr"].fields(rows, self.order)
-            found |= dict.fromkeys(("band_low", "band_high"))
-            found |= {"frr": found.pop("value"), "groups": self.groups(rows)}
-            found |= {"far": self.far, "far_max": self.far_max}
-            SimilarityROCDisplay(**found).plot(ax)
+            order = np.searchsorted(self.grid, self.over_far)
+            frr, *ends = (
+                self.rates[f"frr{field}"][np.ix_(rows, order)]
+                for field in ("", "_low", "_high", "_supported")
+            )
+            found = dict(zip(("low", "high", "supported"), ends, strict=True))
+            found |= {"groups": self.groups(rows), "far_max": self.far_max}
+            SimilarityROCDisplay(far=self.far, frr=frr, **found).plot(ax)
         self._mark(ax, self.places, above=True)
 
     def error_rates(self, ax, rows):
         """Both rates over thresholds."""
-        columns = {}
-        for rate, found in self.along.items():
-            fields = found.fields(rows, slice(None))
-            columns[rate] = fields.pop("value")
-            columns |= {f"{rate}_{name}": values for name, values in fields.items()}
+        columns = {name: values[rows] for name, values in self.rates.items()}
         if self.beyond.any():
             columns["sampled_to"] = float(self.grid[self.beyond].max())
         columns |= {"groups": self.groups(rows), "distance": self.distance}
@@ -191,22 +207,18 @@ class _Drawn:
 
     def scores(self, ax, rows):
         """Histograms of both kinds of pairs."""
-        edges, densities = self.audited.densities
-        columns = {"groups": self.groups(rows), "distance": self.distance}
-        for kind, rate in (("genuine", "frr"), ("impostor", "far")):
-            columns[kind] = densities[rate][rows]
-            columns[f"n_{kind}"] = self.audited.n_pairs[rate][rows]
+        edges, of_groups = self.histograms
+        columns = {name: values[rows] for name, values in of_groups.items()}
+        columns |= {"groups": self.groups(rows), "distance": self.distance}
         ScoreHistogramDisplay(edges=edges, **columns).plot(ax)
         self._mark(ax, self.audited.points.threshold)
 
     def disparity(self, ax):
         """The largest over the smallest rate, of either."""
-        found = [self.along[rate].largest_ratio() for rate in RATES]
-        fields = {n: np.stack([f[n][self.order] for f in found]) for n in found[0]}
-        fields |= dict.fromkeys(("band_low", "band_high", "normalized_uncertainty"))
-        curves = tuple((rate, "max_min") for rate in RATES)
-        fields |= {"curves": curves, "far": self.far, "far_max": self.far_max}
-        DisparityCurveDisplay(**fields).plot(ax)
+        questions = [{"rate": rate, "how": "max_min"} for rate in RATES]
+        found, _ = curves_of(self.analytic, questions, threshold=self.over_far)
+        found["curves"] = tuple((rate, "max_min") for rate in RATES)
+        DisparityCurveDisplay(far=self.far, far_max=self.far_max, **found).plot(ax)
         self._mark(ax, self.places, above=True)
 
     def _mark(self, ax, places, above=False):
@@ -284,13 +296,10 @@ def _write(draw, path, size, title):
 def rates_display(levels, names, limits, confidence_level):
     """A GroupRatesDisplay of levels, not drawn; arguments are those of ``group_rates``."""
     columns = {}
-    for rate in RATES:
-        found = [[getattr(row, rate) for row in level.rates] for level in levels]
-        for field in ("value", "low", "high", "supported"):
-            name = rate if field == "value" else f"{rate}_{field}"
-            columns[name] = np.array(
-                [[getattr(f, field) for f in row] for row in found]
-            )
+    for rate, field in product(RATES, ("value", "low", "high", "supported")):
+        name = rate if field == "value" else f"{rate}_{field}"
+        asked = attrgetter(f"{rate}.{field}")
+        columns[name] = np.array([list(map(asked, level.rates)) for level in levels])
     return GroupRatesDisplay(
         groups=_printable(row.group for row in levels[0].rates),
         **columns,
@@ -363,13 +372,11 @@ def det(curves, levels, names):
     """
     groups = _printable(curves.groups)
     styles = _style.group_styles(groups)
-    ends = [_ends(values) for values in (curves.far, curves.frr)]
-    marks = [{"linestyle": "none", "marker": marker} for marker in _style.MARKERS]
+    ends = [_ends([getattr(curves, rate)]) for rate in RATES]
     # The points of a group have its colour, and the marker of their level.
-    of_levels = [
-        {"color": _style.GREY} | marks[place % len(marks)]
-        for place in range(len(names))
-    ]
+    markers = [_style.line_style(place)["marker"] for place in range(len(names))]
+    look = {"color": _style.GREY, "linestyle": "none"}
+    of_levels = [look | {"marker": marker} for marker in markers]
 
     def draw_row(ax, row, style):
         label = _style.row_label(groups[row])
@@ -420,10 +427,7 @@ def det_of_systems(curves, levels, names):
     figures : list of tuple
     """
     styles = [_style.line_style(row) for row in range(len(names))]
-    ends = [
-        _ends(np.concatenate([np.ravel(getattr(one, rate)) for one in curves]))
-        for rate in RATES
-    ]
+    ends = [_ends([getattr(one, rate) for one in curves]) for rate in RATES]
 
     def draw_panel(ax, row):
         for one, of_system, name, style in zip(
@@ -499,13 +503,9 @@ def _set_det_axes(ax, ends):
     _style.light_grid(ax)
 
 
-def _ends(values):
-    """Ends of a log axis about positive rates."""
-    shown = values[np.isfinite(values) & (values > 0)]
-    if not shown.size:
-        return 1e-3, 1.0
-    high = min(shown.max() * 1.3, 1.0)
-    return min(shown.min() / 1.3, high / 4), high
+def _ends(rates):
+    """Ends of a log axis about arrays of rates, none of which is above 1."""
+    return np.minimum(ends_of_rates(np.concatenate(rates, axis=None)), 1.0)
 
 
 # ---- changes -------------------------------------------------------------------------

@@ -1,23 +1,21 @@
 """The numbers of an audit: rates, disparities and findings from a fitted SimilarityROC."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from itertools import repeat
 from math import inf
 
 import numpy as np
 
-from skfairfr._core._intervals import support_of
 from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
 from skfairfr.metrics import (
     Reason,
-    disparity,
     fairness_discrepancy_rate,
     garbe,
     inequity_rate,
 )
-from skfairfr.metrics._plot._from_roc import default_levels, score_range
+from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.metrics._roc._engine import Question
-from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
+from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.report._notes import collecting, in_words
 from skfairfr.report._records import (
     Curves,
@@ -143,52 +141,6 @@ def chosen_thresholds(roc, far, operating_point="overall"):
     return np.array(found)
 
 
-@dataclass(frozen=True)
-class Along:
-    """A rate of everyone and of every group over thresholds.
-
-    Attributes
-    ----------
-    threshold : ndarray, shape (n_thresholds,)
-    value, low, high : ndarrays, shape (n_groups, n_thresholds)
-        Everyone first; nan without the pairs.
-    supported : ndarray of bool, shape (n_groups, n_thresholds)
-    sampled : ndarray of bool, shape (n_thresholds,)
-        Where not all pairs were counted.
-    compared : list of ComparedGroups, shape (n_thresholds,)
-        None where no group has pairs.
-    tail : float
-        Chance of either end of an interval to miss.
-    """
-
-    threshold: np.ndarray
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    supported: np.ndarray
-    sampled: np.ndarray
-    compared: list
-    tail: float
-
-    def fields(self, rows, order):
-        """Values, ends and support of some groups, thresholds in some order."""
-        names = ("value", "low", "high", "supported")
-        return {name: getattr(self, name)[rows][:, order] for name in names}
-
-    def largest_ratio(self):
-        """The largest over the smallest rate, its ends and support, each (n_thresholds,)."""
-        value = np.array([disparity(rates, "max_min") for rates in self.value[1:].T])
-        ends = [
-            (np.nan, np.nan) if one is None else one.largest_ratio(self.tail)[:2]
-            for one in self.compared
-        ]
-        low, high = np.array(ends).T
-        # No bound holds a value of no errors.
-        low, high = np.fmin(low, value), np.fmax(high, value)
-        supported = self.supported[1:].all(axis=0)
-        return {"value": value, "low": low, "high": high, "supported": supported}
-
-
 class AuditedROC:
     """A fitted SimilarityROC and the operating points of an audit.
 
@@ -259,7 +211,7 @@ class AuditedROC:
             rows.append(GroupRow(label, *sizes, equal))
         return tuple(rows)
 
-    def levels(self, judged, in_short=False):
+    def levels(self, judged, in_short=False, withheld=False):
         """Records of all levels; in short: max_min at the overall threshold alone.
 
         Parameters
@@ -268,6 +220,8 @@ class AuditedROC:
             (rate, operating point, level) -> Judged, as ``_verdicts.judge`` gives it; None
             leaves findings out.
         in_short : bool, default=False
+        withheld : bool, default=False
+            Whether the scores leave no verdict.
         """
         points = self.points
         by_rate = [self._group_rates(rate, in_short) for rate in RATES]
@@ -291,15 +245,13 @@ class AuditedROC:
             )
             findings = [
                 finding
-                for rate, found in zip(RATES, figures, strict=True)
+                for rate in RATES
                 if judged is not None
                 for finding in self._findings(
-                    rate,
-                    [of_level[level] for of_level in found],
-                    judged.get((rate, "overall", level)),
+                    rate, rates, judged.get((rate, "overall", level))
                 )
             ]
-            if beyond_all_scores(rates[0]):
+            if withheld or beyond_all_scores(rates[0]):
                 findings = [replace(f, verdict="undetermined") for f in findings]
             levels.append(
                 Level(
@@ -310,7 +262,7 @@ class AuditedROC:
                     tuple(of_levels[level] for of_levels in disparities),
                     tuple(findings),
                     points.set_on,
-                    () if in_short else self._indices(figures, level),
+                    () if in_short else self._indices(rates),
                     matrix=matrices[level],
                 )
             )
@@ -354,78 +306,6 @@ class AuditedROC:
             columns = {rate: self._by_group(rate, threshold) for rate in RATES}
         return Curves(tuple(self.labels), threshold, **columns)
 
-    def along(self, threshold):
-        """Both rates of everyone and of every group over thresholds, with intervals.
-
-        Parameters
-        ----------
-        threshold : ndarray, shape (n_thresholds,)
-
-        Returns
-        -------
-        along : dict of str -> Along
-            Of either rate.
-        """
-        with collecting([]):
-            return {rate: self._along(rate, threshold) for rate in RATES}
-
-    def _along(self, rate, threshold):
-        engine, tail = self.roc._engine, (1 - self.roc.confidence_level) / 2
-        value, of_groups = self._by_group(rate, threshold), None
-        low, high = np.full((2, *value.shape), np.nan)
-        supported, sampled = np.zeros((2, *value.shape), dtype=bool)
-        for row, question, evidence in self._evidence_of_each(rate, threshold):
-            if row:
-                of_groups, order = evidence, question.order
-            place = place_of(evidence, question.scope)
-            ends = (end[:, place] for end in evidence.bounds(tail))
-            low[row], high[row] = map(question.in_shape, ends)
-            sampled[row] = question.in_shape(
-                np.array([question.scope in a.query.sampled for a in evidence.asked])
-            )
-            for part in (False, True):
-                places = np.flatnonzero(sampled[row] == part)
-                support = support_of(
-                    engine.pairs, rate, question.scope, threshold[places], part
-                )
-                supported[row, places] = [
-                    not support.reasons(place, ()) for place in range(places.size)
-                ]
-        compared = [None] * threshold.size
-        if of_groups is not None:
-            for level, place in enumerate(order.tolist()):
-                compared[place] = ComparedGroups(of_groups, level)
-        found = threshold, value, low, high, supported, sampled.any(axis=0)
-        return Along(*found, compared, tail)
-
-    @cached_property
-    def densities(self):
-        """Edges of bins of scores, and both kinds of pairs of every group in each.
-
-        Returns
-        -------
-        edges : ndarray, shape (n_bins + 1,)
-        densities : dict of str -> ndarray, shape (n_groups, n_bins)
-            Of impostor pairs by "far" and of genuine pairs by "frr", everyone first: the
-            share at or above an edge is a FAR, the share below it an FRR.
-        """
-        n_bins = int(np.clip(2 * np.sqrt(self.n_pairs["frr"][0]), 20, 60))
-        edges = np.linspace(*score_range(self.roc), n_bins + 1)
-        with collecting([]):
-            for _ in range(2):  # bins at the ends that nobody is in are left out
-                found = {rate: self._by_group(rate, edges) for rate in RATES}
-                shares = {"far": -np.diff(found["far"]), "frr": np.diff(found["frr"])}
-                held = sum(
-                    np.nan_to_num(share).sum(axis=0) for share in shares.values()
-                )
-                filled = np.flatnonzero(held > 0)
-                if filled.size in (0, n_bins):
-                    break
-                edges = np.linspace(edges[filled[0]], edges[filled[-1] + 1], n_bins + 1)
-        # Differences of running shares may be negative by rounding.
-        width = np.diff(edges)
-        return edges, {r: np.maximum(s, 0) / width for r, s in shares.items()}
-
     def _question(self, rate, scope, threshold, how=None):
         """A question about thresholds; what it is made of was checked before."""
         threshold = np.asarray(threshold, dtype=np.float64)
@@ -447,13 +327,6 @@ class AuditedROC:
         """None, which is everyone, and the scope of every group."""
         return [None, *((g, g) for g in range(len(self.labels) - 1))]
 
-    def _evidence_of_each(self, rate, threshold):
-        """Row, question and evidence of everyone and of every group that has the pairs."""
-        for row, scope in enumerate(self._scopes()):
-            if self.n_pairs[rate][row]:
-                question = self._question(rate, scope, threshold)
-                yield row, question, self.roc._engine.evidence(question)
-
     def _group_rates(self, rate, in_short):
         """Figures, numbers of errors and what those are worth, of every group and level.
 
@@ -470,22 +343,24 @@ class AuditedROC:
         for row in np.flatnonzero(self.n_pairs[rate]).tolist():
             estimate = self._estimate("overall", rate=rate, group=self.labels[row])
             figures[row] = figures_of(estimate)
-            if not in_short:
-                scope = self._scopes()[row]
-                errors[row] = self._points(rate, scope, threshold)[1].tolist()
-        if in_short or unnamed:
-            return figures, errors, worth
-        for row, question, evidence in self._evidence_of_each(rate, threshold):
-            sums = evidence.sums.columns(place_of(evidence, question.scope))
+            if in_short:
+                continue
+            scope = self._scopes()[row]
+            errors[row] = self._points(rate, scope, threshold)[1].tolist()
+            if unnamed:
+                continue
+            question = self._question(rate, scope, threshold)
+            evidence = self.roc._engine.evidence(question)
+            sums = evidence.sums.columns(place_of(evidence, scope))
             ends = 2 if rate == "far" else 1
             columns = sums.effective_errors, sums.effective_people(ends)
             columns = (question.in_shape(column).tolist() for column in columns)
             worth[row] = [Effective(*both) for both in zip(*columns, strict=True)]
         return figures, errors, worth
 
-    def _indices(self, figures, level):
+    def _indices(self, rates):
         """Indices that join both rates of the groups at one threshold."""
-        values = [[of[level].value for of in found[1:]] for found in figures]
+        values = [[getattr(row, rate).value for row in rates[1:]] for rate in RATES]
         # The notes already hold that a rate is undefined.
         with collecting([]):
             return tuple(
@@ -551,7 +426,7 @@ class AuditedROC:
         n_groups = np.count_nonzero(self.n_pairs[rate][1:])
         return None if n_groups > 1 else _only(n_groups)
 
-    def _findings(self, rate, figures, judged):
+    def _findings(self, rate, rates, judged):
         """The groups that differ from the others at a level, or the most certain one."""
         found = [] if judged is None else judged.found()
         compared = [] if judged is None else judged.compared_labels
@@ -560,7 +435,7 @@ class AuditedROC:
             n_groups = np.count_nonzero(self.n_pairs[rate][1:])
             why = self._few_groups(rate) or _only(min(n_groups, 1))
             return [Finding.untested(rate, Figure.undefined(why), left_out)]
-        of_group = dict(zip(self.labels, figures, strict=True))
+        of_group = {row.group: getattr(row, rate) for row in rates}
         return [
             self._finding(rate, of_group, judged, place, differs, left_out)
             for place, differs in found
@@ -601,25 +476,19 @@ class AuditedROC:
 
 def figures_of(estimate):
     """One Figure for each level of an Estimate."""
-    columns = (
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.standard_error,
-        estimate.supported,
-    )
-    none = np.full(np.shape(estimate.value), None)
-    tested = [
-        np.atleast_1d(none if values is None else values).tolist()
-        for values in (estimate.corrected, estimate.p_value)
-    ]
-    rows = zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True)
-    sources = np.atleast_1d(estimate.source).tolist()
     one_level = np.ndim(estimate.value) == 0
-    reasons = [estimate.reasons] if one_level else estimate.reasons.tolist()
+
+    def of_levels(name):
+        values = getattr(estimate, name)
+        if one_level:
+            return [values]
+        return repeat(None) if values is None else values.tolist()
+
+    names = ("value", "low", "high", "standard_error", "supported", "source", "reasons")
+    rows = zip(*map(of_levels, (*names, "corrected", "p_value")), strict=False)
     return [
-        Figure(*row, in_words(why, source), source, why, *more)
-        for row, source, why, *more in zip(rows, sources, reasons, *tested, strict=True)
+        Figure(*row, in_words(why, source), source, why, corrected, p_value)
+        for *row, source, why, corrected, p_value in rows
     ]
 
 

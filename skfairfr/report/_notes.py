@@ -149,7 +149,8 @@ def place_of(level, found):
     """The operating point of a level in words."""
     if level.far is None:
         return f"the given {given_point(level.threshold, found.settings)}"
-    other = " on other data" if getattr(level, "set_on", "") == "other data" else ""
+    elsewhere = any(lev.set_on == "other data" for lev in getattr(found, "levels", ()))
+    other = " on other data" if elsewhere else ""
     return f"an FMR of {level_percent(level.far)}{other}"
 
 
@@ -199,13 +200,13 @@ SOURCES = {
 
 
 def nothing_concluded(settings):
-    """A headline, and in a list why nothing is concluded; two empty ones if something is.
+    """A headline, and in a list why nothing is concluded; None if something is.
 
     The reason names the systems of a comparison.
     """
     found = settings.get("withheld")
     if not found:
-        return "", []
+        return None
     if isinstance(found, str):
         short, why = WITHHELD[found]
         reasons = [f"Nothing is concluded: {why}"]

@@ -420,13 +420,11 @@ def limits_of(audit):
     """
     found = {}
     for check in audit.checks:
-        rate = RATE_LIMITS.get(check.name)
-        if rate is None:
-            continue
-        row_of = found.setdefault(rate, np.full(len(audit.levels), np.nan))
-        for place, level in enumerate(audit.levels):
-            if (check.far, check.threshold) == (level.far, level.threshold):
-                row_of[place] = check.limit
+        if rate := RATE_LIMITS.get(check.name):
+            point = check.far, check.threshold
+            at = [(level.far, level.threshold) == point for level in audit.levels]
+            known = found.setdefault(rate, np.full(len(at), np.nan))
+            found[rate] = np.where(at, check.limit, known)
     return found
 
 

@@ -1,15 +1,17 @@
-"""What an audit found: plain frozen records of numbers and labels, and their JSON.
+"""What an audit found: plain frozen records of numbers and labels, their JSON and tables.
 
 Nothing is computed here. Rates are named ``far`` and ``frr`` as everywhere in Python, and
 fmr and fnmr (ISO/IEC 19795) in JSON and CSV, lower being better; disparities are larger where groups
 are treated less alike.
 """
 
+import csv
 import json
 import math
 import shutil
 from dataclasses import dataclass, field
 from importlib.resources import files
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,14 +19,6 @@ import numpy as np
 
 from skfairfr.report import _documents
 from skfairfr.report._notes import in_words, short_place
-from skfairfr.report._tables import (
-    changes_of,
-    disparities_of,
-    in_given_scale,
-    rates_of,
-    to_csv,
-    to_frame,
-)
 from skfairfr.utils._document import (
     write_fragment,
     write_markdown,
@@ -32,10 +26,14 @@ from skfairfr.utils._document import (
     write_text,
 )
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
-from skfairfr.utils._validation import check_path
+from skfairfr.utils._frames import build_frame
+from skfairfr.utils._validation import check_option, check_path
 from skfairfr.utils._words import RATES, TOO_FEW, in_iso, plain_form, printable
 
 SCHEMA_VERSION, COMPARISON_VERSION = 7, 4
+FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")
+# A text that begins with one of these is a formula to a spreadsheet.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
@@ -503,16 +501,9 @@ class Report:
         -------
         text : str
         """
-        record = {
-            "schema_version": SCHEMA_VERSION,
-            **about,
-            "about": self.about,
-            "audits": self.audits,
-            "crossings": self.crossings,
-            "checks": self.checks,
-        }
-        record = in_iso(in_given_scale(plain_form(record), self.audits[0].settings))
-        return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
+        names = ("about", "audits", "crossings", "checks")
+        record = {name: getattr(self, name) for name in names}
+        return _to_json(SCHEMA_VERSION, about, record, self.audits[0].settings)
 
     def to_text(self, source=None):
         """A table for a terminal: ASCII of at most 100 columns.
@@ -570,7 +561,17 @@ class Report:
         ImportError
             If that library is not installed or, with None, none of them is.
         """
-        return to_frame(self.audits, table, backend)
+        tables = {"rates": rates_of, "disparities": disparities_of}
+        check_option(table, "table", tuple(tables))
+        rows = tables[table](self.audits)
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        if "group" in columns:
+            kinds = {type(label) for label in columns["group"] if label is not None}
+            if len(kinds) > 1:
+                columns["group"] = [
+                    None if g is None else str(g) for g in columns["group"]
+                ]
+        return build_frame(columns, backend)
 
     def to_junit(self):
         """Checks as JUnit XML: failed ones as failures, undetermined ones as errors.
@@ -579,7 +580,14 @@ class Report:
         -------
         xml : str
         """
-        return audit_to_junit(self)
+        cases = []
+        for check in self.checks:
+            kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
+            at = short_place(check, self.audits[0])
+            name = f"{check.name} {check.limit:g} at {at}"
+            said = _documents.sentence_of_check(check, self)
+            cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
+        return _suite("skfairfr audit", cases)
 
     def to_card(self, source=None):
         """A section of a model card, in Markdown: the page cut to what was found.
@@ -874,16 +882,9 @@ class SystemsComparison:
         -------
         text : str
         """
-        record = {
-            "schema_version": COMPARISON_VERSION,
-            **plain_form(about),
-            **plain_form(self),
-            "harm": plain_form(self.harm),
-            "improved": plain_form(self.improved),
-            "levelling_down": plain_form(self.levelling_down),
-        }
-        record = in_iso(in_given_scale(record, self.settings))
-        return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
+        names = ("harm", "improved", "levelling_down")
+        record = vars(self) | {name: getattr(self, name) for name in names}
+        return _to_json(COMPARISON_VERSION, about, record, self.settings)
 
     def to_html(self, *, version=None, date=None):
         """One self-contained page: no script, no network, every label escaped.
@@ -906,7 +907,20 @@ class SystemsComparison:
         -------
         xml : str
         """
-        return comparison_to_junit(self)
+        cases = []
+        for change in self.changes:
+            who = "everyone" if change.attribute is None else change.group
+            name = f"{RATES[change.rate]} of {who} at {short_place(change, self)}"
+            told = {
+                "worse": "failure",
+                "too few errors": "skipped",
+                "undetermined": "error",
+            }
+            kind = told.get(change.verdict)
+            place = f"skfairfr.compare.{change.attribute or 'everyone'}"
+            said = _documents.change_sentence(change, self)
+            cases.append((place, f"{change.system}: {name}", kind, said))
+        return _suite("skfairfr compare", cases)
 
     def save(self, folder, *, replace=False, version=None, date=None):
         """Write the page, the JSON, the text and a table of changes to a folder.
@@ -963,6 +977,197 @@ class SystemsComparison:
         return "\n".join([document.subtitle, found.headline, *found.texts])
 
 
+# ---- tables -------------------------------------------------------------------------
+
+
+def rates_of(audits):
+    """Rows of both rates of every group at every level.
+
+    Parameters
+    ----------
+    audits : sequence of Audit
+
+    Returns
+    -------
+    rows : list of dict
+        With the same keys; ``group`` None is everyone.
+    """
+    rows = []
+    for audit in audits:
+        sizes = {row.group: row for row in audit.groups}
+        for level in audit.levels:
+            generalised = {row.group: row for row in level.generalised}
+            for found in level.rates:
+                size, gen = sizes[found.group], generalised.get(found.group)
+                equal = size.equal_error_rate
+                rows.append(
+                    {
+                        **_point(audit, level),
+                        "group": found.group,
+                        "n_identities": size.n_identities,
+                        "n_images": size.n_images,
+                        "n_impostor": size.n_impostor,
+                        **_rate("far", found),
+                        "n_genuine": size.n_genuine,
+                        **_rate("frr", found),
+                        "equal_error_rate": equal.value,
+                        "equal_error_rate_low": equal.low,
+                        "equal_error_rate_high": equal.high,
+                        "gfar": getattr(gen, "gfar", math.nan),
+                        "gfrr": getattr(gen, "gfrr", math.nan),
+                    }
+                )
+    return rows
+
+
+def disparities_of(audits):
+    """Rows of every disparity of either rate, and of indices of both, at every level.
+
+    Parameters
+    ----------
+    audits : sequence of Audit
+
+    Returns
+    -------
+    rows : list of dict
+        With the same keys; ``rate`` is "far", "frr" or "both".
+    """
+    rows = []
+    for audit in audits:
+        for level in audit.levels:
+            for found in level.disparities:
+                names = ("how", "operating_point", "neutral")
+                about = {name: getattr(found, name) for name in names}
+                for rate in ("far", "frr"):
+                    figure = getattr(found, rate)
+                    fields = {name: getattr(figure, name) for name in FIGURE}
+                    for name in ("corrected", "p_value"):
+                        fields[name] = _number(getattr(figure, name))
+                    rows.append(
+                        {**_point(audit, level), **about, "rate": rate, **fields}
+                    )
+            for index in level.indices:
+                rows.append(_row_of_index(audit, level, index))
+    return rows
+
+
+def changes_of(found):
+    """Rows of every change of a SystemsComparison.
+
+    Parameters
+    ----------
+    found : SystemsComparison
+
+    Returns
+    -------
+    rows : list of dict
+    """
+    return [
+        in_given_scale(
+            vars(change)
+            | {name: _number(getattr(change, name)) for name in ("far", "threshold")},
+            found.settings,
+        )
+        for change in found.changes
+    ]
+
+
+def in_given_scale(form, settings):
+    """Dicts and lists whose thresholds are distances where scores were given as such.
+
+    Records hold similarities, minus the distances.
+    """
+    if not settings.get("distance"):
+        return form
+    if isinstance(form, dict):
+        return {
+            name: _negative(value)
+            if name in ("threshold", "worst_group_threshold")
+            else in_given_scale(value, settings)
+            for name, value in form.items()
+        }
+    if isinstance(form, list):
+        return [in_given_scale(value, settings) for value in form]
+    return form
+
+
+def _negative(value):
+    """Minus a number, or numbers; None stays."""
+    if isinstance(value, list):
+        return [_negative(v) for v in value]
+    return value if value is None else 0.0 - value
+
+
+def _point(audit, level):
+    point = {
+        "attribute": audit.attribute,
+        "level": math.nan if level.far is None else level.far,
+        "threshold": level.threshold,
+        "set_on": level.set_on,
+    }
+    return in_given_scale(point, audit.settings)
+
+
+def _rate(rate, found):
+    """Errors of a rate of GroupRates, what they are worth, and its figure, as columns."""
+    columns = {f"{rate}_errors": getattr(found, f"{rate}_errors")}
+    figure, worth = getattr(found, rate), getattr(found, f"{rate}_effective")
+    for name in ("errors", "people"):
+        columns[f"{rate}_effective_{name}"] = getattr(worth, name, math.nan)
+    for name in FIGURE:
+        key = rate if name == "value" else f"{rate}_{name}"
+        columns[key] = getattr(figure, name)
+    return columns
+
+
+def _row_of_index(audit, level, index):
+    """An index, which has no interval, in the columns of disparities."""
+    fields = dict.fromkeys((*FIGURE, "corrected", "p_value"), math.nan)
+    about = {"how": index.name, "operating_point": "overall", "neutral": index.neutral}
+    known = {"value": index.value, "supported": False, "source": "all pairs"}
+    known["reason"] = "no interval is computed"
+    return {**_point(audit, level), **about, "rate": "both", **(fields | known)}
+
+
+def _number(value):
+    return math.nan if value is None else value
+
+
+def to_csv(rows):
+    """Rows as CSV in UTF-8 that spreadsheets recognise; empty where undefined or unknown.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        With the same keys.
+
+    Returns
+    -------
+    text : str
+        Begins with a byte order mark. Half characters, as in the path of a file whose
+        name is not UTF-8, are "?", as in JSON. A text that a spreadsheet would take for a
+        formula has an apostrophe before it.
+    """
+    written, rows = StringIO(newline=""), list(rows)
+    writer = csv.writer(written)
+    if rows:
+        writer.writerow(rows[0])
+    for row in rows:
+        writer.writerow([_cell(value) for value in row.values()])
+    return "\N{ZERO WIDTH NO-BREAK SPACE}" + written.getvalue()
+
+
+def _cell(value):
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, str):
+        text = plain_form(value)
+        return f"'{text}" if text.startswith(FORMULA) else text
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, float) else value
+
+
 # ---- files ---------------------------------------------------------------------------
 
 
@@ -979,69 +1184,25 @@ def _save(folder, written, replace, figures=()):
     return tuple(Path(folder) / name for name in written)
 
 
+def _to_json(version, about, record, settings):
+    """A record as JSON, after its version and what the caller adds."""
+    form = plain_form({"schema_version": version, **about, **record})
+    form = in_iso(in_given_scale(form, settings))
+    return json.dumps(form, indent=1, allow_nan=False, default=str) + "\n"
+
+
 def read_schema(name):
     """A JSON Schema of the package, as a dict."""
     path = files("skfairfr.report") / "schemas" / name
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def audit_to_junit(report):
-    """Checks of a report: an undetermined one is an error, since it did not pass.
-
-    Parameters
-    ----------
-    report : Report
-
-    Returns
-    -------
-    xml : str
-    """
-    cases = []
-    for check in report.checks:
-        kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
-        at = short_place(check, report.audits[0])
-        name = f"{check.name} {check.limit:g} at {at}"
-        said = _documents.check_sentence(check, report)
-        cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
-    return _suite("skfairfr audit", cases)
-
-
-def comparison_to_junit(found):
-    """Changes of a comparison: one for the worse is a failure, what is not told is skipped.
-
-    Parameters
-    ----------
-    found : SystemsComparison
-
-    Returns
-    -------
-    xml : str
-    """
-    cases = []
-    for change in found.changes:
-        who = "everyone" if change.attribute is None else change.group
-        name = f"{RATES[change.rate]} of {who} at {short_place(change, found)}"
-        told = {
-            "worse": "failure",
-            "too few errors": "skipped",
-            "undetermined": "error",
-        }
-        kind = told.get(change.verdict)
-        place = f"skfairfr.compare.{change.attribute or 'everyone'}"
-        said = _documents.change_sentence(change, found)
-        cases.append((place, f"{change.system}: {name}", kind, said))
-    return _suite("skfairfr compare", cases)
-
-
 def _suite(name, cases):
     """Cases as a suite: class name, name, kind of failure or None, and a sentence."""
-    counts = {
-        "tests": len(cases),
-        "failures": sum(kind == "failure" for _, _, kind, _ in cases),
-        "errors": sum(kind == "error" for _, _, kind, _ in cases),
-        "skipped": sum(kind == "skipped" for _, _, kind, _ in cases),
-    }
-    attributes = {key: str(count) for key, count in counts.items()}
+    kinds = [kind for _, _, kind, _ in cases]
+    names = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {name: str(kinds.count(kind)) for name, kind in names.items()}
+    attributes = {"tests": str(len(cases)), **counts}
     root = ElementTree.Element("testsuites", attributes)
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **attributes})
     for place, title, kind, said in cases:

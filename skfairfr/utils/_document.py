@@ -1,8 +1,8 @@
 """A document as a tree of sections, and its writers: plain text, Markdown and HTML.
 
 The parts of a section are sections, paragraphs (str), lists of points (list of str),
-:class:`Verdict`, :class:`Facts`, :class:`Table` and :class:`Figure`. Texts are plain: each
-writer escapes what its form would take for more. A page has no script and takes nothing from
+:class:`Verdict`, :class:`Facts`, :class:`Table` and :class:`Figure`; None, and what is empty,
+is left out. Texts are plain: each writer escapes what its form would take for more. A page has no script and takes nothing from
 a network: figures are images within it.
 """
 
@@ -45,6 +45,12 @@ class Section:
     title: str
     parts: list
 
+    def __post_init__(self):
+        object.__setattr__(self, "parts", list(filter(None, self.parts)))
+
+    def __bool__(self):
+        return bool(self.parts)
+
 
 @dataclass(frozen=True)
 class Document:
@@ -54,21 +60,22 @@ class Document:
     subtitle: str
     sections: list
 
+    def __post_init__(self):
+        object.__setattr__(self, "sections", list(filter(None, self.sections)))
+
     def only(self, *names):
         """The document cut to sections, also inner ones, whose names match a pattern."""
         return replace(self, sections=_cut(self.sections, names))
 
 
 def _cut(sections, names):
-    """Sections that match, and those that hold some; parts go with the section they are of."""
+    """Sections that match, or what they hold that does; parts go with the section they are of."""
     found = []
     for section in sections:
-        if any(fnmatch(section.name, name) for name in names):
-            found.append(section)
-            continue
-        inner = _cut([p for p in section.parts if isinstance(p, Section)], names)
-        if inner:
-            found.append(replace(section, parts=inner))
+        if not any(fnmatch(section.name, name) for name in names):
+            inner = [p for p in section.parts if isinstance(p, Section)]
+            section = replace(section, parts=_cut(inner, names))
+        found.append(section)
     return found
 
 
@@ -130,6 +137,9 @@ class Table:
     head: list
     rows: list
     kind: str = "stacked"
+
+    def __bool__(self):
+        return bool(self.rows)
 
 
 @dataclass(frozen=True)
@@ -199,8 +209,6 @@ def _points(texts):
 
 def _table(part):
     rows = [part.head, *([r.line, *(c.line for c in r.cells)] for r in part.rows)]
-    if len(rows) == 1:
-        return []
     lines = _wrapped(part.caption)
     for kept in (_intervals_together, _kept_together):
         shown = [list(map(kept, row)) for row in rows]

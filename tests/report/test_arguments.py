@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -17,12 +18,7 @@ from skfairfr.report import (
     audit_pairs,
     compare_systems,
 )
-from skfairfr.report._data import (
-    choose_far_max,
-    name_of,
-    name_of_both,
-    named_columns,
-)
+from skfairfr.report._data import choose_far_max, columns_of
 from tests.refusals import refusal
 from tests.report.audits import small_audit, synthetic
 
@@ -93,12 +89,12 @@ NO_GROUPS = {
         (
             lambda: audit_data(DATA, threshold_from=(X, Y)),
             "threshold_from",
-            "give an EmbeddingData",
+            "Give EmbeddingData",
         ),
         (
             lambda: audit(X, Y, GROUPS, **NO_GROUPS),
             "threshold_from",
-            "give it the columns",
+            "The columns are",
         ),
         (lambda: audit_data(DATA, threshold="abc"), "threshold", "'abc'"),
         (lambda: audit_data(DATA, about={"where": "x"}), "about", "organisation"),
@@ -225,26 +221,26 @@ def test_options_are_those_of_audit_data():
 def test_a_dict_or_a_frame_of_several_columns_names_them(library):
     columns = {"g": ["f", "m"], "h": ["x", None]}
     frame = pytest.importorskip(library).DataFrame(columns)
-    named = named_columns(frame)
+    named, _ = columns_of(frame, None)
     assert list(named) == ["g", "h"]
     labels = EmbeddingData(np.eye(2), [1, 2], named).groups(("h",))
     assert labels.codes.tolist() == [0, -1]
-    assert named_columns(columns) == columns
+    assert columns_of(columns, None) == (columns, True)
 
 
 @pytest.mark.parametrize(
     "labels", [["f", "m"], np.array(["f", "m"]), np.array([["f", "x"], ["m", "y"]])]
 )
 def test_labels_alone_have_no_names(labels):
-    assert named_columns(labels) is None
+    columns, named = columns_of(labels, None)
+    assert columns["group"] is labels
+    assert not named
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_series_and_a_frame_of_one_column_bring_their_name(library):
     module = pytest.importorskip(library)
     frame = module.DataFrame({"gender": GROUPS.tolist()})
-    assert name_of(frame) == name_of(frame["gender"]) == "gender"
-    assert name_of(module.Series(["f"])) == ""
     assert audit(X, Y, frame["gender"], **QUICK).audits[0].attribute == "gender"
     assert audit(X, Y, frame, **QUICK).audits[0].attribute == "gender"
     assert audit(X, Y, frame, attribute="sex", **QUICK).audits[0].attribute == "sex"
@@ -253,14 +249,13 @@ def test_a_series_and_a_frame_of_one_column_bring_their_name(library):
 def test_labels_of_two_images_bring_the_name_that_they_share():
     Series = pytest.importorskip("pandas").Series
     named = [Series(["f"], name=n) for n in ("g", "g_1", "g_2", "h_2", None)]
-    names = [name_of_both((a, b)) for a in named for b in named]
-    assert names == [
-        *("g", "", "", "", ""),
-        *("", "g_1", "g", "", ""),
-        *("", "", "g_2", "", ""),
-        *("", "", "", "h_2", ""),
-        *("", "", "", "", ""),
-    ]
+    shared = {}
+    for both in product(named, repeat=2):
+        (found,), _ = columns_of(both, None, of_pairs=True)
+        if found != "group":
+            shared[both[0].name, both[1].name] = found
+    same = {(name, name): name for name in ("g", "g_1", "g_2", "h_2")}
+    assert shared == same | {("g_1", "g_2"): "g"}
     both = [Series(labels, name="age") for labels in BOTH]
     assert audit_pairs(SCORES, PEOPLE, both, **QUICK).audits[0].attribute == "age"
 

@@ -221,12 +221,6 @@ def test_what_looks_like_a_mistake_in_a_file_is_no_warning(files, tmp_path):
     assert "'gender' holds 'nan' in 1 row" in note
 
 
-def test_an_attribute_is_named_once(files):
-    with pytest.raises(ArgumentError, match="'gender' was named twice") as caught:
-        read_data(files["faces"], ["gender", "gender"])
-    assert (caught.value.argument, caught.value.value) == ("attributes", "gender")
-
-
 def test_names_of_one_side_alone_are_refused_by_both_names():
     data = ([0.9, 0.1, 0.4], ([1, 1, 2], [1, 2, 2]), (["a"] * 3, ["b"] * 3))
     with pytest.raises(ValueError, match="image_2 is missing while image_1 was given"):

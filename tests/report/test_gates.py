@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skfairfr.report import EmbeddingData, PairData, audit_data
-from skfairfr.report._documents import check_sentence
+from skfairfr.report._documents import sentence_of_check
 from tests.report.audits import scored_pairs, synthetic
 
 
@@ -81,7 +81,7 @@ def test_a_limit_that_is_certainly_exceeded_fails(gate):
 def test_every_verdict_names_its_groups(limits, words, audited):
     report = audited(limits)
     (check,) = report.checks
-    said = re.sub(r"[:;,]", "", check_sentence(check, report))
+    said = re.sub(r"[:;,]", "", sentence_of_check(check, report))
     said = re.sub(r"[\d.]+(\s%)?", "", said)
     assert words.format(*check.groups) in " ".join(said.split())
     assert set(check.groups) <= {"male", "female"}

@@ -5,13 +5,15 @@ import tomllib
 from importlib.resources import files
 from pathlib import Path
 from time import process_time
+from types import SimpleNamespace
 from unicodedata import category
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
-from skfairfr.report._policy import LIMITS, settle
+from skfairfr.report._policy import LIMITS, limits_of, settle
 from tests.refusals import refusal
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -44,29 +46,20 @@ VALID = [
 INVALID = [
     ("limits = {max_fmr = 0.1}", "name = "),
     ('name = " "\nlimits = {max_fmr = 0.1}', "name must"),
-    ('name = "a\\nb"\nlimits = {max_fmr = 0.1}', "name must"),
     ("name = 1\nlimits = {max_fmr = 0.1}", "name must"),
     ('name = "a"', "[limits]"),
-    ('name = "a"\nlimits = {}', "[limits]"),
     ('name = "a"\nlimits = 0.1', "limits must"),
-    ('name = "a"\n[[limits]]\nmax_fmr = 0.1', "limits must"),
     ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = 3', "at[0].limits must"),
     ('name = "a"\nfmrs = 1\nlimit = 2\nlimits = {max_fmr = 0.1}', "'fmrs', 'limit'"),
     ('name = "a"\nfmrs = 1\nlimits = {max_fmr = 0.1}', "Did you mean 'fmr'?"),
-    ('name = "a"\nlimits = {max_fmrr = 0.1, max_eer = 1}', "limits has"),
     ('name = "a"\nlimits = {max_fmrr = 0.1}', "Did you mean 'max_fmr'?"),
     ('name = "a"\nlimits = {max_fmr = 1}', "limits.max_fmr must"),
     ('name = "a"\nlimits = {max_fmr = -0.1}', "got -0.1"),
-    ('name = "a"\nlimits = {max_fmr = "1e-4"}', "limits.max_fmr must"),
     ('name = "a"\nlimits = {max_fmr = true}', "limits.max_fmr must"),
-    ('name = "a"\nlimits = {max_fmr = 1970-01-01}', "limits.max_fmr must"),
     ('name = "a"\nlimits = {max_bfar = 1}', "limits.max_bfar must"),
     ('name = "a"\nmax_fmr = 0.1\nlimits = {max_fmr = 0.1}', "max_fmr under limits"),
     ('name = "a"\n[limits]\nmax_fmr = 0.1\nfmr = 0.1', "fmr above the first"),
     ('name = "a"\nfmr = []\nlimits = {max_fmr = 0.1}', "fmr must"),
-    ('name = "a"\nthreshold = []\nlimits = {max_fmr = 0.1}', "threshold must"),
-    ('name = "a"\nattributes = []\nlimits = {max_fmr = 0.1}', "attributes must"),
-    ('name = "a"\nfmr = -0.1\nlimits = {max_fmr = 0.1}', "fmr must"),
     ('name = "a"\nfmr = 0\nlimits = {max_fmr = 0.1}', "fmr must"),
     ('name = "a"\nfmr = [0.1, 2]\nlimits = {max_fmr = 0.1}', "fmr[1] must"),
     ('name = "a"\nfmr = [0.1, 0.1]\nlimits = {max_fmr = 0.1}', "fmr must"),
@@ -78,12 +71,10 @@ INVALID = [
     ('name = "a"\nallow_threshold = 1\nlimits = {max_fmr = 0.1}', "allow_threshold must"),
     ('name = "a"\nattributes = [""]\nlimits = {max_fmr = 0.1}', "attributes[0] must"),
     ('name = "a"\nattributes = ["g", "g"]\nlimits = {max_fmr = 0.1}', "attributes must"),
-    ('name = "a"\ndescription = 1\nlimits = {max_fmr = 0.1}', "description must"),
     ('name = "a"\nat = {fmr = 0.1}', "at must"),
     ('name = "a"\nat = []', "at must"),
     ('name = "a"\nat = [{fmr = 0.1, limits = {max_fmr = 0.1}}, 1]', "at[1] must"),
     ('name = "a"\n[[at]]\nfmr = 0.1', "at[0] must"),
-    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {}', "at[0].limits must"),
     ('name = "a"\n[[at]]\nlimits = {max_fmr = 0.1}', "at[0] must"),
     ('name = "a"\n[[at]]\nfmr = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}', "at[0] must"),
     ('name = "a"\n[[at]]\nfmr = [0.1]\nlimits = {max_fmr = 0.1}', "at[0].fmr must"),
@@ -197,12 +188,10 @@ def test_a_file_that_is_no_toml(tmp_path, text, place):
     ("text", "words"),
     [
         ("a" + ".a" * 100_000 + " = 1", "has more than 16,384 bytes"),
-        ("# " + "x" * 10_000_000, "has more than 16,384 bytes"),
-        ("".join(f"k{i} = 1\n" for i in range(100_000)), "more than 16,384 bytes"),
         ("a" + ".a" * 8_000 + " = 1", "no policy"),
         ("a = " + "[" * 8_000 + "]" * 8_000, "no policy"),
     ],
-    ids=["parts", "comment", "keys", "fewer parts", "lists"],
+    ids=["parts", "fewer parts", "lists"],
 )
 def test_no_file_takes_long(tmp_path, text, words):
     path = tmp_path / "policy.toml"
@@ -368,12 +357,9 @@ def test_no_option_loosens_a_policy(policy, options, argument):
         by(Policy("gate", {"max_fmr": 0.1}, **policy), **options)
 
 
-def test_what_a_policy_leaves_open_is_needed():
+def test_what_a_policy_leaves_open_is_to_be_given():
     with refusal("policy", "'gate'", "give the level or the threshold"):
         by(Policy("gate", {"max_fmr": 0.1}))
-
-
-def test_what_a_policy_leaves_open_may_be_given():
     found = by(Policy("gate", {"max_fmr": 0.3}), far=0.1)
     assert [c.far for c in found.checks] == [0.1]
     found = by(Policy("gate", {"max_fmr": 0.3}, fmr=0.1), threshold_from=data())
@@ -385,9 +371,6 @@ def test_a_limit_about_the_data_and_a_threshold_from_elsewhere():
     policy = Policy("gate", {"max_bfar": 2.0}, fmr=0.1)
     with refusal("policy", "max_bfar", "use max_fmr_ratio"):
         by(policy, threshold_from=data())
-
-
-def test_what_is_no_policy():
     with refusal("policy", "must be a Policy"):
         by({"max_fmr": 0.1})
 
@@ -423,3 +406,28 @@ def test_pairs_are_audited_by_a_policy():
     pairs = PairData(scores, tuple(people), {"gender": groups})
     found = by(Policy("gate", {"max_fnmr": 0.9}, threshold=0.5), pairs)
     assert [c.threshold for c in found.checks] == [0.5]
+
+
+# ---- limits that figures draw ---------------------------------------------------------
+
+
+def check(name, limit, far, threshold):
+    return SimpleNamespace(name=name, limit=limit, far=far, threshold=threshold)
+
+
+def test_a_limit_is_drawn_at_its_level_alone():
+    levels = [
+        SimpleNamespace(far=far, threshold=t) for far, t in ((0.1, 0.4), (0.01, 0.6))
+    ]
+    levels.append(SimpleNamespace(far=None, threshold=0.6))
+    checks = [
+        check("max_fmr", 0.2, 0.1, 0.4),
+        check("max_fmr", 0.3, None, 0.6),
+        check("max_fnmr", 0.05, 0.01, 0.6),
+        check("max_bfar", 3.0, 0.1, 0.4),
+    ]
+    found = limits_of(SimpleNamespace(levels=levels, checks=checks))
+    assert [*found] == ["far", "frr"]
+    assert_array_equal(found["far"], [0.2, np.nan, 0.3])
+    assert_array_equal(found["frr"], [np.nan, 0.05, np.nan])
+    assert limits_of(SimpleNamespace(levels=levels, checks=())) == {}

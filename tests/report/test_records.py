@@ -5,8 +5,6 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from skfairfr.metrics import Reason
 from skfairfr.report._records import Audit, Figure, Other, Report
 
@@ -54,8 +52,3 @@ def test_undefined_figure_is_not_supported():
     assert math.isnan(figure.value)
     assert (figure.supported, figure.reason) == (False, "no genuine pair")
     assert figure.reasons == (lack,)
-
-
-def test_records_are_frozen():
-    with pytest.raises(AttributeError):
-        make_audit(Figure.undefined()).attribute = "age"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skfairfr.report import audit
-from skfairfr.report._tables import disparities_of, rates_of, to_csv
+from skfairfr.report._records import disparities_of, rates_of, to_csv
 from skfairfr.utils._words import in_iso
 from tests.report.audits import small_report, synthetic
 

@@ -41,12 +41,12 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         FRR in [0, 1] at each level; lower is better.
     low, high : ndarrays, shape (n_curves, n_levels)
         Interval at each level on its own.
-    band_low, band_high : ndarrays, shape (n_curves, n_levels)
-        Band meant to hold a whole curve at once.
     supported : ndarray of bool, shape (n_curves, n_levels)
         Whether there are enough errors, of enough people.
     groups : tuple, shape (n_curves,)
         Label of each curve; None is overall.
+    band_low, band_high : ndarrays, shape (n_curves, n_levels), default=None
+        Band meant to hold a whole curve at once; None where none was computed.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
         Which FAR the levels are of.
     name : str, default=None
@@ -207,14 +207,15 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         Disparities; larger is less fair.
     low, high : ndarrays, shape (n_curves, n_levels)
         Interval at each level on its own.
-    band_low, band_high : ndarrays, shape (n_curves, n_levels)
-        Band meant to hold a whole curve at once.
-    normalized_uncertainty : ndarray, shape (n_curves, n_levels)
-        Standard deviation over value, lower being more certain.
     supported : ndarray of bool, shape (n_curves, n_levels)
         Whether every group has enough errors, of enough people.
     curves : tuple of (str, str), shape (n_curves,)
         The rate, "far" or "frr", and the disparity of each curve.
+    band_low, band_high : ndarrays, shape (n_curves, n_levels), default=None
+        Band meant to hold a whole curve at once; None where none was computed.
+    normalized_uncertainty : ndarray, shape (n_curves, n_levels), default=None
+        Standard deviation over value, lower being more certain; None where it was not
+        computed.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
         Which FAR the levels are of.
     name : str, default=None
@@ -253,8 +254,8 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
     """
 
     value: np.ndarray
-    normalized_uncertainty: np.ndarray
     curves: tuple
+    normalized_uncertainty: np.ndarray | None = None
 
     @classmethod
     def from_roc(

@@ -6,7 +6,6 @@ from skfairfr.metrics._inertia import identity_inertia
 from skfairfr.metrics._instance_far import instance_far
 from skfairfr.metrics._plot import _style
 from skfairfr.utils import _validation
-from skfairfr.utils._errors import plain
 
 MEAN = "mean of the group"
 MEAN_OF_ALL = "mean of all images"
@@ -129,7 +128,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
             If a group is none of those of the identities.
         """
         known = inertias.inertia, inertias.groups
-        groups, parts = values_of_groups(*known, groups, "identity")
+        groups, parts = values_of_groups(*known, groups)
         return cls(inertia=parts, groups=groups, name=name).plot(ax, **kwargs)
 
     @classmethod
@@ -296,7 +295,7 @@ class InstanceFARDisplay(FromTransformedMixin):
             If a group is none of those of the images.
         """
         rates = found.instance_far
-        groups, parts = values_of_groups(rates, found.groups, groups, "image")
+        groups, parts = values_of_groups(rates, found.groups, groups)
         parts = [part[~np.isnan(part)] for part in parts]
         mean = float(rates[~np.isnan(rates)].mean())
         display = cls(instance_far=parts, groups=groups, mean=mean, name=name)
@@ -407,7 +406,7 @@ class InstanceFARDisplay(FromTransformedMixin):
         self.means_.extend(self.ax_.plot(at, height, **mark, zorder=3))
 
 
-def values_of_groups(values, group_of, groups, unit):
+def values_of_groups(values, group_of, groups):
     """Groups to draw, None standing for all, and the values of each.
 
     Parameters
@@ -417,8 +416,6 @@ def values_of_groups(values, group_of, groups, unit):
         None where unknown.
     groups : sequence of labels, or None
         None takes every known group, or all units where no group is known.
-    unit : str
-        What has a value and a group, for messages.
 
     Returns
     -------
@@ -429,10 +426,8 @@ def values_of_groups(values, group_of, groups, unit):
     chosen = tuple(known) or (None,)
     groups = chosen if groups is None else _style.given_groups(groups)
     for group in groups:
-        if group is not None and not _validation.is_among(group, known):
-            named = ", ".join(map(str, known)) or "none"
-            problem = f"groups has {plain(group)!r}, which no {unit} has"
-            raise ValueError(f"{problem}; the groups are: {named}.")
+        if group is not None:
+            _validation.check_group(group, known, "groups")
     return groups, [values if g is None else values[group_of == g] for g in groups]
 
 

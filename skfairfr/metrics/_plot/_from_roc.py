@@ -1,6 +1,6 @@
 """From a fitted SimilarityROC to curves, and default levels, groups and thresholds.
 
-These functions use public methods only, and change nothing of what is fitted. Drawing lives
+These functions change nothing of what is fitted. Drawing lives
 in the displays and in ``_style``.
 """
 
@@ -64,8 +64,16 @@ class FromEstimatorMixin:
         ValueError
             If the estimator has no ``transform``, or numpy cannot read ``X``.
         """
-        fitted = fit_roc(estimator, X, y, sensitive_features, domain, roc)
-        return cls.from_roc(fitted, **kwargs)
+        if isinstance(estimator, SimilarityROC):
+            roc = estimator if roc is None else roc
+        elif hasattr(estimator, "transform"):
+            X = _validation.transform_rows(estimator, X)
+        else:
+            expected = "must have a transform method or be a SimilarityROC"
+            raise ValueError(f"estimator {expected}; got {estimator!r}.")
+        roc = SimilarityROC() if roc is None else clone(roc)
+        roc.fit(X, y, sensitive_features, domain=domain)
+        return cls.from_roc(roc, **kwargs)
 
 
 @_style.display
@@ -75,9 +83,9 @@ class OverLevels(FromEstimatorMixin):
     far: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    band_low: np.ndarray
-    band_high: np.ndarray
     supported: np.ndarray
+    band_low: np.ndarray | None = None
+    band_high: np.ndarray | None = None
     operating_point: str = "overall"
     name: str | None = None
     far_max: float | None = None
@@ -104,19 +112,6 @@ class BothRates(FromEstimatorMixin):
     frr_supported: np.ndarray
 
 
-def fit_roc(estimator, X, y, sensitive_features=None, domain=None, roc=None):
-    """A SimilarityROC fitted on the embeddings ``estimator.transform(X)``."""
-    if isinstance(estimator, SimilarityROC):
-        roc = estimator if roc is None else roc
-    elif hasattr(estimator, "transform"):
-        X = _validation.transform_rows(estimator, X)
-    else:
-        expected = "must have a transform method or be a SimilarityROC"
-        raise ValueError(f"estimator {expected}; got {estimator!r}.")
-    roc = SimilarityROC() if roc is None else clone(roc)
-    return roc.fit(X, y, sensitive_features, domain=domain)
-
-
 def check_roc_groups(roc, groups, *, overall=True):
     """Groups to draw, None standing for overall; by default overall and every group."""
     if groups is None:
@@ -135,13 +130,6 @@ def default_levels(roc, operating_point="overall"):
     decade = np.clip(np.ceil(np.log10(PAIRS_ABOVE / n_pairs)), -6, -2)
     n_levels = round((-1 - decade) * LEVELS_PER_DECADE) + 1
     return np.logspace(decade, -1, n_levels)
-
-
-def levels_of(roc, far, operating_point="overall"):
-    """The levels given, checked and increasing, (n_levels,); the default ones for None."""
-    if far is None:
-        return default_levels(roc, operating_point)
-    return np.sort(_validation.check_level(far), axis=None)
 
 
 INTERVAL = ("value", "low", "high", "supported")
@@ -177,9 +165,18 @@ def curves_of(roc, questions, *, far=None, threshold=None, bands=False):
     return curves, np.any([is_sampled(answer) for answer in answers], axis=0)
 
 
+def rates_at(roc, threshold, rate, group):
+    """A rate at thresholds, (n_thresholds,), without an interval; nan without the pairs."""
+    question = roc._engine.question(None, threshold, rate, group, None, "overall")
+    return question.in_shape(roc._engine.points(question))
+
+
 def over_levels(roc, questions, far, operating_point):
     """Fields of OverLevels, and the values of the questions as "value"."""
-    levels = levels_of(roc, far, operating_point)
+    if far is None:
+        levels = default_levels(roc, operating_point)
+    else:
+        levels = np.sort(_validation.check_level(far), axis=None)
     questions = [{**q, "operating_point": operating_point} for q in questions]
     curves, sampled = curves_of(roc, questions, far=levels, bands=True)
     far_max = roc.far_max if sampled.any() else None

@@ -183,10 +183,8 @@ class GroupRatesDisplay(_from_roc.BothRates):
         rates = check_sequence(rates, "rates", "names of rates")
         for rate in rates or [rates]:  # an empty sequence is no choice either
             check_option(rate, "rates", RATES)
-        if ax is None:
-            ax = _new_axes(len(rates), len(self.groups), len(self.names))
-        self.axes_ = _style.several_axes(ax, len(rates), "ax", "rate")
-        self.figure_ = _style.figure_of(self.axes_[0])
+        size = 4.6 * len(rates), panel_height(len(self.groups), len(self.names))
+        _style.begin_on(self, ax, len(rates), "rate", size, sharey=True)
         self.points_, self.limits_ = {}, {}
         for axes, rate in zip(self.axes_, rates, strict=True):
             self._draw(axes, rate, limits.get(rate), kwargs)
@@ -209,7 +207,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
     def _draw(self, ax, rate, limits, options):
         values, low, high, supported = (getattr(self, rate + f) for f in FIELDS)
         levels = [] if limits is None else [v for v in limits if v == v]
-        ends = _ends(np.append(values, levels), np.append(low, high))
+        ends = ends_of_rates(np.append(values, levels), np.append(low, high))
         ax.set(xscale="log", xlim=ends)
         _style.percent_ticks(ax.xaxis, ends)
         n_levels, n_groups = values.shape
@@ -309,13 +307,6 @@ def panel_height(n_groups, n_levels):
     return 1.0 + n_groups * (0.12 + 0.32 * min(n_levels, 4))
 
 
-def _new_axes(n_rates, n_groups, n_levels):
-    import matplotlib.pyplot as plt
-
-    size = 4.6 * n_rates, panel_height(n_groups, n_levels)
-    return plt.subplots(1, n_rates, figsize=size, layout="constrained", sharey=True)[1]
-
-
 def _names_of(far, threshold, distance):
     if far is not None:
         return tuple(map(_style.fmr, far))
@@ -328,7 +319,7 @@ def offset(level, n_levels):
     return 0.12 if n_levels == 1 else 0.56 * (level / (n_levels - 1) - 0.5) + 0.1
 
 
-def _ends(values, reached):
+def ends_of_rates(values, reached=()):
     """Ends of a log axis about the positive values, and about intervals but for far ends."""
     shown = np.append(values, reached)
     shown = shown[np.isfinite(shown) & (shown > 0)]

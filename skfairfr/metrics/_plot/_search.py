@@ -166,8 +166,10 @@ class KappaGridDisplay:
         ValueError
             If there are not as many axes as levels.
         """
-        self.axes_ = self._get_axes(ax)
-        self.figure_ = _style.figure_of(self.axes_[0])
+        n_levels = len(self.ratio)
+        width = max(3.2, 0.5 * len(self.x) + 1.0) * n_levels + 1.2
+        size = width, max(3.2, 0.38 * len(self.y) + 1.4)
+        _style.begin_on(self, ax, n_levels, "level", size, sharey=True)
         with np.errstate(divide="ignore"):
             logs = np.log(np.asarray(self.ratio, dtype=float))
         shown = np.abs(logs[np.isfinite(logs)])
@@ -187,16 +189,6 @@ class KappaGridDisplay:
         if colorbar:
             self._draw_colorbar(limit)
         return self
-
-    def _get_axes(self, ax):
-        n_levels = len(self.ratio)
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            width = max(3.2, 0.5 * len(self.x) + 1.0) * n_levels + 1.2
-            size = {"figsize": (width, max(3.2, 0.38 * len(self.y) + 1.4))}
-            ax = plt.subplots(1, n_levels, sharey=True, layout="constrained", **size)[1]
-        return _style.several_axes(ax, n_levels, "ax", "level")
 
     def _write(self, level, cell, log):
         row, column = cell
@@ -513,12 +505,8 @@ class MitigationsDisplay:
         ValueError
             If there are not two axes.
         """
-        if axes is None:
-            import matplotlib.pyplot as plt
-
-            _, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-        self.axes_ = _style.several_axes(axes, len(DISPARITIES), "axes", "disparity")
-        self.figure_ = _style.figure_of(self.axes_[0])
+        n_axes = len(DISPARITIES)
+        _style.begin_on(self, axes, n_axes, "disparity", (11, 5), "axes")
         for ax, metric in zip(self.axes_, DISPARITIES, strict=True):
             self._draw(ax, metric)
         # A method may be undefined in one panel and drawn in the other.

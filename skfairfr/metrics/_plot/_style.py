@@ -85,6 +85,17 @@ def several_axes(given, n_axes, name, each):
     return axes
 
 
+def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
+    """Give a drawing the axes given or, for None, new ones of pyplot beside each other."""
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        size = {"figsize": figsize, "layout": "constrained"}
+        axes = plt.subplots(1, n_axes, **size, **shared)[1]
+    drawn.axes_ = several_axes(axes, n_axes, name, each)
+    drawn.figure_ = figure_of(drawn.axes_[0])
+
+
 def name_of(drawn, name):
     """The name of a system: the one given, or that of the display, if it has one."""
     name = getattr(drawn, "name", None) if name is None else name
@@ -335,7 +346,10 @@ def band_of(display, band):
         return None, None
     check_option(band, "band", ("pointwise", "simultaneous"))
     prefix = "" if band == "pointwise" else "band_"
-    return getattr(display, f"{prefix}low"), getattr(display, f"{prefix}high")
+    low, high = (getattr(display, prefix + end) for end in ("low", "high"))
+    if low is None:
+        raise refused("band", band, "was not computed;", "make it with from_roc.")
+    return low, high
 
 
 def draw_bands(ax, x, low, high, supported, lines):

@@ -4,7 +4,12 @@ import numpy as np
 
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._validation import check_count, check_threshold, to_array
+from skfairfr.utils._validation import (
+    check_count,
+    check_threshold,
+    to_array,
+    warn_undefined,
+)
 from skfairfr.utils._words import RATES
 
 PAIR_KINDS = ("impostor", "genuine")
@@ -336,14 +341,8 @@ class ScoreHistogramDisplay(AtThresholds):
             As :meth:`~skfairfr.metrics.SimilarityROC.estimate`.
         """
         groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
-        summary = roc.score_summary()
-        rows = [summary.groups.index(group) for group in groups]
-        if edges is None:
-            edges = int(np.clip(2 * np.sqrt(summary.n_genuine[0]), 20, 60))
-        edges = _edges(roc, groups, edges)
+        edges, fields = histograms(roc, groups, edges)
         marked, levels = _from_roc.operating_points(roc, far, operating_thresholds)
-        fields = {f"n_{k}": getattr(summary, f"n_{k}")[rows] for k in PAIR_KINDS}
-        fields |= {k: _densities(roc, groups, edges, k) for k in PAIR_KINDS}
         fields |= {"operating_thresholds": marked, "levels": levels, "name": name}
         display = cls(edges=edges, groups=groups, distance=distance, **fields)
         return display.plot(ax, **kwargs)
@@ -424,13 +423,41 @@ class ScoreHistogramDisplay(AtThresholds):
         _style.write_once(self.ax_, f"{kind} pairs", place, (0, 6), ha="center")
 
 
+def histograms(roc, groups, edges=None):
+    """Ends of bins, and for each group both kinds of pairs: densities and numbers.
+
+    Parameters
+    ----------
+    roc : SimilarityROC
+    groups : sequence of labels, shape (n_groups,)
+    edges : int or array-like, shape (n_bins + 1,), default=None
+        As of :meth:`ScoreHistogramDisplay.from_roc`.
+
+    Returns
+    -------
+    edges : ndarray, shape (n_bins + 1,)
+    columns : dict of str -> ndarray, of n_groups rows
+        The fields of the display that have a row for each group.
+    """
+    summary = roc.score_summary()
+    rows = [summary.groups.index(group) for group in groups]
+    if edges is None:
+        edges = int(np.clip(2 * np.sqrt(summary.n_genuine[0]), 20, 60))
+    edges = _edges(roc, groups, edges)
+    numbers = {f"n_{k}": getattr(summary, f"n_{k}")[rows] for k in PAIR_KINDS}
+    for kind in PAIR_KINDS:
+        if not numbers[f"n_{kind}"].all():
+            warn_undefined(f"No {kind} pair in a group: it has no density, and is nan.")
+    return edges, numbers | {k: _densities(roc, groups, edges, k) for k in PAIR_KINDS}
+
+
 def _densities(roc, groups, edges, kind):
     """Share of the pairs in each bin over its width, (n_groups, n_bins).
 
     The share at or above an edge is a FAR, the share below it an FRR.
     """
     rate, sign = ("far", -1) if kind == "impostor" else ("frr", 1)
-    shares = [roc.estimate(threshold=edges, rate=rate, group=g).value for g in groups]
+    shares = [_from_roc.rates_at(roc, edges, rate, group) for group in groups]
     # Differences of running shares may be negative by rounding.
     return np.maximum(sign * np.diff(np.stack(shares), axis=1), 0) / np.diff(edges)
 
@@ -440,15 +467,11 @@ def _edges(roc, groups, edges):
     given = to_array(edges, "edges")
     if given.ndim == 0:
         return _trimmed(roc, groups, check_count(edges, "edges", 1, _style.MOST_BINS))
-    if given.ndim > 1 or given.size < 2 or given.dtype.kind not in "fiu":
-        problem = (
-            "must be a number of bins, or the ends of bins, two or more numbers; got "
-        )
-        raise refused("edges", edges, f"{problem}{given.dtype} of shape {given.shape}.")
-    if not np.isfinite(given).all() or np.unique(given).size < given.size:
-        problem = f"must be finite and all different; got {plain(given.tolist())}."
+    found = np.unique(check_threshold(edges, "edges"))
+    if found.size < 2:
+        problem = f"must be a number of bins, or two ends at least; got {plain(edges)}."
         raise refused("edges", edges, problem)
-    return np.sort(given.astype(np.float64))
+    return found
 
 
 def _trimmed(roc, groups, n_bins):

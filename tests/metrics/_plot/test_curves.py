@@ -71,6 +71,10 @@ def test_unknown_options_are_refused():
     for wrong in ({"scale": "linear"}, {"band": "both"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             roc_display().plot(axes(), **wrong)
+    display = roc_display()
+    display.band_low = display.band_high = None
+    with pytest.raises(ValueError, match="band was not computed"):
+        display.plot(axes(), band="simultaneous")
 
 
 def test_without_axes_pyplot_makes_a_figure():

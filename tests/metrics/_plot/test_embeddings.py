@@ -34,7 +34,7 @@ DISPLAYS = [(IdentityInertiaDisplay, {}), (InstanceFARDisplay, {"far": 0.1})]
 
 @pytest.mark.parametrize("groups", [None, ("a", "b"), ("b",), (None, "a")])
 def test_values_are_those_of_a_loop(groups):
-    found, parts = values_of_groups(VALUES, GROUP_OF, groups, "image")
+    found, parts = values_of_groups(VALUES, GROUP_OF, groups)
     assert found == (("a", "b") if groups is None else groups)
     for group, part in zip(found, parts, strict=True):
         kept = [
@@ -44,15 +44,13 @@ def test_values_are_those_of_a_loop(groups):
         ]
         assert_array_equal(part, kept)
     # Without a known group, all are drawn.
-    found, (part,) = values_of_groups(VALUES, np.full(6, None), None, "image")
+    found, (part,) = values_of_groups(VALUES, np.full(6, None), None)
     assert found == (None,) and part is VALUES
 
 
 def test_unknown_group_is_named():
-    with pytest.raises(
-        ValueError, match=r"groups has 'c', which no identity has.*a, b"
-    ):
-        values_of_groups(VALUES, GROUP_OF, ("a", "c"), "identity")
+    with pytest.raises(ValueError, match=r"groups 'c' is not.*'a', 'b'"):
+        values_of_groups(VALUES, GROUP_OF, ("a", "c"))
 
 
 @pytest.mark.parametrize(("display", "options"), DISPLAYS)
@@ -125,7 +123,7 @@ def test_inertia_refuses(ax):
     for options, message in (
         ({"kind": "violin"}, "kind must be one of 'histogram', 'ecdf'"),
         ({"bins": 0}, "bins must be at least 1"),
-        ({"groups": ["child"]}, "groups has 'child', which no identity has"),
+        ({"groups": ["child"]}, "groups 'child' is not a group"),
     ):
         with pytest.raises(ValueError, match=message):
             IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, **options)

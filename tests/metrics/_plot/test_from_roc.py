@@ -26,18 +26,21 @@ from tests.metrics._plot.drawn import (
 
 
 def test_transformed_embeddings_are_compared():
+    class Compared(_from_roc.FromEstimatorMixin):
+        from_roc = staticmethod(lambda roc: roc)
+
     X, y, groups = synthetic()
     pca = PCA(4).fit(X)
     roc = unfitted()
-    ours = _from_roc.fit_roc(pca, X, y, groups, roc=roc)
+    ours = Compared.from_estimator(pca, X, y, groups, roc=roc)
     direct = unfitted().fit(pca.transform(X), y, groups)
     assert ours.threshold_at(0.1) == direct.threshold_at(0.1)
     assert not hasattr(roc, "groups_")
-    cloned = _from_roc.fit_roc(roc, X, y, groups)
+    cloned = Compared.from_estimator(roc, X, y, groups)
     assert cloned is not roc
     assert cloned.threshold_at(0.1) == fitted().threshold_at(0.1)
     with pytest.raises(ValueError, match="transform"):
-        _from_roc.fit_roc(LinearRegression(), X, y)
+        Compared.from_estimator(LinearRegression(), X, y)
 
 
 @pytest.mark.parametrize(

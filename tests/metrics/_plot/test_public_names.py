@@ -33,7 +33,8 @@ def test_a_system_s_name_is_a_text_that_can_be_drawn(name):
     cls = getattr(skfairfr.metrics, name)
     if "name" not in inspect.signature(cls.plot).parameters:
         pytest.skip("of several systems, or of none")
-    display = cls(**dict.fromkeys(set(inspect.signature(cls).parameters) - {"name"}))
+    others = set(inspect.signature(cls).parameters) - {"name"}
+    display = cls(**dict.fromkeys(others, ()))
     for wrong in ("a\ud800", 3, ["a"]):
         with pytest.raises(ArgumentError, match=r"name .*text") as found:
             display.plot(axes(), name=wrong)

@@ -119,15 +119,17 @@ def histogram(roc=None, **options):
 @pytest.mark.parametrize("kind", ["genuine", "impostor"])
 @pytest.mark.parametrize("group", [None, "female", "male"])
 def test_densities_are_numpys(kind, group):
-    display = histogram(edges=EDGES, groups=[group])
+    """In given bins, and in the default ones, which hold all pairs."""
     X, y, groups = synthetic()
     is_genuine, scores, pair_groups = all_pairs(X, y, sensitive_features=groups)
     kept = np.asarray(is_genuine) == (kind == "genuine")
     if group is not None:
         kept &= (pair_groups == group).all(axis=1)
-    expected = np.histogram(scores[kept], EDGES, density=True)[0]
-    assert getattr(display, kind)[0] == pytest.approx(expected, abs=1e-9)
-    assert getattr(display, f"n_{kind}")[0] == kept.sum()
+    for edges in (EDGES, None):
+        display = histogram(edges=edges, groups=[group])
+        expected = np.histogram(scores[kept], display.edges, density=True)[0]
+        assert getattr(display, kind)[0] == pytest.approx(expected, abs=1e-9)
+        assert getattr(display, f"n_{kind}")[0] == kept.sum()
 
 
 def test_densities_beyond_far_max_are_near_numpys():
@@ -143,26 +145,10 @@ def test_densities_beyond_far_max_are_near_numpys():
     assert found == pytest.approx(share, abs=8 * np.sqrt(0.25 / 20000))
 
 
-def test_default_bins_hold_all_pairs():
-    display = histogram()
-    width = np.diff(display.edges)
-    for density in (*display.genuine, *display.impostor):
-        assert (density * width).sum() == pytest.approx(1)
-
-
-def test_edges_are_a_number_or_different_numbers():
-    for edges, message in (
-        (0, "must be at least 1"),
-        ([0.5], r"must be a number of bins.*of shape \(1,\)"),
-        ([{"a": 1}, {"a": 1}], "must be a number of bins.*got object"),
-        ([0, 0.5, np.inf], "must be finite"),
-        ([0, 0.5, 0.5], "must be finite and all different"),
-    ):
-        with pytest.raises(ValueError, match=f"edges {message}"):
+def test_edges_are_a_number_or_several_numbers_in_any_order():
+    for edges in (0, [0.5], [0.5, 0.5], [{"a": 1}, {"a": 1}]):
+        with pytest.raises(ValueError, match="edges must be"):
             histogram(edges=edges)
-
-
-def test_edges_may_stand_in_any_order():
     given, sorted_ = histogram(edges=EDGES[::-1]), histogram(edges=EDGES)
     assert np.array_equal(given.genuine, sorted_.genuine)
 
