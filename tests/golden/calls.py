@@ -55,7 +55,7 @@ from tests.golden.data import (
     shaken,
     some_unknown,
 )
-from tests.golden.numbers import flat, numbers_of, record_of
+from tests.golden.numbers import flat, record_of
 
 HERE = Path(__file__).parent
 NUMBERS, RECORDS = (HERE / f"{name}.json" for name in ("numbers", "records"))
@@ -1096,12 +1096,14 @@ def write():
     """Write the numbers of today."""
     if find_spec("torch") is None:
         raise SystemExit("calls need torch, which is not installed")
-    found = {name: answer(name) for name in CALLS}
-    numbers = (f'"{name}": {one_a_line(numbers_of(f))}' for name, f in found.items())
-    NUMBERS.write_text("{\n" + ",\n".join(numbers) + "\n}\n", encoding="utf-8")
-    reports = ((name, f) for name, f in found.items() if hasattr(f, "to_json"))
-    records = (f'"{name}": {json.dumps(record_of(f))}' for name, f in reports)
-    RECORDS.write_text("{\n" + ",\n".join(records) + "\n}\n", encoding="utf-8")
+    numbers, records = [], []
+    for name in CALLS:
+        if isinstance(found := answer(name), dict):
+            numbers.append(f'"{name}": {one_a_line(found)}')
+        else:
+            records.append(f'"{name}": {json.dumps(record_of(found))}')
+    for path, entries in ((NUMBERS, numbers), (RECORDS, records)):
+        path.write_text("{\n" + ",\n".join(entries) + "\n}\n", encoding="utf-8")
     print(f"{len(CALLS)} calls, skfairfr {skfairfr.__version__}, in {HERE}")
 
 
