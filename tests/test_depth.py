@@ -61,15 +61,17 @@ def deepest(call):
 
 def stack_and_functions(call):
     """The deepest stack during a call, and all our functions that it runs, a set."""
-    found, functions = [], set()
+    found, functions, depth = [], set(), 0
 
     def look(frame, event, argument):
-        nonlocal found
-        if event == "call" and name_of(frame):
+        nonlocal found, depth
+        if event not in ("call", "return") or not name_of(frame):
+            return
+        depth += 1 if event == "call" else -1
+        if event == "call":
             functions.add(name_of(frame))
-            stack = stack_of(frame)
-            if len(stack) > len(found):
-                found = stack
+            if depth > len(found):
+                found = stack_of(frame)
 
     before = sys.getprofile()
     sys.setprofile(look)
