@@ -1,5 +1,6 @@
 """Settings and fixtures that all tests share."""
 
+import gc
 import os
 import signal
 
@@ -15,7 +16,7 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 # The first example may compile a kernel, and machines of CI are shared.
-settings.register_profile("daily", deadline=None, max_examples=20)
+settings.register_profile("daily", deadline=None, max_examples=10)
 settings.register_profile("nightly", deadline=None, max_examples=200)
 settings.load_profile("daily")
 
@@ -31,6 +32,17 @@ def pytest_configure(config):
     config.pluginmanager.import_plugin("tests.state_of_examples")
     # A suite that was started in the background ignores interrupts, which tests send.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# What is loaded stays until the end. Looking for garbage in it, again and again, took a
+# quarter of the time of a collection of tests.
+gc.disable()
+
+
+def pytest_collection_finish(session):
+    """From now on garbage is looked for in what tests make, and in nothing else."""
+    gc.freeze()
+    gc.enable()
 
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -374,7 +374,8 @@ def two_systems(tmp_path):
     return paths
 
 
-def test_compare_names_who_is_harmed(capsys, two_systems, tmp_path):
+def test_compare_names_who_is_harmed(capsys, monkeypatch, two_systems, tmp_path):
+    without_rendering(monkeypatch)
     folder = tmp_path / "out"
     arguments = ("--attribute", "gender", "--image", "photo", *QUICK, "--out", folder)
     code, out, err = run(capsys, "compare", *two_systems, *arguments)

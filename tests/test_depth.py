@@ -1,13 +1,10 @@
 """A reader goes through few functions from a public name to the arithmetic.
 
-``python -m tests.test_depth`` prints the deepest stack of our own functions for some public
-names, numba's compiled ones included, and how many different ones a call runs. Work of threads runs in line, so that its functions
-stand on those of the caller.
+Work of threads runs in line, so that its functions stand on those of the caller.
 """
 
 import sys
-import warnings
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from unittest import mock
 
@@ -15,19 +12,12 @@ import pytest
 from sklearn.preprocessing import FunctionTransformer
 
 import skfairfr
-from skfairfr import SimilarityROC, make_face_embeddings, metrics
+from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _parallel
 
 PACKAGE = Path(skfairfr.__file__).parent
 # Of SimilarityROC.estimate, itself included, where the pairs it needs are held.
 DEEPEST_ESTIMATE = 11
-# Of other calls on a tiny set: how many different functions each runs.
-BROADEST = {
-    "SimilarityROC.fit": 66,
-    "estimate, worst group": 89,
-    "bfar_scorer": 116,
-    "audit": 360,
-}
 ESTIMATES = {
     "rate": {},
     "disparity": {"rate": "far", "how": "max_min"},
@@ -71,15 +61,17 @@ def deepest(call):
 
 def stack_and_functions(call):
     """The deepest stack during a call, and all our functions that it runs, a set."""
-    found, functions = [], set()
+    found, functions, depth = [], set(), 0
 
     def look(frame, event, argument):
-        nonlocal found
-        if event == "call" and name_of(frame):
+        nonlocal found, depth
+        if event not in ("call", "return") or not name_of(frame):
+            return
+        depth += 1 if event == "call" else -1
+        if event == "call":
             functions.add(name_of(frame))
-            stack = stack_of(frame)
-            if len(stack) > len(found):
-                found = stack
+            if depth > len(found):
+                found = stack_of(frame)
 
     before = sys.getprofile()
     sys.setprofile(look)
@@ -135,121 +127,40 @@ def test_an_estimate_is_near_its_arithmetic(asked, resample):
     assert len(stack) <= DEEPEST_ESTIMATE, "\n".join(stack)
 
 
-@pytest.mark.filterwarnings("ignore::skfairfr.metrics.FewErrorsWarning")
-@pytest.mark.parametrize("name", BROADEST)
-def test_a_call_runs_few_functions(name):
-    MEASURED[name](1)()
-    _, functions = stack_and_functions(MEASURED[name](0))
-    assert len(functions) <= BROADEST[name], "\n".join(sorted(functions))
+def faces(seed):
+    """X, y and groups."""
+    data = make_face_embeddings(40, n_features=8, random_state=seed)
+    return data.X, data.y, data.sensitive_features
 
 
-def test_the_work_of_threads_stands_on_its_caller():
-    tasks = [([0.1, 0.2], "max_min")]
-    stack = deepest(
-        lambda: _parallel.over_blocks(metrics.disparity, tasks, None, "rates")
-    )
-    names = [name.split(":")[1] for name in stack]
-    assert names[0] == "over_blocks" and "disparity" in names
+def fitting(seed):
+    return partial(SimilarityROC().fit, *faces(seed))
 
 
-def test_nothing_of_ours_is_an_empty_stack():
-    assert deepest(lambda: sorted([2, 1])) == []
+def estimating(seed):
+    return partial(fitted(seed).estimate, 0.05, **ESTIMATES["worst group"])
 
 
-def test_the_outermost_function_is_the_one_called():
-    stack = deepest(lambda: metrics.disparity([0.1, 0.2]))
-    assert stack[0].endswith(":disparity")
-    assert all(name.startswith("skfairfr.") for name in stack)
-
-
-def test_a_profile_set_before_stays():
-    def profile(frame, event, argument):
-        pass
-
-    sys.setprofile(profile)
-    try:
-        deepest(dict)
-        assert sys.getprofile() is profile
-    finally:
-        sys.setprofile(None)
-
-
-def estimating(asked, **options):
-    """Function of a seed that makes an estimate ready to be counted."""
-
-    def ready(seed):
-        roc = fitted(seed, **options)
-        return lambda: roc.estimate(0.05, **asked)
-
-    return ready
-
-
-def fitting(name, **options):
-    """The same, of the fit of a projector."""
-    options = {"max_epochs": 2, "device": "cpu", "random_state": 0} | options
-
-    def ready(seed):
-        data = make_face_embeddings(150, n_features=8, random_state=seed)
-        projector = getattr(skfairfr, name)(**options)
-        return lambda: projector.fit(data.X, data.y, data.sensitive_features)
-
-    return ready
+def scoring(seed):
+    X, y, groups = faces(seed)
+    scorer = skfairfr.make_fairness_scorer(far=0.05)
+    return partial(scorer, FunctionTransformer(), X, skfairfr.face_labels(y, groups))
 
 
 def auditing(seed):
     from skfairfr.report import audit
 
-    data = make_face_embeddings(40, n_features=8, random_state=seed)
-    given = (data.X, data.y, data.sensitive_features)
-    return lambda: audit(*given, far=0.05, n_resamples=5)
+    return partial(audit, *faces(seed), far=0.05, n_resamples=5)
 
 
-def scoring(seed):
-    data = make_face_embeddings(40, n_features=8, random_state=seed)
-    features = {"sensitive_features": data.sensitive_features}
-    *pairs, groups = metrics.all_pairs(data.X, data.y, **features)
-    return lambda: metrics.bfar(*pairs, sensitive_features=groups, far=0.05)
-
-
-def comparing(seed):
-    data = make_face_embeddings(40, n_features=8, random_state=seed)
-    return lambda: SimilarityROC().fit(data.X, data.y, data.sensitive_features)
-
-
-def searching(seed):
-    data = make_face_embeddings(40, n_features=8, random_state=seed)
-    scorer = skfairfr.make_fairness_scorer(far=0.05)
-    y = skfairfr.face_labels(data.y, data.sensitive_features)
-    return lambda: scorer(FunctionTransformer(), data.X, y)
-
-
-MEASURED = {
-    "SimilarityROC.fit": comparing,
-    "bfar_scorer": searching,
-    **{f"estimate, {name}": estimating(asked) for name, asked in ESTIMATES.items()},
-    "estimate, rate of impostors within groups": estimating({}, impostors="same_group"),
-    "EthicalModule.fit": fitting("EthicalModule"),
-    "EthicalModule.fit, people held out": fitting(
-        "EthicalModule", validation_fraction=0.5, monitor="bfar"
-    ),
-    "TripletProjector.fit": fitting("TripletProjector"),
-    "TripletProjector.fit, dynamic sampling": fitting(
-        "TripletProjector", sampling="dynamic", validation_fraction=0.5, far=0.01
-    ),
-    "audit": auditing,
-    "bfar": scoring,
-}
-
-
-def main():
-    """Print the depth of a call, how many functions it runs, and its deepest stack."""
-    for name, ready in MEASURED.items():
-        ready(1)()
-        first, functions = stack_and_functions(ready(0))
-        print(f"{name}: {len(first)} deep, {len(functions)} functions")
-        print("".join(f"  {function}\n" for function in first))
-
-
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    main()
+@pytest.mark.filterwarnings("ignore::skfairfr.metrics.FewErrorsWarning")
+@pytest.mark.parametrize(
+    ("of", "most"),
+    [(fitting, 66), (estimating, 90), (scoring, 116), (auditing, 370)],
+    ids=["fit", "estimate, worst group", "scorer", "audit"],
+)
+def test_a_call_runs_few_functions(of, most):
+    """On a tiny set."""
+    of(1)()
+    _, functions = stack_and_functions(of(0))
+    assert len(functions) <= most, "\n".join(sorted(functions))

@@ -6,7 +6,6 @@ docstring and its source) to a list of the facts that are missing.
 
 import dataclasses
 import importlib
-import importlib.util
 import inspect
 import re
 
@@ -211,9 +210,6 @@ def public_objects():
     """Full name -> object, of every public name and every public method of classes."""
     found = {}
     for package in SUBPACKAGES:
-        spec = importlib.util.find_spec(package)
-        if spec is None or spec.origin is None:
-            continue
         module = importlib.import_module(package)
         for name in getattr(module, "__all__", ()):
             found[f"{package}.{name}"] = obj = getattr(module, name)
@@ -242,13 +238,6 @@ def subjects():
 def test_docstrings_miss_nothing(rule, subjects):
     found = {name: rule(described) for name, described in subjects.items()}
     assert_none(f"{name}: {fact}" for name, facts in found.items() for fact in facts)
-
-
-def test_every_top_level_name_is_looked_at():
-    import skfairfr
-
-    names = {name.split(".")[2] for name in PUBLIC}
-    assert set(skfairfr.__all__) <= names
 
 
 @pytest.mark.parametrize("table", [WITHOUT_SOURCE, WITHOUT_DIRECTION])

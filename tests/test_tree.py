@@ -3,7 +3,6 @@
 Each rule is one test, whose failure lists every breach.
 """
 
-import ast
 import re
 import subprocess
 from pathlib import Path
@@ -28,9 +27,6 @@ TOP_LEVEL = {
 }
 CODE = ("skfairfr", "tests", "docs", "examples")
 TEXT_SUFFIXES = {".py", ".rst", ".md", ".html", ".toml", ".css", ".txt"}
-# Of code, far above what any function here needs; a constructor is as long as the
-# parameters that it stores.
-MAX_FUNCTION_LINES = 80
 
 # Spelled so that this file does not breach its own rule.
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME)\b")
@@ -83,33 +79,6 @@ def breaches(rule, paths):
     ]
 
 
-def code_lines(lines, node):
-    """Lines of a function's code: neither its docstring, nor comments, nor blanks."""
-    first = node.body[0]
-    documented = ast.get_docstring(node, clean=False) is not None
-    docstring = range(first.lineno, first.end_lineno + 1) if documented else ()
-    return sum(
-        number not in docstring and not re.match(r"\s*(#|$)", lines[number - 1])
-        for number in range(node.lineno, node.end_lineno + 1)
-    )
-
-
-def oversized(text):
-    """A sentence for each function, other than a constructor, that is too long."""
-    found, lines = [], text.splitlines()
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if node.end_lineno - node.lineno < MAX_FUNCTION_LINES:
-            continue
-        n_code = code_lines(lines, node)
-        if n_code > MAX_FUNCTION_LINES and node.name != "__init__":
-            found.append(
-                f"{node.name} has {n_code} code lines, over {MAX_FUNCTION_LINES}"
-            )
-    return found
-
-
 def test_top_level_holds_nothing_else():
     assert_none(stray(tracked()))
 
@@ -124,12 +93,6 @@ def test_words_are_careful():
     paths = files_under("skfairfr", "docs", "README.md")
     assert len(paths) > 100
     assert_none(breaches(lambda text: matches(CARELESS, text), paths))
-
-
-def test_functions_are_not_endless():
-    paths = [path for path in files_under("skfairfr") if path.suffix == ".py"]
-    assert len(paths) > 50
-    assert_none(breaches(oversized, paths))
 
 
 def test_tests_that_pages_name_are_there():

@@ -1,4 +1,4 @@
-"""The study of verdicts draws what it says, and prints every table."""
+"""The study of verdicts draws what it says; .ci/nightly runs it."""
 
 from dataclasses import replace
 
@@ -70,14 +70,3 @@ def test_groups_of_an_audit_have_equal_rates_in_truth():
         for rows in members
     ]
     assert accepted[0] == pytest.approx(accepted[1], rel=0.15)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_tiny_run_prints_every_table(capsys):
-    cells = ["few errors, 3", "2 x 30"]
-    coverage.main(["--sets", "2", "--audits", "1", "--jobs", "1", "--cells", *cells])
-    printed = capsys.readouterr().out
-    assert printed.count("\n## ") == 7
-    for row in ("| few | few errors, 3 |", "| 2 x 30 |", "| 200 | 1.1 |", "| 60 |"):
-        assert f"\n{row}" in printed
-    assert "nan" not in printed

@@ -1,25 +1,13 @@
 """Over 70 varied calls of public names, each as a flat dict of numbers and texts.
 
-``python -m tests.golden.calls`` writes ``numbers.json`` and, for the JSON of reports,
-``records.json``, with which ``test_golden.py`` compares them. They were written before the engine was rewritten, and are to be written anew
-only for a number that a change of the method is meant to move.
+``python -m tests.golden.calls`` writes ``numbers.json`` and, of reports, ``records.json``, with
+which ``test_golden.py`` compares them. They were written before the engine was rewritten, and
+are to be written anew only for a number that a change of the method is meant to move.
 
 No number is on an edge: with noise of 1e-7 on the embeddings, with their features in another
 order or with twice the precision, all stay within 1e-6, and scores within 2e-6, but those
 of ``levels_above_far_max`` and ``thresholds_below_the_tail``, which another sample moves.
 :data:`NOTES` holds notes of what else may move.
-
-Numbers that did move. Rows and cohorts of score normalisation were rounded, to multiples of
-2**-13 and 2**-10, and no longer are: scores of ``cohort_adaptive``, ``cohort_symmetric`` and
-``cohort_of_references`` moved by up to 1.1e-2, towards the formula, and with them intervals
-there, in ``bench`` and in ``audit_of_a_comparator``. Levels above ``far_max`` came from a
-histogram, and come from a sample. Equal error rates of ``method="wilson"``, as audits have
-them, took their intervals from resamples, and take them from the errors of people. Degrees of
-freedom allow for the kurtosis of few people, which is found too small: ends of intervals from
-the errors of people moved, and p-values and verdicts with them. Checks of ratios show the number
-of the groups that they name, and no longer that of the largest ratio. Intervals of replicates hold
-their disparity: five lower ends of groups that are alike by their own thresholds moved. Only what was
-off by more than the test allows was written anew.
 """
 
 import json
@@ -55,7 +43,7 @@ from tests.golden.data import (
     shaken,
     some_unknown,
 )
-from tests.golden.numbers import flat, numbers_of, record_of
+from tests.golden.numbers import flat, record_of
 
 HERE = Path(__file__).parent
 NUMBERS, RECORDS = (HERE / f"{name}.json" for name in ("numbers", "records"))
@@ -1096,12 +1084,14 @@ def write():
     """Write the numbers of today."""
     if find_spec("torch") is None:
         raise SystemExit("calls need torch, which is not installed")
-    found = {name: answer(name) for name in CALLS}
-    numbers = (f'"{name}": {one_a_line(numbers_of(f))}' for name, f in found.items())
-    NUMBERS.write_text("{\n" + ",\n".join(numbers) + "\n}\n", encoding="utf-8")
-    reports = ((name, f) for name, f in found.items() if hasattr(f, "to_json"))
-    records = (f'"{name}": {json.dumps(record_of(f))}' for name, f in reports)
-    RECORDS.write_text("{\n" + ",\n".join(records) + "\n}\n", encoding="utf-8")
+    numbers, records = [], []
+    for name in CALLS:
+        if isinstance(found := answer(name), dict):
+            numbers.append(f'"{name}": {one_a_line(found)}')
+        else:
+            records.append(f'"{name}": {json.dumps(record_of(found))}')
+    for path, entries in ((NUMBERS, numbers), (RECORDS, records)):
+        path.write_text("{\n" + ",\n".join(entries) + "\n}\n", encoding="utf-8")
     print(f"{len(CALLS)} calls, skfairfr {skfairfr.__version__}, in {HERE}")
 
 

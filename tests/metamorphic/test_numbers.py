@@ -33,7 +33,9 @@ def policed(numbers, limits):
     return audit(*surface.people(), policy=policy, n_resamples=number).to_json()
 
 
-@pytest.mark.parametrize("answer", [audited, policed])
+@pytest.mark.parametrize(
+    "answer", [audited, pytest.param(policed, marks=pytest.mark.slow)]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_narrow_numbers_are_those_of_python(answer):
     assert answer(NARROW, LIMITS) == answer(wide(NARROW), wide(LIMITS))

@@ -101,11 +101,11 @@ def harmed():
     return compare_systems(*systems(1.0), names=names, far=[1e-2], n_resamples=60)
 
 
-def pages():
-    return {
-        "audit": hostile().to_html("<b>source</b>", date="2026-01-01"),
-        "comparison": harmed().to_html(),
-    }
+@cache
+def page_of(name):
+    if name == "audit":
+        return Page(hostile().to_html("<b>source</b>", date="2026-01-01"))
+    return Page(harmed().to_html())
 
 
 # ---- the writers on real documents ---------------------------------------------------
@@ -113,7 +113,7 @@ def pages():
 
 @pytest.mark.parametrize("name", ["audit", "comparison"])
 def test_a_page_is_well_formed_runs_nothing_and_fetches_nothing(name):
-    page = Page(pages()[name])
+    page = page_of(name)
     tags = [tag for tag, _ in page.elements]
     assert not {*tags} & {"script", "b", "iframe", "object", "link", "form"}
     names = {name for _, attributes in page.elements for name in attributes}
@@ -128,7 +128,7 @@ def test_a_page_is_well_formed_runs_nothing_and_fetches_nothing(name):
 
 @pytest.mark.parametrize("name", ["audit", "comparison"])
 def test_a_page_can_be_walked_by_its_headings_links_and_tables(name):
-    page = Page(pages()[name])
+    page = page_of(name)
     tags = [tag for tag, _ in page.elements]
     ids = page.attributes("id")
     assert len(ids) == len(set(ids))
@@ -205,6 +205,7 @@ def test_what_stands_on_a_page_can_be_written(tmp_path):
         assert {path: path.read_bytes() for path in tmp_path.glob("*.*")} == before
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_the_same_report_gives_the_same_page(monkeypatch):
     found = usual_report()
     assert found.to_html() == found.to_html()
@@ -341,6 +342,7 @@ def test_a_finding_on_too_few_errors_has_no_colour_of_a_finding():
         assert (TOO_FEW in text) is not supported
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_limits_are_drawn():
     report = small_report(far=[0.1, 0.05], limits={"max_fmr": 0.3})
     assert "limit 30 %" in images(report)[0]
@@ -353,12 +355,14 @@ def images(report):
     return [svg for figure in drawn for svg, _ in figure.draw()]
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_figures_hold_labels_as_text():
     for svg in images(hostile())[:2]:
         # Long labels lose their middle, and a dollar begins no formula.
         assert "&lt;script&gt;" in svg and "$x$" in svg
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_many_groups_become_small_multiples():
     X, y, _ = synthetic(80)
     found = audit(X, y, np.array([f"g{i % 9}" for i in y]), far=0.05, n_resamples=40)
@@ -585,6 +589,7 @@ def test_names_of_systems_are_short_and_differ():
     assert len(set(shown)) == 2 and max(map(len, shown)) <= 31
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_long_names_stay_inside_the_figures():
     """Legends of the browser's text: its letters are about .6 of their size wide."""
     names = [f"{'_' * 12} encoder of the year {year}" for year in (2024, 2025, 2026)]

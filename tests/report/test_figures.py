@@ -16,6 +16,7 @@ from skfairfr.report._records import Audit
 from skfairfr.utils import ArgumentError
 from tests.metrics._plot.drawn import fitted, synthetic, unfitted
 
+pytestmark = pytest.mark.usefixtures("real_figures")
 NAMES = [
     *("rates", "roc", "error_rates", "scores"),
     "disparity",

@@ -58,7 +58,7 @@ def searched(sums, people, settles, growth):
 @pytest.mark.parametrize(
     ("errors", "limit", "side", "growth"),
     [
-        (4, 0.012, 1, 1),
+        (4, 0.016, 1, 1),
         (0, 0.002, 1, 2),
         (10, 0.01, -1, 2),
         pytest.param(9, 0.02, 1, 1, marks=pytest.mark.slow),

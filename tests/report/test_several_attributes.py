@@ -19,7 +19,7 @@ from skfairfr.report import (
 )
 from skfairfr.utils import ArgumentError
 from tests.refusals import refusal
-from tests.report.audits import small_report, synthetic, without_rendering
+from tests.report.audits import small_report, synthetic
 
 QUICK = {"far": 0.05, "n_resamples": 10}
 
@@ -246,12 +246,8 @@ def test_other_data_are_of_the_same_kind_and_read_in_the_same_way(files, data, p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "rendered", [False, pytest.param(True, marks=pytest.mark.slow)]
-)
-def test_figures_are_written_for_each_audit(data, tmp_path, monkeypatch, rendered):
-    if not rendered:
-        without_rendering(monkeypatch)
+@pytest.mark.usefixtures("real_figures")
+def test_figures_are_written_for_each_audit(data, tmp_path):
     report = audit_data(of(data, "gender", "age"), figures=tmp_path, **QUICK)
     folders = {path.parent.name for path in report.figures}
     assert folders == {"gender", "age", "gender---age"}

@@ -28,7 +28,7 @@ def compared(sums):
     return ComparedGroups(evidence, 0)
 
 
-def each(kind, n_groups, n_sets=40):
+def each(kind, n_groups, n_sets=20):
     """Groups of many random data sets."""
     for seed in range(n_sets):
         yield compared(some_groups([seed, n_groups], n_groups, kind))
@@ -51,7 +51,7 @@ def test_the_largest_ratio_is_above_one_exactly_where_groups_differ(kind, n_grou
 @pytest.mark.parametrize(("kind", "n_groups"), DATA)
 def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
     tail = 0.1
-    for found in each(kind, n_groups, 20):
+    for found in each(kind, n_groups, 10):
         low, high, lowest, highest = found.largest_ratio(tail)
         ends, several = {}, {}
         for a in range(n_groups):

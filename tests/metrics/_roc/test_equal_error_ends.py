@@ -19,12 +19,14 @@ def drawn(seed, n_pairs):
     return roc.fit_pairs(scores, y_true=y_true).equal_error_rate()
 
 
-@pytest.mark.parametrize("n_pairs", [100, pytest.param(1000, marks=pytest.mark.slow)])
-def test_of_independent_normal_scores_it_covers_the_truth(n_pairs):
-    found = [drawn(seed, n_pairs) for seed in range(300)]
+@pytest.mark.parametrize(
+    ("n_pairs", "n_sets"), [(100, 100), pytest.param(1000, 300, marks=pytest.mark.slow)]
+)
+def test_of_independent_normal_scores_it_covers_the_truth(n_pairs, n_sets):
+    found = [drawn(seed, n_pairs) for seed in range(n_sets)]
     missed = sum(not f.low <= TRUTH <= f.high for f in found)
     # At most what chance makes of one in twenty; and it is not always right by being wide.
-    assert missed <= binom.isf(1e-3, 300, 0.05)
+    assert missed <= binom.isf(1e-3, n_sets, 0.05)
     error = np.std([f.value for f in found])
     width = np.median([f.high - f.low for f in found])
     assert 3 * error < width < 5 * error
