@@ -23,7 +23,7 @@ import numpy as np
 from skfairfr._core import _parallel
 from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import to_columns
-from skfairfr.utils._validation import check_texts, special_file, warn_caller
+from skfairfr.utils._validation import check_texts, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -65,19 +65,20 @@ def kind_of(path, argument="path"):
     kind : {"npy", "npz", "parquet", "csv", "pickle", "other"}
         "csv" is any text table.
     """
+    # A device may never end, and opening a pipe waits for a writer.
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        remedy = "write the data into a file, which is read more than once."
+        raise file_error(
+            argument, path, " is a device, a pipe or a socket and no file;", remedy
+        )
     try:
-        special, start = special_file(path), b""
-        if not special:
-            with open(path, "rb") as file:
-                start = file.read(8)
+        with open(path, "rb") as file:
+            start = file.read(8)
     except OSError as error:
         absent = isinstance(error, FileNotFoundError)
         why = "does not exist" if absent else f"cannot be read ({error.strerror})"
         remedy = f"give the path of an .npz, .npy, {TABLE_FORMATS} file."
         raise file_error(argument, path, f" {why};", remedy) from None
-    if special:
-        remedy = "write the data into a file, which is read more than once."
-        raise file_error(argument, path, f" is {special} and no file;", remedy)
     for magic, kind in KINDS.items():
         if start.startswith(magic):
             return kind
