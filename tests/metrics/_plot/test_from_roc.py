@@ -161,5 +161,5 @@ def test_thresholds_are_numbers():
     for display in (ErrorRateDisplay, ScoreHistogramDisplay):
         with pytest.raises(ValueError, match="operating_thresholds"):
             display.from_roc(fitted(), operating_thresholds="x", ax=axes())
-    with pytest.raises(ValueError, match="threshold must .* a similarity"):
+    with pytest.raises(ValueError, match=r"threshold must .* a similarity"):
         ErrorRateDisplay.from_roc(fitted(), threshold="x", ax=axes())
