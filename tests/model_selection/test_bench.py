@@ -492,11 +492,9 @@ def test_sentences(bench):
     harm = replace(sure, harmed=("age",))
     assert "by age larger" in replace(won, methods=(harm,)).sentence
     frr = with_changes(bench, "few", bfar=(0.5, 1.2), frr_at_far=(0.6, 0.8))
-    sure_of_frr = replace(frr.changes["frr_at_far"], p_value=1e-4)
-    frr = replace(
-        frr, changes=frr.changes | {"frr_at_far": sure_of_frr}, p_adjusted=1.0
-    )
-    none = replace(won, methods=(frr, frr), winner=None, detectable_factor=1.6)
+    frr.changes["frr_at_far"] = replace(frr.changes["frr_at_far"], p_value=1e-4)
+    methods = (replace(frr, p_adjusted=1.0),) * 2
+    none = replace(won, methods=methods, winner=None, detectable_factor=1.6)
     assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
     assert re.search(r"few lowers the FNMR .* \[0.60, 0.80\] times", none.sentence)
     assert "a fall by a factor of 1.6 would be seen" in none.sentence
