@@ -29,19 +29,13 @@ def choose_device(device):
     # A file may hold anything in its place, an array too.
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        chosen = torch.device(device)
-    except (RuntimeError, TypeError, ValueError):
-        chosen = None
-    if chosen is None or chosen.type not in ("cpu", "cuda"):
-        problem = f"must be 'auto', 'cpu' or 'cuda'; got {device!r}."
-        raise refused("device", device, problem)
     n_devices = torch.cuda.device_count()
-    if chosen.type == "cuda" and (chosen.index or 0) >= n_devices:
-        problem = f"is {device!r}, and torch finds {n_devices} CUDA devices;"
-        remedy = "use 'auto' or 'cpu', or install a torch build with CUDA."
-        raise refused("device", device, problem, remedy)
-    return chosen
+    cards = [f"cuda:{k}" for k in range(n_devices)]
+    if str(device) not in ("cpu", *(["cuda", *cards] if cards else [])):
+        problem = f"must be 'auto', 'cpu' or 'cuda', and torch finds {n_devices} CUDA devices; "
+        remedy = "Use 'auto', or install a torch build with CUDA."
+        raise refused("device", device, f"{problem}got {device!r}.", remedy)
+    return torch.device(str(device))
 
 
 def new_generator(random_state):
