@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skfairfr.utils._errors import kind_of_value, plain, refused
-from skfairfr.utils._validation import check_container, is_written, to_array
+from skfairfr.utils._validation import check_container, to_array
 
 FIELDS = ("identity", "group", "domain")
 
@@ -264,10 +264,15 @@ def to_columns(values, name):
 def check_text(labels, name):
     """Raise where a label is no text that can be written, as half a character is."""
     texts = [label for label in labels if isinstance(label, str)]
-    if not is_written("".join(texts)):
-        label = next(text for text in texts if not is_written(text))
-        problem = f"holds the label {plain(label)!r}, which is no text: it has half a "
-        raise refused(name, label, f"{problem}character;", "rename it.")
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        label = next(text for text in texts if half in text)
+        problem = (
+            f"holds the label {plain(label)!r}, which is no text: {half!r} is half a "
+        )
+        raise refused(name, label, f"{problem}character;", "rename it.") from None
 
 
 def names_of(values, n_columns):
