@@ -22,13 +22,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
-from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._bootstrap import Query, point_rates, rate_table
+from skfairfr._core._error_counts import accepted_by_people
 from skfairfr._core._paired import STEP, Cell, FoldErrors, PooledErrors
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progress
-from skfairfr._core._resampling import Weights, draw
+from skfairfr._core._resampling import Resampling, Weights, draw
 from skfairfr.metrics import SimilarityROC
-from skfairfr.metrics._roc._paired import accepted_by_people
 from skfairfr.metrics._scorers import ENTRIES
 from skfairfr.model_selection._mitigations import (
     NOTHING,
