@@ -10,17 +10,18 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
-from skfairfr._core._few_errors import holm
-from skfairfr._core._paired import compare, pool
+from skfairfr._core._paired import Cell, compare, pool
 from skfairfr.comparators._base import check_no_zero_row
 from skfairfr.model_selection import _bench_text
 from skfairfr.model_selection._bench_fits import (
+    METRICS,
     People,
     Settings,
     all_fits,
+    cells_of,
     choose_and_fit,
+    rows_of,
 )
-from skfairfr.model_selection._held_out import METRICS, Cell, cells_of, rows_of
 from skfairfr.model_selection._mitigations import (
     CONTROLS,
     NOTHING,
@@ -36,7 +37,7 @@ from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils._document import write_text
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
-from skfairfr.utils._labels import encode_attributes, label_images, split_labels
+from skfairfr.utils._labels import encode_attributes, label_images
 from skfairfr.utils._validation import check_rows, count_images
 from skfairfr.utils._words import in_iso, plain_form
 
@@ -507,21 +508,18 @@ def compare_mitigations(
 def _read_people(X, y, sensitive_features, others):
     """People from the caller's arguments; the attribute that is mitigated is first."""
     count_images(X)
-    X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
+    X = check_rows(X, dtype=(np.float32, np.float64))
     check_no_zero_row(X)
-    identity, group, domain = split_labels(y, sensitive_features)
+    identity, labels, domain = label_images(
+        y, sensitive_features, None, len(X), by_attribute=True
+    )
     if domain is not None:
         problem = "has a domain;"
         raise refused("y", y, problem, "give identities, and groups, without one.")
-    if group is None:
-        remedy = "give the group of each image."
-        raise refused("sensitive_features", None, "is missing;", remedy)
-    labels = encode_attributes(group, "sensitive_features", len(X))
     if len(labels) != 1:
-        problem = f"has {len(labels)} columns;"
-        raise refused(
-            "sensitive_features", group, problem, "give one, and the rest as others."
-        )
+        problem = f"has {len(labels)} columns;" if labels else "is missing;"
+        remedy = "give the group of each image in one column, and the rest as others."
+        raise refused("sensitive_features", sensitive_features, problem, remedy)
     (name,) = labels
     named = {name if isinstance(name, str) else "group": labels[name]}
     for name, found in encode_attributes(others, "others", len(X)).items():
@@ -536,9 +534,7 @@ def _read_people(X, y, sensitive_features, others):
             argument = "others" if columns else "sensitive_features"
             problem = f"has fewer than two known groups in {name!r}."
             raise refused(argument, found.values, problem)
-        columns[name] = np.append(found.values.astype(object), None)[found.codes]
-        groups[name] = found.values.tolist()
-    identity, _, _ = label_images(identity, None, None, len(X))
+        columns[name], groups[name] = found.of_rows(), found.values.tolist()
     return People(X, identity.codes.astype(np.int64), columns, groups)
 
 
@@ -614,23 +610,16 @@ def _judge_all(people, baseline, results, settings, confidence_level):
                 changes = _changes(people, (systems[name], own), confidence_level)
                 compared.append((mitigation.name, name, changes))
     controls = {method.name: () for method in judged}
-    adjusted = _adjusted([changes[first] for *_, changes in compared])
+    adjusted = _bench_text.adjusted_p_values([c[first] for *_, c in compared])
     for (method, control, changes), p in zip(compared, adjusted, strict=True):
-        controls[method] += (ControlResult(control, changes, p),)
-    adjusted = _adjusted([method.changes[first] for method in judged])
+        controls[method] += (ControlResult(control, changes, float(p)),)
+    adjusted = _bench_text.adjusted_p_values([m.changes[first] for m in judged])
     judged = [
-        replace(method, p_adjusted=p, controls=controls[method.name])
+        replace(method, p_adjusted=float(p), controls=controls[method.name])
         for method, p in zip(judged, adjusted, strict=True)
     ]
     highs = np.array([method.changes[first].high for method in judged])
     return tuple(judged[k] for k in np.argsort(highs, kind="stable"))
-
-
-def _adjusted(changes):
-    """P-values of one family (Holm); an undefined one counts as 1."""
-    p_values = np.array([change.p_value for change in changes])
-    p_values = np.where(np.isnan(p_values), 1.0, p_values)
-    return holm(p_values).tolist() if changes else []
 
 
 def _changes(people, systems, confidence_level, attribute=None, metrics=METRICS):
@@ -702,8 +691,7 @@ def _winner(judged, metrics, confidence_level, max_cost):
     helping = [
         method
         for method in judged
-        if method.p_adjusted <= 1 - confidence_level
-        and method.changes[metrics[0]].high < 1
+        if _bench_text.lowers(method, metrics[0], 1 - confidence_level)
         and not (method.needs_groups or method.levelling_down)
         and not _bench_text.costs_more(method, max_cost)
     ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from skfairfr._core._few_errors import holm
 from skfairfr._core._rates import on_its_side
-from skfairfr.model_selection._held_out import METRICS
+from skfairfr.model_selection._bench_fits import METRICS
 from skfairfr.utils._document import Cell, Document, Row, Section, Table
 from skfairfr.utils._words import level_percent, p_value, percent, printable
 
@@ -30,18 +30,18 @@ def sentence(bench):
         method = next(m for m in bench.methods if m.name == bench.winner)
         effect = _effect(method.changes[bench.metric])
         return f"{method.name} {effect} {_cost(method)}.{_beyond(method, bench.metric)}"
-    helping = [m for m in bench.methods if _helps(m, bench)]
-    limit = (
-        "With these people, a fall by a factor of "
-        f"{bench.detectable_factor:.3g} would be seen with probability .8, a smaller "
-        f"one less often.{_little_to_lower(bench)}"
-    )
+    limit = 1 - bench.settings["confidence_level"]
+    helping = [m for m in bench.methods if lowers(m, bench.metric, limit)]
     if not helping:
         who = f"None of the {n} methods lowers"
         if n == 1:
             who = f"{bench.methods[0].name} does not lower"
-        return f"{who} {name} detectably.{_fewer_rejections(bench)} {limit}"
-    method, max_cost = helping[0], bench.settings.get("max_cost")
+        return (
+            f"{who} {name} detectably.{_fewer_rejections(bench, limit)} With these people, a "
+            f"fall by a factor of {bench.detectable_factor:.3g} would be seen with probability "
+            f".8, a smaller one less often.{_little_to_lower(bench)}"
+        )
+    method, max_cost = helping[0], bench.settings["max_cost"]
     if method.needs_groups:
         but = "it needs the groups of both images to score a pair"
     elif method.levelling_down:
@@ -57,11 +57,10 @@ def sentence(bench):
     )
 
 
-def _fewer_rejections(bench):
+def _fewer_rejections(bench, limit):
     """Where methods surely lower the FNMR of everyone (Holm over methods), the surest."""
     changes = [method.changes["frr_at_far"] for method in bench.methods]
-    adjusted = holm(np.nan_to_num([change.p_value for change in changes], nan=1.0))
-    limit = 1 - bench.settings["confidence_level"]
+    adjusted = adjusted_p_values(changes)
     found = [
         (change.high, method.name, change)
         for method, change, p in zip(bench.methods, changes, adjusted, strict=True)
@@ -88,9 +87,14 @@ def _little_to_lower(bench):
     )
 
 
-def _helps(method, bench):
-    limit = 1 - bench.settings["confidence_level"]
-    return method.p_adjusted <= limit and method.changes[bench.metric].high < 1
+def adjusted_p_values(changes):
+    """P-values of one family (Holm); an undefined one counts as 1."""
+    return holm(np.nan_to_num([change.p_value for change in changes], nan=1.0))
+
+
+def lowers(method, metric, limit):
+    """Whether a method surely lowers a metric: by its adjusted p-value and its interval."""
+    return method.p_adjusted <= limit and method.changes[metric].high < 1
 
 
 def costs_more(method, max_cost):
@@ -167,8 +171,6 @@ def document_of(bench):
 
 def _effects(bench):
     """The table of ratios, the surest gain first."""
-    if not bench.methods:
-        return []
     metrics = dict.fromkeys((bench.metric, "frr_at_far", "bfar", "bfrr"))
     first, *others = [m for m in metrics if m in METRICS][:3]
     heads = [f"{METRICS[m].words} after/before" for m in (first, *others)]
@@ -177,12 +179,9 @@ def _effects(bench):
     for method in bench.methods:
         change = method.changes[first]
         cells = [shown(first, change.after), ratio(change), p_value(change.p_value)]
-        cells += [
-            p_value(method.p_adjusted),
-            *(ratio(method.changes[m]) for m in others),
-        ]
-        rows.append(Row(printable(method.name), [Cell(text) for text in cells]))
-    return [Table("", head, rows)]
+        cells += [p_value(method.p_adjusted)]
+        rows.append([method.name, *cells, *(ratio(method.changes[m]) for m in others)])
+    return _table(head, rows)
 
 
 def _controls(bench):
@@ -193,10 +192,10 @@ def _controls(bench):
             change = found.changes[bench.metric]
             cells = [found.control, ratio(change), p_value(change.p_value)]
             cells += [p_value(found.p_adjusted), ratio(found.changes["frr_at_far"])]
-            rows.append(Row(printable(method.name), [Cell(text) for text in cells]))
+            rows.append([method.name, *cells])
     head = ["method", "against a", f"{METRICS[bench.metric].words} after/before"]
     head += ["p", "adjusted p", "FNMR after/before"]
-    return [Table("", head, rows)]
+    return _table(head, rows)
 
 
 def _needs(bench):
@@ -208,8 +207,8 @@ def _needs(bench):
             remarks.append("needs groups to score")
         if method.levelling_down:
             remarks.append(f"levelling down: {method.levelling_down}")
-        if costs_more(method, bench.settings.get("max_cost")):
-            remarks.append(f"over {bench.settings.get('max_cost'):g} times the FNMR")
+        if costs_more(method, bench.settings["max_cost"]):
+            remarks.append(f"over {bench.settings['max_cost']:g} times the FNMR")
         if method.harmed:
             harmed = ", ".join(map(printable, method.harmed))
             remarks.append(f"larger disparity by {harmed}")
@@ -219,10 +218,15 @@ def _needs(bench):
         elif any(frr.values()):
             rises = ", ".join(printable(group) for group, rose in frr.items() if rose)
             remarks.append(f"FNMR of {rises} rises")
-        cells = [f"{method.seconds:.2g}", f"{method.n_numbers:,}", "; ".join(remarks)]
-        rows.append(Row(printable(method.name), [Cell(text) for text in cells]))
-    head = ["method", "s a fit", "numbers kept", "remarks"]
-    return [Table("", head, rows)]
+        needs = [f"{method.seconds:.2g}", f"{method.n_numbers:,}", "; ".join(remarks)]
+        rows.append([method.name, *needs])
+    return _table(["method", "s a fit", "numbers kept", "remarks"], rows)
+
+
+def _table(head, rows):
+    """A table of texts, the name of a method first."""
+    made = [Row(printable(name), [Cell(text) for text in row]) for name, *row in rows]
+    return [Table("", head, made)]
 
 
 def _reading(bench):
@@ -247,7 +251,7 @@ def _reading(bench):
             "head does not differ from them, its gain is that of training a head. Its adjusted p "
             "against them is of a family of its own: all comparisons with the two (Holm)."
         )
-    if settings.get("max_cost") is not None:
+    if settings["max_cost"] is not None:
         texts.append(
             f"A method wins only if its FNMR is at most {settings['max_cost']:g} times that "
             "of doing nothing."

@@ -450,10 +450,9 @@ def sample_to_compare(people, seed):
     """People whose images make at most MOST_PAIRS pairs: these, or a sample of them.
 
     Every group is sampled by itself, and in it people of several images and of one. Each
-    has its share of the sample, but FEWEST_IMAGES at least, so that the FAR within a rare
-    group can still be measured. People are drawn whole, except that none has more than
-    its part of FEWEST_PEOPLE equal ones; of such a person's images some are drawn, in
-    turn from both domains.
+    has FEWEST_IMAGES, so that the FAR within a rare group can still be measured, and its
+    share of what is left. People are drawn whole, except that none has more than its part
+    of FEWEST_PEOPLE equal ones; of such a person's images some are drawn.
 
     Parameters
     ----------
@@ -472,20 +471,18 @@ def sample_to_compare(people, seed):
     rng = np.random.default_rng([seed, STREAM])
     n_images = np.bincount(people.y, minlength=people.identities.size)
     stratum = _strata(people, n_images)
-    sizes = np.bincount(stratum, n_images).astype(np.int64)
-    quotas = _quotas(sizes, MOST_IMAGES)
-    n_people = np.minimum(np.bincount(stratum), FEWEST_PEOPLE)
-    taken = np.minimum(n_images, np.maximum(2, quotas // n_people)[stratum])
-
-    order = rng.permutation(n_images.size)
-    order = order[np.argsort(stratum[order], kind="stable")]
-    strata = stratum[order]
-    reached = np.cumsum(taken[order])
-    sums = np.bincount(stratum, taken)
-    reached -= (np.cumsum(sums) - sums).astype(np.int64)[strata]
-    taken[order[reached > quotas[strata]]] = 0
-
-    turn = _turns(people, rng)
+    sizes = np.bincount(stratum, n_images)
+    fewest = np.minimum(sizes, min(FEWEST_IMAGES, MOST_IMAGES // (2 * sizes.size)))
+    share = (MOST_IMAGES - fewest.sum()) / (sizes - fewest).sum()
+    taken = np.zeros_like(n_images)
+    for s, quota in enumerate(np.floor(fewest + share * (sizes - fewest)).astype(int)):
+        own = rng.permutation(np.flatnonzero(stratum == s))
+        most = max(2, quota // min(own.size, FEWEST_PEOPLE))
+        parts = np.minimum(n_images[own], most)
+        taken[own] = np.where(parts.cumsum() <= quota, parts, 0)
+    order = rng.permutation(people.y.size)
+    turn = np.empty_like(order)
+    turn[order] = _places(people.y[order])
     return people.of(taken > 0, turn < taken[people.y])
 
 
@@ -497,43 +494,6 @@ def _strata(people, n_images):
     elif people.groups is not None:
         group = people.groups[np.unique(people.y, return_index=True)[1]]
     return np.unique(2 * group + (n_images > 1), return_inverse=True)[1]
-
-
-def _quotas(sizes, total):
-    """Images to take of each stratum: the same share of all, but a fewest of each.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n_strata,)
-        Their sum exceeds the total.
-    total : int
-
-    Returns
-    -------
-    quotas : ndarray of int64, shape (n_strata,)
-        At most ``sizes``; their sum is at most ``total``.
-    """
-    fewest = np.minimum(sizes, min(FEWEST_IMAGES, total // (2 * sizes.size)))
-    shared = np.ones(sizes.size, dtype=bool)
-    while True:
-        share = (total - fewest[~shared].sum()) / sizes[shared].sum()
-        below = shared & (share * sizes < fewest)
-        if not below.any():
-            return np.where(shared, np.floor(share * sizes), fewest).astype(np.int64)
-        shared &= ~below
-
-
-def _turns(people, rng):
-    """Place of every image in a random order of its person's, the domains in turn."""
-    order = rng.permutation(people.y.size)
-    side = np.zeros(order.size, dtype=np.int8)
-    if people.domain is not None:
-        side = people.domain[order]
-    place = _places(2 * people.y[order] + side)
-    order = order[np.lexsort((side, place))]
-    turn = np.empty(order.size, dtype=np.int64)
-    turn[order] = _places(people.y[order])
-    return turn
 
 
 def _places(labels):

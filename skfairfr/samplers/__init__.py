@@ -15,7 +15,7 @@ import numpy as np
 from skfairfr.utils import _extras
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import to_column
-from skfairfr.utils._validation import check_count, check_number
+from skfairfr.utils._validation import check_count, check_number, to_numbers
 
 _HOME = {
     "GroupWeightedSampler": "skfairfr.samplers._torch",
@@ -206,8 +206,8 @@ def dynamic_weights(
     4.0
     """
     previous = _with_mean_one(previous, "previous")
-    errors = _to_floats(n_false_accepts, "n_false_accepts")
-    pairs = _to_floats(n_impostors, "n_impostors")
+    errors = to_numbers(n_false_accepts, "n_false_accepts")
+    pairs = to_numbers(n_impostors, "n_impostors")
     if errors.shape != previous.shape or pairs.shape != previous.shape:
         problem = "must have one entry for each group, as previous and n_impostors; "
         problem += f"got shapes {errors.shape}, {previous.shape} and {pairs.shape}."
@@ -226,18 +226,9 @@ def dynamic_weights(
     return smoothing * target + (1 - smoothing) * previous
 
 
-def _to_floats(values, name):
-    """Numbers as a float64 array."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    # RuntimeError: of a tensor with a gradient.
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        raise refused(name, values, "must be numbers, one for each group.") from None
-
-
 def _with_mean_one(values, name):
     """Non-negative numbers over their mean."""
-    values = _to_floats(values, name)
+    values = to_numbers(values, name)
     problem = ""
     if values.ndim != 1 or values.size == 0:
         problem = f"must be one-dimensional, (n_groups,); got shape {values.shape}."

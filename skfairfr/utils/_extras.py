@@ -61,10 +61,11 @@ def lazy_names(package, homes, needs=None):
 
 def missing(libraries):
     """Those of these top-level modules that are not installed; none is imported."""
-    return [name for name in libraries if not _is_installed(name)]
+    return [name for name in libraries if not is_installed(name)]
 
 
-def _is_installed(library):
+def is_installed(library):
+    """Whether a top-level module can be imported; it is not."""
     if library in sys.modules:
         return sys.modules[library] is not None
     try:

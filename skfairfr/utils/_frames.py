@@ -1,7 +1,6 @@
 """Frames of any library: that of the caller's data, and records as tidy tables."""
 
 import dataclasses
-import importlib.util
 from collections.abc import Mapping
 from html import escape
 from numbers import Real
@@ -9,6 +8,9 @@ from types import MappingProxyType
 
 import narwhals.stable.v2 as nw
 import numpy as np
+
+from skfairfr.utils._extras import is_installed
+from skfairfr.utils._validation import check_option
 
 # The default is the first of these that is installed.
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -42,13 +44,15 @@ def build_frame(columns, backend=None, default_library=None):
     frame : the library's own frame
     """
     backend = _check_backend(backend, default_library)
+    lists = {n: _to_values(c, backend) for n, c in _spread(columns).items()}
+    return nw.from_dict(lists, backend=backend).to_native()
+
+
+def _spread(columns):
+    """Columns as arrays of one length, single values repeated."""
     columns = {name: _to_array(values) for name, values in columns.items()}
     shape = np.broadcast_shapes((1,), *(column.shape for column in columns.values()))
-    lists = {
-        name: _to_values(np.broadcast_to(column, shape).ravel(), backend)
-        for name, column in columns.items()
-    }
-    return nw.from_dict(lists, backend=backend).to_native()
+    return {n: np.broadcast_to(column, shape).ravel() for n, column in columns.items()}
 
 
 def _to_array(values):
@@ -71,33 +75,22 @@ def _to_values(column, backend):
 
 def _check_backend(backend, default_library):
     """Name of an installed frame library."""
-    if (
-        backend is None
-        and default_library is not None
-        and _is_installed(default_library)
-    ):
-        return default_library
     if backend is None:
-        installed = [name for name in BACKENDS if _is_installed(name)]
+        known = filter(None, (default_library, *BACKENDS))
+        installed = [name for name in known if is_installed(name)]
         if not installed:
             raise ImportError(
                 "to_frame needs a frame library, and none of pandas, polars and pyarrow "
                 "is installed. Install one: pip install pandas"
             )
         return installed[0]
-    if not isinstance(backend, str) or backend not in BACKENDS:
-        choices = ", ".join(repr(name) for name in BACKENDS)
-        raise ValueError(f"backend must be None or one of {choices}; got {backend!r}.")
-    if not _is_installed(backend):
+    check_option(backend, "backend", BACKENDS)
+    if not is_installed(backend):
         raise ImportError(
             f"to_frame(backend={backend!r}) needs {backend}, which is not installed: "
             f"pip install {backend}"
         )
     return backend
-
-
-def _is_installed(name):
-    return importlib.util.find_spec(name) is not None
 
 
 class Framed:
@@ -138,10 +131,8 @@ class Framed:
 
     def _repr_html_(self):
         """The same table, as a notebook shows it."""
-        columns = {name: _to_array(v) for name, v in self._columns().items()}
-        shape = np.broadcast_shapes((1,), *(c.shape for c in columns.values()))
-        lists = [np.broadcast_to(c, shape).ravel().tolist() for c in columns.values()]
-        rows = list(zip(*lists, strict=True))
+        columns = _spread(self._columns())
+        rows = list(zip(*(c.tolist() for c in columns.values()), strict=True))
         return html_table(columns, rows, type(self).__name__)
 
     def _columns(self):

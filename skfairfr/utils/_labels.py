@@ -86,7 +86,7 @@ def split_labels(y, sensitive_features=None, domain=None):
     Explicit arguments win over nothing: a group given both inside ``y`` and beside it is
     an error, since one of them would be silently ignored.
     """
-    if y is None:
+    if y is None:  # in the words that scikit-learn's checks look for
         raise ValueError(
             "This estimator requires y to be passed, but the target y is None: give the "
             "identity of each row, or face_labels(identity, group)."
@@ -149,32 +149,26 @@ def label_images(
         If a length is wrong, an identity or a domain is missing, a field is given twice,
         or there are not two domains.
     """
+    reads_group, reads_domain = "group" in fields, "domain" in fields
     identity, group, domain = split_labels(
-        y,
-        sensitive_features if "group" in fields else None,
-        domain if "domain" in fields else None,
+        y, sensitive_features if reads_group else None, domain if reads_domain else None
     )
     identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
-    if "group" not in fields:
-        group = None
-    if "domain" not in fields:
-        domain = None
+    group = group if reads_group else None
     if by_attribute:
         group = encode_attributes(group, "sensitive_features", n_samples)
     elif group is not None:
-        group = encode(
-            group, "sensitive_features", n_samples=n_samples, allow_unknown=True
-        )
-    if domain is None:
+        name, options = "sensitive_features", {"allow_unknown": True}
+        group = encode(group, name, n_samples=n_samples, **options)
+    if domain is None or not reads_domain:
         return identity, group, None
     domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
     if domain.values.size != 2:
-        raise refused(
-            "domain",
-            domain.values,
+        problem = (
             "must have two values, whose images are compared with each other; got "
-            f"{domain.values.size}: {domain.values.tolist()[:5]}.",
         )
+        problem += f"{domain.values.size}: {domain.values.tolist()[:5]}."
+        raise refused("domain", domain.values, problem)
     return identity, group, domain
 
 
@@ -202,12 +196,9 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     labels = intersect([_encode_column(column, name) for column in columns])
     if not allow_unknown and (labels.codes < 0).any():
         row = int(np.flatnonzero(labels.codes < 0)[0])
-        raise refused(
-            name,
-            None,
-            f"is missing (None or NaN) in row {row}; every image needs one.",
-            "Drop such rows, with their embeddings, before the call.",
-        )
+        problem = f"is missing (None or NaN) in row {row}; every image needs one."
+        remedy = "Drop such rows, with their embeddings, before the call."
+        raise refused(name, None, problem, remedy)
     return labels
 
 
@@ -243,12 +234,8 @@ def join_columns(columns):
 def check_length(column, n_samples, name, other):
     """Raise unless the column has ``n_samples`` rows, as the argument ``other`` has."""
     if len(column) != n_samples:
-        raise refused(
-            name,
-            column,
-            f"has {len(column)} rows but {other} has {n_samples};",
-            "give one label for each row.",
-        )
+        problem = f"has {len(column)} rows but {other} has {n_samples};"
+        raise refused(name, column, problem, "give one label for each row.")
 
 
 def to_columns(values, name):
@@ -263,17 +250,14 @@ def to_columns(values, name):
         return [_series_to_numpy(native)]
     array = _to_array(values, name)
     if array.dtype.names is not None:
-        raise ValueError(
-            f"{name} is a structured array with the fields {array.dtype.names}; give "
-            "one of its fields."
-        )
+        problem = f"is a structured array with the fields {array.dtype.names};"
+        raise refused(name, values, problem, "give one of its fields.")
     if array.ndim == 2 and array.shape[1] >= 1:
         return list(array.T)
     if array.ndim != 1:
         got = f"shape {array.shape}" if array.ndim else kind_of_value(values)
-        raise refused(
-            name, values, f"must be one-dimensional, (n_samples,); got {got}."
-        )
+        problem = f"must be one-dimensional, (n_samples,); got {got}."
+        raise refused(name, values, problem)
     return [array]
 
 
@@ -285,13 +269,10 @@ def check_text(labels, name):
     except UnicodeEncodeError as error:
         half = error.object[error.start]
         label = next(text for text in texts if half in text)
-        raise refused(
-            name,
-            label,
+        problem = (
             f"holds the label {plain(label)!r}, which is no text: {half!r} is half a "
-            "character;",
-            "rename it.",
-        ) from None
+        )
+        raise refused(name, label, f"{problem}character;", "rename it.") from None
 
 
 def names_of(values, n_columns):
@@ -310,11 +291,8 @@ def to_column(values, name):
     """One one-dimensional numpy column; an error if there are several."""
     columns = to_columns(values, name)
     if len(columns) != 1:
-        raise refused(
-            name,
-            values,
-            f"must be one column, (n_samples,); got {len(columns)} columns.",
-        )
+        problem = f"must be one column, (n_samples,); got {len(columns)} columns."
+        raise refused(name, values, problem)
     return columns[0]
 
 
@@ -332,12 +310,9 @@ def _to_array(values, name):
     if array.dtype.kind in "US":
         # numpy turns [None, "a"] into objects, but [1, "a"] and [nan, "a"] into strings.
         objects = np.asarray(values, dtype=object)
-        return array if _all_of(objects, str) else objects
+        is_text = all(isinstance(label, str) for label in objects.flat)
+        return array if is_text else objects
     return array
-
-
-def _all_of(objects, kind):
-    return bool(np.frompyfunc(lambda x: isinstance(x, kind), 1, 1)(objects).all())
 
 
 def _series_to_numpy(series):
@@ -345,9 +320,8 @@ def _series_to_numpy(series):
     if series.null_count() == 0:
         return series.to_numpy()
     objects = np.empty(len(series), dtype=object)
-    objects[:] = (
-        series.to_list()
-    )  # to_numpy would turn integers beside a null to floats
+    # to_numpy would turn integers beside a null to floats.
+    objects[:] = series.to_list()
     objects[series.is_null().to_numpy()] = None
     return objects
 
@@ -358,21 +332,18 @@ def _encode_column(column, name):
         types = set(map(type, column.tolist()))
         wrong = next((t.__name__ for t in types if t.__hash__ is None), None)
     if wrong is not None:
-        raise refused(
-            name,
-            None,
-            f"holds values of the type {wrong}, and a label is one number or text;",
-            "give one for each row.",
+        problem = (
+            f"holds values of the type {wrong}, and a label is one number or text;"
         )
+        raise refused(name, None, problem, "give one for each row.")
     unknown = is_unknown(column)
     known = column[~unknown]
     try:
         values, inverse = np.unique(known, return_inverse=True)
     except TypeError:
-        raise ValueError(
-            f"{name} mixes labels that cannot be sorted together "
-            f"(types {sorted({type(v).__name__ for v in known})}); use one type."
-        ) from None
+        kinds = sorted({type(v).__name__ for v in known})
+        problem = f"mixes labels that cannot be sorted together (types {kinds});"
+        raise refused(name, None, problem, "use one type.") from None
     check_text(values.tolist(), name)
     codes = np.full(len(column), -1, dtype=np.int32)
     codes[~unknown] = inverse
@@ -411,13 +382,8 @@ def intersect(encoded):
         # Numbers of the combinations so far, which therefore never grow large.
         number = inverse * labels.values.size + code
         _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
-    cells = np.stack([code[first] for code in codes], axis=1)
-    values = [
-        " & ".join(
-            str(labels.values[c]) for labels, c in zip(encoded, cell, strict=True)
-        )
-        for cell in cells
-    ]
+    parts = [v.values[code[first]] for v, code in zip(encoded, codes, strict=True)]
+    values = [" & ".join(map(str, combined)) for combined in zip(*parts, strict=True)]
     joint = np.full(known.size, -1, dtype=np.int32)
     joint[known] = inverse
     names, place = np.unique(np.array(values, dtype=object), return_inverse=True)

@@ -1,9 +1,9 @@
 """The edge to torch: devices, generators and precision. Only training code imports it."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from threading import Lock
+from contextlib import contextmanager, nullcontext
+
+from threadpoolctl import threadpool_limits
 
 from skfairfr._core._parallel import is_sharing_worker
 from skfairfr.utils._errors import refused
@@ -29,19 +29,13 @@ def choose_device(device):
     # A file may hold anything in its place, an array too.
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        chosen = torch.device(device)
-    except (RuntimeError, TypeError, ValueError):
-        chosen = None
-    if chosen is None or chosen.type not in ("cpu", "cuda"):
-        problem = f"must be 'auto', 'cpu' or 'cuda'; got {device!r}."
-        raise refused("device", device, problem)
     n_devices = torch.cuda.device_count()
-    if chosen.type == "cuda" and (chosen.index or 0) >= n_devices:
-        problem = f"is {device!r}, and torch finds {n_devices} CUDA devices;"
-        remedy = "use 'auto' or 'cpu', or install a torch build with CUDA."
-        raise refused("device", device, problem, remedy)
-    return chosen
+    cards = [f"cuda:{k}" for k in range(n_devices)]
+    if str(device) not in ("cpu", *(["cuda", *cards] if cards else [])):
+        problem = f"must be 'auto', 'cpu' or 'cuda', and torch finds {n_devices} CUDA devices; "
+        remedy = "Use 'auto', or install a torch build with CUDA."
+        raise refused("device", device, f"{problem}got {device!r}.", remedy)
+    return torch.device(str(device))
 
 
 def new_generator(random_state):
@@ -114,39 +108,14 @@ def precision_of_products(precision, device):
         torch.set_float32_matmul_precision(before)
 
 
-_LOCK = Lock()
-
-
 @contextmanager
 def shared_threads():
     """One thread of torch's in each of joblib's threads, which share the cores."""
     import torch
 
-    before = torch.get_num_threads()
-    try:
-        if is_sharing_worker():
-            _set_threads(1)
+    # Torch sets its number in a thread where it is first asked for it. OpenMP has one for each
+    # thread, and torch's own would for a moment be that of all.
+    torch.get_num_threads()
+    shares = is_sharing_worker()
+    with threadpool_limits(1, user_api="openmp") if shares else nullcontext():
         yield
-    finally:
-        _set_threads(before)
-
-
-def _set_threads(number):
-    """Set torch's number of threads for this thread, and for no other.
-
-    Torch also takes a number that is set as that of threads in which it has not run yet.
-    Only such a thread can read that number, and put it back without a change here.
-    """
-    import torch
-
-    if number == torch.get_num_threads():
-        return
-    with _LOCK:
-        of_others = _in_new_thread(torch.get_num_threads)
-        torch.set_num_threads(number)
-        _in_new_thread(torch.set_num_threads, of_others)
-
-
-def _in_new_thread(function, *arguments):
-    with ThreadPoolExecutor(1) as new:
-        return new.submit(function, *arguments).result()

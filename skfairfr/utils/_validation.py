@@ -3,7 +3,6 @@
 import math
 import numbers
 import os
-import stat
 import sys
 import warnings
 from collections.abc import Collection, Hashable
@@ -17,12 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from skfairfr.utils._errors import (
-    kind_of_value,
-    plain,
-    refused,
-    size_of,
-)
+from skfairfr.utils._errors import kind_of_value, plain, refused, shown, size_of
 
 # Of things that are counted. More would overflow where they are multiplied, or allocated.
 MOST = 2**31 - 1
@@ -44,31 +38,21 @@ class FewErrorsWarning(UserWarning):
 def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
     levels = to_array(far, name)
-    if levels.dtype.kind not in "fiu" or levels.size == 0:
-        raise refused(
-            name, far, f"must be a number in (0, 1), or several; got {plain(far)!r}."
-        )
-    levels = levels.astype(np.float64)
-    if not ((levels > 0) & (levels < 1)).all():
-        raise refused(
-            name, far, f"must lie in (0, 1), as 1e-3 does; got {plain(far)!r}."
-        )
-    return levels
+    is_number = levels.dtype.kind in "fiu" and levels.size > 0
+    if not is_number or not ((levels > 0) & (levels < 1)).all():
+        wanted = "must lie in (0, 1), as 1e-3 does"
+        raise refused(name, far, f"{wanted}; got {plain(far)!r}.")
+    return levels.astype(np.float64)
 
 
 def check_threshold(threshold, name="threshold"):
     """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
     thresholds = to_array(threshold, name)
-    if thresholds.dtype.kind not in "fiu" or thresholds.size == 0:
-        raise refused(
-            name,
-            threshold,
-            f"must be a similarity, or several; got {plain(threshold)!r}.",
-        )
-    thresholds = thresholds.astype(np.float64)
-    if np.isnan(thresholds).any():
-        raise refused(name, threshold, f"must not be NaN; got {plain(threshold)!r}.")
-    return thresholds
+    is_number = thresholds.dtype.kind in "fiu" and thresholds.size > 0
+    if not is_number or np.isnan(thresholds).any():
+        wanted = "must not be NaN, but a similarity, or several"
+        raise refused(name, threshold, f"{wanted}; got {plain(threshold)!r}.")
+    return thresholds.astype(np.float64)
 
 
 def check_option(value, name, options):
@@ -80,34 +64,26 @@ def check_option(value, name, options):
 
 def check_group(group, groups, name="group"):
     """Index of ``group`` in the groups of the data."""
-    found = []
-    if len(groups) and is_label(group):
-        with suppress(TypeError, ValueError):  # of a structure
-            found = np.flatnonzero(np.asarray(groups) == group)
-    if len(found) != 1:
-        listed = ", ".join(repr(g) for g in np.asarray(groups).tolist()) or "none"
-        got = repr(plain(group)) if is_label(group) else kind_of_value(group)
-        raise refused(
-            name, group, f"{got} is not a group of the data; the groups are: {listed}."
+    known = list(groups)
+    if not is_among(group, known):
+        listed = ", ".join(map(repr, plain(known))) or "none"
+        problem = (
+            f"{shown(group)} is not a group of the data; the groups are: {listed}."
         )
-    return int(found[0])
+        raise refused(name, group, problem)
+    return known.index(group)
 
 
 def check_container(values, name):
     """Raise where an array-like is one text, or a frame that has still to be computed."""
     if isinstance(values, str | bytes):
-        raise refused(
-            name,
-            values,
-            f"must hold one value for each row, (n_samples,); got the text {values!r}.",
-        )
+        problem = "must hold one value for each row, (n_samples,); got the text "
+        raise refused(name, values, f"{problem}{values!r}.")
     if isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame):
-        raise refused(
-            name,
-            values,
-            f"is a {kind_of_value(values)}, whose values have still to be computed;",
-            "give what its collect() returns.",
+        problem = (
+            f"is a {kind_of_value(values)}, whose values have still to be computed;"
         )
+        raise refused(name, values, problem, "give what its collect() returns.")
 
 
 def validate_rows(estimator, X, **options):
@@ -156,12 +132,10 @@ def count_images(X):
     check_readable(X, "X")
     shape = np.shape(X)
     if len(shape) != 2 or not shape[0]:
-        raise refused(
-            "X",
-            X,
-            f"must have the shape (n_samples, n_features); got {kind_of_value(X)}.",
-            "Give an array with a row for each image.",
+        problem = (
+            f"must have the shape (n_samples, n_features); got {kind_of_value(X)}."
         )
+        raise refused("X", X, problem, "Give an array with a row for each image.")
     return shape[0]
 
 
@@ -174,12 +148,8 @@ def to_array(values, name):
         If numpy cannot, or if values are masked.
     """
     if np.ma.is_masked(values):
-        raise refused(
-            name,
-            values,
-            f"has masked values ({np.ma.count_masked(values)});",
-            "leave their rows out, with their labels.",
-        )
+        problem = f"has masked values ({np.ma.count_masked(values)});"
+        raise refused(name, values, problem, "leave their rows out, with their labels.")
     try:
         return np.asarray(values)
     except ValueError:
@@ -198,12 +168,11 @@ def to_numbers(values, name, dtype=np.float64):
     kinds = "iub" if np.issubdtype(dtype, np.integer) else "fiub"
     if array.dtype.kind not in kinds:
         what = "integers" if kinds == "iub" else "numbers"
-        raise refused(
-            name,
-            values,
-            f"must be {what}; got {kind_of_value(values)}, of the type {array.dtype}.",
-            f"Give {what}, none of them larger than numpy's types hold.",
+        problem = (
+            f"must be {what}; got {kind_of_value(values)}, of the type {array.dtype}."
         )
+        remedy = f"Give {what}, none of them larger than numpy's types hold."
+        raise refused(name, values, problem, remedy)
     return array.astype(dtype)
 
 
@@ -211,23 +180,19 @@ def check_scores(scores, name):
     """Scores as a one-dimensional float array: float32 stays, everything else float64."""
     array = to_array(scores, name)
     if array.ndim != 1:
-        raise refused(
-            name,
-            scores,
-            f"must be one-dimensional, (n_pairs,); got shape {array.shape}.",
-        )
-    if array.dtype.kind not in "fiub":
-        raise refused(name, scores, f"must be numbers; got the type {array.dtype}.")
-    array = array if array.dtype == np.float32 else array.astype(np.float64)
+        problem = f"must be one-dimensional, (n_pairs,); got shape {array.shape}."
+        raise refused(name, scores, problem)
+    if array.dtype != np.float32:
+        array = to_numbers(array, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        raise refused(
-            name,
-            scores,
+        problem = (
             f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} such "
-            "pairs).",
-            "Remove them, or give a failed comparison the score your system gives it.",
         )
+        remedy = (
+            "Remove them, or give a failed comparison the score your system gives it."
+        )
+        raise refused(name, scores, f"{problem}pairs).", remedy)
     return array
 
 
@@ -270,9 +235,7 @@ def check_number(value, name, holds, wanted):
     """
     number = to_float(value)
     if not holds(number):
-        is_short = isinstance(value, numbers.Real) or size_of(value) is None
-        got = repr(plain(value)) if is_short else kind_of_value(value)
-        raise refused(name, value, f"{wanted}; got {got}.")
+        raise refused(name, value, f"{wanted}; got {shown(value)}.")
     return number
 
 
@@ -286,12 +249,9 @@ def random_state_of(random_state, name="random_state"):
     try:
         return check_random_state(random_state)
     except ValueError:
-        raise refused(
-            name,
-            random_state,
-            "must be an integer in [0, 2**32), a RandomState or None; got "
-            f"{plain(random_state)!r}.",
-        ) from None
+        wanted = "must be an integer in [0, 2**32), a RandomState or None"
+        problem = f"{wanted}; got {plain(random_state)!r}."
+        raise refused(name, random_state, problem) from None
 
 
 def check_sequence(values, name, what):
@@ -310,11 +270,8 @@ def check_sequence(values, name, what):
             raise TypeError
         return tuple(values)
     except TypeError:  # of a frame that has still to be computed, too
-        is_short = isinstance(values, str | bytes) or size_of(values) is None
-        shown = repr(plain(values)) if is_short else kind_of_value(values)
-        raise refused(
-            name, values, f"must be a sequence of {what}; got {shown[:80]}."
-        ) from None
+        problem = f"must be a sequence of {what}; got {shown(values)}."
+        raise refused(name, values, problem) from None
 
 
 def is_label(value):
@@ -336,15 +293,9 @@ def is_among(value, known):
 
 def check_line(text, name):
     """Raise unless this is None, or a text that can be written to a file and drawn."""
-    if text is None:
-        return
-    problem = ""
-    if not isinstance(text, str):
-        problem = f"must be a text; got {plain(text)!r}."
-    elif not is_written(text):
-        problem = f"{plain(text)!r} is no text: it holds half a character."
-    if problem:
-        raise refused(name, text, f"{problem}", "Give another.")
+    if text is not None and not (isinstance(text, str) and is_written(text)):
+        problem = f"must be a text of whole characters; got {plain(text)!r}."
+        raise refused(name, text, problem, "Give another.")
 
 
 def is_written(text):
@@ -367,12 +318,8 @@ def count_rows(X, name):
     shape = getattr(X, "shape", None)
     n_rows = size_of(X) if shape is None else next(iter(shape), None)
     if n_rows is None:
-        raise refused(
-            name,
-            X,
-            f"must have a row for each image; got {kind_of_value(X)}.",
-            "Give an array, (n_samples, n_features).",
-        )
+        problem = f"must have a row for each image; got {kind_of_value(X)}."
+        raise refused(name, X, problem, "Give an array, (n_samples, n_features).")
     return n_rows
 
 
@@ -395,13 +342,10 @@ def transform_rows(estimator, X):
 def check_texts(values, name, what):
     """As check_sequence, of values that are all texts."""
     values = check_sequence(values, name, what)
-    wrong = [value for value in values if not isinstance(value, str)]
-    if wrong:
-        raise refused(
-            name,
-            wrong[0],
-            f"must be a sequence of {what}, each a text; got {plain(wrong[0])!r}.",
-        )
+    for value in values:
+        if not isinstance(value, str):
+            problem = f"must be a sequence of {what}, each a text; got {shown(value)}."
+            raise refused(name, value, problem)
     return values
 
 
@@ -412,25 +356,6 @@ def check_path(path, name):
     except TypeError:
         problem = f"must be a path, a text or a pathlib.Path; got {plain(path)!r}."
         raise refused(name, path, problem) from None
-
-
-def special_file(path):
-    """What stands at a path that is neither a file nor a folder; None where it is one.
-
-    A device may never end, and opening a pipe waits for a writer.
-
-    Raises
-    ------
-    OSError
-        If there is nothing.
-    """
-    mode = os.stat(path).st_mode
-    kinds = {
-        "a device": stat.S_ISCHR(mode) or stat.S_ISBLK(mode),
-        "a pipe": stat.S_ISFIFO(mode),
-        "a socket": stat.S_ISSOCK(mode),
-    }
-    return next((kind for kind, holds in kinds.items() if holds), None)
 
 
 def warn_undefined(message, code=None, **values):

@@ -26,7 +26,7 @@ BACKENDS = [
     pytest.param(
         "pyarrow",
         marks=pytest.mark.skipif(
-            not _frames._is_installed("pyarrow"), reason="pyarrow is an extra"
+            not _frames.is_installed("pyarrow"), reason="pyarrow is an extra"
         ),
     ),
 ]

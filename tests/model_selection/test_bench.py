@@ -492,11 +492,9 @@ def test_sentences(bench):
     harm = replace(sure, harmed=("age",))
     assert "by age larger" in replace(won, methods=(harm,)).sentence
     frr = with_changes(bench, "few", bfar=(0.5, 1.2), frr_at_far=(0.6, 0.8))
-    sure_of_frr = replace(frr.changes["frr_at_far"], p_value=1e-4)
-    frr = replace(
-        frr, changes=frr.changes | {"frr_at_far": sure_of_frr}, p_adjusted=1.0
-    )
-    none = replace(won, methods=(frr, frr), winner=None, detectable_factor=1.6)
+    frr.changes["frr_at_far"] = replace(frr.changes["frr_at_far"], p_value=1e-4)
+    methods = (replace(frr, p_adjusted=1.0),) * 2
+    none = replace(won, methods=methods, winner=None, detectable_factor=1.6)
     assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
     assert re.search(r"few lowers the FNMR .* \[0.60, 0.80\] times", none.sentence)
     assert "a fall by a factor of 1.6 would be seen" in none.sentence
@@ -534,25 +532,6 @@ def test_a_method_that_costs_too_much_never_wins(faces):
         assert again.winner == "remover"
         assert "at a cost: the FNMR rises" in again.sentence
         assert "over 1.25 times" not in again.to_text()
-
-
-class Coarse(Remover):
-    """Removes the group's direction, and most of what tells people apart."""
-
-    def transform(self, X):
-        return super().transform(X)[:, :4]
-
-
-def test_a_limit_of_the_cost_leaves_the_cheaper_method_to_win(faces):
-    X, y, group = faces
-    methods = {"coarse": Coarse(), "remover": Remover()}
-    options = QUICK | {"refit": False, "metrics": "bfar"}
-    free = compare_mitigations(X, y, group, methods, **options)
-    frr = [m.changes["frr_at_far"].ratio for m in free.methods]
-    between = float(np.mean(frr))
-    options["max_cost"] = between
-    found = compare_mitigations(X, y, group, methods, **options)
-    assert min(frr) < between < max(frr) and found.winner == "remover"
 
 
 def test_people_without_one_group_are_fitted_and_judged_where_that_can_be(faces):

@@ -10,7 +10,12 @@ from scipy.stats import binom
 
 from skfairfr import IdentityKFold, face_labels
 from skfairfr._core._paired import compare, pool
-from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
+from skfairfr.model_selection._bench_fits import (
+    METRICS,
+    cells_of,
+    count_errors,
+    rows_of,
+)
 from tests.model_selection.toy_methods import crowd
 
 N_DRAWS, N_PEOPLE, N_FEATURES = 25, 100, 16

@@ -5,7 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr._core._paired import Cell
-from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
+from skfairfr.model_selection._bench_fits import (
+    METRICS,
+    cells_of,
+    count_errors,
+    rows_of,
+)
 from skfairfr.model_selection._mitigations import embed
 from tests.model_selection.toy_methods import Shifted, crowd
 

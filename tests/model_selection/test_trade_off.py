@@ -133,15 +133,6 @@ def test_a_search_is_refitted_on_the_trade_off(scoring, n_jobs):
     assert fitted.best_estimator_.weight == WEIGHTS[fitted.best_index_]
 
 
-def test_a_search_is_refitted_on_the_preferred():
-    tolerance = "1se"
-    refit = BestTradeOff(tolerance=tolerance)
-    fitted = search(scoring=fairness_scores(FAR), refit=refit).fit(X, Y)
-    names = ("bfar", "frr_at_far")
-    found, _ = preferred_by_loop(fitted.cv_results_, names, tolerance, "frr_at_far")
-    assert fitted.best_index_ == found
-
-
 def test_a_search_without_any_score_raises():
     quiet = search(scoring=fairness_scores(FAR), error_score=np.nan)
     with warnings.catch_warnings():

@@ -1,6 +1,7 @@
 """A small set of faces and a quick EthicalModule, for the tests of projectors."""
 
 import numpy as np
+import torch
 from numpy.testing import assert_array_equal
 from skorch.callbacks import Callback
 
@@ -110,6 +111,12 @@ class Counting(Callback):
             self.batches.append(tuple(part.clone() for part in batch))
 
 
+def every_other_twice(identity, group, generator):
+    """A sampler that draws."""
+    start = int(torch.randint(2, (1,), generator=generator))
+    return np.repeat(np.arange(start, len(identity), 2), 2)
+
+
 def people_of(y, sensitive_features=None):
     """Everyone, with the codes of the groups they were given with."""
     identity, group, _ = read_labels(y, sensitive_features, None, len(y))
@@ -118,6 +125,4 @@ def people_of(y, sensitive_features=None):
 
 def rows_of(X):
     """The embeddings, for the CPU."""
-    import torch
-
     return DeviceRows(np.asarray(X), torch.device("cpu"))

@@ -8,20 +8,15 @@ import pandas as pd
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.model_selection import GridSearchCV
 
 from skfairfr import (
     FPRPenaltyProjector,
-    IdentityKFold,
-    bfar_scorer,
 )
 from skfairfr.losses._fpr_penalty import target_cosine
 from skfairfr.losses._softmax import held_out_cross_entropy
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
-    MORE,
-    MORE_Y,
     NOISY,
     X,
     Y,
@@ -164,18 +159,3 @@ def test_people_held_out_are_judged_by_the_base_alone(base):
         embeddings, torch.from_numpy(people.y), scale=torch.full((40,), 16.0)
     )
     assert expected == plain if base == "softmax" else expected > plain
-
-
-def test_scorers_know_the_groups_that_fit_does_not():
-    folds = IdentityKFold(2)
-    search = GridSearchCV(projector(max_epochs=1), {}, scoring=bfar_scorer, cv=folds)
-    found = search.fit(MORE.X, MORE_Y).cv_results_["mean_test_score"]
-    expected = [
-        bfar_scorer(
-            projector(max_epochs=1).fit(MORE.X[train], MORE.y[train]),
-            MORE.X[test],
-            MORE_Y[test],
-        )
-        for train, test in folds.split(MORE.X, MORE_Y)
-    ]
-    assert found == pytest.approx(np.mean(expected), rel=1e-12)

@@ -17,7 +17,6 @@ from skorch.callbacks import (
     EarlyStopping,
     EpochScoring,
     LRScheduler,
-    PrintLog,
     ProgressBar,
 )
 from torch import nn
@@ -126,16 +125,6 @@ def test_training_stops_early_by_the_people_held_out(capsys):
     fitted = module(callbacks=[stop], **options).fit(NOISY, Y)
     assert_same_bits(fitted, module(patience=2, **options).fit(NOISY, Y))
     assert "Stopping since valid_loss" in capsys.readouterr().out
-
-
-def test_epochs_are_printed_by_the_caller_s_log():
-    lines = []
-    fitted = module(callbacks=[PrintLog(sink=lines.append)], **HELD_OUT).fit(X, Y)
-    header, _, *rows = (line for text in lines for line in text.split("\n"))
-    assert {"epoch", "lr", "train_loss", "valid_loss", "dur"} == set(header.split())
-    assert [int(row.split()[0]) for row in rows] == [1, 2, 3]
-    shown = [row.split()[header.split().index("lr")] for row in rows]
-    assert [float(lr) for lr in shown] == fitted.history_["lr"].tolist()
 
 
 def test_a_bar_counts_the_batches_and_the_people_held_out(capsys):

@@ -35,41 +35,31 @@ def people_with(n_images, group=None, domain=None):
 def sample_by_loop(people, seed, total, fewest_images, fewest_people):
     """The images chosen, person by person and image by image, with the same draws."""
     rng = np.random.default_rng([seed, STREAM])
-    images = defaultdict(list)
-    for image, who in enumerate(people.y):
-        images[who].append(image)
-    strata = defaultdict(list)
-    for who in rng.permutation(people.identities.size):
-        group = 0 if people.attribute is None else people.attribute[who]
-        strata[group, len(images[who]) > 1].append(who)
-    sizes = {s: sum(len(images[w]) for w in who) for s, who in strata.items()}
-    least = min(fewest_images, total // (2 * len(strata)))
-    fewest = {s: min(size, least) for s, size in sizes.items()}
-    kept_back = set()
-    while True:
-        rest = total - sum(fewest[s] for s in kept_back)
-        share = rest / sum(size for s, size in sizes.items() if s not in kept_back)
-        more = {s for s in sizes if s not in kept_back and share * sizes[s] < fewest[s]}
-        if not more:
-            break
-        kept_back |= more
-    turn, place, shuffled = defaultdict(list), Counter(), rng.permutation(len(people.y))
-    side = people.domain if people.domain is not None else np.zeros(len(people.y), int)
-    for image in shuffled:
-        key = people.y[image], side[image]
-        turn[people.y[image]].append((place[key], side[image], image))
-        place[key] += 1
-    chosen = []
-    for s, who in strata.items():
-        quota = fewest[s] if s in kept_back else int(share * sizes[s])
-        most = max(2, quota // min(fewest_people, len(who)))
-        n_taken = 0
-        for person in who:
-            taken = [image for *_, image in sorted(turn[person])][:most]
-            n_taken += len(taken)
-            if n_taken > quota:
-                break
-            chosen += taken
+    n_images, strata = Counter(people.y.tolist()), defaultdict(list)
+    for who in people.identities.tolist():
+        group = 0 if people.attribute is None else int(people.attribute[who])
+        strata[group, n_images[who] > 1].append(who)
+    sizes = {s: sum(n_images[w] for w in who) for s, who in strata.items()}
+    fewest = {
+        s: min(n, fewest_images, total // (2 * len(sizes))) for s, n in sizes.items()
+    }
+    left = (total - sum(fewest.values())) / (sum(sizes.values()) - sum(fewest.values()))
+    most = dict.fromkeys(n_images, 0)
+    for s in sorted(strata):
+        quota, n_taken = int(fewest[s] + left * (sizes[s] - fewest[s])), 0
+        for who in rng.permutation(strata[s]).tolist():
+            part = min(
+                n_images[who], max(2, quota // min(fewest_people, len(strata[s])))
+            )
+            n_taken += part
+            if n_taken <= quota:
+                most[who] = part
+    chosen, seen = [], Counter()
+    for image in rng.permutation(len(people.y)).tolist():
+        who = int(people.y[image])
+        seen[who] += 1
+        if seen[who] <= most[who]:
+            chosen.append(image)
     return np.sort(chosen)
 
 

@@ -15,7 +15,7 @@ BACKENDS = [
     pytest.param(
         "pyarrow",
         marks=pytest.mark.skipif(
-            not _frames._is_installed("pyarrow"), reason="pyarrow is an extra"
+            not _frames.is_installed("pyarrow"), reason="pyarrow is an extra"
         ),
     ),
 ]
@@ -45,7 +45,7 @@ def test_single_values_are_repeated_and_several_dimensions_are_rows(backend):
     [(("pandas", "polars"), pd.DataFrame), (("polars",), pl.DataFrame)],
 )
 def test_the_default_is_the_first_installed(monkeypatch, installed, expected):
-    monkeypatch.setattr(_frames, "_is_installed", lambda name: name in installed)
+    monkeypatch.setattr(_frames, "is_installed", lambda name: name in installed)
     assert isinstance(build_frame({"a": 1}), expected)
 
 
@@ -56,7 +56,7 @@ def test_the_remembered_library_is_the_default_and_gives_way_to_the_one_asked_fo
 
 @pytest.mark.parametrize("backend", [None, "polars"])
 def test_a_missing_library_is_an_import_error_with_the_remedy(monkeypatch, backend):
-    monkeypatch.setattr(_frames, "_is_installed", lambda name: False)
+    monkeypatch.setattr(_frames, "is_installed", lambda name: False)
     remedy = f"pip install {backend or 'pandas'}"
     with pytest.raises(ImportError, match=remedy):
         build_frame({"a": 1}, backend, "polars")
@@ -64,7 +64,7 @@ def test_a_missing_library_is_an_import_error_with_the_remedy(monkeypatch, backe
 
 @pytest.mark.parametrize("backend", ["dask", "Pandas", pd])
 def test_another_library_is_refused(backend):
-    with pytest.raises(ValueError, match="backend must be None or one of 'pandas'"):
+    with pytest.raises(ValueError, match="backend must be one of 'pandas'"):
         build_frame({"a": 1}, backend)
 
 

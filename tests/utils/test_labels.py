@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix
 
 from skfairfr.utils import face_labels
@@ -216,13 +215,10 @@ def test_face_labels_join_columns_of_a_group():
     assert face_labels([1], [[None, "old"]])["group"].tolist() == [None]
 
 
-def test_face_labels_of_one_column():
-    assert face_labels([3, 1]).dtype.names == ("identity",)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ((None, ["f"]), "identity must be the label of each row"),
         ((["a", "b"], ["f"]), "group has 1 rows but identity has 2"),
         ((["a", "b"], None, [0]), "domain has 1 rows but identity has 2"),
         (([["a", "b"]],), "identity must be one column"),
@@ -251,8 +247,10 @@ def test_split_finds_identity_and_group_inside_y(y):
 
 
 def test_plain_y_is_the_identities_and_groups_come_beside():
-    identity, group, domain = split_labels([2, 1], ["f", "m"], domain=["s", "d"])
-    assert (identity, group, domain) == ([2, 1], ["f", "m"], ["s", "d"])
+    given = [2, 1], ["f", "m"], ["s", "d"]
+    assert split_labels(*given) == given
+    identity, group, _ = split_labels(pd.DataFrame({"person": ["a", "b"]}))
+    assert to_column(identity, "y").tolist() == ["a", "b"] and group is None
 
 
 @pytest.mark.parametrize(
@@ -266,12 +264,6 @@ def test_plain_y_is_the_identities_and_groups_come_beside():
 def test_several_columns_without_an_identity_are_an_error(y):
     with pytest.raises(ValueError, match=r"y has the columns .* none is 'identity'"):
         split_labels(y)
-
-
-def test_a_frame_of_one_column_is_the_identities():
-    identity, group, _ = split_labels(pd.DataFrame({"person": ["a", "b"]}))
-    assert_array_equal(to_column(identity, "y"), ["a", "b"])
-    assert group is None
 
 
 def test_dates_are_labels_too():
@@ -306,8 +298,3 @@ def test_fields_that_are_not_read_are_ignored_wherever_they_stand():
 def test_domains_are_two(domain):
     with pytest.raises(ValueError, match="domain must have two values"):
         label_images(["b", "a", "b"], None, domain, 3)
-
-
-def test_labels_without_identities_are_refused():
-    with pytest.raises(ValueError, match="identity must be the label of each row"):
-        face_labels(None, ["f"])

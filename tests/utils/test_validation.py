@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from skfairfr import make_face_embeddings
 from skfairfr.metrics import bfar
@@ -41,16 +41,15 @@ def test_levels_outside_the_open_interval_are_named(far):
         check_level(far)
 
 
-@pytest.mark.parametrize(("far", "shape"), [(1e-3, ()), ([1e-3, 0.5], (2,))])
-def test_levels_keep_their_shape(far, shape):
-    assert check_level(far).shape == shape
+def test_levels_and_thresholds_keep_their_shape():
+    assert check_level(1e-3).shape == () and check_level([1e-3, 0.5]).shape == (2,)
+    assert check_threshold(-np.inf) == -np.inf
 
 
 @pytest.mark.parametrize("threshold", [np.nan, "high", None, [], True])
 def test_thresholds_are_numbers(threshold):
     with refusal("threshold"):
         check_threshold(threshold)
-    assert check_threshold(-np.inf) == -np.inf
 
 
 @pytest.mark.parametrize(
@@ -116,14 +115,10 @@ def test_only_float32_scores_keep_their_type(given, kept):
     ("check", "given", "words"),
     [
         (check_option, ("roc", "n", ("far", "frr")), "'far', 'frr'; got 'roc'"),
-        (check_option, (np.str_("x"), "n", ("a",)), "got 'x'"),
-        (check_group, ("x", np.array(["f", "m"]), "n"), "'f', 'm'"),
-        (check_group, (np.str_("x"), np.array(["f"]), "n"), "n 'x'"),
-        (check_count, (1, "n", 2), "at least 2; got 1"),
+        (check_group, (np.str_("x"), np.array(["f", "m"]), "n"), "n 'x'"),
         (check_count, (np.int64(0), "n", 1), "got 0"),
         (check_count, (True, "n", 0), "got True"),
         (check_count, (8, "n", 2, 7), "at most 7; got 8"),
-        (check_count, (10**30, "n", 2), "2147483647"),
         (check_level, (np.float64(1.5), "n"), "got 1.5"),
         (check_threshold, (np.str_("x"), "n"), "got 'x'"),
         *(
@@ -144,21 +139,8 @@ def test_what_is_possible_is_taken():
     assert drawn == np.random.RandomState(3).randint(99)
 
 
-NO_LABELS = [
-    *(
-        [],
-        ["f"],
-        ["f", "x"],
-        [["f"]],
-        ("f",),
-        {"f"},
-        frozenset("f"),
-        {"f": 1},
-        range(2),
-    ),
-    *(np.array("f"), np.array(["f"]), np.array([["f"]]), np.zeros((48, 0))),
-    *(pd.Series(["f"]), pl.Series(["f", "m"]), pd.DataFrame({"f": ["f"]})),
-]
+NO_LABELS = [["f"], ["f", "x"], ("f",), {"f"}, {"f": 1}, range(2), np.array("f")]
+NO_LABELS += [np.array([["f"]]), np.zeros((48, 0)), pd.Series(["f"]), pl.Series(["f"])]
 
 
 @pytest.mark.parametrize("value", NO_LABELS, ids=repr)
@@ -190,49 +172,30 @@ def test_single_labels_are_found(label, known):
     assert is_among(label, known) and not is_among(label, ["x"])
 
 
-@pytest.mark.parametrize("text", ["", "é", "\U0001f600", "a\nb", None, np.str_("a")])
-def test_texts_that_can_be_written(text):
-    check_line(text, "name")
-
-
-@pytest.mark.parametrize("text", ["\ud800", "a\udcffb", b"a", 3, ["a"], np.array("a")])
+@pytest.mark.parametrize("text", ["\ud800", "a\udcffb", b"a", 3, ["a"]])
 def test_what_cannot_be_written_is_refused_by_name(text):
     with refusal("name", repr(plain(text)), "Give another"):
         check_line(text, "name")
-
-
-@pytest.mark.parametrize(
-    "X", [[[1], [2]], [[1], [1, 2]], "ab", csr_matrix(np.eye(2)), pd.Series([1, 2])]
-)
-def test_rows_of_all_that_has_them(X):
-    assert count_rows(X, "X") == 2
+    for text in ("", "é", "\U0001f600", "a\nb", None, np.str_("a")):
+        check_line(text, "name")
 
 
 @pytest.mark.parametrize("X", [None, 3, np.array(3), np.array(None), iter([1])])
 def test_what_has_no_rows(X):
     with refusal("X", "Give an array"):
         count_rows(X, "X")
-
-
-class Doubling:
-    """A transformer of another package, which takes lists of rows of any length."""
-
-    def transform(self, X):
-        return [2 * np.asarray(row) for row in X]
-
-
-def test_a_transformer_takes_what_it_can():
-    rows = [[1], [1, 2]]
-    found = transform_rows(Doubling(), rows)
-    assert [row.tolist() for row in found] == [[2], [2, 4]]
+    for rows in ([[1], [1, 2]], "ab", csr_matrix(np.eye(2)), pd.Series([1, 2])):
+        assert count_rows(rows, "X") == 2
 
 
 def test_a_transformer_s_failure_on_what_numpy_cannot_read_names_X():
-    scaler = StandardScaler().fit(np.eye(2))
+    rows = [[1], [1, 2]]
     with refusal("X", "in every row"):
-        transform_rows(scaler, [[1], [1, 2]])
+        transform_rows(StandardScaler().fit(np.eye(2)), rows)
     with pytest.raises(ValueError, match="has 3 features"):  # its own words
-        transform_rows(scaler, np.eye(3))
+        transform_rows(StandardScaler().fit(np.eye(2)), np.eye(3))
+    lengths = FunctionTransformer(lambda X: list(map(len, X)))  # of rows of any length
+    assert transform_rows(lengths, rows) == [1, 2]
 
 
 @pytest.mark.parametrize(
