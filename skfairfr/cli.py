@@ -4,6 +4,7 @@ import argparse
 import difflib
 import os
 import pkgutil
+import re
 import sys
 import tempfile
 import time
@@ -948,7 +949,15 @@ def _print(text):
 def _in_flags(error, **flags):
     """The message of an error, which begins with the flag of the argument that it is about."""
     name, message = getattr(error, "argument", None), str(error)
-    return message if name is None else _flag(name, flags) + message.removeprefix(name)
+    if name is None:
+        return message
+    # Columns and paths that are called as an argument are quoted.
+    message = re.sub(
+        r"(?<![\w'/.-])(identity_[12]|image_[12]|y_true)(?![\w'/.=])",
+        lambda found: _flag(found[0]),
+        message.removeprefix(name),
+    )
+    return _flag(name, flags) + message
 
 
 def _flag(name, flags=()):

@@ -12,8 +12,7 @@ import numpy as np
 
 from skfairfr._core import _rates
 from skfairfr._core._pairs import TailTooShortError
-from skfairfr._core._parallel import over_blocks
-from skfairfr._core._resampling import Resamples, Weights, blocks_of_resamples, draw
+from skfairfr._core._resampling import Weights, draw, over_resamples
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
 
@@ -76,17 +75,6 @@ class Rates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Resampling:
-    """How resamples are drawn, and how many."""
-
-    mode: str
-    method: str
-    n_resamples: int
-    entropy: int
-    n_jobs: int | None
-
-
-@dataclass(frozen=True)
 class RateTable:
     """Rates of every scope of a query.
 
@@ -146,10 +134,6 @@ def rate_table(pairs, query, resampling):
     table : RateTable
     """
     query = replace(query, copies=resampling.method != "offdiagonal")
-    spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
-    sizes = [stop - start for start, stop in spans]
-    seeds = (resampling.mode, resampling.entropy)
-    tasks = [(Resamples(*seeds, *span),) for span in spans]
     point = blocks = None
     while blocks is None:
         try:
@@ -158,8 +142,7 @@ def rate_table(pairs, query, resampling):
             needed = set(query.scopes if "far" in query.wanted else ())
             needed.update(() if query.levels is None else query.setters())
             shared = (pairs.for_workers(needed, query.sampled), query)
-            arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-            blocks = over_blocks(rates, *arguments)
+            blocks = over_resamples(rates, shared, pairs.images, resampling)
         except TailTooShortError as short:
             query = replace(query, sampled=query.sampled | {short.scope})
     centre = point = Rates(*(found[..., 0] for found in point))
@@ -209,8 +192,7 @@ def rates(pairs, query, resamples=None):
         # A cross-group scope has no FRR: that of a group covers pairs within it.
         within = scope is None or scope[0] == scope[1]
         if "frr" in query.wanted and within:
-            held = genuine_weights(pairs, scope, weights, query.copies)
-            frr[row] = frr_in(pairs, scope, at, weights, held, query.copies)
+            frr[row] = frr_in(pairs, scope, at, weights, query.copies)
     return Rates(thresholds, far, frr)
 
 
@@ -247,22 +229,29 @@ def _level_thresholds(pairs, query, weights):
     own = {}
     for scope in query.setters():
         sampled = scope in query.sampled
-        sequence = pairs.impostors(scope, sampled)
-        sums = sequence.weighed(weights, pairs.images)
-        total = sums.total() if sampled else pairs.impostor_total(scope, weights)
-        targets = query.levels[:, None] * total * (1 + _rates.ROUNDING)
-        positions = sums.first_exceeding(targets)
-        defined = np.broadcast_to(total > 0, positions.shape)
-        if not sequence.complete and (positions < 0)[defined].any():
+        own[scope] = threshold_in(pairs, scope, query.levels, weights, sampled)
+        complete = pairs.impostors(scope, sampled).complete
+        if not complete and np.isneginf(own[scope]).any():
             raise TailTooShortError(scope)
-        at = _rates.threshold_at(sequence.scores, positions)
-        own[scope] = np.where(defined, at, np.nan)
     undefined = np.full((query.levels.size, weights.n_resamples), np.nan)
     if query.operating_point == "group":
         return np.stack([own.get(scope, undefined) for scope in query.scopes])
     # fmax ignores a group without any weight in this resample.
     shared = np.fmax.reduce([undefined, *own.values()])
     return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
+
+
+def threshold_in(pairs, scope, levels, weights, sampled=False):
+    """Thresholds (n_levels, n_resamples) at which the FAR of a scope meets levels.
+
+    -inf where one lies below the scores that are held; nan where no pair is drawn.
+    """
+    sequence = pairs.impostors(scope, sampled)
+    sums = sequence.weighed(weights, pairs.images)
+    total = sums.total() if sampled else pairs.impostor_total(scope, weights)
+    positions = sums.first_exceeding(levels[:, None] * total * (1 + _rates.ROUNDING))
+    at = _rates.threshold_at(sequence.scores, positions)
+    return np.where(total > 0, at, np.nan)
 
 
 def far_in(pairs, scope, thresholds, weights, sampled=False):
@@ -279,21 +268,25 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
     return _share(accepted, total, undefined)
 
 
-def frr_in(pairs, scope, thresholds, weights, genuine, copies):
-    """FRR of a scope at per-resample thresholds (n_levels, n_resamples).
-
-    ``genuine`` is what :func:`genuine_weights` returns for the scope.
+def frr_in(pairs, scope, thresholds, weights, copies):
+    """FRR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan.
 
     Rejected weight is summed, not computed as the complement, so that no rejection gives
-    exactly 0.
+    exactly 0. ``copies`` says whether pairs of two copies of one image count; where they do
+    not, base weights make up for them.
     """
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
-    sums, total = genuine
+    held = pairs.genuine.ascending(scope)
+    drawn_twice = weights.image is not None and pairs.has_copies
+    if drawn_twice and not copies:
+        scale = pairs.totals.without_copies(held.left)
+        held = held.with_base(scale if held.base is None else held.base * scale)
+    sums = held.weighed(weights, pairs.images, genuine=True)
+    total = pairs.genuine_total(scope, weights, copies or not drawn_twice)
     rejected = sums.before(pairs.genuine.rejected(scope, known))
-    with_copies = weights.image is not None and pairs.has_copies and copies
     highest = known.max(initial=-np.inf)
-    if with_copies and not _rates.accepts(pairs.own_scores.min(), highest):
+    if drawn_twice and copies and not _rates.accepts(pairs.own_scores.min(), highest):
         rejected = rejected + _rejected_copies(
             pairs, _copy_weights(pairs, scope, weights), known
         )
@@ -304,25 +297,6 @@ def _share(part, total, undefined):
     """Part of a total in every resample; nan without any, and where it is undefined."""
     found = np.full(part.shape, np.nan)
     return np.divide(part, total, out=found, where=~undefined & (total > 0))
-
-
-def genuine_weights(pairs, scope, weights, copies):
-    """Weights of the genuine pairs of a scope in every resample.
-
-    Returns
-    -------
-    sums : RunningSums
-        Ascending, with base weights that make up for copies that are left out.
-    total : ndarray, shape (n_resamples,)
-        Weight of all genuine pairs, with those of copies where they count.
-    """
-    held = pairs.genuine.ascending(scope)
-    without_copies = weights.image is not None and pairs.has_copies and not copies
-    if without_copies:
-        scale = pairs.totals.without_copies(held.left)
-        held = held.with_base(scale if held.base is None else held.base * scale)
-    sums = held.weighed(weights, pairs.images, genuine=True)
-    return sums, pairs.genuine_total(scope, weights, not without_copies)
 
 
 def _copy_weights(pairs, scope, weights):
@@ -383,12 +357,12 @@ def equal_error_rates(pairs, scope, resampling):
     or, where FAR meets FRR below them, a uniform sample.
     """
     try:
-        return _of_scope(pairs, scope, resampling, False)
+        return _equal_error_rates(pairs, scope, resampling, False)
     except TailTooShortError:
-        return _of_scope(pairs, scope, resampling, True)
+        return _equal_error_rates(pairs, scope, resampling, True)
 
 
-def _of_scope(pairs, scope, resampling, sampled):
+def _equal_error_rates(pairs, scope, resampling, sampled):
     copies = resampling is None or resampling.method != "offdiagonal"
     data = (pairs, scope, sampled, copies)
     rate, threshold = equal_error_in(*data, Weights())
@@ -398,16 +372,8 @@ def _of_scope(pairs, scope, resampling, sampled):
     if copies and pairs.has_copies and resampling.mode != "identities":
         centre = _of_v_statistic(pairs, scope, sampled)
     small = pairs.for_workers((scope,), (scope,) if sampled else ())
-    spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
-    seeds = (resampling.mode, resampling.entropy)
-    blocks = over_blocks(
-        _block,
-        [(Resamples(*seeds, *span),) for span in spans],
-        resampling.n_jobs,
-        "resampling",
-        [stop - start for start, stop in spans],
-        (small, scope, sampled, copies),
-    )
+    shared = (small, scope, sampled, copies)
+    blocks = over_resamples(_block, shared, pairs.images, resampling)
     replicates = np.concatenate(blocks)
     return EqualErrorRates(rate[0], centre, threshold[0], replicates, sampled)
 
@@ -440,11 +406,10 @@ def equal_error_in(pairs, scope, sampled, copies, weights):
     TailTooShortError
         If FAR stays below FRR down to the last score held.
     """
-    genuine = genuine_weights(pairs, scope, weights, copies)
 
     def rates_at(thresholds):
         far = far_in(pairs, scope, thresholds, weights, sampled)
-        return far, frr_in(pairs, scope, thresholds, weights, genuine, copies)
+        return far, frr_in(pairs, scope, thresholds, weights, copies)
 
     return _where_they_meet(pairs, scope, sampled, rates_at, weights.n_resamples)
 

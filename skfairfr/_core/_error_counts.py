@@ -7,12 +7,15 @@ depends on how many images either has, so that people with as many are one kind;
 pairs the sums are counted.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from skfairfr._core import _pairs, _rates
+from skfairfr._core._bootstrap import threshold_in
 from skfairfr._core._few_errors import (
     ErrorSums,
     errors_by_person,
@@ -20,6 +23,7 @@ from skfairfr._core._few_errors import (
     impostor_sums,
     influences,
 )
+from skfairfr._core._resampling import Weights
 
 # Numbers of errors at which a rate is bounded: all small ones, then eight an octave.
 NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
@@ -63,11 +67,10 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
     left, right = sequence.identities(pairs.images)
     positions = _rates.count_at_least(sequence.scores, thresholds)
     if pairs.totals is None:
-        people = ListedPeople(left, right, sequence.base, n_people)
+        people = people_of_list(left, right, sequence.base, n_people)
     else:
         people = people_of(pairs.totals, scope)
-    base, of_pairs = sequence.base, people.pairs
-    sizes, squared = people.sizes, people.squared_weights
+    base, (of_pairs, sizes, squared, between) = sequence.base, people
     if sampled and len(sequence):
         # Every pair drawn stands for so many, and drawing adds to the variance.
         total = of_pairs.sum() / 2
@@ -77,12 +80,36 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
         squared = (total if squared is None else squared) + added
         sizes = (sizes[0] + added, *sizes[1:])
     last = int(positions.max(initial=0))
-    between = people.between(left[:last], right[:last])
     of_person, powers = errors_by_person(
-        left, right, base, positions, n_people, between
+        *(left, right, base, positions, n_people),
+        between(left[:last], right[:last]),
     )
     sums = impostor_sums(of_person, of_pairs, powers, sizes, squared)
     return ErrorCounts(sums, influences(of_person, of_pairs, 2))
+
+
+def accepted_by_people(pairs, scope, threshold, sampled=False):
+    """People of the accepted impostor pairs, and their weights, which add up to 1.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    scope : None, (g, g) or (g, h)
+    threshold : float
+        NaN accepts no pair.
+    sampled : bool, default=False
+
+    Returns
+    -------
+    left, right : ndarrays of int, shape (n_accepted,)
+    weights : ndarray, shape (n_accepted,)
+    """
+    sequence = pairs.impostors(scope, sampled)
+    at = np.inf if np.isnan(threshold) else threshold
+    n = int(_rates.count_at_least(sequence.scores, at))
+    left, right = (people[:n] for people in sequence.identities(pairs.images))
+    weights = np.ones(n) if sequence.base is None else sequence.base[:n]
+    return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)
 
 
 def rejected_genuine(pairs, scope, thresholds, sampled=False):
@@ -113,18 +140,10 @@ def threshold_of(pairs, scope, levels, sampled=False):
     -------
     thresholds : ndarray, shape (n_levels,)
     """
-    sequence = pairs.impostors(scope, sampled)
-    if len(sequence) == 0:
-        return np.full(levels.shape, np.nan)
-    if sampled or sequence.complete:
-        total = sequence.weighed().total()[0]
-    else:
-        total = people_of(pairs.totals, scope).pairs.sum() / 2
-    targets = levels * total * (1 + _rates.ROUNDING)
-    positions = sequence.weighed().first_exceeding(targets)
-    found = _rates.threshold_at(sequence.scores, positions)
-    beyond = np.isneginf(found) & (not (sampled or sequence.complete))
-    return np.where(beyond, np.nan, found)
+    found = threshold_in(pairs, scope, levels, Weights(), sampled)[:, 0]
+    if pairs.impostors(scope, sampled).complete:
+        return found
+    return np.where(np.isneginf(found), np.nan, found)
 
 
 @dataclass(frozen=True)
@@ -196,46 +215,29 @@ def course_of(pairs, scope, rate, sampled=False):
 # ---- weights of all pairs, by people -------------------------------------------------
 
 
-@dataclass(frozen=True)
-class KindsOfPeople:
-    """People whose pairs weigh what their kinds say.
+class People(NamedTuple):
+    """Weights of all impostor pairs of a scope, by people.
 
     Attributes
     ----------
-    kind : ndarray of int, shape (n_people,)
-    size : ndarray, shape (n_kinds, n_kinds)
-        Weight of all pairs of two people of these kinds.
+    pairs : ndarray, shape (n_people,)
+        Weight of all pairs that each person is in.
+    sizes : tuple of three floats
+        Sums over two people of the second to fourth power of the weight of their pairs.
     squared_weights : float or None
         Sum of the squared weights of pairs; None where all pairs weigh 1.
+    between : callable
+        Weight of all pairs of given people, who have some: left, right -> (n_pairs,).
     """
 
-    kind: np.ndarray
-    size: np.ndarray
+    pairs: np.ndarray
+    sizes: tuple
     squared_weights: float | None
-
-    @property
-    def _numbers(self):
-        return np.bincount(self.kind, minlength=len(self.size)).astype(np.float64)
-
-    @property
-    def pairs(self):
-        """Weight of all pairs that each person is in, (n_people,)."""
-        return (self.size @ self._numbers - np.diag(self.size))[self.kind]
-
-    @property
-    def sizes(self):
-        """Sums over two people of the second to fourth power of the weight of their pairs."""
-        n = self._numbers
-        powers = (self.size**power for power in (2, 3, 4))
-        return tuple(float(n @ size @ n - np.diag(size) @ n) / 2 for size in powers)
-
-    def between(self, left, right):
-        """Weight of all pairs of given people, (n_pairs,)."""
-        return self.size[self.kind[left], self.kind[right]]
+    between: Callable
 
 
-class ListedPeople:
-    """The same of listed pairs, counted.
+def people_of_list(left, right, base, n_people):
+    """Weights of listed pairs, counted.
 
     Parameters
     ----------
@@ -243,26 +245,26 @@ class ListedPeople:
         People of the pairs.
     base : ndarray, shape (n_pairs,), or None where every pair weighs 1
     n_people : int
+
+    Returns
+    -------
+    people : People
     """
 
-    def __init__(self, left, right, base, n_people):
-        self.n_people = n_people
-        weights = np.ones(left.size) if base is None else base
-        self.pairs = sum(
-            np.bincount(people, weights, minlength=n_people) for people in (left, right)
-        )
-        self._keys, clump = np.unique(self._key(left, right), return_inverse=True)
-        self._size = np.bincount(clump, weights, minlength=self._keys.size)
-        self.sizes = tuple(float((self._size**power).sum()) for power in (2, 3, 4))
-        self.squared_weights = None if base is None else float((base**2).sum())
-
-    def _key(self, left, right):
+    def key(left, right):
         one, other = np.minimum(left, right), np.maximum(left, right)
-        return one.astype(np.int64) * self.n_people + other
+        return one.astype(np.int64) * n_people + other
 
-    def between(self, left, right):
-        """Weight of all pairs of given people, who have some, (n_pairs,)."""
-        return self._size[np.searchsorted(self._keys, self._key(left, right))]
+    weights = np.ones(left.size) if base is None else base
+    pairs = sum(np.bincount(end, weights, minlength=n_people) for end in (left, right))
+    keys, clump = np.unique(key(left, right), return_inverse=True)
+    size = np.bincount(clump, weights, minlength=keys.size)
+    return People(
+        pairs,
+        tuple(float((size**power).sum()) for power in (2, 3, 4)),
+        None if base is None else float((base**2).sum()),
+        lambda left, right: size[np.searchsorted(keys, key(left, right))],
+    )
 
 
 def people_of(totals, scope):
@@ -275,7 +277,7 @@ def people_of(totals, scope):
 
     Returns
     -------
-    people : KindsOfPeople
+    people : People
     """
     groups = totals.images.n_groups
     scopes = [(None, None) if scope is None else scope]
@@ -301,7 +303,7 @@ def people_of(totals, scope):
         )
     kind, first = _kinds(sparse.hstack([one, other], format="csc"))
     one, other = (masses.tocsr()[first].toarray() for masses in (one, other))
-    return KindsOfPeople(kind, scale * (one @ other.T + other @ one.T), squared)
+    return _of_kinds(kind, scale * (one @ other.T + other @ one.T), squared)
 
 
 def _of_patterns(totals, scale):
@@ -320,7 +322,19 @@ def _of_patterns(totals, scale):
     both = np.stack([index_0, index_1])
     kinds, kind = np.unique(both, axis=1, return_inverse=True)
     met = (shared > 0)[kinds[0]][:, kinds[1]].astype(np.float64)
-    return KindsOfPeople(kind.ravel(), scale * (met + met.T), scale * float(squared))
+    return _of_kinds(kind.ravel(), scale * (met + met.T), scale * float(squared))
+
+
+def _of_kinds(kind, size, squared_weights):
+    """People whose pairs weigh what their kinds say, ``size`` (n_kinds, n_kinds)."""
+    n = np.bincount(kind, minlength=len(size)).astype(np.float64)
+    powers = (size**power for power in (2, 3, 4))
+    return People(
+        (size @ n - np.diag(size))[kind],
+        tuple(float(n @ of @ n - np.diag(of) @ n) / 2 for of in powers),
+        squared_weights,
+        lambda left, right: size[kind[left], kind[right]],
+    )
 
 
 def _kinds(masses):

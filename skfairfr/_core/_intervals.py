@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from scipy.special import expit, logit
 
+from skfairfr._core._rates import count_at_least
+
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
 
 
@@ -267,32 +269,48 @@ class Support:
         ]
 
 
-def support_of_first(left, right, positions, n_identities, named=True):
-    """Support of the errors that are the first pairs of a sequence.
+def support_of(pairs, rate, scope, thresholds, sampled):
+    """Support of a rate of a scope; that of the last questions is kept.
 
     Parameters
     ----------
-    left, right : ndarrays of int, shape (n_pairs,)
-        Identities of the pairs, errors first.
-    positions : ndarray of int, shape (n_levels,)
-        How many of them are errors at each level.
-    n_identities : int
-    named : bool, default=True
-        As of Support.
+    pairs : EmbeddingPairs or ListedPairs
+    rate : {"far", "frr"}
+    scope : None, (g, g) or (g, h)
+    thresholds : ndarray, shape (n_levels,)
+        NaN where there is none: no pair errs.
+    sampled : bool
+        Whether impostor pairs come from a uniform sample.
 
     Returns
     -------
     support : Support
     """
-    order = np.argsort(positions)
-    people, most = _count_people(left, right, positions, order, n_identities)
-    with np.errstate(invalid="ignore"):
-        return Support(positions, people, most / positions, named)
+    key = ("support", rate, scope, sampled, thresholds.tobytes())
+    if key not in pairs.known:
+        undefined, images = np.isnan(thresholds), pairs.images
+        if rate == "far":
+            sequence = pairs.impostors(scope, sampled)
+            at = np.where(undefined, np.inf, thresholds)
+            n_errors = count_at_least(sequence.scores, at)
+        else:
+            sequence = pairs.genuine.ascending(scope)
+            at = np.where(undefined, -np.inf, thresholds)
+            n_errors = pairs.genuine.rejected(scope, at)
+        ends, order = sequence.identities(images), np.argsort(n_errors)
+        people, most = _count_people(*ends, n_errors, order, images.n_identities)
+        with np.errstate(invalid="ignore"):
+            share, named = most / n_errors, images.n_drawn is None
+        pairs.known[key] = Support(n_errors, people, share, named)
+    return pairs.known[key]
 
 
 @njit(nogil=True, cache=True)
 def _count_people(left, right, positions, order, n_identities):
-    """Number of people in the errors of each level, and of errors with one person, at most."""
+    """Number of people in the errors of each level, and of errors with one person, at most.
+
+    Errors are the first pairs, ``positions`` of them at each level, in ``order``.
+    """
     people, most = np.zeros((2, positions.size), dtype=np.int64)
     counts = np.zeros(n_identities, dtype=np.int64)
     n_people = largest = done = 0

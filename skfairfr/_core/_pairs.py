@@ -10,6 +10,7 @@ uniform sample replaces the tail where a FAR level needs pairs beyond it. A scop
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -275,7 +276,8 @@ class EmbeddingPairs:
         self.far_max = far_max
         sequence = compared.genuine
         groups = (images.group[sequence.left], images.group[sequence.right])
-        self.genuine = Genuine(sequence, groups, totals.two_sides, totals.genuine_base)
+        base = partial(totals.base, genuine=True)
+        self.genuine = Genuine(sequence, groups, totals.two_sides, base)
         self.count = totals.count
         # Score s(x, x) of every image, (n_images,).
         self.own_scores = compared.own_scores
@@ -313,7 +315,7 @@ class EmbeddingPairs:
                 floor = self._floor_of(scope)
                 rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
                 pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
-            base = self.totals.impostor_base(scope, pairs.left, pairs.right)
+            base = self.totals.base(scope, pairs.left, pairs.right)
             store[scope] = pairs if base is None else pairs.with_base(base)
         return store[scope]
 
@@ -622,17 +624,15 @@ class Genuine:
     def ascending(self, scope):
         """Pairs of a scope, lowest score first, with their base weights."""
         if scope not in self._scopes:
-            rows = slice(None)
+            rows = np.arange(len(self.sequence))
             if scope is not None:
                 rows = np.flatnonzero(within(self.groups, scope, self.ordered))
-            pairs, base = self.sequence.take(rows), None
+            pairs = self.sequence.take(rows[::-1])
             # A cross-group scope, which has no FRR, is only counted.
             if scope is None or scope[0] == scope[1]:
                 base = self.base_of(scope, pairs.left, pairs.right)
-            columns = (pairs.scores, pairs.left, pairs.right, base)
-            self._scopes[scope] = PairSequence(
-                *(c if c is None else np.ascontiguousarray(c[::-1]) for c in columns)
-            )
+                pairs = pairs if base is None else pairs.with_base(base)
+            self._scopes[scope] = pairs
         return self._scopes[scope]
 
     def rejected(self, scope, thresholds):

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numba import njit
 
-from skfairfr._core._parallel import n_threads
+from skfairfr._core._parallel import n_threads, over_blocks
 
 MODES = ("images", "identities", "both")
 # Bytes of the multiplicities that a block of resamples may hold.
@@ -109,6 +109,17 @@ class Weights:
         return (unit, self.image if genuine else unit), (pairs.left, pairs.right)
 
 
+@dataclass(frozen=True)
+class Resampling:
+    """How resamples are drawn, and how many."""
+
+    mode: str
+    method: str
+    n_resamples: int
+    entropy: int
+    n_jobs: int | None
+
+
 class Resamples(NamedTuple):
     """The resamples ``start`` to ``stop`` of a mode, as :func:`draw` takes them."""
 
@@ -140,16 +151,22 @@ def draw(images, mode, entropy, start, stop):
     if key not in images.drawn:
         identity = image = None
         n_resamples = stop - start
+        streams = [
+            [
+                np.random.SeedSequence(entropy, spawn_key=(stream, r))
+                for r in range(start, stop)
+            ]
+            for stream in (0, 1)
+        ]
         if mode in ("identities", "both"):
             n_drawn = images.n_identities if images.n_drawn is None else images.n_drawn
             identity = np.ones((n_resamples, images.n_identities), dtype=np.int32)
-            for r, rng in enumerate(_generators(entropy, 0, start, stop)):
-                picks = rng.integers(0, n_drawn, n_drawn)
+            for r, seed in enumerate(streams[0]):
+                picks = np.random.default_rng(seed).integers(0, n_drawn, n_drawn)
                 identity[r, :n_drawn] = np.bincount(picks, minlength=n_drawn)
             identity = _smallest(identity.T)
         if mode in ("images", "both"):
-            generators = _generators(entropy, 1, start, stop)
-            image = _smallest(_draw_images(images, generators, n_resamples).T)
+            image = _smallest(_draw_images(images, streams[1]).T)
         drawn = sum(array.nbytes for array in (identity, image) if array is not None)
         kept = sum(size for *_, size in list(images.drawn.values()))
         if kept + drawn > KEPT_BYTES:
@@ -159,31 +176,35 @@ def draw(images, mode, entropy, start, stop):
     return Weights(identity, image, stop - start, key, known=known)
 
 
-def blocks_of_resamples(images, n_resamples):
-    """Blocks (start, stop) for the workers or threads that compute them.
+def over_resamples(function, shared, images, resampling):
+    """Results of ``function(*shared, resamples)`` for every block of Resamples, in order.
 
     A block holds at most BLOCK_BYTES and MOST_RESAMPLES, but at least FEWEST_RESAMPLES; it is
-    smaller where there would be fewer of them than workers.
+    smaller where there would be fewer of them than workers or threads that compute them.
     """
     least, most = FEWEST_RESAMPLES, MOST_RESAMPLES
     fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most))
-    n_workers = max(n_threads(), effective_n_jobs())
-    size = min(fitting, max(least, -(-n_resamples // n_workers)))
-    starts = range(0, n_resamples, size)
-    return [(s, min(s + size, n_resamples)) for s in starts]
+    n_workers, n = max(n_threads(), effective_n_jobs()), resampling.n_resamples
+    size = min(fitting, max(least, -(-n // n_workers)))
+    seeds = (resampling.mode, resampling.entropy)
+    tasks = [(Resamples(*seeds, s, min(s + size, n)),) for s in range(0, n, size)]
+    sizes = [block.stop - block.start for (block,) in tasks]
+    how = (resampling.n_jobs, "resampling", sizes, shared)
+    return over_blocks(function, tasks, *how)
 
 
-def _draw_images(images, generators, n_resamples):
+def _draw_images(images, seeds):
     """Draw as many images as there are, with replacement, within every stratum."""
     strata = images.strata
     order = np.argsort(strata, kind="stable")
     counts = np.bincount(strata)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     size = np.repeat(counts, counts)
-    image = np.zeros((n_resamples, strata.size), dtype=np.int32)
-    for r, rng in enumerate(generators):
+    image = np.zeros((len(seeds), strata.size), dtype=np.int32)
+    for r, seed in enumerate(seeds):
+        u = np.random.default_rng(seed).random(strata.size)
         # u * size is below size for u < 1, and several times faster than drawing integers.
-        _count_picks(rng.random(strata.size), size, order, first, image[r])
+        _count_picks(u, size, order, first, image[r])
     return image
 
 
@@ -191,13 +212,6 @@ def _draw_images(images, generators, n_resamples):
 def _count_picks(u, size, order, first, counts):
     for i in range(u.size):
         counts[order[first[i] + np.int64(u[i] * size[i])]] += 1
-
-
-def _generators(entropy, stream, start, stop):
-    for r in range(start, stop):
-        yield np.random.default_rng(
-            np.random.SeedSequence(entropy, spawn_key=(stream, r))
-        )
 
 
 def _smallest(multiplicities):

@@ -144,24 +144,23 @@ class Totals:
         found = weights.known[key]
         return found[self.images.n_groups if g is None else g] if own else found
 
-    def impostor_base(self, scope, left, right):
-        """Base weights of given impostor pairs; None where all weigh 1."""
+    def base(self, scope, left, right, genuine=False):
+        """Base weights of given impostor, or genuine, pairs; None where all weigh 1."""
         if self.average == "pair":
             return None
-        if scope is None and self.impostors == "same_group" and self.mixed:
+        within = not genuine and scope is None and self.impostors == "same_group"
+        if within and self.mixed:
             counts = [
                 p[i[self.images.identity[s]]]
                 for (p, i), s in zip(self.patterns, (left, right), strict=True)
             ]
             return 1.0 / (counts[0] * counts[1]).sum(axis=1)
-        kind = int(scope is None and self.impostors == "all")
-        return 1.0 / self._cell_counts(kind, left, right)
-
-    def _cell_counts(self, kind, left, right):
-        """Product of the numbers of images in the cells of both images of pairs."""
         first, second = self.cells
-        counts = first.count[first.of_image[kind, left]]
-        return counts * second.count[second.of_image[kind, right]]
+        kind = int(scope is None and not within)
+        cell = first.of_image[kind, left]
+        if genuine and not self.two_sides:
+            return self._genuine_scale[cell]
+        return 1.0 / (first.count[cell] * second.count[second.of_image[kind, right]])
 
     def _drawn(self, side, weights, power=1):
         """Sum over a cell's images of their multiplicity (to a power), (n_cells, ...)."""
@@ -250,15 +249,6 @@ class Totals:
         return total if self.two_sides else total / 2
 
     # ---- genuine pairs ------------------------------------------------------------
-
-    def genuine_base(self, scope, left, right):
-        """Base weights of given genuine pairs; None where all weigh 1."""
-        if self.average == "pair":
-            return None
-        kind = int(scope is None)
-        if self.two_sides:
-            return 1.0 / self._cell_counts(kind, left, right)
-        return self._genuine_scale[self.cells[0].of_image[kind, left]]
 
     @cached_property
     def _genuine_scale(self):

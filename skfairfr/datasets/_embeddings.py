@@ -154,7 +154,7 @@ def labels_beside(path):
         if os.path.exists(stem + suffix):
             return stem + suffix
     problem = f" holds one array and no labels, and no {stem + '.csv'!r} is beside it;"
-    remedy = f"name a {_files.TABLE_FORMATS} file as labels."
+    remedy = f"name a {_files.TABLE_FORMATS} file with labels (--labels)."
     raise _files.file_error("path", path, problem, remedy)
 
 
@@ -197,4 +197,4 @@ def _check_labels(argument, name, labels, n_samples):
     if labels.shape != (n_samples,) or labels.dtype.kind not in kinds:
         problem = f"{name!r} must hold one number or text for each of the {n_samples} rows of "
         problem += f"the embeddings; got shape {labels.shape} of type {labels.dtype}."
-        raise refused(argument, name, problem, f"Name another as {argument}.")
+        raise refused(argument, name, problem, "Name another.")

@@ -159,15 +159,17 @@ def choose_all(wanted, present, path, remedy=None):
         return names
     missing = [one for one, name in zip(wanted, names, strict=True) if name is None]
     others = [repr(name) for name in present if name not in names]
-    listed = ", ".join(others[:MOST_LISTED]) or "nothing else"
+    listed = f"but {', '.join(others[:MOST_LISTED])}"
     if len(others) > MOST_LISTED:
         listed += f" and {len(others) - MOST_LISTED:,} others"
     first, *more = dict.fromkeys(argument for argument, _ in missing)
+    instead = f"name {'others' if more else 'one of them'}."
+    if not others:
+        listed = "and nothing that is not in use already"
+        instead = "add what is missing to the file."
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
     problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
-    problem += f"holds {' and '.join(lacking)}, but {listed};"
-    instead = "others" if more else "one of them"
-    instead = f"name {instead} as {' and '.join((first, *more))}."
+    problem += f"holds {' and '.join(lacking)}, {listed};"
     raise refused(first, missing[0][1][0], problem, remedy or instead)
 
 

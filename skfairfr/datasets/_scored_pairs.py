@@ -263,17 +263,16 @@ def _remedy(present, names, distance, score):
         for name in filter(DISTANCE.search, present):
             named = f"score={name!r} and " if name != "distance" else ""
             told = f"{name!r} looks like a distance, smaller meaning more alike: give "
-            return f"{told}{named}distance=True (--distance)."
+            flag = f"--score {name} " if named else ""
+            return f"{told}{named}distance=True ({flag}--distance)."
     if names["y_true"] or any((names[a] or a) in present for a in PEOPLE):
         return None
     if score is not None:
         people = "name others as identity_1 and identity_2, or for an audit as y_true "
         return f"{people}the one that says which pairs are genuine."
     told = "a row has a score and two identities, or what says whether it is genuine. "
-    told += (
-        "If the file holds the labels of embeddings, give those (.npz, .npy) as path "
-    )
-    return f"{told}and it as labels."
+    told += "If the file holds the labels of embeddings, give those (.npz, .npy) in its place, "
+    return f"{told}and it with labels (--labels)."
 
 
 def _read_columns(table, asked, path):

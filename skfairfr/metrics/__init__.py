@@ -20,7 +20,6 @@ negate what they measure: greater is better.
 from importlib import import_module
 
 from skfairfr._core._intervals import Reason
-from skfairfr.metrics._clusters import cluster_groups, worst_cluster_rate
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._pairs._all_pairs import all_pairs
@@ -65,7 +64,12 @@ from skfairfr.metrics._scorers import (
     frr_max_geomean_scorer,
     make_fairness_scorer,
 )
-from skfairfr.metrics._worst_group import WorstGroupRate, worst_group_rate
+from skfairfr.metrics._worst_group import (
+    WorstGroupRate,
+    cluster_groups,
+    worst_cluster_rate,
+    worst_group_rate,
+)
 from skfairfr.utils._validation import FewErrorsWarning
 
 # Displays import this package: they are resolved on first use.

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._bootstrap import Query, point_rates, rate_table
+from skfairfr._core._error_counts import accepted_by_people
 from skfairfr._core._paired import STEP, Cell, FoldErrors
 from skfairfr._core._pairs import Expected
-from skfairfr._core._resampling import Weights, draw
+from skfairfr._core._resampling import Resampling, Weights, draw
 from skfairfr.metrics import SimilarityROC
-from skfairfr.metrics._roc._paired import accepted_by_people
 from skfairfr.metrics._scorers import ENTRIES
 
 POINTS = ("overall", "worst_group")

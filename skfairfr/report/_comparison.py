@@ -581,7 +581,9 @@ def _disparities(name, roc, first, attributes, points, changes):
             )
             columns = (compared.ratio, compared.ratio_low, compared.ratio_high)
             fell = columns[2][level] < 1 and _nobody_better(of_level, rate)
-            fell = fell and not everyone.reason
+            # Beyond all scores of a system, and with few errors, intervals say nothing.
+            fell = fell and compared.supported[level]
+            fell = fell and not any(change.reason for change in of_level)
             found.append(
                 DisparityChange(
                     *(name, attribute, rate, *at, before, after),

@@ -165,11 +165,17 @@ def _verdict(report):
     reasons = [check.reason for check in report.checks]
     reasons += [beyond_all_scores(level.rates[0]) for level in report.audits[0].levels]
     texts = [f"Undetermined: {reason}." for reason in dict.fromkeys(reasons) if reason]
-    n_notes = sum(len(audit.notes) for audit in report.audits)
+    n_notes = len(_notes(report))
     where = "at the end of 'What the data cannot tell'"
     return Verdict(
         status, headline, read_first(n_notes, where) + texts + _found(report)
     )
+
+
+def _notes(report):
+    """Notes of all audits, each once."""
+    notes = (printable(note) for audit in report.audits for note in audit.notes)
+    return list(dict.fromkeys(notes))
 
 
 def read_first(n_notes, where):
@@ -190,7 +196,9 @@ def _found(report):
     if len(worse) > MOST_TOLD:
         more = plural(len(worse) - MOST_TOLD, "further difference")
         texts.append(f"The data show {more}, listed below.")
-    texts += counted([f.verdict for *_, f in findings], "comparisons of groups")
+    # One comparison of groups may have several findings, all of them differences.
+    compared = {(id(level), f.rate): f.verdict for _, level, f in findings}
+    texts += counted([*compared.values()], "comparisons of groups")
     differing = sum(_n_differing(audit) for audit in report.audits)
     if differing:
         unit = {"pair": "person", "identity": "comparison"}
@@ -561,7 +569,8 @@ def _rates(rows, settings, generalised):
     if not settings.get("independent_pairs"):
         caption += (
             " Errors of one person come together: 'like 7 errors of 4 people' says how many "
-            "independent errors would tell as much. 'Too few errors' goes by those counted."
+            "independent errors would tell as much, and how many people share the errors. 'Too "
+            "few errors' goes by those counted."
         )
     if settings["average"] == "identity":
         caption += " Every person weighs the same, so that a rate is not errors over comparisons."
@@ -787,13 +796,12 @@ def _open(report):
         if (text := needed_words(c, report))
     ]
     few = [text for audit in report.audits for text in unsupported_of(audit, audit)]
-    notes = dict.fromkeys(printable(n) for audit in report.audits for n in audit.notes)
     parts = [
         Section(f"open-{name}", title, found)
         for name, title, found in (
             ("needed", "What would settle a check", [needed]),
             ("few", capital(TOO_FEW), [FEW, few]),
-            ("notes", "Notes", [list(notes)]),
+            ("notes", "Notes", [_notes(report)]),
         )
         if found[-1]
     ]
@@ -1025,11 +1033,36 @@ def change_sentence(change, found):
     if change.attribute is not None:
         of = f"{printable(change.group)} ({printable(change.attribute)})"
     ends = signed(points_between(change.low, change.high)) or "no interval"
+    few = change.verdict in ("worse", "better") and not _is_supported(change, found)
+    size = f"; by how much: {TOO_FEW}" if few else ""
     return (
         f"{capital(change.verdict)}{system and f' with {system}'}: {RATES[change.rate]} of "
         f"{of} at {place_of(change, found)}, {percent(change.before)} before and "
-        f"{percent(change.after)} after (difference {signed(points(change.difference))}, {ends})."
+        f"{percent(change.after)} after (difference {signed(points(change.difference))}, {ends})"
+        f"{size}."
     )
+
+
+def _is_supported(change, found):
+    """Whether a rate rests on enough errors with both systems."""
+    return all(
+        getattr(row, change.rate).supported
+        for level in _levels_of(change, found)
+        for row in level.rates
+        if row.group == change.group
+    )
+
+
+def _levels_of(change, found):
+    """What was measured of both systems at the operating point of a change."""
+    return [
+        level
+        for one in found.measured
+        if one.system in (found.systems[0], change.system)
+        and change.attribute in (None, one.attribute)
+        for level in one.levels
+        if level.far == change.far and change.threshold in (None, level.threshold)
+    ]
 
 
 def _which(change, found):
@@ -1052,10 +1085,7 @@ def _disparity_changes(found):
     """A table of what becomes of the disparities."""
     if not found.disparities:
         return []
-    told = {_point_of(c) for c in found.changes if c.verdict != "undetermined"}
-    rows = [
-        _disparity_change(c, found, _point_of(c) in told) for c in found.disparities
-    ]
+    rows = [_disparity_change(change, found) for change in found.disparities]
     caption = (
         "Largest over smallest rate of the groups, 1 where all are alike; larger is less "
         "fair. Each interval, and the conclusion, is of one disparity alone. The last two "
@@ -1069,11 +1099,22 @@ def _point_of(change):
     return change.system, change.far, change.threshold
 
 
-def _disparity_change(change, found, is_told):
+def _disparity_change(change, found):
+    at_point = [c for c in found.changes if _point_of(c) == _point_of(change)]
+    figures = [
+        getattr(measured, change.rate)
+        for level in _levels_of(change, found)
+        for measured in level.disparities
+        if (measured.how, measured.operating_point) == ("max_min", "overall")
+    ]
     verdict = NO_DIFFERENCE
-    if not is_told:
+    if any(c.verdict == "undetermined" for c in at_point):
         verdict = "undetermined"
-    elif np.isnan(change.ratio_low + change.ratio_high):
+    elif (
+        np.isnan(change.ratio_low + change.ratio_high)
+        or any(c.reason for c in at_point)
+        or not all(figure.supported for figure in figures)
+    ):  # resamples of few errors vary too little
         verdict = TOO_FEW
     elif change.ratio_low > 1 or change.ratio_high < 1:
         verdict = "worse" if change.ratio_low > 1 else "better"
@@ -1148,7 +1189,7 @@ def _of_system(found, name, number):
     for n, key in enumerate(names):
         place = place_of(next(c for c in own if (c.far, c.threshold) == key), found)
         rows = {
-            rate: [_row_of_change(c) for c in of if (c.far, c.threshold) == key]
+            rate: [_row_of_change(c, found) for c in of if (c.far, c.threshold) == key]
             for rate, of in by_rate.items()
         }
         tables = [_table_of_changes(of, rate, place) for rate, of in rows.items() if of]
@@ -1156,8 +1197,10 @@ def _of_system(found, name, number):
     return parts
 
 
-def _row_of_change(change):
+def _row_of_change(change, found):
     everyone = change.attribute is None
+    has_pairs = not math.isnan(change.before + change.after)
+    few = TOO_FEW if has_pairs and not _is_supported(change, found) else ""
     # The caption says that these are points.
     difference, ends = (
         signed(text).replace("\N{NO-BREAK SPACE}points", "")
@@ -1167,7 +1210,7 @@ def _row_of_change(change):
         Cell(percent(change.before)),
         Cell(percent(change.after)),
         Cell(difference, ends),
-        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
+        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high), few=few),
         Cell(p_value(change.p_value)),
         Cell(p_value(change.p_adjusted)),
         concluded(change.verdict, change.verdict),

@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 
+from skfairfr._core._intervals import support_of
 from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
 from skfairfr.metrics import (
     Reason,
@@ -16,7 +17,6 @@ from skfairfr.metrics import (
 )
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
 from skfairfr.metrics._roc._engine import Question
-from skfairfr.metrics._roc._estimates import support_of
 from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
 from skfairfr.report._notes import collecting, in_words
 from skfairfr.report._records import (
@@ -381,7 +381,7 @@ class AuditedROC:
             ends = (end[:, place] for end in evidence.bounds(tail))
             low[row], high[row] = map(question.in_shape, ends)
             sampled[row] = question.in_shape(
-                np.array([question.scope in scopes for scopes in evidence.sampled])
+                np.array([question.scope in a.query.sampled for a in evidence.asked])
             )
             for part in (False, True):
                 places = np.flatnonzero(sampled[row] == part)

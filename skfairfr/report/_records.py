@@ -732,7 +732,8 @@ class DisparityChange:
         Of everyone: what the disparity costs.
     levelling_down : bool
         Whether it fell, the interval of the ratio ending below 1, while a group got worse
-        in this rate and none better in either rate at this level.
+        in this rate and none better in either rate at this level; not where it rests on too
+        few errors, or a threshold lies beyond all scores of a system.
     """
 
     system: str

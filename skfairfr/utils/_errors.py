@@ -6,7 +6,7 @@ import numpy as np
 
 # What to do about rows without an embedding.
 FAILED_EXTRACTIONS = (
-    "an audit counts failed extractions by group with fte, a column that marks them; rates "
+    "an audit counts failed extractions by group with fte (--fte), a column that marks them; rates "
     "without such rows hide whom the system fails."
 )
 

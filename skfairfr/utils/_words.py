@@ -75,6 +75,7 @@ def ratio(value):
     """A ratio or an index with three significant digits; 1 is written for no other number."""
     if math.isnan(value):
         return NONE
+    value = round(value, 12)  # equal rates may differ by rounding
     return on_its_side(number, value, 1.0, 3).replace("inf", "infinite")
 
 

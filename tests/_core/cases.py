@@ -93,16 +93,6 @@ def list_pairs(scores, left, right, groups, images, average, impostors):
     return ListedPairs(sorted_pairs, groups, images, average, impostors)
 
 
-def blocks_of(size):
-    """A stand-in for blocks_of_resamples with blocks of this size."""
-
-    def blocks(images, n_resamples):
-        starts = range(0, n_resamples, size)
-        return [(s, min(s + size, n_resamples)) for s in starts]
-
-    return blocks
-
-
 # ---- the oracle of these data --------------------------------------------------------
 
 

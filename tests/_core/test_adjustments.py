@@ -12,16 +12,12 @@ from numpy.testing import assert_array_equal
 
 from skfairfr._core import _adjustments
 from skfairfr._core._adjustments import EDGE, Adjustment
-from skfairfr._core._pair_tiles import (
-    Rows,
-    collect_tail,
-    unit_rows,
-)
+from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import compare_images, score_moments
 from skfairfr._core._totals import Totals
-from tests._core.cases import make_images, make_vectors, sides_of
+from tests._core.cases import make_images, make_vectors
 from tests._core.test_inner_products import all_scores
-from tests._core.test_pair_tiles import same_floor
+from tests._core.test_pair_tiles import collected, exact_tail, same_floor
 
 
 def make_adjustment(kind, n, rng, spread=1.0):
@@ -55,47 +51,15 @@ def score_table(vectors, adjustment):
     return table
 
 
-def tail_by_loop(images, scores, floors):
-    """(score, image, image) at or above the floor of both groups."""
-    n = range(images.identity.size)
-    pairs = [(i, j) for i in n for j in n if i < j]
-    if images.side is not None:
-        pairs = [(i, j) for i in n for j in n if images.side[i] < images.side[j]]
-    return sorted(
-        (float(scores[i, j]), i, j)
-        for i, j in pairs
-        if images.identity[i] != images.identity[j]
-        and scores[i, j] >= floors[images.group[i], images.group[j]]
-    )
-
-
-def collected(images, vectors, adjustment, floors, tile=16):
-    members = [np.arange(images.identity.size)]
-    if images.side is not None:
-        members = sides_of(images)
-    rows = [Rows.of(vectors, images, m, adjustment) for m in members]
-    tail = collect_tail(rows[0], rows[-1], floors, tile=tile)
-    scores, left, right = tail
-    if images.side is None:
-        left, right = np.minimum(left, right), np.maximum(left, right)
-    return sorted(zip(scores.tolist(), left.tolist(), right.tolist(), strict=True))
-
-
 @pytest.mark.parametrize("kind", _adjustments.KINDS)
 @pytest.mark.parametrize(
     ("sides", "seed", "n_identities", "tile"),
     [(1, 0, 16, 16), (2, 1, 16, 16), (1, 2, 16, 16), (1, 3, 45, 64), (2, 4, 45, 40)],
 )
-def test_the_tail_is_that_of_a_double_loop(
-    kind,
-    sides,
-    seed,
-    n_identities,
-    tile,
-):
+def test_the_tail_is_that_of_a_double_loop(kind, sides, seed, n_identities, tile):
     images, vectors, adjustment, tails = tails_of(kind, sides, seed, n_identities)
     for floors, tail in tails:
-        assert collected(images, vectors, adjustment, floors, tile) == tail
+        assert collected(images, vectors, floors, tile, adjustment) == tail
 
 
 @cache
@@ -114,7 +78,7 @@ def tails_of(kind, sides, seed, n_identities):
     for place in (0, some.size // 2, -20, -1):
         floors = same_floor(some[place])
         floors[0, 0], floors[1, 1] = np.nextafter(some[place], np.inf), -np.inf
-        tails.append((floors, tail_by_loop(images, scores, floors)))
+        tails.append((floors, exact_tail(images, scores, floors)))
     return images, vectors, adjustment, tails
 
 
@@ -131,8 +95,8 @@ def test_rounding_of_the_screen_loses_no_pair():
         for floor in np.unique(scores)[::200]:
             floors = same_floor(floor)
             for tile in (16, 128):
-                found = collected(images, vectors, adjustment, floors, tile)
-                assert found == tail_by_loop(images, scores, floors)
+                found = collected(images, vectors, floors, tile, adjustment)
+                assert found == exact_tail(images, scores, floors)
 
 
 def test_calibrated_scores_against_many_digits():
@@ -218,12 +182,8 @@ def test_moments_are_of_adjusted_scores(kind):
     n = images.identity.size
     vectors = unit_rows(rng.normal(size=(n, 5)), "cosine")
     adjustment = make_adjustment(kind, n, rng)
-    pairs = compare_images(
-        vectors,
-        Totals(images, "pair", "all"),
-        0.1,
-        adjustment=adjustment,
-    )
+    totals = Totals(images, "pair", "all")
+    pairs = compare_images(vectors, totals, 0.1, adjustment=adjustment)
     table = score_table(vectors, adjustment)
     i, j = np.triu_indices(n, 1)
     impostor = images.identity[i] != images.identity[j]

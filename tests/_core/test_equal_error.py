@@ -10,12 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pairs
 from skfairfr._core._bootstrap import (
-    Resampling,
     equal_error_in,
     equal_error_rates,
     where_equal,
 )
-from skfairfr._core._resampling import MODES, Weights, draw
+from skfairfr._core._resampling import MODES, Resampling, Weights, draw
 from tests._core.cases import (
     compare,
     embedded,

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from skfairfr._core._error_counts import ListedPeople
+from skfairfr._core._error_counts import people_of_list
 from skfairfr._core._few_errors import (
     ErrorSums,
     against_others,
@@ -50,7 +50,7 @@ def drawn_pairs(seed, n_people=9, images=None, rate=0.2, left_out=0.0, weighted=
 
 def impostors(left, right, weights, positions, n_people):
     """ErrorSums of listed impostor pairs of which the first are errors at each level."""
-    people = ListedPeople(left, right, weights, n_people)
+    people = people_of_list(left, right, weights, n_people)
     of_person, powers = errors_by_person(
         *(left, right, weights, positions, n_people, people.between(left, right))
     )

@@ -12,13 +12,13 @@ from skfairfr._core._intervals import (
     MIN_ERRORS,
     MIN_IDENTITIES,
     Support,
+    _count_people,
     adjusted,
     join_reasons,
     percentile,
     simultaneous,
-    support_of_first,
+    support_of,
 )
-from skfairfr._core._rates import count_at_least
 from tests._core.cases import embedded, oracle_of_pairs, oracle_scope
 
 LINE = (-np.inf, np.inf)
@@ -192,10 +192,6 @@ OWN = (None, (0, 0), (1, 1))
 THRESHOLDS = (0.0, 6.0, 2.0, -9.0, 30.0)  # in no order
 
 
-def identities(pairs, sequence):
-    return (pairs.images.identity[i] for i in (sequence.left, sequence.right))
-
-
 def assert_support(found, expected):
     """Against the oracle's (errors, identities, largest share) at each level."""
     assert found.n_errors.tolist() == [e for e, _, _ in expected]
@@ -205,24 +201,12 @@ def assert_support(found, expected):
 
 
 @pytest.mark.parametrize("scope", OWN)
-@pytest.mark.parametrize("sides", [1, 2])
-def test_support_of_false_acceptances_is_the_oracle_s(sides, scope):
+@pytest.mark.parametrize(("rate", "sides"), [("far", 1), ("far", 2), ("frr", 1)])
+def test_support_is_the_oracle_s(rate, sides, scope):
     pairs = embedded(1, sides=sides)
-    held = pairs.impostors(scope)
-    positions = count_at_least(held.scores, np.array(THRESHOLDS))
-    found = support_of_first(*identities(pairs, held), positions, 7)
+    found = support_of(pairs, rate, scope, np.array(THRESHOLDS), False)
     twin, group = oracle_of_pairs(pairs), oracle_scope(scope)
-    assert_support(found, [twin.support(t, "far", group) for t in THRESHOLDS])
-
-
-@pytest.mark.parametrize("scope", OWN)
-def test_support_of_false_rejections_is_the_oracle_s(scope):
-    pairs = embedded(1)
-    held = pairs.genuine.ascending(scope)
-    positions = pairs.genuine.rejected(scope, np.array(THRESHOLDS))
-    found = support_of_first(*identities(pairs, held), positions, 7)
-    twin, group = oracle_of_pairs(pairs), oracle_scope(scope)
-    assert_support(found, [twin.support(t, "frr", group) for t in THRESHOLDS])
+    assert_support(found, [twin.support(t, rate, group) for t in THRESHOLDS])
 
 
 @settings(deadline=None)
@@ -233,15 +217,12 @@ def test_support_of_any_pairs_is_that_of_a_loop(data, n_pairs):
         for _ in range(2)
     ]  # fmt: skip
     positions = np.array(data.draw(st.lists(st.integers(0, n_pairs), max_size=4)), int)
-    found = support_of_first(*ends, positions, 6)
+    people, most = _count_people(*ends, positions, np.argsort(positions), 6)
     for level, n_errors in enumerate(positions):
         pairs = [set(pair) for pair in zip(*ends, strict=True)][:n_errors]
         touched = [sum(k in pair for pair in pairs) for k in range(6)]
-        assert found.n_identities[level] == np.count_nonzero(touched)
-        if n_errors:
-            assert found.largest_share[level] == max(touched) / n_errors
-        else:
-            assert np.isnan(found.largest_share[level])
+        assert people[level] == np.count_nonzero(touched)
+        assert most[level] == max(touched)
 
 
 def reason(n_errors, n_identities, share):

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
@@ -21,15 +21,17 @@ from tests._core.cases import GROUPS, make_images, make_vectors, sides_of
 from tests._core.test_inner_products import all_scores
 from tests.covering import daily_pairwise
 
-FLOORS = np.array([[-2, 3, 1], [3, 4, -np.inf], [1, -np.inf, 0]], dtype=np.float32)
+FLOORS = np.array([[-2, 3, 1], [3, 4, -np.inf], [1, -np.inf, np.inf]], dtype=np.float32)
 
 
-def make_rows(images, vectors):
+def make_rows(images, vectors, adjustment=None):
     """Probe and reference rows; the same object within one side."""
     if images.side is None:
-        rows = Rows.of(vectors, images, np.arange(images.identity.size))
-        return rows, rows
-    return tuple(Rows.of(vectors, images, members) for members in sides_of(images))
+        members = [np.arange(images.identity.size)]
+    else:
+        members = sides_of(images)
+    rows = [Rows.of(vectors, images, m, adjustment) for m in members]
+    return rows[0], rows[-1]
 
 
 def all_pairs(images):
@@ -40,24 +42,23 @@ def all_pairs(images):
     return [(i, j) for i in n for j in n if images.side[i] < images.side[j]]
 
 
-def as_set(images, scores, left, right):
-    """Pairs with their scores; without sides, the smaller image first."""
-    pairs = zip(left.tolist(), right.tolist(), strict=True)
-    if images.side is None:
-        pairs = map(sorted, pairs)
-    found = [(*pair, s) for pair, s in zip(pairs, scores.tolist(), strict=True)]
-    assert len(found) == len(set(found))
-    return set(found)
-
-
-def tail_by_loop(images, vectors, floors):
-    scores = vectors @ vectors.T
+def exact_tail(images, scores, floors):
+    """(score, image, image) of all pairs that reach their floor, by a double loop."""
     identity, group = images.identity, images.group
-    return {
-        (i, j, float(scores[i, j]))
+    return sorted(
+        (float(scores[i, j]), i, j)
         for i, j in all_pairs(images)
         if identity[i] != identity[j] and scores[i, j] >= floors[group[i], group[j]]
-    }
+    )
+
+
+def collected(images, vectors, floors, tile=16, adjustment=None):
+    """The collected tail in the form of the oracle."""
+    rows = make_rows(images, vectors, adjustment)
+    scores, left, right = collect_tail(*rows, floors, tile=tile)
+    if images.side is None:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    return sorted(zip(scores.tolist(), left.tolist(), right.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -67,29 +68,8 @@ def tail_by_loop(images, vectors, floors):
 def test_tail_is_that_of_the_full_matrix(groups, sides, tile):
     images = make_images(1, sides=sides, groups=groups)
     vectors = make_vectors(images)
-    found = collect_tail(*make_rows(images, vectors), FLOORS, tile=tile)
-    assert as_set(images, *found) == tail_by_loop(images, vectors, FLOORS)
-
-
-@settings(max_examples=settings.default.max_examples // 2)
-@given(st.integers(0, 10**6), st.integers(1, 20), st.sampled_from([1, 2]))
-def test_tail_of_any_data(seed, tile, sides):
-    images = make_images(seed, sides=sides, groups="unknown", n_identities=5)
-    vectors = make_vectors(images, seed)
-    floors = np.random.default_rng(seed).integers(-3, 5, (3, 3)).astype(np.float32)
-    floors = np.minimum(floors, floors.T)
-    found = collect_tail(*make_rows(images, vectors), floors, tile=tile)
-    assert as_set(images, *found) == tail_by_loop(images, vectors, floors)
-
-
-def test_a_pair_at_its_floor_is_held_and_one_below_is_not():
-    images = make_images(0, groups=None, most=1)
-    vectors = make_vectors(images)
-    top = max(s for *_, s in tail_by_loop(images, vectors, -np.inf * np.ones((1, 1))))
-    rows = make_rows(images, vectors)
-    floor = np.array([[top]], dtype=np.float32)
-    assert set(collect_tail(*rows, floor)[0]) == {top}
-    assert collect_tail(*rows, np.nextafter(floor, np.float32(np.inf)))[0].size == 0
+    expected = exact_tail(images, vectors @ vectors.T, FLOORS)
+    assert collected(images, vectors, FLOORS, tile) == expected
 
 
 @pytest.mark.parametrize(
@@ -171,56 +151,19 @@ def unrelated(n, sides=1, n_groups=2):
     )
 
 
-def exact_tail(images, vectors, floors):
-    """(score, image, image) of all pairs that reach their floor, scored by the loop."""
-    scores = all_scores(vectors, vectors)
-    apart = images.identity[:, None] != images.identity
-    kept = apart & (scores >= floors[images.group[:, None], images.group])
-    if images.side is None:
-        kept = np.triu(kept)
-    else:
-        kept &= images.side[:, None] < images.side
-    left, right = np.nonzero(kept)
-    return sorted(
-        zip(scores[kept].tolist(), left.tolist(), right.tolist(), strict=True)
-    )
-
-
-def collected(images, vectors, floors, tile=16):
-    """The collected tail in the form of the oracle."""
-    scores, left, right = collect_tail(*make_rows(images, vectors), floors, tile=tile)
-    if images.side is None:
-        left, right = np.minimum(left, right), np.maximum(left, right)
-    return sorted(zip(scores.tolist(), left.tolist(), right.tolist(), strict=True))
-
-
 def same_floor(floor, n_groups=2):
     return np.full((n_groups + 1, n_groups + 1), floor, dtype=np.float32)
 
 
 def check(images, vectors, tile=16):
     """Floors at scores that occur, and just above them: pairs stand exactly at a floor."""
-    scores = [s for s, *_ in exact_tail(images, vectors, same_floor(-np.inf))]
-    places = [0, len(scores) // 2, -max(len(scores) // 20, 1), -1]
-    at = [np.float32(scores[place]) for place in places]
+    scores = all_scores(vectors, vectors)
+    every = [s for s, *_ in exact_tail(images, scores, same_floor(-np.inf))]
+    places = [0, len(every) // 2, -max(len(every) // 20, 1), -1]
+    at = [np.float32(every[place]) for place in places]
     for floor in at + [np.nextafter(floor, np.float32(np.inf)) for floor in at]:
-        expected = exact_tail(images, vectors, same_floor(floor))
+        expected = exact_tail(images, scores, same_floor(floor))
         assert collected(images, vectors, same_floor(floor), tile) == expected
-
-
-@pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("tile", [1, 7, 16, 2048])
-def test_groups_have_their_own_floors(sides, tile):
-    images = make_images(5, sides=sides, groups="unknown", n_identities=25)
-    vectors = np.random.default_rng(1).normal(size=(images.identity.size, 64))
-    vectors = unit_rows(vectors, "cosine")
-    floors = np.array(
-        [[0.1, -0.05, -np.inf], [-0.05, 0.02, 0.2], [-np.inf, 0.2, np.inf]],
-        dtype=np.float32,
-    )
-    expected = exact_tail(images, vectors, floors)
-    assert 0 < len(expected) < images.identity.size**2 / 2
-    assert collected(images, vectors, floors, tile) == expected
 
 
 def test_denormals_lose_no_pair():
@@ -241,22 +184,28 @@ def test_products_beyond_float32_lose_no_pair():
 def test_many_ties_at_the_floor_are_all_held():
     vectors = np.random.default_rng(0).choice([-1, 1], (90, 16)).astype(np.float32)
     unit = unit_rows(vectors, "cosine")
+    scores = all_scores(unit, unit)
     for floor in np.arange(-6, 8, 2) / 16:
-        expected = exact_tail(unrelated(90), unit, same_floor(floor))
+        expected = exact_tail(unrelated(90), scores, same_floor(floor))
         assert sum(score == floor for score, *_ in expected) > 100
         assert collected(unrelated(90), unit, same_floor(floor)) == expected
 
 
-@given(st.integers(0, 10**6), st.integers(1, 80), st.sampled_from([1, 2]))
-def test_the_tail_of_any_rows_is_that_of_the_loop(seed, n_features, sides):
+@given(
+    st.integers(0, 10**6), st.integers(1, 80), st.sampled_from([1, 2]), st.booleans()
+)
+def test_the_tail_of_any_rows_is_that_of_the_loop(seed, n_features, sides, tied):
     rng = np.random.default_rng(seed)
     images = make_images(seed, sides=sides, groups="unknown", n_identities=8)
     vectors = rng.normal(size=(images.identity.size, n_features)) + rng.normal()
     vectors *= 10.0 ** rng.integers(-3, 4, (images.identity.size, 1))
     vectors = unit_rows(vectors, rng.choice(["cosine", "dot"]))
-    scores = [s for s, *_ in exact_tail(images, vectors, same_floor(-np.inf))]
-    if not scores:
+    if tied:
+        vectors = make_vectors(images, seed)
+    scores = all_scores(vectors, vectors)
+    every = [s for s, *_ in exact_tail(images, scores, same_floor(-np.inf))]
+    if not every:
         return
-    floors = rng.choice(scores, (3, 3)).astype(np.float32)
+    floors = rng.choice(every, (3, 3)).astype(np.float32)
     floors = np.minimum(floors, floors.T)
-    assert collected(images, vectors, floors, 11) == exact_tail(images, vectors, floors)
+    assert collected(images, vectors, floors, 11) == exact_tail(images, scores, floors)

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pairs
-from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._bootstrap import Query, point_rates, rate_table
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import (
     EmbeddingPairs,
@@ -15,7 +15,7 @@ from skfairfr._core._pairs import (
     HeldPairs,
     TailTooShortError,
 )
-from skfairfr._core._resampling import draw
+from skfairfr._core._resampling import Resampling, draw
 from skfairfr._core._totals import Totals
 from tests._core.cases import (
     GROUPS,

@@ -4,23 +4,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _bootstrap, _pairs
+from skfairfr._core import _pairs, _resampling
 from skfairfr._core._bootstrap import (
     Query,
-    Resampling,
     far_in,
     frr_in,
-    genuine_weights,
     rate_table,
     rates,
     v_statistic_frr,
 )
 from skfairfr._core._pairs import TailTooShortError
-from skfairfr._core._resampling import MODES, Resamples, draw
+from skfairfr._core._resampling import MODES, Resamples, Resampling, draw
 from tests._core.cases import (
     GROUPS,
     ONE,
-    blocks_of,
     compare,
     embedded,
     hamming,
@@ -48,8 +45,7 @@ CASES = [
 
 def frr_of(pairs, scope, thresholds, weights):
     """The FRR of a scope, copies included."""
-    genuine = genuine_weights(pairs, scope, weights, True)
-    return frr_in(pairs, scope, thresholds, weights, genuine, True)
+    return frr_in(pairs, scope, thresholds, weights, True)
 
 
 def query(levels=LEVELS, thresholds=None, operating_point="overall", **options):
@@ -178,9 +174,9 @@ def test_far_below_the_tail_is_an_error_that_names_the_scope(monkeypatch):
 def test_blocks_and_workers_change_no_bit(mode, monkeypatch):
     pairs = embedded(1, "identity")
     whole = rates(pairs, query(), Resamples(mode, 5, 0, 11))
+    monkeypatch.setattr(_resampling, "FEWEST_RESAMPLES", 1)
     for size, n_jobs in [(3, None), (4, None), (6, 2)]:
-        blocks = blocks_of(size)
-        monkeypatch.setattr(_bootstrap, "blocks_of_resamples", blocks)
+        monkeypatch.setattr(_resampling, "MOST_RESAMPLES", size)
         resampling = Resampling(mode, "naive", 11, 5, n_jobs)
         found = rate_table(pairs, query(), resampling).replicates
         for name in ("thresholds", "far", "frr"):

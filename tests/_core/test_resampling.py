@@ -9,9 +9,10 @@ from skfairfr._core._pair_sequences import PairSequence
 from skfairfr._core._resampling import (
     MODES,
     Images,
+    Resampling,
     Weights,
-    blocks_of_resamples,
     draw,
+    over_resamples,
 )
 from tests._core.cases import make_images
 
@@ -119,8 +120,7 @@ class AlwaysTheFirst:
 @pytest.mark.parametrize(("n", "dtype"), [(255, np.uint8), (256, np.float64)])
 @pytest.mark.parametrize("mode", ["images", "identities"])
 def test_multiplicities_beyond_a_byte_become_floats(mode, n, dtype, monkeypatch):
-    first = [AlwaysTheFirst()] * 2
-    monkeypatch.setattr(_resampling, "_generators", lambda *_: first)
+    monkeypatch.setattr(np.random, "default_rng", lambda _: AlwaysTheFirst())
     images = one_person(n)
     if mode == "identities":
         images = Images(np.arange(n), images.group, None, n, 1)
@@ -173,7 +173,8 @@ def test_blocks_fit_in_memory_and_hold_every_resample_once(
     monkeypatch.setattr(_resampling, "effective_n_jobs", lambda: 1)
     monkeypatch.setattr(_resampling, "BLOCK_BYTES", 10**5)
     for n_resamples in (1, 16, 200, 1000):
-        blocks = blocks_of_resamples(one_person(n_images), n_resamples)
+        asked = Resampling("both", "naive", n_resamples, 0, 1)
+        blocks = over_resamples(lambda b: b[2:], (), one_person(n_images), asked)
         assert [r for block in blocks for r in range(*block)] == [*range(n_resamples)]
         largest = max(stop - start for start, stop in blocks)
         assert largest <= fitting

@@ -126,7 +126,7 @@ def test_base_weights_are_one_over_their_people_s_pairs(
     for scope in scopes:
         pairs = getattr(twin.scope(oracle_scope(scope)), kind)
         images = indexed(design.images, [p for p, _ in pairs])
-        found = getattr(design, f"{kind}_base")(scope, *images)
+        found = design.base(scope, *images, genuine=kind == "genuine")
         if average == "pair":
             assert found is None
         else:

@@ -156,9 +156,11 @@ def test_few_of_many_names_are_listed():
     wanted = [("score", ("a", "b")), ("identity", ("c0",)), ("columns", ("x",))]
     said = complaint(_files.choose_all, wanted, [f"c{i}" for i in range(5000)], "x.csv")
     assert said.startswith("score and columns cannot be found: 'x.csv' holds no 'a' or")
-    assert "'c30' and 4,969 others; name others as score and columns." in said
+    assert "'c30' and 4,969 others; name others." in said
     assert "'c0'" not in said and len(said) < 500
     assert _files.choose_all(wanted[:2], ["c0", "b"], "x.csv") == ["b", "c0"]
+    said = complaint(_files.choose_all, wanted, ["c0", "b"], "x.csv")
+    assert "no 'x'" in said and said.endswith("add what is missing to the file.")
 
 
 @pytest.mark.parametrize(("word", "kind"), [("nan", str), (" ", object), ("<NA>", str)])

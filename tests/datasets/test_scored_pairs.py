@@ -105,7 +105,7 @@ def test_other_files(tmp_path):
     [
         ("distance", "give distance=True"),
         ("L2_dist", "give score='L2_dist' and distance=True"),
-        ("district", "name one of them as score"),
+        ("district", "name one of them"),
     ],
 )
 def test_distances_are_known_by_their_name(save, column, remedy):

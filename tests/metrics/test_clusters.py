@@ -6,7 +6,7 @@ from sklearn.utils import check_random_state
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import cluster_groups, worst_cluster_rate
-from skfairfr.metrics._clusters import _find_clusters
+from skfairfr.metrics._worst_group import _find_clusters
 
 FACES = make_face_embeddings(n_identities=120, n_features=16, random_state=0)
 

@@ -79,25 +79,14 @@ def test_at_a_given_threshold_too(kind):
 
 
 @pytest.mark.parametrize("asked", [{"far": 0.1}, {"threshold": 0.2}])
-def test_within_groups_of_people(asked):
+def test_within_groups_of_people_and_of_images_where_some_are_unknown(asked):
     assert_like_loop(*DESIGNS["people"], **asked, impostors="same_group")
-
-
-@pytest.mark.parametrize("asked", [{"far": 0.1}, {"threshold": 0.2}])
-def test_within_groups_of_images_where_some_are_unknown(asked):
     X, y, groups = DESIGNS["images"]
     with pytest.warns(UndefinedMetricWarning, match="images have no impostor pair"):
         found = assert_like_loop(X, y, groups, **asked, impostors="same_group")
     unknown = np.array([group is None for group in groups])
     assert unknown.any() and np.isnan(found.instance_far[unknown]).all()
     assert found.n_impostor[unknown].tolist() == [0] * unknown.sum()
-
-
-@pytest.mark.parametrize("impostors", IMPOSTORS)
-@pytest.mark.parametrize("threshold", [0.9, 0.5])
-def test_a_tail_reaches_down_to_the_threshold(monkeypatch, threshold, impostors):
-    designs.hold_tails(monkeypatch)
-    assert_like_loop(*DESIGNS["people"], threshold=threshold, impostors=impostors)
 
 
 @pytest.mark.parametrize("threshold", [-0.2, -math.inf])
@@ -111,10 +100,15 @@ def test_too_many_accepted_pairs_to_hold_are_an_error(monkeypatch, threshold):
 
 
 @pytest.mark.parametrize("impostors", IMPOSTORS)
-@pytest.mark.parametrize("far", [0.02, 0.1, 0.5])
-def test_a_tail_held_short_serves_every_level(monkeypatch, far, impostors):
+@pytest.mark.parametrize(
+    "asked",
+    [*({"far": f} for f in (0.02, 0.1, 0.5)), *({"threshold": t} for t in (0.9, 0.5))],
+)
+def test_a_tail_reaches_down_to_every_level_and_threshold(
+    monkeypatch, asked, impostors
+):
     designs.hold_tails(monkeypatch)
-    assert_like_loop(*DESIGNS["people"], far=far, impostors=impostors)
+    assert_like_loop(*DESIGNS["people"], **asked, impostors=impostors)
 
 
 @pytest.mark.parametrize("impostors", IMPOSTORS)
@@ -244,17 +238,10 @@ def test_real_faces(shared_data):
     X, y, gender = data["embedding"], data["identity"], data["gender"]
     found = instance_far(X, y, far=1e-3, sensitive_features=gender)
     assert found.n_impostor.sum() == 2 * 1_020_965
-    within = instance_far(
-        X,
-        y,
-        threshold=found.threshold,
-        sensitive_features=gender,
-        impostors="same_group",
-    )
-    for group, n_pairs, far in (
-        ("female", 128_815, 0.00217),
-        ("male", 421_930, 0.00162),
-    ):
+    asked = {"sensitive_features": gender, "impostors": "same_group"}
+    within = instance_far(X, y, threshold=found.threshold, **asked)
+    known = (("female", 128_815, 0.00217), ("male", 421_930, 0.00162))
+    for group, n_pairs, far in known:
         mine = within.groups == group
         counts = within.n_impostor[mine]
         assert counts.sum() == 2 * n_pairs

@@ -357,9 +357,9 @@ def report(outcomes, n_made, sources):
     for module, n in n_made.items():
         of_module = [lives for m, lives in outcomes.items() if m.module == module]
         print(f"{module:<34}{n:>9}{len(of_module):>10}{sum(of_module):>10}")
-    left = sorted((m.module, m.line, m) for m, lives in outcomes.items() if lives)
-    for module, line, mutant in left:
-        print(f"skfairfr/{module}.py:{line}: {mutant.shown(sources[module])}")
+    left = [m for m, lives in outcomes.items() if lives]
+    for m in sorted(left, key=lambda m: (m.module, m.line)):
+        print(f"skfairfr/{m.module}.py:{m.line}: {m.shown(sources[m.module])}")
     n = len(outcomes)
     killed = n - len(left)
     text = f"{killed} of {n} mutants were killed, {killed / n:.1%}"

@@ -115,3 +115,23 @@ def scored_pairs(rng, people, frr, far=None, n_genuine=3, n_impostor=1, prefix="
         columns.append((np.concatenate(scores), *names, [group] * len(names[0])))
     score, left, right, group = (np.concatenate(c) for c in zip(*columns, strict=True))
     return PairData(score, (left, right), {"group": (group, group)})
+
+
+def counted_pairs(false_matches, false_non_matches, n=200):
+    """Pairs of which so many of each group err at the threshold .5, each of people of its own.
+
+    Parameters
+    ----------
+    false_matches, false_non_matches : dict of label -> int
+        A group that is not in one of them has no such pairs.
+    n : int, default=200
+        Impostor pairs, and genuine pairs, of each group that has them.
+    """
+    score, left, right, group = [], [], [], []
+    for errors, wrong, step in ((false_matches, 1.0, 1), (false_non_matches, 0.0, 0)):
+        for label, n_errors in errors.items():
+            score += [wrong] * n_errors + [1 - wrong] * (n - n_errors)
+            left += [f"{label}{2 * pair}" for pair in range(n)]
+            right += [f"{label}{2 * pair + step}" for pair in range(n)]
+            group += [label] * n
+    return PairData(np.array(score), (left, right), {"group": (group, group)})

@@ -16,7 +16,7 @@ from skfairfr.report import (
     compare_systems,
     read_data,
 )
-from tests.report.audits import scored_pairs
+from tests.report.audits import counted_pairs, scored_pairs
 from tests.report.json_schema import is_valid
 
 QUICK = {"far": [1e-2], "n_resamples": 60}
@@ -354,3 +354,37 @@ def test_beyond_all_scores_of_both_nothing_is_concluded_of_disparities():
     assert found.disparities and "undetermined" in first_screen
     for other in ("no certain difference", "too few errors"):
         assert other not in first_screen
+
+
+ALIKE = {"ash": 60, "birch": 60}
+
+
+def test_beyond_all_scores_harm_is_told_and_no_disparity():
+    """A system that accepts nobody has rates of 1 in all groups, which is no levelling."""
+    before = counted_pairs({"ash": 60, "birch": 50}, ALIKE | {"birch": 90})
+    after = replace(before, y_score=before.y_score - 9)
+    found = compare_systems(before, after, threshold=0.5, n_resamples=20)
+    assert found.harm and not found.levelling_down
+    for change in found.changes:
+        assert max(abs(change.low), abs(change.high)) <= 1
+    table = found.to_text().split("Largest over")[1].split("What was compared")[0]
+    assert table.count("undetermined") == len(found.disparities) == 2
+    assert "better" not in table and "worse" not in table
+
+
+@pytest.mark.parametrize("n_errors", [0, 3])
+def test_few_errors_of_a_system_are_marked_and_tell_nothing_of_a_disparity(n_errors):
+    usual = counted_pairs(ALIKE, ALIKE)
+    few = counted_pairs(ALIKE | {"birch": n_errors}, ALIKE)
+    for systems in ((usual, few), (few, usual)):
+        found = compare_systems(*systems, threshold=0.5, n_resamples=50)
+        verdict = "better" if systems[0] is usual else "worse"
+        assert ("birch", "far", verdict) in {
+            (c.group, c.rate, c.verdict) for c in found.changes
+        }
+        assert not found.levelling_down
+        told, *_ = found.to_text().split("What was compared")
+        sentences, table = " ".join(told.split()).split("Largest over")
+        for sentence in sentences.split(" - ")[1:]:
+            assert ("too few errors" in sentence) == ("of birch" in sentence)
+        assert table.count("too few errors") == 1

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from skfairfr.report import audit_data
-from skfairfr.utils._words import p_value
-from tests.report.audits import scored_pairs, small_audit, synthetic
+from skfairfr.utils._words import p_value, ratio
+from tests.report.audits import counted_pairs, scored_pairs, small_audit, synthetic
 from tests.report.json_schema import is_valid
 from tests.report.test_documents import Page
 
@@ -111,6 +111,38 @@ def test_groups_with_too_few_errors_to_compare_with_are_named():
     said = "oo few errors to compare with: ash."
     assert said in " ".join(report.to_text().split())
     assert said in Page(report.to_html()).text
+
+
+@pytest.mark.parametrize("n_errors", [0, 1, 3])
+def test_that_a_group_with_few_errors_is_better_has_an_upper_bound_alone(n_errors):
+    errors = {"ash": 60, "birch": 60, "cedar": 60, "oak": n_errors}
+    data = counted_pairs(errors, dict.fromkeys(errors, 40))
+    report = audit_data(data, threshold=0.5, n_resamples=5)
+    found = report.audits[0].levels[0].findings
+    (better,) = (f for f in found if f.verdict == "better")
+    assert better.group == "oak" and not better.ratio.supported
+    said = " ".join(report.to_text().split())
+    (sentence,) = (
+        s for s in said.split(" - ") if s.startswith("oak is treated better")
+    )
+    assert f"at most {ratio(better.ratio.high)} times as high" in sentence
+    assert "too few errors" in sentence and "at least" not in sentence
+    # Of the three groups that differ in nothing else no comparison is counted.
+    assert "1 of 2 comparisons of groups" in said
+
+
+def test_a_group_without_pairs_has_no_mark():
+    errors = {"ash": 40, "birch": 3}
+    data = counted_pairs(errors, {**errors, "oak": 3})
+    report = audit_data(data, threshold=0.5, n_resamples=5)
+    text = report.to_text()
+    table = text.split("False non-")[1].split("Disparity")[0]
+    of_oak, of_birch = (
+        table.split(f"\n{name} ")[1].split("\n")[0].split() for name in ("oak", "birch")
+    )
+    assert of_oak[:3] == ["0", "-", "-"]
+    assert table.count("too few") == 3  # the others with three errors
+    assert of_birch[0] == "200"
 
 
 # ---- what errors are worth -----------------------------------------------------------

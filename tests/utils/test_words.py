@@ -49,4 +49,5 @@ def test_percentages_have_three_digits(rate):
 
 def test_one_is_written_for_no_other_ratio_and_differences_have_signs():
     assert ratio(1.0) == "1.00" and ratio(1.00002) != "1.00" != ratio(0.99999)
+    assert ratio(1 - 4e-16) == "1.00" and ratio(4e-16) == "0"  # what rounding leaves
     assert signed(f"1.5 to -2.0{GAP}points") == f"+1.5 to \N{MINUS SIGN}2.0{GAP}points"

@@ -17,9 +17,10 @@ from skfairfr._core._bootstrap import (
     point_rates,
     rate_table,
 )
+from skfairfr._core._intervals import support_of
 from skfairfr._core._rates import DISPARITIES, DisparityMeasure, count_at_least, exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
-from skfairfr.metrics._roc._estimates import EstimandWarning, joined
+from skfairfr.metrics._roc._estimates import EstimandWarning
 from skfairfr.utils._validation import (
     check_group,
     check_level,
@@ -49,6 +50,7 @@ class Unresolved(NamedTuple):
         )
 
 
+@dataclass(eq=False)
 class Engine:
     """Computes rates, replicates and answers from fitted pairs.
 
@@ -75,25 +77,17 @@ class Engine:
         Whether probes are compared with references.
     """
 
-    def __init__(
-        self,
-        pairs,
-        groups,
-        far_max,
-        resampling=None,
-        method="recentered",
-        confidence_level=0.95,
-        images_named=True,
-    ):
-        self.pairs = pairs
-        self.groups = groups
-        self.far_max = far_max
-        self.resampling = resampling
-        self.method = method
-        self.confidence_level = confidence_level
-        self.images_named = images_named
-        self.question = partial(parse_question, groups)
-        self.two_sides = pairs.images.side is not None
+    pairs: object
+    groups: np.ndarray
+    far_max: float
+    resampling: object = None
+    method: str = "recentered"
+    confidence_level: float = 0.95
+    images_named: bool = True
+
+    def __post_init__(self):
+        self.question = partial(parse_question, self.groups)
+        self.two_sides = self.pairs.images.side is not None
         self._warned_of_estimand = False
 
     # ---- what a question is about ----------------------------------------------------
@@ -165,7 +159,7 @@ class Engine:
         return found
 
     def _query(self, question, scopes=None):
-        """What a table of rates must hold; common questions share one."""
+        """What a table of rates must hold; common questions about a rate share one."""
         groups, scope = range(self.groups.size), question.scope
         own = tuple((g, g) for g in groups)
         if scopes is None and scope is not None and scope[0] != scope[1]:
@@ -176,10 +170,8 @@ class Engine:
             scopes = (None,) if scope is None and question.how is None else own
         with_impostors = tuple(g for g in groups if self.pairs.count((g, g)))
         asked = (question.levels, question.thresholds, question.operating_point)
-        query = Query(*asked, scopes, with_impostors)
-        if question.levels is None:
-            return replace(query, wanted=(question.rate,))
-        if question.levels.max() <= self.far_max:
+        query = Query(*asked, scopes, with_impostors, wanted=(question.rate,))
+        if question.levels is None or question.levels.max() <= self.far_max:
             return query
         # A scope that is not held whole uses a sample for levels above far_max.
         needed = {None, *((g, g) for g in with_impostors), *scopes}
@@ -216,8 +208,6 @@ class Engine:
         self._warn_left_out(question)
         scopes, found, errors = self.scopes(question), [], []
         for part, query in self.runs(question):
-            # The other rate may need pairs that are not held, and so a sample.
-            query = replace(query, wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, scopes))
             columns = []
@@ -241,14 +231,14 @@ class Engine:
     def answer(self, question):
         """Value, interval and support, levels in increasing order, with all warnings."""
         self.check_answerable(question)
-        found = joined(self.answers(question, self.resampling))
+        (found,) = self.answers(question, self.resampling)
         self._warn_undefined_values(question, found)
         independent = self.pairs.images.n_drawn is not None
         images = self.resampling.mode == "images" and not independent
         if images and not self._warned_of_estimand:
             n_compared = min(self.resampling.n_resamples, N_COMPARED)
             other = replace(self.resampling, mode="identities", n_resamples=n_compared)
-            over_people = joined(self.answers(question, other))
+            (over_people,) = self.answers(question, other)
             self._warn_of_estimand(found, over_people)
         return found
 
@@ -272,17 +262,21 @@ class Engine:
             )
 
     def answers(self, question, resampling, scopes=None):
-        """Answers about each run of levels or, of one level, about each of some scopes."""
-        found = []
+        """Answers about the question's scope or about each of some scopes, a list."""
+        runs = []
         for part, query in self.runs(question, scopes):
             known, key = self.pairs.known, (query.key, resampling)
             # Answers about many scopes may push the table out of what is known.
             table = known.get(key)
             if table is None:
                 table = known[key] = rate_table(self.pairs, query, resampling)
-            for scope in scopes or [part.scope]:
-                found.append(_estimates.answer(self, table, replace(part, scope=scope)))
-        return found
+            about = [replace(part, scope=s) for s in scopes or [part.scope]]
+            runs.append(
+                [_estimates.answer(self, table, of_scope) for of_scope in about]
+            )
+        if len(runs) == 1:
+            return runs[0]
+        return [_estimates.joined(parts) for parts in zip(*runs, strict=True)]
 
     def errors_and_people(self, question, thresholds):
         """Errors of a rate at the thresholds of its levels, and the people in them."""
@@ -290,22 +284,20 @@ class Engine:
         for part, query in self.runs(question):
             at, first = thresholds[first:][: part.order.size], first + part.order.size
             asked = (part.scope, at, part.scope in query.sampled)
-            support = _estimates.support_of(self.pairs, part.rate, *asked)
+            support = support_of(self.pairs, part.rate, *asked)
             found.append((support.n_errors, support.n_identities))
         return np.concatenate(found, axis=1)
 
     def cells(self, question):
         """Answers at one level about every two groups, by scope, from one table."""
         self.check_answerable(question)
-        scopes = self._every_two_groups()
+        groups = range(self.groups.size)
+        # Without sides (h, g) is the same.
+        scopes = tuple(
+            (g, h) for g in groups for h in groups[0 if self.two_sides else g :]
+        )
         found = self.answers(question, self.resampling, scopes)
         return dict(zip(scopes, found, strict=True))
-
-    def _every_two_groups(self):
-        """Scopes (g, h) of every two groups; without sides (h, g) is the same."""
-        groups = range(self.groups.size)
-        first = [0 if self.two_sides else g for g in groups]
-        return tuple((g, h) for g in groups for h in groups[first[g] :])
 
     def evidence(self, question, scopes=None):
         """Evidence about a question's rates in these scopes; None of no pairs.
@@ -321,12 +313,12 @@ class Engine:
             scopes = tuple((g, g) for g in range(self.groups.size))
             if part.how is None and part.scope not in scopes:
                 scopes = (part.scope,)
-        query = replace(self._query(part, scopes), wanted=(part.rate,))
+        query = self._query(part, scopes)
         if as_far_as_held:
             query = replace(query, sampled=frozenset())
         known, key = self.pairs.known, ("evidence", query.key)
         if key not in known:
-            known[key] = _evidence.gather(self.pairs, query, part.rate)
+            known[key] = _evidence.gather(self.pairs, query)
         return known[key]
 
     def equal_error_rate(self, question):
@@ -349,7 +341,7 @@ class Engine:
     # ---- warnings --------------------------------------------------------------------
 
     def _warn_left_out(self, question):
-        """Warn of the groups that cannot take part in a disparity."""
+        """Warn of groups that cannot take part in a disparity."""
         if question.how is None:
             return
         used = self.scopes(question)
@@ -389,13 +381,11 @@ class Engine:
                 rate=question.rate,
             )
         elif question.how is None and np.isnan(found.value).any():
-            n_genuine, n_impostor = self.counts(question)
-            missing = []
-            if question.rate == "frr" and not n_genuine:
-                missing.append("genuine")
             own_threshold = question.operating_point == "group"
-            if (question.rate == "far" or own_threshold) and not n_impostor:
-                missing.append("impostor")
+            needed = {"genuine": question.rate == "frr"}
+            needed["impostor"] = question.rate == "far" or own_threshold
+            n_pairs = dict(zip(needed, self.counts(question), strict=True))
+            missing = [kind for kind in needed if needed[kind] and not n_pairs[kind]]
             where = "" if question.scope is None else " in the group asked for"
             warn_undefined(
                 f"No {' and no '.join(missing)} pair{where}: the {rate} is undefined and "

@@ -10,9 +10,9 @@ from skfairfr._core._intervals import (
     adjusted,
     join_reasons,
     percentile,
-    support_of_first,
+    support_of,
 )
-from skfairfr._core._rates import ROUNDING, count_at_least, exceeds
+from skfairfr._core._rates import ROUNDING, exceeds
 from skfairfr.metrics._roc._evidence import analyse, place_of
 from skfairfr.utils._errors import plain
 from skfairfr.utils._frames import Framed
@@ -329,15 +329,6 @@ class Comparison(Framed):
     reasons: tuple | np.ndarray = field(repr=False)
 
 
-def to_objects(values):
-    """A one-dimensional array of objects, one for each value of any shape."""
-    values = list(values)
-    objects = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        objects[place] = value
-    return objects
-
-
 @dataclass(frozen=True)
 class FARAsymmetry(Framed):
     """FAR of probes of one group with references of another, against the reverse.
@@ -451,8 +442,6 @@ class Answer:
 
 def joined(parts):
     """One answer from answers about increasing levels."""
-    if len(parts) == 1:
-        return parts[0]
     columns = [[getattr(part, f.name) for part in parts] for f in fields(Answer)]
     return Answer(*(None if c[0] is None else np.concatenate(c) for c in columns))
 
@@ -468,7 +457,7 @@ def to_matrix(answers, count, groups):
         for name in ("value", "low", "high", "supported")
     ]
     objects = [
-        to_objects(getattr(a, name)[0] for a in found).reshape(shape)
+        np.fromiter((getattr(a, name)[0] for a in found), object).reshape(shape)
         for name in ("reason", "source", "reasons")
     ]
     n_impostor = np.array([count(cell) for cell in cells]).reshape(shape)
@@ -582,8 +571,9 @@ def no_equal_error(engine, question, counts):
     nan, none = np.full(1, np.nan), np.full((1, 0), np.nan)
     return Answer(
         *(nan, nan, nan, nan, none, none, nan, nan, np.zeros(1, dtype=int)),
-        *(to_objects([reasons]), to_objects(["all pairs"]), np.zeros(1, dtype=bool)),
-        to_objects([join_reasons(reasons)]),
+        np.fromiter([reasons], object),
+        *(np.array(["all pairs"], dtype=object), np.zeros(1, dtype=bool)),
+        np.array([join_reasons(reasons)], dtype=object),
     )
 
 
@@ -617,10 +607,10 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
     return Answer(
         *(value, low, high, threshold, replicates, moved, error, uncertainty),
         n_undefined,
-        to_objects(tuple(r) for r in reasons),
+        np.fromiter(map(tuple, reasons), object),
         np.full(value.size, "sample" if sampled else "all pairs", dtype=object),
         np.array([not r for r in reasons]),
-        to_objects(words),
+        np.fromiter(words, object),
     )
 
 
@@ -701,24 +691,3 @@ def _reasons(engine, table, question, scopes):
         found = float(question.levels[level])
         reasons[level].append(Reason("below_resolution", found=found, needed=needed))
     return reasons
-
-
-def support_of(pairs, rate, scope, thresholds, sampled):
-    """Support of a rate of a scope; that of the last questions is kept."""
-    key = ("support", rate, scope, sampled, thresholds.tobytes())
-    if key not in pairs.known:
-        undefined = np.isnan(thresholds)
-        if rate == "far":
-            sequence = pairs.impostors(scope, sampled)
-            known = np.where(undefined, np.inf, thresholds)
-            positions = count_at_least(sequence.scores, known)
-        else:
-            sequence = pairs.genuine.ascending(scope)
-            known = np.where(undefined, -np.inf, thresholds)
-            positions = pairs.genuine.rejected(scope, known)
-        people = sequence.identities(pairs.images)
-        images = pairs.images
-        pairs.known[key] = support_of_first(
-            *people, positions, images.n_identities, images.n_drawn is None
-        )
-    return pairs.known[key]

@@ -8,6 +8,7 @@ disparities keep the interval of their replicates as far as it agrees with that 
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -59,12 +60,8 @@ class Evidence:
     variance, covariance : ndarrays, shape (n_levels, n_scopes)
         Of the logarithm of that FAR at a given threshold, and with that of the rate.
     thresholds : ndarray, shape (n_levels, n_scopes)
-    setters : tuple of tuples, shape (n_levels, n_scopes)
-        The scope whose FAR sets each threshold.
-    sampled : tuple of frozensets, shape (n_levels,)
-        Scopes whose impostor pairs are a sample at a level.
-    asked : tuple of tuples (n_levels, _Asking)
-        What each part was asked of.
+    asked : tuple of Asked, shape (n_levels,)
+        What each level was asked of; levels of one query share it.
     """
 
     scopes: tuple
@@ -75,8 +72,6 @@ class Evidence:
     variance: np.ndarray
     covariance: np.ndarray
     thresholds: np.ndarray
-    setters: tuple
-    sampled: tuple
     asked: tuple
 
     def bounds(self, tail):
@@ -86,14 +81,13 @@ class Evidence:
         and never falls where the rate cannot.
         """
         low, _ = rate_bounds(self.sums, tail, self.added)
-        high, first = np.empty_like(low), 0
-        for n_levels, asking in self.asked:
-            rows = slice(first, first + n_levels)
-            first += n_levels
+        high = np.empty_like(low)
+        for asked, levels in groupby(range(len(self.asked)), self.asked.__getitem__):
+            rows = list(levels)
             for column in range(len(self.scopes)):
-                course, at = asking.course(column), self.sums.errors[rows, column]
-                if asking.query.levels is not None:
-                    at = asking.place_of(asking.query.levels)
+                course, at = asked.course(column), self.sums.errors[rows, column]
+                if asked.query.levels is not None:
+                    at = asked.place_of(asked.query.levels)
                 _, ends = rate_bounds(course.sums, tail, course.added)
                 ends = never_falling(ends, course.pivot)
                 high[rows, column] = np.interp(at, course.place, ends)
@@ -111,7 +105,7 @@ class Evidence:
 
     def added_to(self, level, weights):
         """The same of contrasts of the logarithms at a level, (n_contrasts,)."""
-        if len(set(self.setters[level])) > 1:
+        if len(set(self.asked[level].setters)) > 1:
             return weights**2 @ self.added[level]
         slope = weights @ self.slope[level]
         shared = weights @ self.covariance[level]
@@ -136,27 +130,26 @@ class Evidence:
             joined[name] = [sparse.vstack(row, format="csr") for row in rows]
         for name in ("slope", "variance", "covariance", "thresholds"):
             joined[name] = np.concatenate([getattr(part, name) for part in parts])
-        for name in ("setters", "sampled", "asked"):
-            joined[name] = sum((getattr(part, name) for part in parts), ())
+        joined["asked"] = sum((part.asked for part in parts), ())
         return cls(sums=ErrorSums.joined([part.sums for part in parts]), **joined)
 
 
-def gather(pairs, query, rate):
-    """Evidence about the rates that a query asks for.
+def gather(pairs, query):
+    """Evidence about the rate that a query asks for.
 
     Parameters
     ----------
     pairs : EmbeddingPairs or ListedPairs
     query : Query
-        Whose scopes share what is known of how errors depend on each other.
-    rate : {"far", "frr"}
+        About one rate.
 
     Returns
     -------
     evidence : Evidence or None
         Of the scopes of the query that have pairs, in their order; None of none.
     """
-    query, point = point_rates(pairs, replace(query, wanted=(rate,)))
+    (rate,) = query.wanted
+    query, point = point_rates(pairs, query)
     # Without a threshold of its own, a group is not judged.
     defined = ~np.isnan(point.thresholds).all(axis=1)
     places = [
@@ -171,16 +164,16 @@ def gather(pairs, query, rate):
     changes = np.flatnonzero(np.diff(worst)) + 1
     if changes.size:
         parts = [replace(query, levels=run) for run in np.split(query.levels, changes)]
-        return Evidence.joined([gather(pairs, part, rate) for part in parts])
+        return Evidence.joined([gather(pairs, part) for part in parts])
     setters = [None] * len(scopes)
     if query.operating_point == "group":
         setters = list(scopes)
     elif query.operating_point == "worst_group":
         setters = [(worst[0], worst[0])] * len(scopes)
-    asking = _Asking(pairs, query, rate, scopes, setters)
-    rows = np.concatenate([thresholds, *asking.near()])
-    held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
-    counts = asking.counts(rate, zip(scopes, held, strict=True))
+    asked = Asked(pairs, query, rate, scopes, tuple(setters))
+    rows = np.concatenate([thresholds, *asked.near()])
+    held = [asked.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
+    counts = asked.counts(rate, zip(scopes, held, strict=True))
     every = ErrorSums.of_groups([c.sums for c in counts])
     sums = every.rows(slice(n_levels))
     influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
@@ -188,25 +181,35 @@ def gather(pairs, query, rate):
     of_threshold = [sparse.csr_array(i.shape) for i in influence]
     if query.levels is not None:
         slope = _slopes(every, np.stack(held, axis=-1), n_levels)
-        setting = asking.counts("far", zip(asking.setters, rows.T, strict=True))
-        variance, covariance = asking.threshold_set(counts, setting, n_levels)
+        setting = asked.counts("far", zip(setters, rows.T, strict=True))
+        variance, covariance = asked.threshold_set(counts, setting, n_levels)
         of_threshold = [sparse.csr_array(c.influence[:n_levels]) for c in setting]
     return Evidence(
         *(scopes, sums, influence, slope, of_threshold, variance, covariance),
-        *(thresholds, (tuple(asking.setters),) * n_levels, (query.sampled,) * n_levels),
-        ((n_levels, asking),),
+        *(thresholds, (asked,) * n_levels),
     )
 
 
-@dataclass(frozen=True)
-class _Asking:
-    """Errors of the scopes, and of those whose FAR sets their thresholds."""
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The errors that evidence is asked of: of its scopes, and where thresholds are set.
+
+    Attributes
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    query : Query
+        Of one run of levels or thresholds.
+    rate : {"far", "frr"}
+    scopes : tuple
+    setters : tuple, shape (n_scopes,)
+        The scope whose FAR sets the threshold of each.
+    """
 
     pairs: object
     query: object
     rate: str
     scopes: tuple
-    setters: list
+    setters: tuple
 
     def counts(self, rate, asked):
         """ErrorCounts of scopes at thresholds; no error where one is undefined.
@@ -270,7 +273,7 @@ class _Asking:
         levels = np.sort(levels)
         n_parts = -(-levels.size * self.pairs.images.n_identities // MOST_WEIGHTS)
         parts = [
-            gather(self.pairs, replace(self.query, levels=part), self.rate)
+            gather(self.pairs, replace(self.query, levels=part))
             for part in np.array_split(levels, n_parts)
         ]
         return levels, Evidence.joined(parts)

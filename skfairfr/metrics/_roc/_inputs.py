@@ -165,8 +165,17 @@ def is_comparator(similarity):
     return hasattr(similarity, "prepare")
 
 
-def check_similarity(similarity):
-    """Raise unless this is the name of a similarity or a comparator."""
+def check_parameters(similarity, method, resample):
+    """Raise unless pairs are scored by a similarity or a comparator, and drawn as asked.
+
+    A method of intervals may not be about what ``resample`` draws.
+    """
+    if method == "wilson" and resample != "identities":
+        raise ValueError(
+            "method='wilson' is about other people of the same population, and "
+            f"resample={resample!r} draws photographs of these; use "
+            "resample='identities', or method='recentered'."
+        )
     if isinstance(similarity, str) and similarity in SIMILARITIES:
         return
     if is_comparator(similarity) and not isinstance(similarity, type):
@@ -182,16 +191,6 @@ def check_similarity(similarity):
         f"must be 'cosine', 'dot' or a fitted comparator; got {plain(similarity)!r}.",
         remedy,
     )
-
-
-def check_draws(method, resample):
-    """Raise where a method of intervals is not about what is drawn."""
-    if method == "wilson" and resample != "identities":
-        raise ValueError(
-            "method='wilson' is about other people of the same population, and "
-            f"resample={resample!r} draws photographs of these; use "
-            "resample='identities', or method='recentered'."
-        )
 
 
 def check_device(device, similarity):

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
+from skfairfr._core._error_counts import accepted_by_people
 from skfairfr._core._few_errors import holm
 from skfairfr._core._intervals import percentile
 from skfairfr._core._paired import (
@@ -22,13 +23,7 @@ from skfairfr._core._paired import (
     ratio_ends,
     student,
 )
-from skfairfr._core._rates import count_at_least
-from skfairfr.metrics._roc._estimates import (
-    Comparison,
-    FARAsymmetry,
-    joined,
-    to_objects,
-)
+from skfairfr.metrics._roc._estimates import Comparison, FARAsymmetry
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.utils._errors import plain, refused
 
@@ -132,7 +127,7 @@ def compare(first, second, question):
     answers = []
     for engine in (first, second):
         engine.check_answerable(question)
-        answers.append(joined(engine.answers(question, first.resampling)))
+        answers += engine.answers(question, first.resampling)
     one, other = answers
     if first.resampling.mode == "identities" and question.how is None:
         rates = PairedSystems(first, second).compare(question, (one.value, other.value))
@@ -152,8 +147,8 @@ def compare(first, second, question):
         *rates,
         one.supported & other.supported,
         _both_in_words(one.reason, other.reason),
-        to_objects(map(max, one.source, other.source)),
-        to_objects(map(_both_reasons, one.reasons, other.reasons)),
+        np.fromiter(map(max, one.source, other.source), object),
+        np.fromiter(map(_both_reasons, one.reasons, other.reasons), object),
     )
     return Comparison(*(question.in_shape(values) for values in columns))
 
@@ -164,7 +159,7 @@ def _both_in_words(first, second):
     for both in zip(first, second, strict=True):
         named = zip(("first", "second"), both, strict=True)
         words.append("; ".join(f"{name}: {reason}" for name, reason in named if reason))
-    return to_objects(words)
+    return np.array(words, dtype=object)
 
 
 def _both_reasons(first, second):
@@ -247,7 +242,8 @@ def _compared(systems, row, rates, confidence_level, at_levels):
         return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
     found, freedom = _covariance(systems, row)
     variance = found[0, 0] + found[1, 1] - 2 * found[0, 1]
-    p_value, low, high = student(difference, variance, freedom, confidence_level)
+    p_value, *ends = student(difference, variance, freedom, confidence_level)
+    low, high = np.clip(ends, -1.0, 1.0)  # of shares
     reach = -stdtrit(freedom, (1 - confidence_level) / 2)
     return p_value, low, high, *ratio_ends(rates, found, reach)
 
@@ -265,12 +261,14 @@ class _System:
     def sets_its_threshold(self, row):
         """Whether this rate sets its own threshold at a level."""
         scope = self.evidence.scopes[self.place]
-        return self.rate == "far" and self.evidence.setters[row][self.place] == scope
+        return (
+            self.rate == "far" and self.evidence.asked[row].setters[self.place] == scope
+        )
 
     def clumps(self, row):
         """What every two people add to the logarithm of the rate, sparse (1, n_people**2)."""
         scope = self.evidence.scopes[self.place]
-        setter = self.evidence.setters[row][self.place]
+        setter = self.evidence.asked[row].setters[self.place]
         slope = self.evidence.slope[row, self.place]
         found = self.accepted(setter, row) * -slope
         return found + self.accepted(scope, row) if self.rate == "far" else found
@@ -281,35 +279,10 @@ class _System:
         key = (id(self.engine), scope, float(threshold))
         if key not in self.known:
             pairs = self.engine.pairs
-            accepted = accepted_by_people(
-                pairs, scope, threshold, scope in self.evidence.sampled[row]
-            )
+            sampled = scope in self.evidence.asked[row].query.sampled
+            accepted = accepted_by_people(pairs, scope, threshold, sampled)
             self.known[key] = clumps(*accepted, pairs.images.n_identities)
         return self.known[key]
-
-
-def accepted_by_people(pairs, scope, threshold, sampled=False):
-    """People of the accepted impostor pairs, and their weights, which add up to 1.
-
-    Parameters
-    ----------
-    pairs : EmbeddingPairs or ListedPairs
-    scope : None, (g, g) or (g, h)
-    threshold : float
-        NaN accepts no pair.
-    sampled : bool, default=False
-
-    Returns
-    -------
-    left, right : ndarrays of int, shape (n_accepted,)
-    weights : ndarray, shape (n_accepted,)
-    """
-    sequence = pairs.impostors(scope, sampled)
-    at = np.array([np.inf if np.isnan(threshold) else threshold])
-    n = int(count_at_least(sequence.scores, at)[0])
-    left, right = (people[:n] for people in sequence.identities(pairs.images))
-    weights = np.ones(n) if sequence.base is None else sequence.base[:n]
-    return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)
 
 
 def _covariance(systems, row):

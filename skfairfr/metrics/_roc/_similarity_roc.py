@@ -14,14 +14,12 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr._core._bootstrap import Resampling
 from skfairfr._core._intervals import METHODS, simultaneous
 from skfairfr._core._pairs import Expected, score_moments
-from skfairfr._core._resampling import MODES
+from skfairfr._core._resampling import MODES, Resampling
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine, no_groups
 from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
-from skfairfr.metrics._roc._inputs import check_draws
 from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
@@ -147,7 +145,7 @@ default="recentered"
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "far_max": [Interval(Real, 0, 1, closed="neither")],
-        "similarity": "no_validation",  # check_similarity names the remedy
+        "similarity": "no_validation",  # check_parameters names the remedy
         "device": [str],
         "n_jobs": [None, Interval(Integral, None, None, closed="neither")],
         "random_state": ["random_state"],
@@ -236,8 +234,7 @@ default="recentered"
             If the memory of the device does not suffice.
         """
         self._forget()
-        _inputs.check_similarity(self.similarity)
-        check_draws(self.method, self.resample)
+        _inputs.check_parameters(self.similarity, self.method, self.resample)
         if self.device != "cpu":
             _inputs.check_device(self.device, self.similarity)
         given = (X, y, sensitive_features, domain, X_reference, y_reference)
@@ -342,8 +339,7 @@ shape (n_pairs,), default=None
         True
         """
         self._forget()
-        _inputs.check_similarity(self.similarity)
-        check_draws(self.method, self.resample)
+        _inputs.check_parameters(self.similarity, self.method, self.resample)
         of_each = (sensitive_features_1, sensitive_features_2)
         identities, images = (identity_1, identity_2), (image_1, image_2)
         compared, identity = _inputs.compare_listed(
@@ -406,7 +402,7 @@ shape (n_pairs,), default=None
                 )
         other = clone(self).set_params(**parameters)
         other._validate_params()
-        check_draws(other.method, other.resample)
+        _inputs.check_parameters(other.similarity, other.method, other.resample)
         for name in ("n_features_in_", "feature_names_in_", "identities_", "_library"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))

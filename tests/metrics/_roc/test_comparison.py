@@ -82,21 +82,6 @@ def test_p_values_count_both_sides_and_undefined_ones_on_each():
     assert p_values(np.zeros((1, 4))) == 1
 
 
-@pytest.mark.parametrize(
-    ("identity", "group", "message"),
-    [
-        (IDENTITY[::-1], GROUP, "other identities"),
-        (IDENTITY, np.where(GROUP == "a", "b", "a"), "other groups"),
-        (IDENTITY, np.where(GROUP == "a", "a", "z"), "other groups"),
-    ],
-)
-def test_other_images_are_refused(identity, group, message):
-    first, _ = pair_of_rocs()
-    other = roc_of(OTHER, identity, group, **OPTIONS)
-    with pytest.raises(ValueError, match=message):
-        first.compare(other, 0.2)
-
-
 def test_two_sides_are_not_compared_with_one():
     first, _ = pair_of_rocs()
     other = designs.unfitted().fit(OTHER, IDENTITY, GROUP, domain=np.arange(30) % 2)

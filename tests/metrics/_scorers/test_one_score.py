@@ -203,9 +203,6 @@ def test_wrong_parameters_are_named_at_once(parameters, message):
         make_fairness_scorer(**parameters)
 
 
-# ---- as an object ----------------------------------------------------------------------
-
-
 # ---- in searches -----------------------------------------------------------------------
 
 
