@@ -1,12 +1,13 @@
 """The metrics of people held out equal the pair metrics on these people."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
 from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
-from skfairfr.metrics import all_pairs, bfar, bfrr, frr_at_far
+from skfairfr.metrics import FewErrorsWarning, all_pairs, bfar, bfrr, frr_at_far
 from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._people import HeldOutRates
 from skfairfr.utils import ArgumentError
@@ -72,6 +73,15 @@ def test_people_who_cannot_answer_are_refused(monitor, group, words):
         measure(monitor, group)
     with pytest.raises(ArgumentError, match=r"monitor_far .* 0 genuine pairs"):
         measure("frr_at_far", y=np.arange(len(X)))
+
+
+def test_fewer_than_thirty_false_acceptances_are_warned_of():
+    n = sum(i != j for k, i in enumerate(MORE.y) for j in MORE.y[:k])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        measure("frr_at_far", far=30.5 / n)
+    with pytest.warns(FewErrorsWarning, match="monitor_far=.* rests on"):
+        measure("frr_at_far", far=29.5 / n)
 
 
 FITS = [
