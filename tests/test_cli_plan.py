@@ -1,11 +1,9 @@
 """``skfairfr plan`` prints what ``plan_test`` says, in flags."""
 
-import inspect
-
 import numpy as np
 import pytest
 
-from skfairfr import SimilarityROC, cli
+from skfairfr import SimilarityROC
 from skfairfr._core import _planning
 from skfairfr.metrics import plan_test
 from skfairfr.report import read_data
@@ -99,8 +97,3 @@ def test_what_cannot_be_is_no_error(capsys):
     code, out, err = run(capsys, "plan", "--certify-fmr", 1e-3, "--assumed", 2)
     assert (code, err) == (0, "")
     assert "cannot be certified: the assumed FMR, 0.2 %, is above the limit" in out
-
-
-def test_options_are_arguments():
-    known = set(inspect.signature(plan_test).parameters)
-    assert set(cli.PLANNING) == known - {"policy", "dependence", "pilot"}

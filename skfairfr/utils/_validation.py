@@ -50,7 +50,7 @@ def check_threshold(threshold, name="threshold"):
     thresholds = to_array(threshold, name)
     is_number = thresholds.dtype.kind in "fiu" and thresholds.size > 0
     if not is_number or np.isnan(thresholds).any():
-        wanted = "must not be NaN, but a similarity, or several"
+        wanted = "must be a similarity, or several, and not NaN"
         raise refused(name, threshold, f"{wanted}; got {plain(threshold)!r}.")
     return thresholds.astype(np.float64)
 
