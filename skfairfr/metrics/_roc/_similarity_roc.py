@@ -567,7 +567,9 @@ shape (n_pairs,), default=None
         Variation common to both cancels. With ``resample="identities"`` the difference of
         two rates is a sum of what every person, and every two people, add to it, its
         threshold included, and the interval that of this sum, whatever ``method`` is. Of
-        disparities, and with other resamples, both systems use the same resamples.
+        disparities, and with other resamples, both systems use the same resamples; that
+        does not allow for a largest rate that is large by chance, more so where fewer err.
+        Of "max_min", :func:`~skfairfr.report.compare_systems` gives an interval that does.
 
         Parameters
         ----------
