@@ -172,6 +172,7 @@ WORK = {
     "max_epochs",
     "discriminator_epochs",
     "n_jobs",
+    "groups",
     "hidden_dim",
     "output_dim",
 }
