@@ -43,7 +43,7 @@ def check_replaceable(folder, replace=False, contents=REPORT):
 def replaced(folder, contents):
     """A new folder, whose files take the place of an earlier result once all are written.
 
-    Files of others stay. An error or an interrupt until then leaves the folder as it was.
+    Files of others stay. An error or an interrupt leaves the folder as it was.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -54,8 +54,15 @@ def replaced(folder, contents):
             known = (*contents.records, *contents.others, *os.listdir(new))
             earlier = {name for name in there if any(fnmatch(name, k) for k in known)}
         moves = [(target / name, old / name) for name in earlier]
-        for source, place in [*moves, *_moves(new, target, earlier)]:
-            os.replace(source, place)
+        moves += _moves(new, target, earlier)
+        try:
+            for source, place in moves:
+                os.replace(source, place)
+        except BaseException:
+            for source, place in reversed(moves):
+                if place.exists() and not source.exists():
+                    os.replace(place, source)
+            raise
 
 
 def _moves(new, target, leaving=()):

@@ -83,6 +83,27 @@ def test_an_interrupted_writer_leaves_the_old_folder_whole(tmp_path, error):
     assert set(os.listdir(tmp_path)) == set(NAMES)
 
 
+@pytest.mark.parametrize("n_done", range(6))
+def test_an_interrupt_while_names_change_leaves_the_old_folder_whole(
+    tmp_path, monkeypatch, n_done
+):
+    old = (*NAMES, "figures/a.svg")
+    write(tmp_path, "old", old)
+    rename, done = os.replace, []
+
+    def interrupted(source, place):
+        rename(source, place)
+        done.append(source)
+        if len(done) == n_done + 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path, "new", ["audit.json", "figures/b.svg"])
+    assert read(tmp_path) == dict.fromkeys(old, "old")
+    assert set(os.listdir(tmp_path)) == {*NAMES, "figures"}
+
+
 def test_a_private_folder_stays_private(tmp_path):
     folder = tmp_path / "out"
     folder.mkdir(mode=0o700)
