@@ -104,7 +104,7 @@ def own(tmp_path, monkeypatch):
 def test_a_method_of_ones_own(capsys, faces, toys, own, methods):
     option = "--method", "directions=mine:GroupDirections"
     arguments = ("bench", faces, "--attribute", "gender", *QUICK, *methods, *option)
-    code, out, err = run(capsys, *arguments, "--out", own / "out")
+    code, out, err = run(capsys, *arguments, "--quiet", "--out", own / "out")
     assert (code, err) == (0, "")
     assert "directions lowers BFAR from" in " ".join(out.split())
     assert "directions is not written: mine.GroupDirections" in out
