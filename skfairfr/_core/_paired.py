@@ -238,8 +238,8 @@ def disparity_ratio(sums, people_add, shared, blocks, tail):
 def _paired_contrasts(sums, weights, people_add, shared):
     """Contrasts of rates, many of them of the same people."""
     found, own = contrasts(sums, weights), weights * (sums.errors > 0)
-    people = np.einsum("ci,ij,cj->c", own, people_add, own)
-    varied = np.maximum(people, 0.0) + np.einsum("ci,ij,cj->c", own, shared, own)
+    people, clumped = (((own @ of) * own).sum(axis=1) for of in (people_add, shared))
+    varied = np.maximum(people, 0.0) + clumped
     more = varied - own**2 @ sums.worth().variance
     sides = (
         (estimate, np.sqrt(np.maximum(error**2 + more, varied)), freedom)

@@ -93,7 +93,8 @@ def compare_systems(
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold; "same_group" needs one attribute.
     n_resamples : int, default=1000
-        Bootstrap resamples of people, for the intervals of disparities.
+        Bootstrap resamples of people, for the intervals of each system's disparities
+        other than max / min.
     confidence_level : float in (0, 1), default=0.95
         Of the intervals, and of the family of tests.
     fail_on_harm : bool, default=False

@@ -1091,7 +1091,7 @@ def _disparity_change(change, found):
         np.isnan(change.ratio_low + change.ratio_high)
         or any(c.reason for c in at_point)
         or not all(figure.supported for figure in figures)
-    ):  # resamples of few errors vary too little
+    ):  # with few errors an interval says little
         verdict = TOO_FEW
     elif change.ratio_low > 1 or change.ratio_high < 1:
         verdict = "worse" if change.ratio_low > 1 else "better"
