@@ -188,10 +188,10 @@ def disparity_ratio(sums, people_add, shared, blocks, tail):
     """Interval of the ratio of two systems' disparities, and its p-value.
 
     The logarithm of a disparity is the largest of some contrasts of the logarithms of rates.
-    That of the first system is one of them, and that of the second no less than any: so the
-    first over the second is no more than the largest, over all contrasts of the first, of
-    that contrast minus one of the second, whichever. It is chosen on the data, and Bonferroni
-    allows for that. So a largest rate that is large by chance makes neither end too small.
+    The second system's is at least as large as any one contrast of that system. So the
+    logarithm of the ratio is at most the largest contrast of the first system minus this one
+    of the second. The data choose that one, and the tail is divided by the number of
+    contrasts (Bonferroni). A largest rate that is large by chance thus narrows neither end.
 
     Parameters
     ----------
