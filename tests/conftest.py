@@ -16,7 +16,7 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 # The first example may compile a kernel, and machines of CI are shared.
-settings.register_profile("daily", deadline=None, max_examples=10)
+settings.register_profile("daily", deadline=None, max_examples=20)
 settings.register_profile("nightly", deadline=None, max_examples=200)
 settings.load_profile("daily")
 
