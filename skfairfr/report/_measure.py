@@ -455,14 +455,8 @@ class AuditedROC:
         reasons = [r for g in (group, *others) for r in of_group[g].reasons]
         sources = {of_group[g].source for g in (group, *others)}
         source = "all pairs" if len(sources) > 1 else sources.pop()
-        ratio = Figure(
-            *numbers[:4],
-            not reasons,
-            in_words(reasons, source),
-            source,
-            tuple(reasons),
-            p_value=numbers[4],
-        )
+        why = _why(reasons, source)
+        ratio = Figure(*numbers[:4], not reasons, *why, p_value=numbers[4])
         verdict = "no certain difference"
         if differs:
             verdict = "worse" if ratio.value > 1 else "better"
@@ -495,9 +489,14 @@ def figures_of(estimate):
     names = ("value", "low", "high", "standard_error", "supported", "source", "reasons")
     rows = zip(*map(of_levels, (*names, "corrected", "p_value")), strict=False)
     return [
-        Figure(*row, in_words(why, source), source, why, corrected, p_value)
-        for *row, source, why, corrected, p_value in rows
+        Figure(*row, *_why(reasons, source), corrected, p_value)
+        for *row, source, reasons, corrected, p_value in rows
     ]
+
+
+def _why(reasons, source):
+    """Reason, source and reasons of a Figure."""
+    return in_words(reasons, source), source, tuple(reasons)
 
 
 def _no_pairs(rate, groups=None):
