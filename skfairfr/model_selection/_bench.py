@@ -588,33 +588,30 @@ def _notes_of(name, fits):
 
 def _judge_all(people, baseline, results, first, confidence_level):
     """Results of all methods, the surest gain by the first metric first."""
+    fits = {NOTHING: baseline} | {m.name: of_method for m, of_method in results}
+    errors = {name: [fit.errors for fit in found] for name, found in fits.items()}
     n_people = int(people.y.max()) + 1
-    nothing = pool([fit.errors for fit in baseline], n_people)
-    systems = {m.name: pool([f.errors for f in fits], n_people) for m, fits in results}
-    judged, compared, level = [], [], confidence_level
-    for mitigation, fits in results:
-        own = systems[mitigation.name]
-        judged.append(_judge(people, mitigation, fits, (nothing, own), level))
-        for name in CONTROLS if has_control(mitigation) else ():
-            if name in systems:
-                changes = _changes(people, (systems[name], own), level)
-                compared.append((mitigation.name, name, changes))
-    controls = {method.name: () for method in judged}
-    adjusted = _adjusted([c[first] for *_, c in compared])
-    for (method, control, changes), p in zip(compared, adjusted, strict=True):
-        controls[method] += (ControlResult(control, changes, float(p)),)
-    adjusted = _adjusted([m.changes[first] for m in judged])
+    systems = {name: pool(folds, n_people) for name, folds in errors.items()}
+    judged = [_judge(people, *each, systems, confidence_level) for each in results]
+    judged = _adjusted(judged, first)
+    controls = iter(_adjusted([c for m in judged for c in m.controls], first))
     judged = [
-        replace(method, p_adjusted=float(p), controls=controls[method.name])
-        for method, p in zip(judged, adjusted, strict=True)
+        replace(method, controls=tuple(next(controls) for _ in method.controls))
+        for method in judged
     ]
     highs = np.array([method.changes[first].high for method in judged])
     return tuple(judged[k] for k in np.argsort(highs, kind="stable"))
 
 
-def _changes(people, systems, confidence_level, attribute=None, metrics=METRICS):
+def _adjusted(results, metric):
+    """Results with p-values of one family (Holm); an undefined one counts as 1."""
+    p_values = [result.changes[metric].p_value for result in results]
+    adjusted = holm(np.nan_to_num(p_values, nan=1.0)).tolist()
+    return [replace(r, p_adjusted=p) for r, p in zip(results, adjusted, strict=True)]
+
+
+def _changes(people, systems, confidence_level, attribute, metrics=METRICS):
     """Metrics of the second of two systems against the first, by name."""
-    attribute = people.attribute if attribute is None else attribute
     cells, freedom = cells_of(people.groups), _freedom(people, attribute)
     changes = {}
     for name in metrics:
@@ -624,20 +621,25 @@ def _changes(people, systems, confidence_level, attribute=None, metrics=METRICS)
     return changes
 
 
-def _judge(people, mitigation, fits, systems, confidence_level):
+def _judge(people, mitigation, fits, systems, level):
     """What is known of one method, before p-values are adjusted."""
     cells, attribute = cells_of(people.groups), people.attribute
-    changes = _changes(people, systems, confidence_level)
+    own = systems[mitigation.name]
+    both, controls = (systems[NOTHING], own), []
+    changes = _changes(people, both, level, attribute)
+    for name in CONTROLS if has_control(mitigation) else ():
+        if name in systems:
+            against = _changes(people, (systems[name], own), level, attribute)
+            controls.append(ControlResult(name, against, np.nan))
     freedom, groups = _freedom(people, attribute), []
     for label in people.groups[attribute]:
         for rate in ("far", "frr"):
             row = cells.index((attribute, "overall", rate, label))
-            found = compare(*systems, [row], None, freedom, confidence_level)
+            found = compare(*both, [row], None, freedom, level)
             groups.append(GroupChange(label, rate, **vars(found)))
     others = []
     for other in list(people.columns)[1:]:
-        watched = (confidence_level, other, ("bfar", "bfrr"))
-        others += _changes(people, systems, *watched).values()
+        others += _changes(people, both, level, other, ("bfar", "bfrr")).values()
     return MethodResult(
         name=mitigation.name,
         parameters=tuple(fit.parameters for fit in fits),
@@ -650,6 +652,7 @@ def _judge(people, mitigation, fits, systems, confidence_level):
         seconds=float(np.mean([fit.seconds for fit in fits])),
         n_numbers=round(float(np.mean([fit.n_numbers for fit in fits]))),
         needs_groups=needs_groups(mitigation.estimator),
+        controls=tuple(controls),
     )
 
 
@@ -750,18 +753,12 @@ def _reservation(method, max_cost):
 
 def _fewer_rejections(bench, limit):
     """Where methods surely lower the FNMR of everyone (Holm over methods), the surest."""
-    changes = [method.changes["frr_at_far"] for method in bench.methods]
-    found = [
-        (change.high, method.name, change)
-        for method, change, p in zip(
-            bench.methods, changes, _adjusted(changes), strict=True
-        )
-        if p <= limit and change.high < 1 and bench.metric != "frr_at_far"
-    ]
-    if not found:
+    frr = "frr_at_far"
+    found = [m for m in _adjusted(bench.methods, frr) if _lowers(m, frr, limit)]
+    if not found or bench.metric == frr:
         return ""
-    _, name, change = min(found, key=lambda each: each[0])
-    return f" {name} lowers the FNMR {_fall(change)}."
+    method = min(found, key=lambda each: each.changes[frr].high)
+    return f" {method.name} lowers the FNMR {_fall(method.changes[frr])}."
 
 
 def _little_to_lower(bench):
@@ -774,11 +771,6 @@ def _little_to_lower(bench):
         f" {METRICS[bench.metric].words} was {_shown(bench.metric, before)} and cannot fall below 1, so "
         "that these people can hardly show that a method helps."
     )
-
-
-def _adjusted(changes):
-    """P-values of one family (Holm); an undefined one counts as 1."""
-    return holm(np.nan_to_num([change.p_value for change in changes], nan=1.0))
 
 
 def _lowers(method, metric, limit):
