@@ -441,8 +441,8 @@ def compare_mitigations(
     """
     people = _read_people(X, y, sensitive_features, others)
     metrics = _read_metrics(metrics)
-    counts = n_splits, inner_splits, n_resamples
-    settings = Settings(float(far), metrics, *counts, random_state)
+    counts = map(int, (n_splits, inner_splits, n_resamples, random_state))
+    settings = Settings(float(far), metrics, *counts)
     level = float(confidence_level)
     max_cost = None if max_cost in (None, np.inf) else float(max_cost)
     with warnings.catch_warnings(record=True) as caught:
