@@ -1,8 +1,7 @@
 """Displays over FAR levels: the FRR, and disparities with their uncertainty."""
 
-from functools import partial
-
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._plot import _from_roc, _style
@@ -177,16 +176,16 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         if band is not None:
             # An interval of no errors may end at a millionth of any rate.
             floor = max(_style.smallest_positive(self.frr, low), floor / 5)
-        place = partial(_place, scale, floor)
-        x = _place(scale, 0.0, self.far)
+        # Neither 0 nor 1 has a normal deviate.
+        drawn = np.clip(self.frr, floor, 1 - 1e-6)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
         labels = _style.group_labels(self.groups, self.frr, name)
-        _style.draw_curves(self, x, place(self.frr), self.supported, styles, labels)
+        _style.draw_curves(self, self.far, drawn, self.supported, styles, labels)
         if band is not None:
-            edges = place(low), place(high)
-            _style.draw_bands(ax, x, *edges, self.supported, self.lines_)
-        _set_axes(ax, scale, (x.min(), x.max()), place(0.0), earlier)
-        self._shade_sampled(partial(_place, scale, 0.0))
+            edges = np.clip((low, high), floor, 1 - 1e-6)
+            _style.draw_bands(ax, self.far, *edges, self.supported, self.lines_)
+        _set_axes(ax, scale, (self.far.min(), self.far.max()), floor, earlier)
+        self._shade_sampled()
         return _style.finish(
             self, FAR_LABELS[self.operating_point], _style.RATE_TITLES["frr"]
         )
@@ -437,31 +436,22 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         _style.finish(self, FAR_LABELS[self.operating_point], label, above=True)
 
 
-def _place(scale, floor, rates):
-    """Positions of rates, zero at the floor: themselves, or normal deviates (finite)."""
-    kept = np.clip(rates, floor, 1.0)
-    if scale == "log":
-        return kept
-    from scipy.stats import norm
-
-    return norm.ppf(np.minimum(kept, 1 - 1e-6))
-
-
 def _set_axes(ax, scale, xlim, lowest, earlier):
     """Set scales, limits and ticks of both axes of rates."""
     if scale == "log":
         ax.set(xscale="log", yscale="log")
-    top = _place(scale, 0.0, 1.0 if scale == "log" else 0.99)
-    _style.set_limits(ax, earlier, xlim, (lowest, min(ax.get_ylim()[1], top)))
+    else:
+        ax.set_xscale("function", functions=(ndtri, ndtr))
+        ax.set_yscale("function", functions=(ndtri, ndtr))
+    top = min(ax.get_ylim()[1], 1.0 if scale == "log" else 0.99)
+    _style.set_limits(ax, earlier, xlim, (lowest, top))
     for axis in (ax.xaxis, ax.yaxis):
         low, high = axis.get_view_interval()
         if scale == "log":
             _style.percent_ticks(axis, (low, high))
-            continue
-        from scipy.stats import norm
-
-        ticks = [at for at in norm.ppf(DET_TICKS) if low - 1e-9 <= at <= high + 1e-9]
-        _style.set_ticks(axis, ticks, lambda at: _style.percent(norm.cdf(at)))
+        else:
+            ticks = [rate for rate in DET_TICKS if low <= rate <= high]
+            _style.set_ticks(axis, ticks, _style.level_percent)
 
 
 def _how_name(how):

@@ -90,12 +90,12 @@ class OverLevels(FromEstimatorMixin):
     name: str | None = None
     far_max: float | None = None
 
-    def _shade_sampled(self, place=np.asarray):
-        """Shade what lies above ``far_max``; ``place`` turns levels into positions."""
+    def _shade_sampled(self):
+        """Shade what lies above ``far_max``."""
         if self.far_max is not None:
-            start, end = place(np.array([self.far_max, self.far.max()]))
             label = f"above {_style.fmr(self.far_max)}, {SAMPLED}"
-            _style.shade(self.ax_, (start, max(start, end)), label)
+            ends = self.far_max, max(self.far_max, self.far.max())
+            _style.shade(self.ax_, ends, label)
 
 
 @_style.display
