@@ -195,15 +195,18 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         ends = [(part.min(), part.max()) for part in self.inertia]
         limits = min(low for low, _ in ends), max(high for _, high in ends)
         self.artists_ = []
+        styles, name = _style.styles_on(ax, self.groups, name)
         labels = _style.group_labels(self.groups, self.inertia, name)
-        styles = _style.group_styles(self.groups)
         for part, label, style in zip(self.inertia, labels, styles, strict=True):
             style = {k: style[k] for k in ("color", "linestyle", "linewidth")} | kwargs
             style["label"] = f"{label} (n = {len(part)})"
             if kind == "ecdf":
                 self.artists_.append(ax.ecdf(part, **style))
-            else:
-                self.artists_.append(_draw_histogram(ax, part, limits, bins, style))
+                continue
+            look = {"histtype": "stepfilled", "edgecolor": style.pop("color")}
+            look |= {"facecolor": (look["edgecolor"], 0.15), "density": True}
+            *_, (outline,) = ax.hist(part, bins, range=limits, **look, **style)
+            self.artists_.append(outline)
         share = "Density" if kind == "histogram" else "Share"
         xlabel = "Inertia of the identity (lower: images more alike)"
         return _style.finish(self, xlabel, f"{share} of identities")
@@ -424,21 +427,8 @@ def values_of_groups(values, group_of, groups):
     """
     known = sorted({group for group in group_of if group is not None})
     chosen = tuple(known) or (None,)
-    groups = chosen if groups is None else _style.given_groups(groups)
-    for group in groups:
-        if group is not None:
-            _validation.check_group(group, known, "groups")
+    groups = chosen if groups is None else _style.given_groups(groups, known)
     return groups, [values if g is None else values[group_of == g] for g in groups]
-
-
-def _draw_histogram(ax, values, limits, bins, style):
-    """A light filling and its outline, which a line of the same style explains."""
-    shared = {"bins": bins, "range": limits, "density": True}
-    ax.hist(values, **shared, histtype="stepfilled", alpha=0.15, color=style["color"])
-    *_, (outline,) = ax.hist(values, **shared, histtype="step", **style)
-    outline.set_label("_nolegend_")
-    ax.plot([], [], **style)
-    return outline
 
 
 def _survival(rates):

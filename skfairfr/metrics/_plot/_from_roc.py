@@ -116,11 +116,7 @@ def check_roc_groups(roc, groups, *, overall=True):
     """Groups to draw, None standing for overall; by default overall and every group."""
     if groups is None:
         return (*([None] if overall else []), *roc.groups_.tolist())
-    groups = _style.given_groups(groups)
-    for group in groups:
-        if group is not None:
-            _validation.check_group(group, roc.groups_, "groups")
-    return groups
+    return _style.given_groups(groups, roc.groups_)
 
 
 def default_levels(roc, operating_point="overall"):

@@ -274,18 +274,12 @@ class GroupRatesDisplay(_from_roc.BothRates):
             self.figure_.suptitle(", ".join(parts), fontsize="medium")
         # The first panel explains both.
         first = self.axes_[0]
-        for points in list(self.points_.values())[1:]:
-            for line in points:
-                line.set_label("_nolegend_")
         doubtful = [
             ~getattr(self, f"{r}_supported") & (getattr(self, r) >= 0) for r in RATES
         ]
         if np.any(doubtful):
             _style.explain(first, _style.TOO_FEW)
-        if first.get_legend_handles_labels()[1] not in (
-            [],
-            [_style.plain_text(self.names[0])],
-        ):
+        if len(first.get_legend_handles_labels()[1]) > 1:
             where = _style.stands_above(first, 0) | {"loc": "lower left", "ncols": 2}
             look = {"fontsize": "small", "frameon": False}
             first.legend(**where, **look, handletextpad=0.2, columnspacing=1.2)
@@ -450,7 +444,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         colorbar : bool, default=True
             Whether to draw the scale of the colours, with the overall level marked.
         **kwargs : dict
-            Keywords of ``ax.imshow``.
+            Keywords of ``ax.imshow``; ``vmin`` and ``vmax`` are rates.
 
         Returns
         -------
@@ -459,9 +453,10 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         """
         name = _style.name_of(self, name)
         ax, *_ = _style.begin(self, ax, name, matrix_size(self.groups))
-        logs = np.log10(np.where(self.far > 0, self.far, np.nan))
-        style = {"cmap": "cividis_r", **_limits(logs, self.level), **kwargs}
-        self.im_ = ax.imshow(np.ma.masked_invalid(logs), **style)
+        low, high = ends_of_rates(np.append(self.far, self.level or np.nan))
+        ends = {"norm": "log", "vmin": low, "vmax": min(high, 1.0)}
+        shown = np.where(self.far > 0, self.far, np.nan)
+        self.im_ = ax.imshow(shown, **{"cmap": "cividis_r", **ends, **kwargs})
         self._label_axes()
         self._explain_cells()
         if colorbar:
@@ -472,10 +467,10 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         texts = map(_cell_text, self.far.flat, self.high.flat)
         longest = max(map(len, texts), default=0)
         for cell in np.ndindex(self.far.shape):
-            self._draw_cell(cell, logs[cell], longest)
+            self._draw_cell(cell, longest)
         return self
 
-    def _draw_cell(self, cell, log, longest):
+    def _draw_cell(self, cell, longest):
         from matplotlib.patches import Rectangle
 
         row, column = cell
@@ -485,8 +480,8 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         points = self._cell_points()
         text = _cell_text(self.far[cell], self.high[cell])
         size = np.clip(1.3 * points / max(4, longest), 3, 12)
-        written = _style.write_cell(self.ax_, self.im_, log, (column, row), text, size)
-        self.text_[cell] = written
+        known = self.ax_, self.im_, self.far[cell], (column, row)
+        self.text_[cell] = written = _style.write_cell(*known, text, size)
         if not self.supported[cell]:
             look = DASHED | {
                 "edgecolor": written.get_color(),
@@ -530,18 +525,15 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
             self.ax_.legend(handles=handles, **where, **look)
 
     def _draw_colorbar(self, name):
-        bar = self.figure_.colorbar(self.im_, ax=self.ax_)
-        ends = [10.0**end for end in self.im_.get_clim()]
-        places = _style.percent_places(ends)
-        bar.set_ticks(np.log10(places), labels=list(map(_style.level_percent, places)))
-        bar.ax.minorticks_off()
         label = "" if name is None else f"{name}: "
         label += "FMR, log scale"
         if self.level is not None:
             label += "; line: everyone"
+        known = self, self.im_, self.ax_
+        bar = _style.add_colorbar(*known, _style.level_percent, label)
+        if self.level is not None:
             for color, width in (("white", 3), ("black", 1)):
-                bar.ax.axhline(np.log10(self.level), color=color, linewidth=width)
-        bar.set_label(_style.plain_text(label))
+                bar.ax.axhline(self.level, color=color, linewidth=width)
 
 
 def matrix_size(groups):
@@ -549,17 +541,6 @@ def matrix_size(groups):
     side = 0.42 * len(groups)
     labels = 0.075 * max((len(str(group)) for group in groups), default=0)
     return max(6.0, side + labels + 2.0), max(4.0, side + labels + 1.0)
-
-
-def _limits(logs, level):
-    """Ends of the colour scale: whole tenths about the values, at least a decade."""
-    level = [] if level is None else [np.log10(level)]
-    shown = np.append(logs[np.isfinite(logs)], level)
-    if shown.size == 0:
-        return {}
-    low, high = np.floor(10 * shown.min()) / 10, np.ceil(10 * shown.max()) / 10
-    missing = max(0.0, 1 - (high - low)) / 2
-    return {"vmin": low - missing, "vmax": min(high + missing, 0.0)}
 
 
 def _cell_text(far, high):
@@ -685,10 +666,10 @@ class GroupWeightsDisplay:
             values = np.where(values > 0, values, np.nan)
         self.lines_ = []
         labels = _style.group_labels(self.groups, values.T)
-        styles = _style.group_styles(self.groups)
+        styles, _ = _style.styles_on(ax, self.groups, options=kwargs)
         for column, label, style in zip(values.T, labels, styles, strict=True):
-            options = {"markevery": max(1, epochs.size // 12), **style, **kwargs}
-            self.lines_ += ax.plot(epochs, column, label=label, **options)
+            style = {"markevery": max(1, epochs.size // 12), **style}
+            self.lines_ += ax.plot(epochs, column, label=label, **style)
         ax.xaxis.get_major_locator().set_params(integer=True)
         if kind == "weights":
             return _style.finish(self, "Epoch", "Sampling weight (mean 1)")

@@ -20,9 +20,8 @@ METRIC_LABELS = {
 }
 # Both ends differ from the middle equally in lightness, and in hue for all readers.
 COLOUR_MAP = "PuOr_r"
-# Ticks of the scale are powers of the first base with at most MAX_TICKS a side.
-TICK_BASES = (1.1, 1.25, 1.5, 2, 3, 5, 10, 100)
-MAX_TICKS = 3
+# The scale of colours reaches at least this ratio, and its inverse.
+LEAST_LIMIT = 1.12
 DISPARITIES = ("bfar", "bfrr")
 ALL = ("frr_at_far", *DISPARITIES)
 NOTHING = "nothing"
@@ -154,7 +153,7 @@ class KappaGridDisplay:
         colorbar : bool, default=True
             Whether to draw the scale of the colours, which all levels share.
         **kwargs : dict
-            Keywords of ``ax.imshow``.
+            Keywords of ``ax.imshow``; ``vmin`` and ``vmax`` are ratios.
 
         Returns
         -------
@@ -170,34 +169,37 @@ class KappaGridDisplay:
         width = max(3.2, 0.5 * len(self.x) + 1.0) * n_levels + 1.2
         size = width, max(3.2, 0.38 * len(self.y) + 1.4)
         _style.begin_on(self, ax, n_levels, "level", size, sharey=True)
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.asarray(self.ratio, dtype=float))
-        shown = np.abs(logs[np.isfinite(logs)])
-        limit = np.max(shown, initial=np.log(TICK_BASES[0]))
-        style = {"cmap": COLOUR_MAP, "vmin": -limit, "vmax": limit, **kwargs}
-        logs = np.clip(logs, -limit, limit)
-        logs = np.ma.array(logs, mask=np.isnan(logs))
-        self.im_, self.text_ = [], np.full(logs.shape, None, dtype=object)
+        ratio = np.asarray(self.ratio, dtype=float)
+        shown = ratio[np.isfinite(ratio) & (ratio > 0)]
+        limit = np.exp(np.abs(np.log(shown)).max(initial=np.log(LEAST_LIMIT)))
+        ends = {"norm": "log", "vmin": 1 / limit, "vmax": limit}
+        style = {"cmap": COLOUR_MAP, **ends, **kwargs}
+        shown = np.clip(ratio, 1 / limit, limit)
+        self.im_, self.text_ = [], np.full(ratio.shape, None, dtype=object)
         for level, ax in enumerate(self.axes_):
             ax.patch.set(hatch="////", edgecolor="0.6")
-            image = ax.imshow(logs[level], origin="lower", aspect="auto", **style)
+            image = ax.imshow(shown[level], origin="lower", aspect="auto", **style)
             self.im_.append(image)
-            for cell in zip(*np.nonzero(~logs.mask[level]), strict=True):
-                self._write(level, cell, logs[level][cell])
-            _draw_border(ax, logs[level].filled(np.nan))
+            for cell in zip(*np.nonzero(shown[level] > 0), strict=True):
+                self._write(level, cell, shown[level][cell])
+            _draw_border(ax, ratio[level])
             self._finish(ax, level)
         if colorbar:
-            self._draw_colorbar(limit)
+            chosen = "; frame: chosen" if self.chosen is not None else ""
+            hatched = "; hatched: none" if np.isnan(ratio).any() else ""
+            label = f"Ratio (log scale); 1: equal{chosen}{hatched}"
+            known = self, self.im_[-1], list(self.axes_)
+            _style.add_colorbar(*known, "{:g}".format, label)
         return self
 
-    def _write(self, level, cell, log):
+    def _write(self, level, cell, shown):
         row, column = cell
         ax, image = self.axes_[level], self.im_[level]
         width, height = _style.size_of(ax)
         side = min(width / len(self.x), 1.6 * height / len(self.y))
         text = ratio_text(np.asarray(self.ratio)[level, row, column])
         place, size = (column, row), np.clip(0.36 * side, 3, 11)
-        written = _style.write_cell(ax, image, log, place, text, size)
+        written = _style.write_cell(ax, image, shown, place, text, size)
         self.text_[level, row, column] = written
 
     def _finish(self, ax, level):
@@ -218,15 +220,6 @@ class KappaGridDisplay:
             ax.set_ylabel(self.labels[1])
         if self.titles is not None:
             ax.set_title(self.titles[level], fontsize="medium")
-
-    def _draw_colorbar(self, limit):
-        bar = self.figure_.colorbar(self.im_[-1], ax=list(self.axes_))
-        powers, names = scale_ticks(limit)
-        bar.set_ticks(powers, labels=names)
-        bar.minorticks_off()
-        chosen = "; frame: chosen" if self.chosen is not None else ""
-        hatched = "; hatched: none" if np.isnan(self.ratio).any() else ""
-        bar.set_label(f"Ratio (log scale); 1: equal{chosen}{hatched}")
 
 
 @_style.display
@@ -624,18 +617,6 @@ def _searched(search):
     return [key[6:] for key in search.cv_results_ if key.startswith("param_")]
 
 
-def scale_ticks(limit):
-    """Logarithms up to ``limit`` on either side of 0, and their ratios as text."""
-    for base in TICK_BASES:
-        n_ticks = int(limit / np.log(base) + 1e-9)
-        if n_ticks <= MAX_TICKS:
-            break
-    steps = range(1, n_ticks + 1)
-    up = [f"{base**k:.3g}" for k in steps]
-    logs = [k * np.log(base) for k in range(-n_ticks, n_ticks + 1)]
-    return logs, [*(f"1/{text}" for text in up[::-1]), "1", *up]
-
-
 def ratio_text(ratio):
     """A ratio with two digits, and infinity as such."""
     if np.isinf(ratio):
@@ -645,9 +626,9 @@ def ratio_text(ratio):
     return f"{ratio:.1f}" if ratio >= 0.995 else f"{ratio:.2f}"
 
 
-def _draw_border(ax, logs):
+def _draw_border(ax, ratio):
     """Draw a line along the edges between cells above and below 1."""
-    above = np.where(np.isnan(logs), np.nan, logs > 0)
+    above = np.where(np.isnan(ratio), np.nan, ratio > 1)
     line = {"colors": "black", "linewidths": 1.6}
     row, column = np.nonzero(np.abs(np.diff(above, axis=1)) == 1)
     ax.vlines(column + 0.5, row - 0.5, row + 0.5, **line)

@@ -6,7 +6,6 @@ thin dotted lines, hollow markers and hatched bands. This module uses no Similar
 """
 
 from dataclasses import dataclass
-from itertools import count
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,7 +13,12 @@ import numpy as np
 from skfairfr._core._rates import in_digits
 from skfairfr.utils import _words
 from skfairfr.utils._errors import kind_of_value, refused
-from skfairfr.utils._validation import check_line, check_option, check_sequence
+from skfairfr.utils._validation import (
+    check_group,
+    check_line,
+    check_option,
+    check_sequence,
+)
 from skfairfr.utils._words import LONG_RATES, RATES, TOO_FEW, capital
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -33,8 +37,8 @@ GREY = "0.35"
 GREYS = ("black", "0.45", "0.65")
 # Axes -> number of systems drawn there, and of styles that their groups use.
 _DRAWN = WeakKeyDictionary()
-# What is written above axes -> its ends as shares of their width, and its row.
-_ABOVE = WeakKeyDictionary()
+# Label of what is written above axes.
+ABOVE = "_above"
 # More bands than this hide each other, and more entries hide the curves.
 MAX_BANDS = 3
 MAX_ENTRIES = 5
@@ -63,37 +67,37 @@ def figure_of(ax, name="ax"):
     return ax.figure
 
 
-def several_axes(given, n_axes, name, each):
-    """As many axes as there is something to draw on, as a tuple.
+def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
+    """Give a drawing the axes given or, for None, new ones of pyplot beside each other.
 
     Parameters
     ----------
-    given : matplotlib Axes, or sequence or array of them
+    drawn : display
+        Gets ``axes_`` and ``figure_``.
+    axes : matplotlib Axes, sequence or array of them, or None
     n_axes : int
-    name : str
-        Of the argument.
     each : str
         What every one of them is for, for the message: ``"rate"``.
+    figsize : tuple of two float
+        Width and height of a new figure in inches.
+    name : str, default="ax"
+        Of the argument.
+    **shared : dict
+        Keywords of ``plt.subplots``.
     """
-    axes = tuple(np.ravel(np.asarray(given, dtype=object)))
-    if len(axes) != n_axes:
-        problem = f"must hold {n_axes} axes, one for each {each}; got {len(axes)}."
-        remedy = f"Make them with plt.subplots(1, {n_axes})."
-        raise refused(name, given, problem, remedy)
-    for ax in axes:
-        figure_of(ax, name)
-    return axes
-
-
-def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
-    """Give a drawing the axes given or, for None, new ones of pyplot beside each other."""
     if axes is None:
         import matplotlib.pyplot as plt
 
         size = {"figsize": figsize, "layout": "constrained"}
         axes = plt.subplots(1, n_axes, **size, **shared)[1]
-    drawn.axes_ = several_axes(axes, n_axes, name, each)
-    drawn.figure_ = figure_of(drawn.axes_[0])
+    drawn.axes_ = tuple(np.ravel(np.asarray(axes, dtype=object)))
+    if len(drawn.axes_) != n_axes:
+        problem = (
+            f"must hold {n_axes} axes, one for each {each}; got {len(drawn.axes_)}."
+        )
+        remedy = f"Make them with plt.subplots(1, {n_axes})."
+        raise refused(name, axes, problem, remedy)
+    drawn.figure_, *_ = (figure_of(ax, name) for ax in drawn.axes_)
 
 
 def name_of(drawn, name):
@@ -148,19 +152,16 @@ def line_style(index):
     }
 
 
-def group_styles(groups):
-    """A style for each group; None, which stands for everyone, is black and plain."""
-    order = map(line_style, count())
-    return [OVERALL if group is None else next(order) for group in groups]
-
-
-def given_groups(groups):
-    """Groups to draw as a tuple, None among them standing for all."""
+def given_groups(groups, known):
+    """Groups to draw as a tuple, each None, which stands for all, or one of those known."""
     groups = check_sequence(groups, "groups", "labels")
     if not groups:
         raise refused(
             "groups", groups, "names none;", "give one at least, or None for all."
         )
+    for group in groups:
+        if group is not None:
+            check_group(group, known, "groups")
     return groups
 
 
@@ -428,8 +429,9 @@ def stands_above(ax, place, n_above=0):
     """Keywords of a legend above axes, and above what is written there."""
     from matplotlib.transforms import ScaledTranslation
 
-    lines = max([n_above, *(row + 1 for _, row in written_above(ax))])
-    up = ScaledTranslation(0, (4 + LINE * lines) / 72, ax.figure.dpi_scale_trans)
+    tops = [text.xyann[1] + LINE for text in written_above(ax)]
+    up = max([4 + LINE * n_above, *tops]) / 72
+    up = ScaledTranslation(0, up, ax.figure.dpi_scale_trans)
     where = {"bbox_transform": ax.transAxes + up, "bbox_to_anchor": (place, 1)}
     return where | {"borderaxespad": 0.0}
 
@@ -479,21 +481,17 @@ def mark(ax, places, names):
 
 def write_above(ax, text, place, ha="center", **options):
     """Write above axes at a place of the horizontal axis, over no other text there."""
-    at = ax.transAxes.inverted().transform(ax.transData.transform((place, 1)))[0]
-    width = 1.1 * LETTER * len(text) / size_of(ax)[0]
-    start = at - width * {"left": 0, "center": 0.5, "right": 1}[ha]
-    span, row, others = (start, start + width), 0, written_above(ax)
-    while any(r == row and s[0] < span[1] and span[0] < s[1] for s, r in others):
-        row += 1
     look = {"va": "bottom", "ha": ha, "fontsize": "small", **options}
-    where = {"xytext": (0, 3 + 11 * row), "textcoords": "offset points"}
-    where["xycoords"] = "data", "axes fraction"
-    _ABOVE[ax.annotate(text, (place, 1), **where, **look)] = span, row
+    look |= {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    others = [w.get_window_extent().padded(LETTER, 0) for w in written_above(ax)]
+    written = ax.annotate(text, (place, 1), (0, 3), **look, label=ABOVE)
+    while written.get_window_extent().count_overlaps(others):
+        written.xyann = 0, written.xyann[1] + LINE
 
 
 def written_above(ax):
-    """Ends and rows of what is written above axes."""
-    return [_ABOVE[text] for text in ax.texts if text in _ABOVE]
+    """Texts above axes."""
+    return [text for text in ax.texts if text.get_label() == ABOVE]
 
 
 def shade(ax, ends, label):
@@ -506,9 +504,19 @@ def shade(ax, ends, label):
 
 def write_cell(ax, image, value, place, text, size):
     """Write on a coloured cell so that a grey print is readable too."""
-    dark = np.isfinite(value) and np.dot(image.to_rgba(value)[:3], LUMINANCE) < 0.5
+    dark = value > 0 and np.dot(image.to_rgba(value)[:3], LUMINANCE) < 0.5
     look = {"color": "white" if dark else "black", "ha": "center", "va": "center"}
     return ax.text(*place, text, **look, fontsize=size)
+
+
+def add_colorbar(drawn, image, axes, write, label):
+    """Add the scale of colours of a log scale, with round ticks, and return it."""
+    bar = drawn.figure_.colorbar(image, ax=axes)
+    places = percent_places(image.get_clim())
+    bar.set_ticks(places, labels=list(map(write, places)))
+    bar.minorticks_off()
+    bar.set_label(plain_text(label))
+    return bar
 
 
 def scale_by_ratio(axis, values):

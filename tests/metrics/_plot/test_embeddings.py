@@ -102,9 +102,9 @@ def test_an_ecdf_is_the_share_of_identities_below(ax):
         assert y[1:] == pytest.approx(shares)
 
 
-def test_groups_of_identities_differ_in_line(ax):
+def test_groups_of_identities_differ_in_line():
     for kind in ("histogram", "ecdf"):
-        options = {"ax": ax, "kind": kind, "linewidth": 4}
+        options = {"ax": axes(), "kind": kind, "linewidth": 4}
         drawn = IdentityInertiaDisplay.from_inertias(FOUND, **options).artists_
         assert drawn[0].get_linestyle() != drawn[1].get_linestyle()
         assert {a.get_linewidth() for a in drawn} == {4}
@@ -114,7 +114,7 @@ def test_none_stands_for_all_identities(ax):
     with_all = IdentityInertiaDisplay.from_inertias(FOUND, groups=(None, "male"), ax=ax)
     assert_array_equal(with_all.inertia[0], FOUND.inertia)
     unlabelled = identity_inertia(FACES.X, FACES.y)
-    display = IdentityInertiaDisplay.from_inertias(unlabelled, ax=ax)
+    display = IdentityInertiaDisplay.from_inertias(unlabelled, ax=axes())
     assert display.groups == (None,)
     assert legend_texts(display.ax_)[-1] == f"everyone (n = {len(FOUND.inertia)})"
 
