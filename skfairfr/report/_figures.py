@@ -224,7 +224,7 @@ class _Drawn:
     def _mark(self, ax, places, above=False):
         """Mark the operating points, and make room for their names."""
         _style.mark(ax, places, self.names)
-        _style.add_legend(ax, min(len(self.places), 2), above=above)
+        _style.add_legend(ax, above=above)
 
 
 def _draw_rates(figure, display):

@@ -14,6 +14,8 @@ FAR_LABELS = {
     "worst_group": "FMR of the group where it is largest",
     "group": "FMR of the group itself",
 }
+# Larger than any disparity drawn.
+BEYOND = 1e9
 HOW_LABELS = {
     "max_min": "largest / smallest",
     "max_geomean": "largest / geometric mean",
@@ -358,27 +360,24 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         _style.draw_curves(self, self.far, shown, self.supported, styles, labels)
         for values, line in zip(drawn, self.lines_, strict=True):
             self._draw_infinite(np.isposinf(values), line.get_color())
-        # Unsupported levels are too uncertain to set the scale of uncertainties.
-        trusted = np.where(self.supported, drawn, np.nan)
-        by_all = quantity == "value" or not np.isfinite(trusted).any()
-        shown = [drawn if by_all else trusted]
+        shown = [drawn]
         if quantity == "value" and band is not None:
-            self._draw_bands(low, high)
+            # An infinite end reaches beyond any axes.
+            edges = low, np.minimum(high, BEYOND)
+            _style.draw_bands(ax, self.far, *edges, self.supported, self.lines_)
             shown += [np.where(self.supported, b, np.nan) for b in (low, high)]
         self._finish(quantity, np.concatenate([np.ravel(s) for s in shown]), earlier)
         return self
 
     def _styles(self, ax, name):
         """Colour and marker show the disparity, the line shows the rate."""
-        hows = list(dict.fromkeys(how for _, how in self.curves))
-        rates = list(dict.fromkeys(rate for rate, _ in self.curves))
-        by_how = len(hows) > 1
-        own, name = _style.styles_on(ax, hows if by_how else rates, name)
-        places = [(rates.index(rate), hows.index(how)) for rate, how in self.curves]
-        lines = [{"linestyle": _style.LINES[rate]} for rate, _ in places]
-        return [
-            own[p[by_how]] | line for p, line in zip(places, lines, strict=True)
-        ], name
+        rates, hows = zip(*self.curves, strict=True)
+        told = hows if len(set(hows)) > 1 else rates
+        own, name = _style.styles_on(ax, list(dict.fromkeys(told)), name)
+        by_key = dict(zip(dict.fromkeys(told), own, strict=True))
+        lines = dict(zip(dict.fromkeys(rates), _style.LINES, strict=False))
+        pairs = zip(told, rates, strict=True)
+        return [by_key[key] | {"linestyle": lines[rate]} for key, rate in pairs], name
 
     def _label(self, row, drawn, name):
         rate, how = self.curves[row]
@@ -395,13 +394,6 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
             solid = {"markerfacecolor": _style.GREY}
             _style.explain(self.ax_, _style.INFINITE, **style, **solid)
 
-    def _draw_bands(self, low, high):
-        # An infinite end reaches beyond any axes.
-        largest = np.max(self.value, initial=1.0, where=np.isfinite(self.value))
-        largest = np.max(high, initial=largest, where=np.isfinite(high))
-        high = np.where(np.isposinf(high), 10 * largest, high)
-        _style.draw_bands(self.ax_, self.far, low, high, self.supported, self.lines_)
-
     def _neutral(self):
         """Value of equal groups; None if it differs between the disparities."""
         names = {how.split()[0] for _, how in self.curves}
@@ -415,23 +407,19 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         if neutral is not None:
             values = np.append(values, neutral)
             ax.axhline(neutral, **_style.REFERENCE)
-        ylim, label = (0.0, 1.0), "Standard error / disparity\n(lower is more certain)"
-        if quantity == "value":
-            label = "Disparity of the groups"
-        if neutral == 1 and (values > 0).all():
-            ylim, label = _style.ends_of_ratios(values), f"{label}, log scale"
-            ax.set_yscale("log")
-        elif quantity == "value" and values.size:
-            room = 0.06 * (np.ptp(values) or 1.0)
-            ylim = values.min() - room, values.max() + room
-        elif quantity != "value" and (values > 0).any():
-            ylim = values[values > 0].min() / 1.3, values.max() * 1.3
-            ax.set_yscale("log")
+        label = "Disparity of the groups"
+        if quantity != "value":
+            label = "Standard error / disparity\n(lower is more certain)"
+        of_ratios = quantity != "value" or neutral == 1
+        log = of_ratios and values.size > 0 and values.min() > 0
         ax.set_xscale("log")
+        ylim = _style.ends_about(values, log)
         _style.set_limits(ax, earlier, (self.far.min(), self.far.max()), ylim)
-        _style.percent_ticks(ax.xaxis, sorted(ax.get_xlim()))
-        if ax.get_yscale() == "log":
+        _style.percent_ticks(ax.xaxis, ax.get_xlim())
+        if log:
+            ax.set_yscale("log")
             _style.ratio_ticks(ax.yaxis, ax.get_ylim())
+            label += ", log scale"
         self._shade_sampled()
         _style.finish(self, FAR_LABELS[self.operating_point], label, above=True)
 

@@ -375,16 +375,12 @@ class TradeOffDisplay:
             look |= {"color": _style.COLOURS[1], "markeredgecolor": "black"}
             look["label"] = f"{prefix}chosen{': ' * bool(text)}{text}"
             (self.chosen_,) = ax.plot(x[self.chosen], y[self.chosen], **look)
-        baseline = (np.nan, np.nan) if self.baseline is None else self.baseline
-        for axis, of, value in zip((ax.xaxis, ax.yaxis), (x, y), baseline, strict=True):
-            _style.scale_by_ratio(axis, np.append(of, value))
+        _style.scale_by_ratio(ax)
         return _style.finish(self, *self.labels, above=True)
 
     def _draw_front(self, x, y, color, label_prefix):
         """Draw the front: filled candidates and the staircase through them."""
         front = np.flatnonzero(self.front)
-        if front.size == 0:
-            return None
         order = front[np.lexsort((-y[front], x[front]))]
         steps = {"drawstyle": "steps-post", "marker": "o", "markersize": 6}
         steps = {"linewidth": 1.2, **steps, **color}
@@ -502,25 +498,14 @@ class MitigationsDisplay:
         _style.begin_on(self, axes, n_axes, "disparity", (11, 5), "axes")
         for ax, metric in zip(self.axes_, DISPARITIES, strict=True):
             self._draw(ax, metric)
-        # A method may be undefined in one panel and drawn in the other.
-        entries = [
-            zip(*ax.get_legend_handles_labels(), strict=True) for ax in self.axes_
-        ]
-        shown = {label: handle for of in entries for handle, label in of}
-        order = [*map(self._label, range(len(self.names))), NOTHING]
-        shown = {label: shown[label] for label in order if label in shown}
         look = {"loc": "outside right upper", "fontsize": "small", "numpoints": 1}
-        self.figure_.legend(shown.values(), shown, **look)
+        self.figure_.legend(*self.axes_[0].get_legend_handles_labels(), **look)
         return self
-
-    def _label(self, row):
-        """A method in the legend: numbered where markers repeat."""
-        label = _style.plain_text(self.names[row])
-        numbered = len(self.names) > len(_style.MARKERS)
-        return f"{row + 1}  {label}" if numbered else label
 
     def _draw(self, ax, metric):
         """Draw the arrows of one disparity, over the FRR."""
+        from matplotlib.patheffects import withStroke
+
         start = self.before["frr_at_far"], self.before[metric]
         ends = [self._ends(name) for name in ("frr_at_far", metric)]
         known = np.isfinite(np.array(ends)).all(axis=(0, 1))
@@ -528,35 +513,31 @@ class MitigationsDisplay:
             missing = ", ".join(str(self.names[row]) for row in np.flatnonzero(~known))
             title = textwrap.fill(f"undefined, not drawn: {missing}", 60)
             ax.set_title(title, fontsize="small")
-        for row in np.flatnonzero(known):
+        for row, name in enumerate(self.names):
             (x, *x_ends), (y, *y_ends) = (of[:, row] for of in ends)
             style = _style.line_style(row)
             color = {"color": style["color"]}
+            marker, size = ("*", 15) if name == self.winner else (style["marker"], 6)
+            look = {"linestyle": "", "marker": marker, "markersize": size, **color}
+            # Markers repeat after seven: each method has its number too.
+            label = f"{row + 1}  {_style.plain_text(name)}"
+            if not known[row]:
+                ax.plot([], [], **look, label=label)
+                continue
+            ax.plot(x, y, **look, label=label)
             arrow = {"arrowstyle": "->", **color, "alpha": 0.5}
             ax.annotate("", (x, y), start, arrowprops=arrow)
             ax.hlines(y, *x_ends, **color, linewidth=0.8, alpha=0.45)
             ax.vlines(x, *y_ends, **color, linewidth=0.8, alpha=0.45)
-            star = self.names[row] == self.winner
-            marker, size = ("*", 15) if star else (style["marker"], 6)
-            look = {"linestyle": "", "marker": marker, "markersize": size, **color}
-            ax.plot(x, y, **look, label=self._label(row))
-            if len(self.names) > len(_style.MARKERS):
-                self._number(ax, row + 1, (x, y))
+            halo = [withStroke(linewidth=2.5, foreground="white")]
+            look = {"fontsize": "small", "fontweight": "bold", "path_effects": halo}
+            where = {"xytext": (5, 4), "textcoords": "offset points"}
+            ax.annotate(str(row + 1), (x, y), **where, **look)
         ax.plot(*start, "s", color="black", markersize=8, label=NOTHING)
         ax.axhline(1, **_style.REFERENCE)
-        for axis, of in zip((ax.xaxis, ax.yaxis), ends, strict=True):
-            _style.scale_by_ratio(axis, of[:, known].ravel())
+        _style.scale_by_ratio(ax)
         ax.set(xlabel=f"FNMR at {_style.fmr(self.far)}", ylabel=LABELS[metric])
         _style.light_grid(ax)
-
-    def _number(self, ax, number, point):
-        """Write the number of a method beside its point: markers repeat after seven."""
-        from matplotlib.patheffects import withStroke
-
-        halo = [withStroke(linewidth=2.5, foreground="white")]
-        look = {"fontsize": "small", "fontweight": "bold", "path_effects": halo}
-        where = {"xytext": (5, 4), "textcoords": "offset points"}
-        ax.annotate(str(number), point, **where, **look)
 
     def _ends(self, metric):
         """Value, low and high of every method, (3, n_methods)."""

@@ -267,10 +267,16 @@ def ratio_ticks(axis, ends):
     set_ticks(axis, percent_places(ends), "{:g}".format)
 
 
-def ends_of_ratios(values):
-    """Ends of a log axis about positive ratios and 1, with room on both sides."""
-    room = max((max(values.max(), 1) / min(values.min(), 1)) ** 0.06, 1.04)
-    return min(values.min(), 1) / room, max(values.max(), 1) * room
+def ends_about(values, log):
+    """Ends of an axis about finite values, with room on both sides."""
+    if values.size == 0:
+        return 0.0, 1.0
+    low, high = values.min(), values.max()
+    if log:
+        room = max((high / low) ** 0.06, 1.04)
+        return low / room, high * room
+    room = 0.06 * (high - low or 1.0)
+    return low - room, high + room
 
 
 def group_labels(groups, values, name=None, missing=NO_PAIRS):
@@ -403,11 +409,11 @@ def write_once(ax, text, place, offset, **options):
         ax.annotate(text, place, offset, **look, **options)
 
 
-def add_legend(ax, n_above=0, above=False):
+def add_legend(ax, above=False):
     """Add a legend with long handles, which show line styles; conventions come last.
 
-    Where it would hide much of the axes it stands above them, and above ``n_above`` lines of
-    text there and those of :func:`mark`; with ``above`` it always does.
+    Where it would hide much of the axes it stands above them, and above what is written
+    there; with ``above`` it always does.
     """
     handles, labels = ax.get_legend_handles_labels()
     last = [label in CONVENTIONS or label.startswith(SHADED) for label in labels]
@@ -418,19 +424,18 @@ def add_legend(ax, n_above=0, above=False):
     style = {"handlelength": 3.4, "fontsize": "small", "framealpha": 0.85}
     hides = LINE * len(lines) > 0.45 * height or small > 0.7 * width
     if above or hides or len(labels) > MAX_ENTRIES:
-        style |= stands_above(ax, 0.5, n_above) | {"loc": "lower center"}
+        style |= stands_above(ax, 0.5) | {"loc": "lower center"}
         style["ncols"] = 2 if 2 * 0.8 * small < 1.3 * width else 1
         if style["ncols"] * small > 1.3 * width:
             style |= {"fontsize": "x-small", "handlelength": 2.2, "columnspacing": 1}
     ax.legend([handles[i] for i in order], [labels[i] for i in order], **style)
 
 
-def stands_above(ax, place, n_above=0):
+def stands_above(ax, place):
     """Keywords of a legend above axes, and above what is written there."""
     from matplotlib.transforms import ScaledTranslation
 
-    tops = [text.xyann[1] + LINE for text in written_above(ax)]
-    up = max([4 + LINE * n_above, *tops]) / 72
+    up = max([4, *(text.xyann[1] + LINE for text in written_above(ax))]) / 72
     up = ScaledTranslation(0, up, ax.figure.dpi_scale_trans)
     where = {"bbox_transform": ax.transAxes + up, "bbox_to_anchor": (place, 1)}
     return where | {"borderaxespad": 0.0}
@@ -519,21 +524,14 @@ def add_colorbar(drawn, image, axes, write, label):
     return bar
 
 
-def scale_by_ratio(axis, values):
-    """Use a log axis with plain numbers if values are positive and span a wide range.
-
-    Parameters
-    ----------
-    axis : matplotlib Axis
-    values : ndarray, shape (n_values,)
-    """
-    finite = values[np.isfinite(values)]
-    if finite.size == 0 or finite.min() <= 0 or finite.max() < SPAN * finite.min():
-        return
-    room = (finite.max() / finite.min()) ** 0.05
-    ends = finite.min() / room, finite.max() * room
-    axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": ends})
-    ratio_ticks(axis, ends)
+def scale_by_ratio(ax):
+    """Use log axes with plain numbers where what is drawn is positive and spans a lot."""
+    for axis in (ax.xaxis, ax.yaxis):
+        ends = axis.get_data_interval()
+        if 0 < SPAN * ends[0] <= ends[1]:
+            ends = ends_about(ends, log=True)
+            ax.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": ends})
+            ratio_ticks(axis, ends)
 
 
 def light_grid(ax):

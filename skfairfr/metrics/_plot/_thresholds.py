@@ -220,10 +220,8 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
             return
         # Of distances, the axis runs the other way.
         side = "left" if (rate == "far") != self.distance else "right"
-        n_near = max(self.threshold.size // 5, 1)
-        near = values[:, :n_near] if rate == "far" else values[:, -n_near:]
-        end = self.threshold[0 if rate == "far" else -1]
-        place = end, min(np.nanmax(near), 0.9)
+        end = 0 if rate == "far" else -1
+        place = self.threshold[end], min(np.nanmax(values[:, end]), 0.9)
         offset = (4 if side == "left" else -4, 7)
         _style.write_once(self.ax_, RATES[rate], place, offset, ha=side)
 
