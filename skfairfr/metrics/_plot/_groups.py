@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from skfairfr.metrics._plot import _from_roc, _style
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_option, check_sequence, plain, to_array
 
 RATES = ("far", "frr")
@@ -149,7 +150,12 @@ class GroupRatesDisplay(_from_roc.BothRates):
             row = groups.index(None)
             columns["far_low"][:, row] = columns["far_high"][:, row] = np.nan
         columns |= {"limits": limits, "name": name, "groups": groups}
-        columns["names"] = _names_of(**points, distance=distance)
+        if far is None:
+            nowhere = np.full(points["threshold"].shape, np.nan)
+            names = _style.point_names(points["threshold"], nowhere, distance)
+        else:
+            names = map(_style.fmr, points["far"])
+        columns["names"] = tuple(names)
         display = cls(**columns, confidence_level=roc.confidence_level)
         return display.plot(ax, **kwargs)
 
@@ -195,14 +201,12 @@ class GroupRatesDisplay(_from_roc.BothRates):
         """Limits by rate, (n_levels,) each."""
         given = {} if self.limits is None else self.limits
         if not isinstance(given, Mapping) or not set(given) <= set(RATES):
-            example = (
-                "a dict with the largest 'far', 'frr' or both, such as {'far': 1e-3}"
+            problem = (
+                f"must be a dict with the largest 'far', 'frr' or both; got {given!r}."
             )
-            raise ValueError(f"limits must be {example}; got {given!r}.")
-        shape = (len(self.names),)
-        return {
-            rate: np.broadcast_to(given[rate], shape).astype(float) for rate in given
-        }
+            raise refused("limits", given, problem, "Give {'far': 1e-3}, for example.")
+        spread = np.zeros(len(self.names))
+        return {rate: spread + given[rate] for rate in given}
 
     def _draw(self, ax, rate, limits, options):
         values, low, high, supported = (getattr(self, rate + f) for f in FIELDS)
@@ -232,6 +236,9 @@ class GroupRatesDisplay(_from_roc.BothRates):
                 look = {"color": style["color"], "linewidth": 1.8, "linestyle": dashes}
                 ax.hlines(y[known], *reach, **look, zorder=2)
             self._write_values(ax, found, y, ends)
+        # The first panel explains both.
+        if (~supported & (values >= 0)).any():
+            _style.explain(self.axes_[0], _style.TOO_FEW)
         self._draw_limits(ax, rate, limits)
         name_rows(ax, self.groups)
         ax.set_xlabel(_style.RATE_TITLES[rate])
@@ -272,13 +279,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
         parts = [_style.plain_text(part) for part in parts if part is not None]
         if len(self.axes_) > 1:
             self.figure_.suptitle(", ".join(parts), fontsize="medium")
-        # The first panel explains both.
         first = self.axes_[0]
-        doubtful = [
-            ~getattr(self, f"{r}_supported") & (getattr(self, r) >= 0) for r in RATES
-        ]
-        if np.any(doubtful):
-            _style.explain(first, _style.TOO_FEW)
         if len(first.get_legend_handles_labels()[1]) > 1:
             where = _style.stands_above(first, 0) | {"loc": "lower left", "ncols": 2}
             look = {"fontsize": "small", "frameon": False}
@@ -299,13 +300,6 @@ def name_rows(ax, groups):
 def panel_height(n_groups, n_levels):
     """Height in inches of a panel with a line of text for each point."""
     return 1.0 + n_groups * (0.12 + 0.32 * min(n_levels, 4))
-
-
-def _names_of(far, threshold, distance):
-    if far is not None:
-        return tuple(map(_style.fmr, far))
-    nowhere = np.full(threshold.shape, np.nan)
-    return tuple(_style.point_names(threshold, nowhere, distance))
 
 
 def offset(level, n_levels):
@@ -451,8 +445,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         display : GroupFARDisplay
             This one.
         """
-        name = _style.name_of(self, name)
-        ax, *_ = _style.begin(self, ax, name, matrix_size(self.groups))
+        ax, name, _ = _style.begin(self, ax, name, matrix_size(self.groups))
         low, high = ends_of_rates(np.append(self.far, self.level or np.nan))
         ends = {"norm": "log", "vmin": low, "vmax": min(high, 1.0)}
         shown = np.where(self.far > 0, self.far, np.nan)
@@ -464,29 +457,23 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         # The layout sets the size of the cells, into which the numbers must fit.
         self.figure_.draw_without_rendering()
         self.text_ = np.full(self.far.shape, None, dtype=object)
-        texts = map(_cell_text, self.far.flat, self.high.flat)
-        longest = max(map(len, texts), default=0)
-        for cell in np.ndindex(self.far.shape):
-            self._draw_cell(cell, longest)
+        texts = list(map(_cell_text, self.far.flat, self.high.flat))
+        size = 1.3 * self._cell_points() / max(4, *map(len, texts))
+        for cell, text in zip(np.ndindex(self.far.shape), texts, strict=True):
+            self._draw_cell(cell, text, np.clip(size, 3, 12))
         return self
 
-    def _draw_cell(self, cell, longest):
+    def _draw_cell(self, cell, text, size):
         from matplotlib.patches import Rectangle
 
         row, column = cell
         if self.n_impostor[cell] == 0:
             self.ax_.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **EMPTY))
             return
-        points = self._cell_points()
-        text = _cell_text(self.far[cell], self.high[cell])
-        size = np.clip(1.3 * points / max(4, longest), 3, 12)
         known = self.ax_, self.im_, self.far[cell], (column, row)
         self.text_[cell] = written = _style.write_cell(*known, text, size)
         if not self.supported[cell]:
-            look = DASHED | {
-                "edgecolor": written.get_color(),
-                "lw": np.clip(points / 25, 0.4, 1),
-            }
+            look = DASHED | {"edgecolor": written.get_color(), "linewidth": size / 12}
             place = column - 0.43, row - 0.43
             self.ax_.add_patch(Rectangle(place, 0.86, 0.86, **look))
 
@@ -511,14 +498,14 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     def _explain_cells(self):
         from matplotlib.patches import Patch
 
-        handles = []
-        if (~self.supported & (self.n_impostor > 0)).any():
-            handles.append(Patch(**DASHED, label=_style.TOO_FEW))
-        if (self.n_impostor == 0).any():
-            handles.append(Patch(**EMPTY, label=_style.NO_PAIRS))
-        if self.is_sampled:
-            empty = {"facecolor": "none", "edgecolor": "none"}
-            handles.append(Patch(**empty, label=_from_roc.SAMPLED))
+        empty, few = self.n_impostor == 0, ~self.supported & (self.n_impostor > 0)
+        looks = {
+            _style.TOO_FEW: (few.any(), DASHED),
+            _style.NO_PAIRS: (empty.any(), EMPTY),
+            _from_roc.SAMPLED: (self.is_sampled, {"fill": False, "linewidth": 0}),
+        }
+        known = [(label, look) for label, (is_shown, look) in looks.items() if is_shown]
+        handles = [Patch(**look, label=label) for label, look in known]
         if handles:
             where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 2}
             look = {"fontsize": "small", "frameon": False, "borderaxespad": 0.2}

@@ -1,7 +1,6 @@
 """Displays of what was tried: candidates of a search, and methods of a bench."""
 
 import textwrap
-from numbers import Real
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -575,8 +574,7 @@ def parameter_text(parameters):
     """Parameters of a candidate, without the steps of a pipeline before their names."""
     texts = []
     for name, value in parameters.items():
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        shown = f"{value:g}" if is_number else value
+        shown = f"{value:g}" if isinstance(value, float) else value
         texts.append(f"{name.split('__')[-1]}={shown}")
     return ", ".join(texts)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy.ndimage import binary_dilation
 
 from skfairfr._core._rates import in_digits
 from skfairfr.utils import _words
@@ -127,11 +128,8 @@ def begin(drawn, ax, name=None, figsize=None):
         Limits of axes on which something was drawn.
     """
     name = name_of(drawn, name)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=figsize, layout="constrained")[1]
-    drawn.ax_, drawn.figure_ = ax, figure_of(ax)
+    begin_on(drawn, ax, 1, "display", figsize)
+    ax = drawn.ax_ = drawn.axes_[0]
     return ax, name, (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
 
 
@@ -329,7 +327,8 @@ def draw_curves(drawn, x, rows, supported, styles, labels):
             drawn.unsupported_lines_.append(None)
             continue
         doubtful = style | {"markevery": thinned(~solid & defined, step)} | hollow
-        near = np.where(with_neighbours(~solid), y, np.nan)
+        # Of a doubtful segment, both ends.
+        near = np.where(binary_dilation(~solid), y, np.nan)
         drawn.unsupported_lines_ += ax.plot(x, near, **doubtful)
         explain(ax, TOO_FEW)
 
@@ -337,14 +336,6 @@ def draw_curves(drawn, x, rows, supported, styles, labels):
 def thinned(mask, step):
     """Indices of the points that get a marker: about one in ``step``."""
     return np.flatnonzero(mask)[::step].tolist()
-
-
-def with_neighbours(doubtful):
-    """Doubtful points and their neighbours: the ends of every doubtful segment."""
-    near = doubtful.copy()
-    near[1:] |= doubtful[:-1]
-    near[:-1] |= doubtful[1:]
-    return near
 
 
 def band_of(display, band):
@@ -388,7 +379,7 @@ def draw_band(ax, x, low, high, supported, color):
     known = np.isfinite(low) & np.isfinite(high)
     plain = {"color": color, "alpha": 0.2, "linewidth": 0}
     ax.fill_between(x, low, high, where=known & supported, **plain)
-    near = known & with_neighbours(~supported)
+    near = known & binary_dilation(~supported)
     if near.any():
         hatched = {"facecolor": "none", "edgecolor": color, "hatch": "////"}
         ax.fill_between(x, low, high, where=near, **hatched, alpha=0.35, linewidth=0)
@@ -447,15 +438,6 @@ def finish(drawn, xlabel, ylabel, above=False):
     light_grid(drawn.ax_)
     add_legend(drawn.ax_, above=above)
     return drawn
-
-
-def mark_thresholds(ax, drawn, name=None):
-    """Draw a line at each operating threshold, with the FAR level that set it above."""
-    marks = drawn.operating_thresholds, drawn.levels
-    names = point_names(*marks, drawn.distance)
-    if name is not None:
-        names = [plain_text(f"{name}, {text}") for text in names]
-    mark(ax, drawn.operating_thresholds, names)
 
 
 def point_names(thresholds, levels, distance=False):

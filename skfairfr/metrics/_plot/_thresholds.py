@@ -31,7 +31,11 @@ class AtThresholds(_from_roc.FromEstimatorMixin):
         score = "Distance" if self.distance else "Similarity"
         if self.distance:
             _style.as_distances(self.ax_)
-        _style.mark_thresholds(self.ax_, self, name)
+        marks = self.operating_thresholds, self.levels
+        names = _style.point_names(*marks, self.distance)
+        if name is not None:
+            names = [_style.plain_text(f"{name}, {text}") for text in names]
+        _style.mark(self.ax_, self.operating_thresholds, names)
         return _style.finish(self, f"{score}{xlabel}", ylabel)
 
 
@@ -364,38 +368,38 @@ class ScoreHistogramDisplay(AtThresholds):
         """
         ax, name, _ = _style.begin(self, ax, name)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
+        known = self.groups, self.impostor, name, "no impostor pairs"
+        labels = {"impostor": _style.group_labels(*known)}
+        labels["genuine"] = ["_nolegend_"] * len(styles)
         self.lines_ = []
         for kind in PAIR_KINDS:
             for row, style in enumerate(styles):
-                self._draw(kind, row, style, name)
+                self._draw(kind, row, style | {"label": labels[kind][row]})
         ax.set(xlim=(self.edges[0], self.edges[-1]), ylim=(0, 1.15 * self._top()))
         for kind in PAIR_KINDS:
             self._name_hump(kind)
         return self._finish(name, "", "Density of pairs within the group")
 
-    def _draw(self, kind, row, style, name):
+    def _draw(self, kind, row, style):
         density = getattr(self, kind)[row]
         steps = np.append(density, density[-1])
-        known = self.groups, self.impostor, name, "no impostor pairs"
-        labels = _style.group_labels(*known)
-        label = labels[row] if kind == "impostor" else "_nolegend_"
         if getattr(self, f"n_{kind}")[row] < FEW_PAIRS:
-            self.lines_.append(self._mark_bins(row, density, style, label))
+            self.lines_.append(self._mark_bins(row, density, style))
             return
         high = steps > 0.02 * np.nanmax(steps, initial=0.0)
         markers = {"markevery": _style.thinned(high, max(1, density.size // 12))}
-        look = {**markers, **style, "drawstyle": "steps-post", "label": label}
+        look = {**markers, **style, "drawstyle": "steps-post"}
         (line,) = self.ax_.plot(self.edges, steps, **look)
         if kind == "impostor":
             filled = {"step": "post", "color": line.get_color(), "alpha": 0.15}
             self.ax_.fill_between(self.edges, steps, **filled)
         self.lines_.append(line)
 
-    def _mark_bins(self, row, density, style, label):
+    def _mark_bins(self, row, density, style):
         """Draw hollow marks near the bottom, a row for each group, in bins with pairs."""
         held = density > 0
         middles = (self.edges[:-1] + self.edges[1:]) / 2
-        hollow = {**style, "linestyle": "", "markerfacecolor": "white", "label": label}
+        hollow = {**style, "linestyle": "", "markerfacecolor": "white"}
         if held.any():
             _style.explain(self.ax_, _style.FEW, linestyle="")
         height = np.full(held.sum(), 0.03 + 0.035 * row)
