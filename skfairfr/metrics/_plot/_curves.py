@@ -353,11 +353,9 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         low, high = _style.band_of(self, band)
         drawn = getattr(self, quantity)
         ax, name, earlier = _style.begin(self, ax, name)
-        styles, name = self._styles(ax, name)
-        styles = [{**style, **kwargs} for style in styles]
+        styles, name = self._styles(ax, name, kwargs)
         labels = [self._label(row, values, name) for row, values in enumerate(drawn)]
-        shown = np.where(np.isfinite(drawn), drawn, np.nan)
-        _style.draw_curves(self, self.far, shown, self.supported, styles, labels)
+        _style.draw_curves(self, self.far, drawn, self.supported, styles, labels)
         for values, line in zip(drawn, self.lines_, strict=True):
             self._draw_infinite(np.isposinf(values), line.get_color())
         shown = [drawn]
@@ -366,10 +364,10 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
             edges = low, np.minimum(high, BEYOND)
             _style.draw_bands(ax, self.far, *edges, self.supported, self.lines_)
             shown += [np.where(self.supported, b, np.nan) for b in (low, high)]
-        self._finish(quantity, np.concatenate([np.ravel(s) for s in shown]), earlier)
-        return self
+        shown = np.concatenate([np.ravel(values) for values in shown])
+        return self._finish(quantity, shown, earlier)
 
-    def _styles(self, ax, name):
+    def _styles(self, ax, name, options):
         """Colour and marker show the disparity, the line shows the rate."""
         rates, hows = zip(*self.curves, strict=True)
         told = hows if len(set(hows)) > 1 else rates
@@ -377,7 +375,8 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         by_key = dict(zip(dict.fromkeys(told), own, strict=True))
         lines = dict(zip(dict.fromkeys(rates), _style.LINES, strict=False))
         pairs = zip(told, rates, strict=True)
-        return [by_key[key] | {"linestyle": lines[rate]} for key, rate in pairs], name
+        looks = [{**by_key[k], "linestyle": lines[r], **options} for k, r in pairs]
+        return looks, name
 
     def _label(self, row, drawn, name):
         rate, how = self.curves[row]
@@ -387,7 +386,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
 
     def _draw_infinite(self, infinite, color):
         if infinite.any():
-            style = {"linestyle": "", "marker": _style.INFINITY, "markersize": 9}
+            style = {"linestyle": "", "marker": r"$\infty$", "markersize": 9}
             edge = {"transform": self.ax_.get_xaxis_transform(), "clip_on": False}
             ones = np.ones(infinite.sum())
             self.ax_.plot(self.far[infinite], ones, **style, **edge, color=color)
@@ -421,7 +420,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
             _style.ratio_ticks(ax.yaxis, ax.get_ylim())
             label += ", log scale"
         self._shade_sampled()
-        _style.finish(self, FAR_LABELS[self.operating_point], label, above=True)
+        return _style.finish(self, FAR_LABELS[self.operating_point], label, above=True)
 
 
 def _set_axes(ax, scale, xlim, lowest, earlier):

@@ -192,8 +192,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         _validation.check_option(kind, "kind", ("histogram", "ecdf"))
         bins = _validation.check_count(bins, "bins", 1, _style.MOST_BINS)
         ax, name, _ = _style.begin(self, ax, name)
-        ends = [(part.min(), part.max()) for part in self.inertia]
-        limits = min(low for low, _ in ends), max(high for _, high in ends)
+        edges = np.histogram_bin_edges(np.concatenate(self.inertia), bins)
         self.artists_ = []
         styles, name = _style.styles_on(ax, self.groups, name)
         labels = _style.group_labels(self.groups, self.inertia, name)
@@ -205,7 +204,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
                 continue
             look = {"histtype": "stepfilled", "edgecolor": style.pop("color")}
             look |= {"facecolor": (look["edgecolor"], 0.15), "density": True}
-            *_, (outline,) = ax.hist(part, bins, range=limits, **look, **style)
+            *_, (outline,) = ax.hist(part, edges, **look, **style)
             self.artists_.append(outline)
         share = "Density" if kind == "histogram" else "Share"
         xlabel = "Inertia of the identity (lower: images more alike)"

@@ -18,7 +18,7 @@ FURTHEST = 100
 LEAST_HEIGHT = 11
 LIMIT_COLOUR = "#B00020"
 EMPTY = {"facecolor": "white", "edgecolor": "0.6", "hatch": "////", "linewidth": 0}
-DASHED = {"fill": False, "linestyle": (0, (3, 2))}
+DASHED = {"fill": False, "linestyle": (0, (3, 2)), "linewidth": 0.8}
 MATRIX_FIELDS = ("groups", "far", "low", "high", "n_impostor", "supported")
 
 
@@ -193,25 +193,24 @@ class GroupRatesDisplay(_from_roc.BothRates):
         _style.begin_on(self, ax, len(rates), "rate", size, sharey=True)
         self.points_, self.limits_ = {}, {}
         for axes, rate in zip(self.axes_, rates, strict=True):
-            self._draw(axes, rate, limits.get(rate), kwargs)
+            self._draw(axes, rate, limits[rate], kwargs)
         self._entitle(name)
         return self
 
     def _limits_of_levels(self):
-        """Limits by rate, (n_levels,) each."""
+        """Limits by rate, (n_levels,) each, nan where there is none."""
         given = {} if self.limits is None else self.limits
         if not isinstance(given, Mapping) or not set(given) <= set(RATES):
             problem = (
                 f"must be a dict with the largest 'far', 'frr' or both; got {given!r}."
             )
             raise refused("limits", given, problem, "Give {'far': 1e-3}, for example.")
-        spread = np.zeros(len(self.names))
-        return {rate: spread + given[rate] for rate in given}
+        shape = (len(self.names),)
+        return {rate: np.full(shape, given.get(rate, np.nan), float) for rate in RATES}
 
     def _draw(self, ax, rate, limits, options):
         values, low, high, supported = (getattr(self, rate + f) for f in FIELDS)
-        levels = [] if limits is None else [v for v in limits if v == v]
-        ends = ends_of_rates(np.append(values, levels), np.append(low, high))
+        ends = ends_of_rates(np.append(values, limits), np.append(low, high))
         ax.set(xscale="log", xlim=ends)
         _style.percent_ticks(ax.xaxis, ends)
         n_levels, n_groups = values.shape
@@ -259,12 +258,10 @@ class GroupRatesDisplay(_from_roc.BothRates):
             ax.annotate(text, (place, row), **where, **look)
 
     def _draw_limits(self, ax, rate, limits):
-        if limits is None:
-            return
-        several = len({v for v in limits if v == v}) > 1
-        for limit in dict.fromkeys(v for v in limits.tolist() if v == v):
-            levels = np.flatnonzero(limits == limit)
-            colour = _style.COLOURS[levels[0]] if several else LIMIT_COLOUR
+        known = np.unique(limits[~np.isnan(limits)])
+        for limit in known:
+            level = np.flatnonzero(limits == limit)[0]
+            colour = _style.COLOURS[level] if known.size > 1 else LIMIT_COLOUR
             line = ax.axvline(limit, color=colour, linestyle=(0, (5, 2)), linewidth=1.5)
             self.limits_[rate].append(line)
             side = "left" if limit**2 < np.prod(ax.get_xlim()) else "right"
@@ -473,7 +470,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         known = self.ax_, self.im_, self.far[cell], (column, row)
         self.text_[cell] = written = _style.write_cell(*known, text, size)
         if not self.supported[cell]:
-            look = DASHED | {"edgecolor": written.get_color(), "linewidth": size / 12}
+            look = DASHED | {"edgecolor": written.get_color()}
             place = column - 0.43, row - 0.43
             self.ax_.add_patch(Rectangle(place, 0.86, 0.86, **look))
 
@@ -499,13 +496,12 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         from matplotlib.patches import Patch
 
         empty, few = self.n_impostor == 0, ~self.supported & (self.n_impostor > 0)
-        looks = {
-            _style.TOO_FEW: (few.any(), DASHED),
-            _style.NO_PAIRS: (empty.any(), EMPTY),
-            _from_roc.SAMPLED: (self.is_sampled, {"fill": False, "linewidth": 0}),
-        }
-        known = [(label, look) for label, (is_shown, look) in looks.items() if is_shown]
-        handles = [Patch(**look, label=label) for label, look in known]
+        looks = (
+            (_style.TOO_FEW, few.any(), DASHED),
+            (_style.NO_PAIRS, empty.any(), EMPTY),
+            (_from_roc.SAMPLED, self.is_sampled, {"fill": False, "linewidth": 0}),
+        )
+        handles = [Patch(**look, label=label) for label, known, look in looks if known]
         if handles:
             where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 2}
             look = {"fontsize": "small", "frameon": False, "borderaxespad": 0.2}

@@ -362,7 +362,13 @@ class TradeOffDisplay:
         missing = f" ({(~defined).sum()} without a value)" * (not defined.all())
         light = {"linestyle": "", "marker": "o", "markersize": 5, "alpha": 0.4, **color}
         (self.points_,) = ax.plot(x, y, **light, label=f"{prefix}candidates{missing}")
-        self.front_ = self._draw_front(x, y, color, prefix)
+        # The front is a staircase from the left.
+        front = np.flatnonzero(self.front)
+        front = front[np.lexsort((-y[front], x[front]))]
+        steps = {"drawstyle": "steps-post", "marker": "o", "markersize": 6}
+        steps = {"linewidth": 1.2, **steps, **color}
+        steps["label"] = f"{prefix}no candidate better in both"
+        (self.front_,) = ax.plot(x[front], y[front], **steps)
         self.baseline_ = self.chosen_ = None
         if self.baseline is not None:
             look = {"linestyle": "", "marker": "s", "color": "black", "markersize": 8}
@@ -376,15 +382,6 @@ class TradeOffDisplay:
             (self.chosen_,) = ax.plot(x[self.chosen], y[self.chosen], **look)
         _style.scale_by_ratio(ax)
         return _style.finish(self, *self.labels, above=True)
-
-    def _draw_front(self, x, y, color, label_prefix):
-        """Draw the front: filled candidates and the staircase through them."""
-        front = np.flatnonzero(self.front)
-        order = front[np.lexsort((-y[front], x[front]))]
-        steps = {"drawstyle": "steps-post", "marker": "o", "markersize": 6}
-        steps = {"linewidth": 1.2, **steps, **color}
-        label = f"{label_prefix}no candidate better in both"
-        return self.ax_.plot(x[order], y[order], **steps, label=label)[0]
 
 
 @_style.display
@@ -493,8 +490,7 @@ class MitigationsDisplay:
         ValueError
             If there are not two axes.
         """
-        n_axes = len(DISPARITIES)
-        _style.begin_on(self, axes, n_axes, "disparity", (11, 5), "axes")
+        _style.begin_on(self, axes, 2, "disparity", (11, 5), "axes")
         for ax, metric in zip(self.axes_, DISPARITIES, strict=True):
             self._draw(ax, metric)
         look = {"loc": "outside right upper", "fontsize": "small", "numpoints": 1}

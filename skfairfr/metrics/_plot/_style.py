@@ -53,8 +53,6 @@ LETTER, HANDLE, LINE = 4.4, 44.0, 12.0
 TICK = {"x": 38.0, "y": 16.0}
 # Weights of red, green and blue in what a grey print shows.
 LUMINANCE = (0.299, 0.587, 0.114)
-# At infinity on an axis.
-INFINITY = r"$\infty$"
 REFERENCE = {"color": GREY, "linewidth": 1, "linestyle": (0, (1, 1.5))}
 
 display = dataclass(kw_only=True, eq=False, repr=False)

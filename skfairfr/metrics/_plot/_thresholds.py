@@ -31,11 +31,11 @@ class AtThresholds(_from_roc.FromEstimatorMixin):
         score = "Distance" if self.distance else "Similarity"
         if self.distance:
             _style.as_distances(self.ax_)
-        marks = self.operating_thresholds, self.levels
-        names = _style.point_names(*marks, self.distance)
+        marked = self.operating_thresholds
+        names = _style.point_names(marked, self.levels, self.distance)
         if name is not None:
             names = [_style.plain_text(f"{name}, {text}") for text in names]
-        _style.mark(self.ax_, self.operating_thresholds, names)
+        _style.mark(self.ax_, marked, names)
         return _style.finish(self, f"{score}{xlabel}", ylabel)
 
 
@@ -154,10 +154,9 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         """
         groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
         marked, levels = _from_roc.operating_points(roc, far, operating_thresholds)
-        grid = threshold
         if threshold is None:
-            grid = _from_roc.default_thresholds(roc, marked)
-        grid = np.sort(check_threshold(grid), axis=None)
+            threshold = _from_roc.default_thresholds(roc, marked)
+        grid = np.sort(check_threshold(threshold), axis=None)
         columns, sampled = _from_roc.both_rates(roc, groups, threshold=grid)
         if sampled.any():
             columns["sampled_to"] = float(grid[sampled].max())
@@ -369,13 +368,13 @@ class ScoreHistogramDisplay(AtThresholds):
         ax, name, _ = _style.begin(self, ax, name)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
         known = self.groups, self.impostor, name, "no impostor pairs"
-        labels = {"impostor": _style.group_labels(*known)}
-        labels["genuine"] = ["_nolegend_"] * len(styles)
         self.lines_ = []
         for kind in PAIR_KINDS:
-            for row, style in enumerate(styles):
-                self._draw(kind, row, style | {"label": labels[kind][row]})
-        ax.set(xlim=(self.edges[0], self.edges[-1]), ylim=(0, 1.15 * self._top()))
+            for row, label in enumerate(_style.group_labels(*known)):
+                label = label if kind == "impostor" else "_nolegend_"
+                self._draw(kind, row, styles[row] | {"label": label})
+        top = max(np.nanmax(self._enough(k), initial=0.0) for k in PAIR_KINDS) or 1.0
+        ax.set(xlim=(self.edges[0], self.edges[-1]), ylim=(0, 1.15 * top))
         for kind in PAIR_KINDS:
             self._name_hump(kind)
         return self._finish(name, "", "Density of pairs within the group")
@@ -410,10 +409,6 @@ class ScoreHistogramDisplay(AtThresholds):
         """Densities of the groups with enough pairs, or of all if none has enough."""
         densities, enough = getattr(self, kind), getattr(self, f"n_{kind}") >= FEW_PAIRS
         return densities[enough] if enough.any() else densities
-
-    def _top(self):
-        tops = [np.nanmax(self._enough(kind), initial=0.0) for kind in PAIR_KINDS]
-        return max(tops) or 1.0
 
     def _name_hump(self, kind):
         densities = self._enough(kind)
