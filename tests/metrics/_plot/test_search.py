@@ -48,25 +48,12 @@ def test_the_level_comes_from_the_name_or_the_scorer():
     assert _search.level_of(object(), "bfar") is None
 
 
-def test_labels():
-    label = _search.metric_label
-    assert label("frr_at_far@1e-2", 0.01) == "FNMR at FMR 1 %"
-    assert label("bfar", 0.001) == "BFAR (largest / smallest FMR) at FMR 0.1 %"
-    assert label("bfrr", None) == "BFRR (largest / smallest FNMR)"
-    assert label("mine", 0.001) == "mine"
-
-
 def test_parameters_are_found_with_and_without_their_step():
     for name in ("kappa0", "towards__kappa0"):
         assert _search.find_parameter(search(True), name) == "towards__kappa0"
     assert _search.find_parameter(search(), "kappa0") == "kappa0"
     with pytest.raises(ValueError, match="'kappa0', 'kappa1'"):
         _search.find_parameter(search(), "towards__kappa0")
-
-
-def test_parameters_as_text():
-    parameters = {"step__kappa0": 20.0, "head": "mlp", "warm": True, "n": np.int64(3)}
-    assert _search.parameter_text(parameters) == "kappa0=20, head=mlp, warm=True, n=3"
 
 
 METRICS = ["far_log_ratio@2e-2", "far_log_ratio@1e-2"]
@@ -161,11 +148,6 @@ def test_numbers_can_be_read_on_every_colour():
     assert colors == ["white", "black", "white"]
 
 
-def test_numbers_have_two_digits():
-    texts = {0.126: "0.13", 0.999: "1.0", 1.55: "1.6", 9.96: "10", 33.3: "33"}
-    assert {r: _search.ratio_text(r) for r in texts} == texts
-
-
 def test_infinite_and_missing_cells_differ():
     display = cells([[np.inf, 2.0, np.nan, 0.0]])
     assert texts(display) == [["\N{INFINITY}", "2.0", None, "0.00"]]
@@ -183,17 +165,6 @@ def test_a_line_runs_between_above_and_below_one():
     ):
         collections = cells(ratio).axes_[0].collections
         assert sum(len(c.get_segments()) for c in collections) == n_edges
-
-
-def test_ticks_are_powers():
-    for limit, names in (
-        (1.15, "1/1.1 1 1.1"),
-        (6, "1/4 1/2 1 2 4"),
-        (40, "1/27 1/9 1/3 1 3 9 27"),
-    ):
-        logs, found = _search.scale_ticks(np.log(limit))
-        assert found == names.split()
-        assert logs == pytest.approx(-np.array(logs[::-1]))
 
 
 def test_the_chosen_cell_has_a_frame():
