@@ -160,13 +160,6 @@ def test_few_of_many_names_are_listed():
     assert "no 'x'" in said and said.endswith("add what is missing to the file.")
 
 
-@pytest.mark.parametrize(("word", "kind"), [("nan", str), (" ", object), ("<NA>", str)])
-def test_words_for_unknown_are_told(word, kind):
-    labels = np.array(["f", word, "m", word], dtype=kind)
-    with pytest.warns(UserWarning, match=f"'x.csv': 'age' holds '{word}' in 2 rows"):
-        _files.warn_of_words(labels, "age", "x.csv")
-
-
 # ---- parquet -------------------------------------------------------------------------
 
 
