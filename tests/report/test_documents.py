@@ -350,6 +350,7 @@ def test_figures_hold_labels_as_text():
 
 
 @pytest.mark.usefixtures("real_figures")
+@pytest.mark.slow
 def test_many_groups_become_small_multiples():
     X, y, _ = synthetic(80)
     found = audit(X, y, np.array([f"g{i % 9}" for i in y]), far=0.05, n_resamples=40)
@@ -560,6 +561,7 @@ def test_every_system_has_the_numbers_of_its_own_audit():
 
 
 @pytest.mark.usefixtures("real_figures")
+@pytest.mark.slow
 def test_long_names_stay_inside_the_figures():
     """Legends of the browser's text: its letters are about .6 of their size wide."""
     names = [f"{'_' * 12} encoder of the year {year}" for year in (2024, 2025, 2026)]
