@@ -11,12 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core import _bootstrap
-from skfairfr._core._bootstrap import (
-    OPERATING_POINTS,
-    Query,
-    point_rates,
-    rate_table,
-)
+from skfairfr._core._bootstrap import OPERATING_POINTS, Query, point_rates, rate_table
 from skfairfr._core._intervals import support_of
 from skfairfr._core._rates import DISPARITIES, DisparityMeasure, count_at_least, exceeds
 from skfairfr.metrics._roc import _estimates, _evidence

@@ -254,7 +254,10 @@ def _compared(systems, row, rates, confidence_level, at_levels):
     difference = rates[0] - rates[1]
     if np.isnan(difference):
         return (np.nan,) * 5
-    if at_levels and systems[0].sets_its_threshold(row):
+    first = systems[0]
+    setter = first.evidence.asked[row].setters[first.place]
+    sets_it = first.rate == "far" and setter == first.evidence.scopes[first.place]
+    if at_levels and sets_it:
         # Of a rate that is set nothing is left to test.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = rates[0] / rates[1]
@@ -277,13 +280,6 @@ class _System:
     place: int
     rate: str
     known: dict
-
-    def sets_its_threshold(self, row):
-        """Whether this rate sets its own threshold at a level."""
-        scope = self.evidence.scopes[self.place]
-        return (
-            self.rate == "far" and self.evidence.asked[row].setters[self.place] == scope
-        )
 
     def clumps(self, row):
         """What every two people add to the logarithm of the rate, sparse (1, n_people**2)."""
