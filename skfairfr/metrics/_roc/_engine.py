@@ -210,14 +210,12 @@ class Engine:
                 row = query.scopes.index(scope)
                 at = point.thresholds[row]
                 if part.rate == "frr":
-                    columns.append(self.pairs.genuine.rejected(scope, at))
+                    n = self.pairs.genuine.rejected(scope, at)
                 elif scope in query.sampled:
                     n = np.rint(point.far[row] * self.pairs.count(scope))
-                    columns.append(n.astype(np.int64))
                 else:
-                    columns.append(
-                        count_at_least(self.pairs.impostors(scope).scores, at)
-                    )
+                    n = count_at_least(self.pairs.impostors(scope).scores, at)
+                columns.append(n.astype(np.int64))
             errors.append(columns)
         return np.concatenate(found), np.concatenate(errors, axis=1)
 
