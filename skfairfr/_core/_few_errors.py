@@ -103,11 +103,6 @@ class ErrorSums(NamedTuple):
         return _over(total, deviations + _over(total, self.people, 0.0), 0.0)
 
     @property
-    def between(self):
-        """Share of the variance that people add to all clumps they are in."""
-        return np.clip(1 - _over(self.own, self._variance, 1.0), 0.0, 1.0)
-
-    @property
     def _right(self):
         """Share of the pairs that are no errors."""
         return 1 - self.errors / np.where(self.pairs > 0, self.pairs, 1.0)
@@ -423,7 +418,9 @@ def _upper_bound(sums, tail, added, exponents):
 def _exponent(sums, skewness, least, largest):
     """The power of the odds on which scale a rate is not skewed; never 0."""
     share, skewness = sums._right, SKEWNESS_FACTOR * skewness
-    power = (1 - sums.between / 2) * (2 * share - 1) - 2 / 3 * share * skewness
+    # Share of the variance that people add to all clumps they are in.
+    between = np.clip(1 - _over(sums.own, sums._variance, 1.0), 0.0, 1.0)
+    power = (1 - between / 2) * (2 * share - 1) - 2 / 3 * share * skewness
     power = np.clip(power, least, largest)
     return np.where(np.abs(power) < TINY, TINY, power)
 

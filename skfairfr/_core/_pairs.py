@@ -41,13 +41,6 @@ def usual_far_max(n_images):
     return min(1e-2, HELD_PAIRS / n_images**2)
 
 
-def always_held(pairs, scope):
-    """FAR of a scope up to which its pairs are held, whatever an audit is asked about."""
-    if pairs.count(None) <= WHOLE or pairs.count(scope) <= WHOLE_GROUP:
-        return 1.0
-    return usual_far_max(pairs.images.identity.size)
-
-
 class LastAnswers(dict):
     """What the last questions computed, by what they asked."""
 

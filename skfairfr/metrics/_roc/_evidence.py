@@ -382,6 +382,8 @@ class ComparedGroups:
         Number of different hypotheses.
     tests : Contrasts
         Of each group against the geometric mean of the others.
+    p_value : float
+        Of the hypothesis that all groups have the same rate; nan without two groups.
     """
 
     def __init__(self, evidence, level):
@@ -390,13 +392,9 @@ class ComparedGroups:
         self.weights = against_others(self.sums)
         self.n_tests = number_of_tests(self.weights)
         self.tests = self.contrasts(self.weights)
-
-    @property
-    def p_value(self):
-        """Of the hypothesis that all groups have the same rate; nan without two groups."""
-        if not self.n_tests:
-            return np.nan
-        return float(np.minimum(self.n_tests * self.tests.p_value.min(), 1.0))
+        self.p_value = np.nan
+        if self.n_tests:
+            self.p_value = float(min(self.n_tests * self.tests.p_value.min(), 1.0))
 
     def contrasts(self, weights):
         """Contrasts of the logarithms of the rates, (n_contrasts, n_groups)."""
