@@ -14,7 +14,7 @@ from skfairfr._compat import Interval, validate_params
 from skfairfr._core._few_errors import holm
 from skfairfr._core._rates import on_its_side
 from skfairfr.comparators._base import check_no_zero_row
-from skfairfr.metrics._roc._folds import PooledRatio, cells_of, compare, pool
+from skfairfr.metrics._folds import PooledRatio, cells_of, compare, pool
 from skfairfr.model_selection._bench_fits import (
     METRICS,
     People,

@@ -22,7 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progress
-from skfairfr.metrics._roc._folds import (
+from skfairfr.metrics._folds import (
     FoldErrors,
     PooledErrors,
     cells_of,

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from skfairfr import BestTradeOff, IdentityKFold, face_labels
 from skfairfr._core._few_errors import holm
 from skfairfr.comparators import CohortNormalizer
-from skfairfr.metrics._roc._folds import Cell
+from skfairfr.metrics._folds import Cell
 from skfairfr.model_selection import (
     GroupChange,
     MetricChange,

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from skfairfr import IdentityKFold, face_labels
-from skfairfr.metrics._roc._folds import cells_of, compare, count_errors, pool
+from skfairfr.metrics._folds import cells_of, compare, count_errors, pool
 from skfairfr.model_selection._bench_fits import METRICS, rows_of
 from tests.model_selection.toy_methods import crowd
 

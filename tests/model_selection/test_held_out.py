@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr.metrics._roc._folds import Cell, cells_of, count_errors
+from skfairfr.metrics._folds import Cell, cells_of, count_errors
 from skfairfr.model_selection._bench_fits import METRICS, rows_of
 from skfairfr.model_selection._mitigations import embed
 from tests.model_selection.toy_methods import Shifted, crowd

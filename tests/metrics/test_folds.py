@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import gmean
 from scipy.stats import t as student
 
-from skfairfr.metrics._roc._folds import FoldErrors, PooledErrors, compare, pool
+from skfairfr.metrics._folds import FoldErrors, PooledErrors, compare, pool
 
 N_PEOPLE = 9
 # Two cells of the FAR, each of which sets its own threshold or that of another, and one FRR.
