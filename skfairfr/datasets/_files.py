@@ -22,7 +22,7 @@ import numpy as np
 
 from skfairfr._core import _parallel
 from skfairfr.utils._errors import ArgumentError, refused
-from skfairfr.utils._labels import to_columns
+from skfairfr.utils._labels import to_column
 from skfairfr.utils._validation import check_texts, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
@@ -511,7 +511,7 @@ def _read_parquet(path, argument):
         columns = {
             name: str(kind)
             if pyarrow.types.is_nested(kind)
-            else to_columns(table.column(name), name)[0]
+            else to_column(table.column(name), name)
             for name, kind in zip(schema.names, schema.types, strict=True)
         }
     except ArgumentError:

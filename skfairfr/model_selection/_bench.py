@@ -522,6 +522,7 @@ def _read_people(X, y, sensitive_features, others):
         raise refused("sensitive_features", sensitive_features, problem, remedy)
     (name,) = labels
     named = {name if isinstance(name, str) else "group": labels[name]}
+    others = {} if others is None else others
     for name, found in encode_attributes(others, "others", len(X)).items():
         text = name if isinstance(name, str) else f"attribute {name}"
         if text in named:

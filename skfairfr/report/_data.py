@@ -1058,7 +1058,7 @@ def _check_images(data, argument, named):
             check_length(to_column(labels, name), n_images, name, "X")
     for key, labels in data.columns.items():
         name = f"{argument}[{key!r}]" if named else argument
-        for column in to_columns(labels, name):
+        for column in to_columns(labels, name).values():
             check_length(column, n_images, name, "X")
 
 
