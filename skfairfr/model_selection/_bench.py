@@ -38,7 +38,7 @@ from skfairfr.utils._document import write_text
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._labels import encode_attributes, label_images
-from skfairfr.utils._validation import check_rows, count_images
+from skfairfr.utils._validation import check_rows
 from skfairfr.utils._words import in_iso, plain_form
 
 SCHEMA_VERSION = 2
@@ -507,7 +507,6 @@ def compare_mitigations(
 
 def _read_people(X, y, sensitive_features, others):
     """People from the caller's arguments; the attribute that is mitigated is first."""
-    count_images(X)
     X = check_rows(X, dtype=(np.float32, np.float64))
     check_no_zero_row(X)
     identity, labels, domain = label_images(

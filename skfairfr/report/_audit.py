@@ -49,7 +49,7 @@ from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._validation import check_container, check_seed
+from skfairfr.utils._validation import check_count
 from skfairfr.utils._words import percent, printable
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -119,7 +119,6 @@ def audit(
     >>> finding.rate, finding.group, finding.verdict
     ('far', 'female', 'worse')
     """
-    check_container(sensitive_features, "sensitive_features")
     columns, named = columns_of(sensitive_features, attribute)
     data = EmbeddingData(X, y, columns, domain, similarity=similarity)
     check_data(data, "sensitive_features", named=named)
@@ -301,7 +300,7 @@ def audit_data(
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
     groups = checked_groups(data, chosen)
-    check_seed(random_state)
+    check_count(random_state, "random_state", 0, 2**32 - 1)
     far_max = choose_far_max(data.people().size, points.far)
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [INDEPENDENT] if data.independent else []

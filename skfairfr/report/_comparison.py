@@ -43,7 +43,7 @@ from skfairfr.report._records import (
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
-from skfairfr.utils._validation import check_seed
+from skfairfr.utils._validation import check_count
 from skfairfr.utils._words import TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
@@ -155,7 +155,7 @@ def compare_systems(
     groups = checked_groups(common[0], chosen)
     asked = average, impostors, *plain((n_resamples, confidence_level))
     options = AuditOptions(*asked, n_jobs, random_state)
-    check_seed(random_state)
+    check_count(random_state, "random_state", 0, 2**32 - 1)
     far_max = choose_far_max(common[0].people().size, points.far)
     points = replace(points, far_max=far_max)
     notes = [note for one in data for note in one.notes]

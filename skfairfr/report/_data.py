@@ -13,6 +13,7 @@ from itertools import islice, product
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from skfairfr._core._pairs import usual_far_max
 from skfairfr.datasets._embeddings import (
@@ -42,8 +43,6 @@ from skfairfr.utils._validation import (
     check_path,
     check_scores,
     check_sequence,
-    check_texts,
-    count_images,
     is_among,
 )
 
@@ -587,7 +586,7 @@ def read_data(
     path = check_path(path, "path")
     if isinstance(attributes, str):
         attributes = (attributes,)
-    attributes = check_texts(attributes, "attributes", "names of columns")
+    attributes = check_sequence(attributes, "attributes", "names of columns", str)
     options = {name: given[name] for name in (*OF_EMBEDDINGS, *OF_PAIRS)}
     warnings = []
     if holds_pairs(path):
@@ -1051,7 +1050,7 @@ def _check_names(columns, argument):
 
 def _check_images(data, argument, named):
     """Raise unless embeddings and all their labels have one number of rows."""
-    n_images = count_images(data.X)
+    n_images = _num_samples(data.X)
     for name in ("y", "domain", "names"):
         labels = getattr(data, name)
         if labels is not None or name == "y":

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skfairfr.utils._errors import kind_of_value, plain, refused
-from skfairfr.utils._validation import check_container, is_written, to_array
+from skfairfr.utils._validation import is_written, to_array
 
 FIELDS = ("identity", "group", "domain")
 
@@ -240,7 +240,6 @@ def to_columns(values, name):
     """
     if isinstance(values, dict):
         return {key: to_column(c, f"{name}[{key!r}]") for key, c in values.items()}
-    check_container(values, name)
     native = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
         return {key: _series_to_numpy(native[key]) for key in native.columns}

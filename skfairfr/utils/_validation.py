@@ -5,18 +5,17 @@ import numbers
 import os
 import sys
 import warnings
-from collections.abc import Collection, Hashable
-from contextlib import suppress
+from collections.abc import Iterable
+from contextlib import contextmanager, suppress
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import sklearn.base
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from skfairfr.utils._errors import kind_of_value, plain, refused, shown, size_of
+from skfairfr.utils._errors import kind_of_value, plain, refused, shown
 
 # Of things that are counted. More would overflow where they are multiplied, or allocated.
 MOST = 2**31 - 1
@@ -74,69 +73,31 @@ def check_group(group, groups, name="group"):
     return known.index(group)
 
 
-def check_container(values, name):
-    """Raise where an array-like is one text, or a frame that has still to be computed."""
-    if isinstance(values, str | bytes):
-        problem = "must hold one value for each row, (n_samples,); got the text "
-        raise refused(name, values, f"{problem}{values!r}.")
-    if isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame):
-        problem = (
-            f"is a {kind_of_value(values)}, whose values have still to be computed;"
-        )
-        raise refused(name, values, problem, "give what its collect() returns.")
-
-
 def validate_rows(estimator, X, **options):
     """X as scikit-learn's ``validate_data`` gives it to an estimator."""
-    check_readable(X, "X")
-    try:
+    with _named(X, "X"):
         return validate_data(estimator, X, **options)
-    except ValueError as error:
-        raise _named(error, "X") from None
 
 
 def check_rows(X, *, input_name="X", **options):
     """X as scikit-learn's ``check_array`` gives it."""
-    check_readable(X, input_name)
-    try:
+    with _named(X, input_name):
         return check_array(X, input_name=input_name, **options)
+
+
+@contextmanager
+def _named(X, name):
+    """Name argument and remedy where scikit-learn's own errors about X would not."""
+    if not (issparse(X) or hasattr(type(X), "columns")):
+        to_array(X, name)
+    try:
+        yield
     except ValueError as error:
-        raise _named(error, input_name) from None
-
-
-def _named(error, name):
-    """The error; naming the argument where numpy, or a frame's library, finds text in it."""
-    if not str(error).startswith("could not convert"):
-        return error
-    remedy = "Leave columns of text out."
-    return refused(name, None, f"must be numbers ({error}).", remedy)
-
-
-def check_readable(X, name):
-    """Raise where scikit-learn's own errors would name neither argument nor remedy."""
-    check_container(X, name)
-    is_read = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)
-    if is_read or issparse(X) or hasattr(X, "columns"):
-        return
-    to_array(X, name)
-
-
-def count_images(X):
-    """Rows of embeddings, read or not.
-
-    Raises
-    ------
-    ArgumentError
-        If they are not (n_samples, n_features), or numpy cannot read them.
-    """
-    check_readable(X, "X")
-    shape = np.shape(X)
-    if len(shape) != 2 or not shape[0]:
-        problem = (
-            f"must have the shape (n_samples, n_features); got {kind_of_value(X)}."
-        )
-        raise refused("X", X, problem, "Give an array with a row for each image.")
-    return shape[0]
+        # So numpy, and the library of a frame, speak of text.
+        if not str(error).startswith("could not convert"):
+            raise
+        remedy = "Leave columns of text out."
+        raise refused(name, None, f"must be numbers ({error}).", remedy) from None
 
 
 def to_array(values, name):
@@ -239,22 +200,7 @@ def check_number(value, name, holds, wanted):
     return number
 
 
-def check_seed(random_state, name="random_state"):
-    """An integer that numpy and scikit-learn take as a seed."""
-    return check_count(random_state, name, 0, 2**32 - 1)
-
-
-def random_state_of(random_state, name="random_state"):
-    """The RandomState that an argument stands for, as scikit-learn has it."""
-    try:
-        return check_random_state(random_state)
-    except ValueError:
-        wanted = "must be an integer in [0, 2**32), a RandomState or None"
-        problem = f"{wanted}; got {plain(random_state)!r}."
-        raise refused(name, random_state, problem) from None
-
-
-def check_sequence(values, name, what):
+def check_sequence(values, name, what, kind=object):
     """The values of a sequence, as a tuple.
 
     Parameters
@@ -264,30 +210,22 @@ def check_sequence(values, name, what):
         Of the argument.
     what : str
         What each value is, for the message: ``"names of columns"``.
+    kind : type, default=object
+        Of each value.
     """
-    try:
-        if isinstance(values, str | bytes):
-            raise TypeError
-        return tuple(values)
-    except TypeError:  # of a frame that has still to be computed, too
+    is_sequence = isinstance(values, Iterable) and not isinstance(values, str | bytes)
+    found = tuple(values) if is_sequence else ()
+    if not is_sequence or not all(isinstance(value, kind) for value in found):
         problem = f"must be a sequence of {what}; got {shown(values)}."
-        raise refused(name, values, problem) from None
-
-
-def is_label(value):
-    """Whether a value can be a label: sequences, arrays and tensors of one element cannot."""
-    if isinstance(value, str | bytes):
-        return True
-    is_one = isinstance(value, Hashable) and getattr(value, "shape", ()) == ()
-    return is_one and not isinstance(value, Collection) and not hasattr(value, "grad")
+        raise refused(name, values, problem)
+    return found
 
 
 def is_among(value, known):
-    """Whether a value is one of some labels; arrays and structures are none."""
+    """Whether a value is one of some labels; what has no hash, as an array, is none."""
     try:
-        return is_label(value) and bool(value in known)
-    except (TypeError, ValueError):
-        # Of a structure, or of what is neither true nor false.
+        return value in set(known)
+    except TypeError:
         return False
 
 
@@ -305,48 +243,6 @@ def is_written(text):
     except UnicodeEncodeError:
         return False
     return True
-
-
-def count_rows(X, name):
-    """Rows of anything that has a length.
-
-    Raises
-    ------
-    ArgumentError
-        If it has none.
-    """
-    shape = getattr(X, "shape", None)
-    n_rows = size_of(X) if shape is None else next(iter(shape), None)
-    if n_rows is None:
-        problem = f"must have a row for each image; got {kind_of_value(X)}."
-        raise refused(name, X, problem, "Give an array, (n_samples, n_features).")
-    return n_rows
-
-
-def transform_rows(estimator, X):
-    """What a fitted transformer, of whatever package, makes of X.
-
-    Raises
-    ------
-    ArgumentError
-        If it fails, and numpy cannot read X.
-    """
-    try:
-        return estimator.transform(X)
-    except Exception:
-        # Many transformers leave that to numpy, whose errors name no argument.
-        check_readable(X, "X")
-        raise
-
-
-def check_texts(values, name, what):
-    """As check_sequence, of values that are all texts."""
-    values = check_sequence(values, name, what)
-    for value in values:
-        if not isinstance(value, str):
-            problem = f"must be a sequence of {what}, each a text; got {shown(value)}."
-            raise refused(name, value, problem)
-    return values
 
 
 def check_path(path, name):
