@@ -758,10 +758,9 @@ def _methods(arguments):
             methods[name] = pkgutil.resolve_name(place)()
         except Exception as error:  # whatever a module does as it is imported or called
             raise ValueError(
-                f"--method {text}: {place!r} cannot be imported and called "
-                f"({type(error).__name__}: {error}); give NAME=MODULE:FACTORY, of a module "
-                "that Python finds from this folder, and what makes a transformer or "
-                "comparator there when called without arguments."
+                f"--method {text}: {place!r} cannot be imported and called ({error!r}); "
+                "give NAME=MODULE:FACTORY, which Python finds from this folder and which "
+                "makes a transformer or comparator when called without arguments."
             ) from error
     return methods or None
 

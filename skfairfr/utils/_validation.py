@@ -66,9 +66,7 @@ def check_group(group, groups, name="group"):
     known = list(groups)
     if not is_among(group, known):
         listed = ", ".join(map(repr, plain(known))) or "none"
-        problem = (
-            f"{shown(group)} is not a group of the data; the groups are: {listed}."
-        )
+        problem = f"{shown(group)} is not a group of the data; these are: {listed}."
         raise refused(name, group, problem)
     return known.index(group)
 
@@ -113,27 +111,23 @@ def to_array(values, name):
         raise refused(name, values, problem, "leave their rows out, with their labels.")
     try:
         return np.asarray(values)
-    except ValueError:
-        problem = "has rows of different lengths, or of other objects"
-        remedy = "Give as many numbers, or one label, in every row."
-    except (TypeError, RuntimeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason})"
-        remedy = "Give a numpy array; of a tensor, its detach().cpu().float().numpy()."
-    raise refused(name, values, f"{problem}.", remedy)
+        problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason});"
+        remedy = (
+            "give rows of one length; of a tensor, its detach().cpu().float().numpy()."
+        )
+        raise refused(name, values, problem, remedy) from None
 
 
 def to_numbers(values, name, dtype=np.float64):
     """An array-like of numbers as an array of a type."""
     array = to_array(values, name)
-    kinds = "iub" if np.issubdtype(dtype, np.integer) else "fiub"
-    if array.dtype.kind not in kinds:
-        what = "integers" if kinds == "iub" else "numbers"
-        problem = (
-            f"must be {what}; got {kind_of_value(values)}, of the type {array.dtype}."
-        )
-        remedy = f"Give {what}, none of them larger than numpy's types hold."
-        raise refused(name, values, problem, remedy)
+    is_whole = np.issubdtype(dtype, np.integer)
+    if array.dtype.kind not in ("iub" if is_whole else "fiub"):
+        what = "integers" if is_whole else "numbers"
+        remedy = f"Give {what} that numpy's types hold."
+        raise refused(name, values, f"must be {what}; got {array.dtype}.", remedy)
     return array.astype(dtype)
 
 
@@ -147,27 +141,18 @@ def check_scores(scores, name):
         array = to_numbers(array, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        problem = (
-            f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} such "
-        )
-        remedy = (
-            "Remove them, or give a failed comparison the score your system gives it."
-        )
-        raise refused(name, scores, f"{problem}pairs).", remedy)
+        problem = f"must be finite, but pair {bad[0]} has {array[bad[0]]};"
+        remedy = "remove such pairs, or give the score that your system decides by."
+        raise refused(name, scores, problem, remedy)
     return array
 
 
 def check_count(value, name, minimum, maximum=MOST):
     """An integer from ``minimum`` to ``maximum``."""
-    wanted = ""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        wanted = "be an integer"
-    elif value < minimum:
-        wanted = f"be at least {minimum}"
-    elif value > maximum:
-        wanted = f"be at most {maximum}"
-    if wanted:
-        raise refused(name, value, f"must {wanted}; got {plain(value)!r}.")
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_integer or not minimum <= value <= maximum:
+        wanted = f"must be an integer from {minimum} to {maximum}"
+        raise refused(name, value, f"{wanted}; got {plain(value)!r}.")
     return int(value)
 
 

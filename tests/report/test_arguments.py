@@ -126,7 +126,7 @@ WRONG_IMAGES = [
     ("columns['g']", {"columns": {"g": GROUPS[:-1]}}, ROWS),
     ("domain", {"domain": (np.arange(len(Y)) % 2)[:-1]}, ROWS),
     ("names", {"names": np.arange(len(Y) - 1)}, ROWS),
-    ("X", {"X": RAGGED}, "different lengths"),
+    ("X", {"X": RAGGED}, "inhomogeneous"),
     ("X", {"X": None}, "(n_samples, n_features)"),
     ("X", {"X": X[:, 0]}, "Give an array"),
     ("X", {"X": X[:0]}, "(n_samples, n_features)"),

@@ -139,7 +139,7 @@ def test_mixed_types_never_become_strings():
         (csr_matrix(np.eye(2)), r"one-dimensional, .* got scipy.sparse\S*csr_matrix"),
         ("abc", "one-dimensional, .* got str"),
         (pl.LazyFrame({"g": ["f"]}), r"one-dimensional, .* got polars\S*LazyFrame"),
-        ([["f", "m"], ["f"]], "has rows of different lengths"),
+        ([["f", "m"], ["f"]], "give rows of one length"),
         (np.zeros((2, 2, 2)), "one-dimensional"),
         (np.zeros((2, 0)), "one-dimensional"),
         (np.ma.array(["f", "m"], mask=[0, 1]), "masked values .* leave their rows out"),

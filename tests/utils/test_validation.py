@@ -55,7 +55,7 @@ def test_thresholds_are_numbers(threshold):
         ([[0.1]], "one-dimensional"),
         (["a"], "numbers"),
         ([0.1, np.nan], "pair 1 has nan"),
-        ([[0.1], [0.2, 0.3]], "different lengths"),
+        ([[0.1], [0.2, 0.3]], "inhomogeneous"),
         (np.ma.masked_less([0.1, 0.2], 0.15), "masked"),
     ],
 )
@@ -74,8 +74,8 @@ def tensor(**options):
     [
         (lambda: tensor(requires_grad=True), "detach"),
         (lambda: tensor(device="meta"), "cpu()"),
-        (lambda: [[1.0, 2.0], [3.0]], "in every row"),
-        (lambda: [[1.0], {"a": 2}], "in every row"),
+        (lambda: [[1.0, 2.0], [3.0]], "rows of one length"),
+        (lambda: [[1.0], {"a": 2}], "rows of one length"),
         (lambda: np.ma.masked_less([[1.0, 2.0]], 2), "leave"),
     ],
 )
@@ -113,7 +113,7 @@ def test_only_float32_scores_keep_their_type(given, kept):
         (check_group, (np.str_("x"), np.array(["f", "m"]), "n"), "n 'x'"),
         (check_count, (np.int64(0), "n", 1), "got 0"),
         (check_count, (True, "n", 0), "got True"),
-        (check_count, (8, "n", 2, 7), "at most 7; got 8"),
+        (check_count, (8, "n", 2, 7), "from 2 to 7; got 8"),
         (check_level, (np.float64(1.5), "n"), "got 1.5"),
         (check_threshold, (np.str_("x"), "n"), "got 'x'"),
     ],
