@@ -13,7 +13,6 @@ from itertools import islice, product
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from skfairfr._core._pairs import usual_far_max
 from skfairfr.datasets._embeddings import (
@@ -44,6 +43,7 @@ from skfairfr.utils._validation import (
     check_scores,
     check_sequence,
     is_among,
+    to_array,
 )
 
 NO_FRR = (
@@ -1050,7 +1050,11 @@ def _check_names(columns, argument):
 
 def _check_images(data, argument, named):
     """Raise unless embeddings and all their labels have one number of rows."""
-    n_images = _num_samples(data.X)
+    rows = data.X if hasattr(data.X, "shape") else to_array(data.X, "X")
+    if len(rows.shape) != 2 or not rows.shape[0]:
+        got = f"must have the shape (n_samples, n_features); got {kind_of_value(rows)}."
+        raise refused("X", rows, got, "Give an array with a row for each image.")
+    n_images = rows.shape[0]
     for name in ("y", "domain", "names"):
         labels = getattr(data, name)
         if labels is not None or name == "y":

@@ -107,18 +107,17 @@ def split_labels(y, sensitive_features=None, domain=None):
         columns["identity"] = y
     else:
         columns |= {field: native[field] for field in FIELDS if field in names}
-    beside = {"group": sensitive_features, "domain": domain}
-    for field, values in beside.items():
-        if values is None:
-            continue
-        argument = "sensitive_features" if field == "group" else "domain"
-        if columns[field] is not None:
+    for argument, field, values in (
+        ("sensitive_features", "group", sensitive_features),
+        ("domain", "domain", domain),
+    ):
+        if values is not None and columns[field] is not None:
             raise ValueError(
                 f"{argument} was given both inside y (field {field!r}) and as an "
                 "argument; give it once."
             )
-        columns[field] = values
-    return tuple(columns[field] for field in FIELDS)
+        columns[field] = columns[field] if values is None else values
+    return tuple(columns.values())
 
 
 def label_images(
@@ -134,7 +133,7 @@ def label_images(
     n_samples : int
         Rows of X.
     fields : tuple of str, default=FIELDS
-        What is read. Other fields are ignored, inside ``y`` and as arguments.
+        What is used; other fields are ignored.
     by_attribute : bool, default=False
         Whether the group is a dict, of the Labels of every attribute by its name.
 
@@ -149,30 +148,21 @@ def label_images(
         If a length is wrong, an identity or a domain is missing, a field is given twice,
         or there are not two domains.
     """
-    reads_group, reads_domain = "group" in fields, "domain" in fields
-    identity, group, domain = split_labels(
-        y, sensitive_features if reads_group else None, domain if reads_domain else None
-    )
+    given = zip(FIELDS, split_labels(y, sensitive_features, domain), strict=True)
+    identity, group, domain = (v if field in fields else None for field, v in given)
     identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
-    group = group if reads_group else None
+    name = "sensitive_features"
     if by_attribute:
-        group = (
-            {}
-            if group is None
-            else encode_attributes(group, "sensitive_features", n_samples)
-        )
+        group = {} if group is None else encode_attributes(group, name, n_samples)
     elif group is not None:
-        name, options = "sensitive_features", {"allow_unknown": True}
-        group = encode(group, name, n_samples=n_samples, **options)
-    if domain is None or not reads_domain:
-        return identity, group, None
-    domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
-    if domain.values.size != 2:
-        problem = (
-            "must have two values, whose images are compared with each other; got "
-        )
-        problem += f"{domain.values.size}: {domain.values.tolist()[:5]}."
-        raise refused("domain", domain.values, problem)
+        group = encode(group, name, n_samples=n_samples, allow_unknown=True)
+    if domain is not None:
+        domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
+        found = domain.values.tolist()
+        if len(found) != 2:
+            problem = f"must have two values, not {len(found)} ({plain(found[:5])});"
+            remedy = "images of one are compared with those of the other."
+            raise refused("domain", found, problem, remedy)
     return identity, group, domain
 
 

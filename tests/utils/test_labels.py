@@ -272,7 +272,7 @@ def test_images_have_codes_of_identity_group_and_domain():
 
 def test_fields_that_are_not_read_are_ignored_wherever_they_stand():
     given = {"sensitive_features": ["f"], "domain": ["one", "two", "three"]}
-    found = label_images(INSIDE, **given, n_samples=3, fields=("identity",))
+    found = label_images(["b", "a", "b"], **given, n_samples=3, fields=("identity",))
     assert found[0].codes.tolist() == [1, 0, 1]
     assert found[1:] == (None, None)
     three = face_labels(["b", "a", "b"], ["f", None, "m"], ["one", "two", "three"])
