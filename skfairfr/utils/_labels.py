@@ -287,23 +287,18 @@ def _series_to_numpy(series):
 
 
 def _encode_column(column, name):
-    wrong = column.dtype if column.dtype.kind in "Vc" else None
-    if column.dtype.kind == "O":
-        types = set(map(type, column.tolist()))
-        wrong = next((t.__name__ for t in types if t.__hash__ is None), None)
-    if wrong is not None:
-        problem = (
-            f"holds values of the type {wrong}, and a label is one number or text;"
-        )
-        raise refused(name, None, problem, "give one for each row.")
-    unknown = is_unknown(column)
-    known = column[~unknown]
     try:
-        values, inverse = np.unique(known, return_inverse=True)
+        if column.dtype.kind in "Vc":
+            raise TypeError
+        if column.dtype.kind == "O":
+            set(column.tolist())  # lists and arrays, which have no hash, are no labels
+        unknown = is_unknown(column)
+        values, inverse = np.unique(column[~unknown], return_inverse=True)
     except TypeError:
-        kinds = sorted({type(v).__name__ for v in known})
-        problem = f"mixes labels that cannot be sorted together (types {kinds});"
-        raise refused(name, None, problem, "use one type.") from None
+        kinds = sorted({type(value).__name__ for value in column.tolist()})
+        problem = f"has values that cannot be sorted as labels (types {kinds});"
+        remedy = "give one number or text for each row, all of one type."
+        raise refused(name, None, problem, remedy) from None
     check_text(values.tolist(), name)
     codes = np.full(len(column), -1, dtype=np.int32)
     codes[~unknown] = inverse

@@ -78,7 +78,7 @@ def test_a_pair_is_in_a_group_when_both_images_are(sensitive_features):
         (["f"], "has 1 rows but y_score has 2"),
         ([["a", "b", "c"]] * 2, r"\(n_pairs, 2\).* got 3 columns"),
         ([None, np.nan], "has no known group"),
-        (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "mixes labels"),
+        (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "cannot be sorted as labels"),
     ],
 )
 def test_groups_that_are_none(sensitive_features, message):
