@@ -166,7 +166,8 @@ def _form_of_array(value, name, tensors):
     if value.dtype.kind not in "fiub" or value.dtype.itemsize > 8:
         dtype = "object" if value.dtype.kind == "O" else value.dtype.str
         return {"array": to_form(value.tolist(), name), "dtype": dtype}
-    name = f"{len(tensors)} {name}"  # names of two places may be alike
+    while name in tensors:
+        name += "_"
     # Products of a matrix depend on the order of its numbers in the last bit.
     transposed = value.flags.f_contiguous and not value.flags.c_contiguous
     value = value.astype(value.dtype.newbyteorder("="), copy=False)
