@@ -755,24 +755,14 @@ def _methods(arguments):
         if name in methods:
             raise ValueError(f"--method {text}: {name} was named twice; name it once.")
         try:
-            factory = pkgutil.resolve_name(place)
-        except Exception as error:  # whatever a module does as it is imported
+            methods[name] = pkgutil.resolve_name(place)()
+        except Exception as error:  # whatever a module does as it is imported or called
             raise ValueError(
-                f"--method {text}: {place!r} cannot be imported ({_told(error)}); give "
-                "NAME=MODULE:FACTORY, of a module that Python finds from this folder."
-            ) from error
-        try:
-            methods[name] = factory()
-        except Exception as error:
-            raise ValueError(
-                f"--method {text}: its call failed ({_told(error)}); give what makes a "
-                "transformer or comparator when called without arguments."
+                f"--method {text}: {place!r} cannot be imported and called ({error!r}); "
+                "give NAME=MODULE:FACTORY, which Python finds from this folder and which "
+                "makes a transformer or comparator when called without arguments."
             ) from error
     return methods or None
-
-
-def _told(error):
-    return f"{type(error).__name__}: {error}"
 
 
 def _write_bench(bench, written, folder):

@@ -118,7 +118,7 @@ def test_a_method_of_ones_own(capsys, faces, toys, own, methods):
     ("method", "words"),
     [
         *(("x", "cannot be imported"), ("x=nowhere:X", "'nowhere'")),
-        *(("x=mine:Nothing", "'Nothing'"), ("x=mine:np", "its call failed")),
+        *(("x=mine:Nothing", "'Nothing'"), ("x=mine:np", "not callable")),
         *(("LDA=mine:GroupDirections", "named twice"), ("x=mine:BaseEstimator", "'x'")),
     ],
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from skfairfr._core._pair_tiles import (
     PreparedImages,
@@ -12,7 +12,7 @@ from skfairfr._core._pair_tiles import (
 )
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import count_rows, validate_rows
+from skfairfr.utils._validation import validate_rows
 
 
 class Comparator(BaseEstimator):
@@ -132,8 +132,8 @@ class Comparator(BaseEstimator):
         """Rows of probes and of references."""
         if not self.takes_side:
             return self.prepare(X1), self.prepare(X2)
-        probes = np.zeros(count_rows(X1, "X"), dtype=np.int8)
-        references = np.ones(count_rows(X2, "X"), dtype=np.int8)
+        probes = np.zeros(_num_samples(X1), dtype=np.int8)
+        references = np.ones(_num_samples(X2), dtype=np.int8)
         return self.prepare(X1, side=probes), self.prepare(X2, side=references)
 
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from skfairfr._core import _parallel
 from skfairfr.utils._errors import ArgumentError, refused
-from skfairfr.utils._labels import to_columns
-from skfairfr.utils._validation import check_texts, warn_caller
+from skfairfr.utils._labels import to_column
+from skfairfr.utils._validation import check_sequence, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -178,7 +178,8 @@ def check_columns(columns):
     """The requested columns, each with the argument that names it; None for all."""
     if columns is None:
         return None
-    return dict.fromkeys(check_texts(columns, "columns", "names of columns"), "columns")
+    names = check_sequence(columns, "columns", "names of columns", str)
+    return dict.fromkeys(names, "columns")
 
 
 def check_known(argument, name, labels, remedy):
@@ -511,7 +512,7 @@ def _read_parquet(path, argument):
         columns = {
             name: str(kind)
             if pyarrow.types.is_nested(kind)
-            else to_columns(table.column(name), name)[0]
+            else to_column(table.column(name), name)
             for name, kind in zip(schema.names, schema.types, strict=True)
         }
     except ArgumentError:

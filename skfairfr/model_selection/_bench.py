@@ -39,7 +39,7 @@ from skfairfr.utils._document import Cell, Document, Row, Section, Table, write_
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._labels import encode_attributes, label_images
-from skfairfr.utils._validation import check_rows, count_images
+from skfairfr.utils._validation import check_rows
 from skfairfr.utils._words import (
     in_iso,
     level_percent,
@@ -499,7 +499,6 @@ def compare_mitigations(
 
 def _read_people(X, y, sensitive_features, others):
     """People from the caller's arguments; the attribute that is mitigated is first."""
-    count_images(X)
     X = check_rows(X, dtype=(np.float32, np.float64))
     check_no_zero_row(X)
     identity, labels, domain = label_images(
@@ -514,6 +513,7 @@ def _read_people(X, y, sensitive_features, others):
         raise refused("sensitive_features", sensitive_features, problem, remedy)
     (name,) = labels
     named = {name if isinstance(name, str) else "group": labels[name]}
+    others = {} if others is None else others
     for name, found in encode_attributes(others, "others", len(X)).items():
         text = name if isinstance(name, str) else f"attribute {name}"
         if text in named:

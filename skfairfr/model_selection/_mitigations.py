@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.utils import _saved
 from skfairfr.utils._errors import plain, refused, suggestion
-from skfairfr.utils._validation import check_path, check_texts, is_written
+from skfairfr.utils._validation import check_path, check_sequence, is_written
 
 NOTHING = "nothing"
 
@@ -145,7 +145,7 @@ def read_methods(methods, setting):
     if isinstance(methods, str):
         methods = [methods]
     if not isinstance(methods, dict):
-        names = check_texts(methods, "methods", "names of mitigations")
+        names = check_sequence(methods, "methods", "names of mitigations", str)
         methods = dict(zip(names, names, strict=True))
     if not methods:
         remedy = f"give None for all, or some of {', '.join(MITIGATIONS)}."

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import face_labels, label_images, split_labels
 from skfairfr.utils._validation import (
     check_level,
-    count_rows,
-    random_state_of,
     warn_undefined,
 )
 
@@ -116,7 +116,7 @@ class IdentityKFold(BaseCrossValidator):
         splitter = StratifiedGroupKFold(
             plain(self.n_splits), shuffle=self.shuffle, random_state=self.random_state
         )
-        n_samples = count_rows(X, "X")
+        n_samples = _num_samples(X)
         identity, group, domain = label_images(y, sensitive_features, domain, n_samples)
         codes = np.zeros(n_samples, dtype=int) if group is None else group.codes
         side = None if domain is None else domain.codes
@@ -193,7 +193,7 @@ def _deal(splitter, strata, identity, n_samples):
             # Before 1.8, scikit-learn shuffles the counts of people and not the people, so
             # that its folds balance nothing. This is what it does from 1.8 on.
             order = np.arange(identity.max() + 1)
-            random_state_of(splitter.random_state).shuffle(order)
+            check_random_state(splitter.random_state).shuffle(order)
             identity = np.argsort(order)[identity]
             splitter = StratifiedGroupKFold(splitter.n_splits)
         return list(splitter.split(np.empty(n_samples), strata, identity))

@@ -48,7 +48,7 @@ from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._validation import check_container, check_seed
+from skfairfr.utils._validation import check_count
 from skfairfr.utils._words import RATES, percent, printable
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -118,7 +118,6 @@ def audit(
     >>> finding.rate, finding.group, finding.verdict
     ('far', 'female', 'worse')
     """
-    check_container(sensitive_features, "sensitive_features")
     columns, named = columns_of(sensitive_features, attribute)
     data = EmbeddingData(X, y, columns, domain, similarity=similarity)
     check_data(data, "sensitive_features", named=named)
@@ -461,7 +460,7 @@ def prepare(data, points, random_state):
     for attributes, group in zip(chosen, groups, strict=True):
         lost = lost_groups(failures_of(data.attempts, attributes))
         _check_groups(group, " & ".join(attributes), lost)
-    check_seed(random_state)
+    check_count(random_state, "random_state", 0, 2**32 - 1)
     far_max = choose_far_max(data.people().size, points.far)
     return chosen, replace(points, far_max=far_max), similar_labels(groups, chosen)
 

@@ -42,9 +42,8 @@ from skfairfr.utils._validation import (
     check_path,
     check_scores,
     check_sequence,
-    check_texts,
-    count_images,
     is_among,
+    to_array,
 )
 
 NO_FRR = (
@@ -586,7 +585,7 @@ def read_data(
     path = check_path(path, "path")
     if isinstance(attributes, str):
         attributes = (attributes,)
-    attributes = check_texts(attributes, "attributes", "names of columns")
+    attributes = check_sequence(attributes, "attributes", "names of columns", str)
     options = {name: given[name] for name in (*OF_EMBEDDINGS, *OF_PAIRS)}
     warnings, own, other = [], EmbeddingData, PairData
     read, of_other = _read_embeddings, OF_PAIRS
@@ -1038,14 +1037,18 @@ def _check_names(columns, argument):
 
 def _check_images(data, argument, named):
     """Raise unless embeddings and all their labels have one number of rows."""
-    n_images = count_images(data.X)
+    rows = data.X if hasattr(data.X, "shape") else to_array(data.X, "X")
+    if len(rows.shape) != 2 or not rows.shape[0]:
+        got = f"must have the shape (n_samples, n_features); got {kind_of_value(rows)}."
+        raise refused("X", rows, got, "Give an array with a row for each image.")
+    n_images = rows.shape[0]
     for name in ("y", "domain", "names"):
         labels = getattr(data, name)
         if labels is not None or name == "y":
             check_length(to_column(labels, name), n_images, name, "X")
     for key, labels in data.columns.items():
         name = f"{argument}[{key!r}]" if named else argument
-        for column in to_columns(labels, name):
+        for column in to_columns(labels, name).values():
             check_length(column, n_images, name, "X")
 
 

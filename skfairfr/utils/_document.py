@@ -8,15 +8,16 @@ a network: figures are images within it.
 
 import os
 import re
+import time
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatch
 from functools import cache
-from importlib import metadata
 from textwrap import wrap
 
+from skfairfr import __version__
 from skfairfr.utils._validation import check_line
 
 WIDTH = 100
@@ -312,7 +313,7 @@ def write_page(document, version=None, date=None):
     ----------
     document : Document
     version, date : str, default=None
-        Of skfairfr, and the day of the page; None takes the installed one, and today.
+        Of skfairfr, and the day of the page; None takes that at hand, and today.
 
     Returns
     -------
@@ -325,7 +326,7 @@ def write_page(document, version=None, date=None):
     """
     check_line(version, "version")
     check_line(date, "date")
-    about = {"version": version or _installed(), "date": date or _today()}
+    about = {"version": version or __version__, "date": date or _today()}
     return _render("page.html", document, **about)
 
 
@@ -359,16 +360,5 @@ def _uri(svg):
 
 def _today():
     """The day in UTC, or that of SOURCE_DATE_EPOCH if it is set."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    now = (
-        datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
-    )
-    return now.date().isoformat()
-
-
-def _installed():
-    """The installed version; empty if skfairfr is not installed."""
-    try:
-        return metadata.version("skfairfr")
-    except metadata.PackageNotFoundError:
-        return ""
+    seconds = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()

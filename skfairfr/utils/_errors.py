@@ -46,12 +46,11 @@ def suggestion(name, known):
 
 def kind_of_value(value):
     """Type and size of a value, which may be too long to be shown."""
-    if value is None:
-        return "None"
-    shape, size = getattr(value, "shape", None), size_of(value)
-    told = f"shape {tuple(shape)}" if shape is not None else f"length {size}"
     kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-    return kind if size is None else f"{kind} of {told}"
+    if getattr(value, "shape", None):
+        return f"{kind} of shape {tuple(value.shape)}"
+    size = size_of(value)
+    return kind if size is None else f"{kind} of length {size}"
 
 
 def shown(value):
@@ -77,6 +76,4 @@ def plain(value):
         return str(value) if value.dtype.kind in "mM" else value.item()
     if type(value) in (list, tuple):
         return type(value)(plain(v) for v in value)
-    if type(value) is dict:
-        return {plain(k): plain(v) for k, v in value.items()}
     return value

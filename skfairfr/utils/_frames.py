@@ -2,8 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from html import escape
-from numbers import Real
+from contextlib import suppress
 from types import MappingProxyType
 
 import narwhals.stable.v2 as nw
@@ -14,8 +13,6 @@ from skfairfr.utils._validation import check_option
 
 # The default is the first of these that is installed.
 BACKENDS = ("pandas", "polars", "pyarrow")
-# A notebook shows the first rows of a long table.
-MAX_ROWS = 60
 
 
 def library_of(*given):
@@ -44,15 +41,11 @@ def build_frame(columns, backend=None, default_library=None):
     frame : the library's own frame
     """
     backend = _check_backend(backend, default_library)
-    lists = {n: _to_values(c, backend) for n, c in _spread(columns).items()}
+    arrays = {name: _to_array(values) for name, values in columns.items()}
+    shape = np.broadcast_shapes((1,), *(array.shape for array in arrays.values()))
+    arrays = {n: np.broadcast_to(array, shape).ravel() for n, array in arrays.items()}
+    lists = {name: _to_values(array, backend) for name, array in arrays.items()}
     return nw.from_dict(lists, backend=backend).to_native()
-
-
-def _spread(columns):
-    """Columns as arrays of one length, single values repeated."""
-    columns = {name: _to_array(values) for name, values in columns.items()}
-    shape = np.broadcast_shapes((1,), *(column.shape for column in columns.values()))
-    return {n: np.broadcast_to(column, shape).ravel() for n, column in columns.items()}
 
 
 def _to_array(values):
@@ -75,22 +68,15 @@ def _to_values(column, backend):
 
 def _check_backend(backend, default_library):
     """Name of an installed frame library."""
-    if backend is None:
-        known = filter(None, (default_library, *BACKENDS))
-        installed = [name for name in known if is_installed(name)]
-        if not installed:
-            raise ImportError(
-                "to_frame needs a frame library, and none of pandas, polars and pyarrow "
-                "is installed. Install one: pip install pandas"
-            )
-        return installed[0]
-    check_option(backend, "backend", BACKENDS)
-    if not is_installed(backend):
-        raise ImportError(
-            f"to_frame(backend={backend!r}) needs {backend}, which is not installed: "
-            f"pip install {backend}"
-        )
-    return backend
+    if backend is not None:
+        check_option(backend, "backend", BACKENDS)
+    known = [backend] if backend else filter(None, (default_library, *BACKENDS))
+    found = next(filter(is_installed, known), None)
+    if found is None:
+        needed = backend or "pandas, polars or pyarrow"
+        remedy = f"pip install {backend or 'pandas'}"
+        raise ImportError(f"to_frame needs {needed}; not installed here: {remedy}")
+    return found
 
 
 class Framed:
@@ -130,10 +116,9 @@ class Framed:
         return build_frame(self._columns(), backend, self._library)
 
     def _repr_html_(self):
-        """The same table, as a notebook shows it."""
-        columns = _spread(self._columns())
-        rows = list(zip(*(c.tolist() for c in columns.values()), strict=True))
-        return html_table(columns, rows, type(self).__name__)
+        """The same table, as its library shows it in a notebook; None where it does not."""
+        with suppress(ImportError):
+            return getattr(self.to_frame(), "_repr_html_", lambda: None)()
 
     def _columns(self):
         """Column name -> values (n_rows,) or one value; levels first, then the fields.
@@ -165,27 +150,3 @@ def framed(record, library, **level_columns):
         if value:
             object.__setattr__(record, name, value)
     return record
-
-
-def html_table(head, rows, caption):
-    """Columns and rows as a table of HTML, every text escaped; the first of many rows."""
-    if len(rows) > MAX_ROWS:
-        caption = f"{caption}; the first {MAX_ROWS} of {len(rows)} rows"
-    lines = [f"<table>\n<caption>{escape(caption)}</caption>"]
-    lines += [f"<thead>{_html_row(head, 'th')}</thead>", "<tbody>"]
-    lines += [_html_row(row, "td") for row in rows[:MAX_ROWS]]
-    return "\n".join([*lines, "</tbody></table>"])
-
-
-def _html_row(values, kind):
-    cells = (f"<{kind}>{escape(_shown(value))}</{kind}>" for value in values)
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _shown(value):
-    """A number with four significant digits; nothing where there is none."""
-    if value is None or value != value:
-        return ""
-    if isinstance(value, Real) and not isinstance(value, bool | int):
-        return f"{float(value):.4g}"
-    return str(value)

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skfairfr.utils._errors import kind_of_value, plain, refused
-from skfairfr.utils._validation import check_container, to_array
+from skfairfr.utils._validation import is_written, to_array
 
 FIELDS = ("identity", "group", "domain")
 
@@ -107,18 +107,17 @@ def split_labels(y, sensitive_features=None, domain=None):
         columns["identity"] = y
     else:
         columns |= {field: native[field] for field in FIELDS if field in names}
-    beside = {"group": sensitive_features, "domain": domain}
-    for field, values in beside.items():
-        if values is None:
-            continue
-        argument = "sensitive_features" if field == "group" else "domain"
-        if columns[field] is not None:
+    for argument, field, values in (
+        ("sensitive_features", "group", sensitive_features),
+        ("domain", "domain", domain),
+    ):
+        if values is not None and columns[field] is not None:
             raise ValueError(
                 f"{argument} was given both inside y (field {field!r}) and as an "
                 "argument; give it once."
             )
-        columns[field] = values
-    return tuple(columns[field] for field in FIELDS)
+        columns[field] = columns[field] if values is None else values
+    return tuple(columns.values())
 
 
 def label_images(
@@ -134,7 +133,7 @@ def label_images(
     n_samples : int
         Rows of X.
     fields : tuple of str, default=FIELDS
-        What is read. Other fields are ignored, inside ``y`` and as arguments.
+        What is used; other fields are ignored.
     by_attribute : bool, default=False
         Whether the group is a dict, of the Labels of every attribute by its name.
 
@@ -149,26 +148,21 @@ def label_images(
         If a length is wrong, an identity or a domain is missing, a field is given twice,
         or there are not two domains.
     """
-    reads_group, reads_domain = "group" in fields, "domain" in fields
-    identity, group, domain = split_labels(
-        y, sensitive_features if reads_group else None, domain if reads_domain else None
-    )
+    given = zip(FIELDS, split_labels(y, sensitive_features, domain), strict=True)
+    identity, group, domain = (v if field in fields else None for field, v in given)
     identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
-    group = group if reads_group else None
+    name = "sensitive_features"
     if by_attribute:
-        group = encode_attributes(group, "sensitive_features", n_samples)
+        group = {} if group is None else encode_attributes(group, name, n_samples)
     elif group is not None:
-        name, options = "sensitive_features", {"allow_unknown": True}
-        group = encode(group, name, n_samples=n_samples, **options)
-    if domain is None or not reads_domain:
-        return identity, group, None
-    domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
-    if domain.values.size != 2:
-        problem = (
-            "must have two values, whose images are compared with each other; got "
-        )
-        problem += f"{domain.values.size}: {domain.values.tolist()[:5]}."
-        raise refused("domain", domain.values, problem)
+        group = encode(group, name, n_samples=n_samples, allow_unknown=True)
+    if domain is not None:
+        domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
+        found = domain.values.tolist()
+        if len(found) != 2:
+            problem = f"must have two values, not {len(found)} ({plain(found[:5])});"
+            remedy = "images of one are compared with those of the other."
+            raise refused("domain", found, problem, remedy)
     return identity, group, domain
 
 
@@ -190,10 +184,7 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     -------
     labels : Labels
     """
-    columns = to_columns(values, name)
-    if n_samples is not None:
-        check_length(columns[0], n_samples, name, "X")
-    labels = intersect([_encode_column(column, name) for column in columns])
+    labels = intersect([*encode_attributes(values, name, n_samples).values()])
     if not allow_unknown and (labels.codes < 0).any():
         row = int(np.flatnonzero(labels.codes < 0)[0])
         problem = f"is missing (None or NaN) in row {row}; every image needs one."
@@ -202,20 +193,14 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     return labels
 
 
-def encode_attributes(values, name, n_samples):
-    """Labels of every column of an array, series, frame or dict, by its name; {} of None.
-
-    Columns without names are numbered.
-    """
-    if values is None:
-        return {}
+def encode_attributes(values, name, n_samples=None):
+    """Labels of every column of an array, series, frame or dict, by its name."""
     columns = to_columns(values, name)
-    for column in columns:
-        check_length(column, n_samples, name, "X")
-    names = names_of(values, len(columns))
-    check_text(names, name)
-    encoded = [_encode_column(column, name) for column in columns]
-    return dict(zip(names, encoded, strict=True))
+    check_text(columns, name)
+    if n_samples is not None:
+        for column in columns.values():
+            check_length(column, n_samples, name, "X")
+    return {key: _encode_column(column, name) for key, column in columns.items()}
 
 
 def join_columns(columns):
@@ -239,57 +224,40 @@ def check_length(column, n_samples, name, other):
 
 
 def to_columns(values, name):
-    """One-dimensional numpy columns of an array-like, series, frame or dict of columns."""
+    """One-dimensional numpy columns of an array-like, series, frame or dict, by their names.
+
+    Columns without names are numbered.
+    """
     if isinstance(values, dict):
-        return [to_column(column, f"{name}[{key!r}]") for key, column in values.items()]
-    check_container(values, name)
+        return {key: to_column(c, f"{name}[{key!r}]") for key, c in values.items()}
     native = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
-        return [_series_to_numpy(native[column]) for column in native.columns]
+        return {key: _series_to_numpy(native[key]) for key in native.columns}
     if isinstance(native, nw.Series):
-        return [_series_to_numpy(native)]
+        return {0 if native.name is None else native.name: _series_to_numpy(native)}
     array = _to_array(values, name)
-    if array.dtype.names is not None:
-        problem = f"is a structured array with the fields {array.dtype.names};"
-        raise refused(name, values, problem, "give one of its fields.")
     if array.ndim == 2 and array.shape[1] >= 1:
-        return list(array.T)
+        return dict(enumerate(array.T))
     if array.ndim != 1:
         got = f"shape {array.shape}" if array.ndim else kind_of_value(values)
         problem = f"must be one-dimensional, (n_samples,); got {got}."
         raise refused(name, values, problem)
-    return [array]
+    return {0: array}
 
 
 def check_text(labels, name):
     """Raise where a label is no text that can be written, as half a character is."""
-    texts = [label for label in labels if isinstance(label, str)]
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        label = next(text for text in texts if half in text)
-        problem = (
-            f"holds the label {plain(label)!r}, which is no text: {half!r} is half a "
-        )
-        raise refused(name, label, f"{problem}character;", "rename it.") from None
-
-
-def names_of(values, n_columns):
-    """Names of columns: those of a dict, frame or series, or else numbers."""
-    if isinstance(values, dict):
-        return list(values)
-    native = nw.from_native(values, pass_through=True, allow_series=True)
-    if isinstance(native, nw.DataFrame):
-        return list(native.columns)
-    if isinstance(native, nw.Series) and native.name is not None:
-        return [native.name]
-    return list(range(n_columns))
+    for label in labels:
+        if isinstance(label, str) and not is_written(label):
+            problem = (
+                f"holds the label {plain(label)!r}, which is no text: half a character;"
+            )
+            raise refused(name, label, problem, "rename it.")
 
 
 def to_column(values, name):
     """One one-dimensional numpy column; an error if there are several."""
-    columns = to_columns(values, name)
+    columns = [*to_columns(values, name).values()]
     if len(columns) != 1:
         problem = f"must be one column, (n_samples,); got {len(columns)} columns."
         raise refused(name, values, problem)
@@ -298,16 +266,8 @@ def to_column(values, name):
 
 def _to_array(values, name):
     """numpy array of labels; a mixture of types stays objects, never becomes strings."""
-    if isinstance(values, np.ma.MaskedArray) and values.dtype.names is None:
-        if not np.ma.is_masked(values):
-            return values.data
-        objects = values.data.astype(object)
-        objects[values.mask] = None
-        return objects
-    if isinstance(values, np.ndarray):
-        return np.asarray(values)  # a matrix has two dimensions whatever is taken of it
     array = to_array(values, name)
-    if array.dtype.kind in "US":
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         # numpy turns [None, "a"] into objects, but [1, "a"] and [nan, "a"] into strings.
         objects = np.asarray(values, dtype=object)
         is_text = all(isinstance(label, str) for label in objects.flat)
@@ -327,23 +287,18 @@ def _series_to_numpy(series):
 
 
 def _encode_column(column, name):
-    wrong = column.dtype if column.dtype.kind in "Vc" else None
-    if column.dtype.kind == "O":
-        types = set(map(type, column.tolist()))
-        wrong = next((t.__name__ for t in types if t.__hash__ is None), None)
-    if wrong is not None:
-        problem = (
-            f"holds values of the type {wrong}, and a label is one number or text;"
-        )
-        raise refused(name, None, problem, "give one for each row.")
-    unknown = is_unknown(column)
-    known = column[~unknown]
     try:
-        values, inverse = np.unique(known, return_inverse=True)
+        if column.dtype.kind in "Vc":
+            raise TypeError
+        if column.dtype.kind == "O":
+            set(column.tolist())  # lists and arrays, which have no hash, are no labels
+        unknown = is_unknown(column)
+        values, inverse = np.unique(column[~unknown], return_inverse=True)
     except TypeError:
-        kinds = sorted({type(v).__name__ for v in known})
-        problem = f"mixes labels that cannot be sorted together (types {kinds});"
-        raise refused(name, None, problem, "use one type.") from None
+        kinds = sorted({type(value).__name__ for value in column.tolist()})
+        problem = f"has values that cannot be sorted as labels (types {kinds});"
+        remedy = "give one number or text for each row, all of one type."
+        raise refused(name, None, problem, remedy) from None
     check_text(values.tolist(), name)
     codes = np.full(len(column), -1, dtype=np.int32)
     codes[~unknown] = inverse
@@ -352,12 +307,8 @@ def _encode_column(column, name):
 
 def is_unknown(column):
     """Where a column holds None, NaN or NaT, bool (n_samples,)."""
-    if column.dtype.kind == "f":
-        return np.isnan(column)
-    if column.dtype.kind in "mM":
-        return np.isnat(column)
     if column.dtype.kind != "O":
-        return np.zeros(len(column), dtype=bool)
+        return column != column
     # From Python 3.12 on, comparing a NaN that is no array warns inside numpy's loop.
     with np.errstate(invalid="ignore"):
         return np.frompyfunc(_is_missing, 1, 1)(column).astype(bool)
@@ -375,22 +326,20 @@ def intersect(encoded):
     """Labels of the combinations that occur; unknown where any attribute is unknown."""
     if len(encoded) == 1:
         return encoded[0]
-    known = np.all([labels.codes >= 0 for labels in encoded], axis=0)
-    codes = [labels.codes[known] for labels in encoded]
-    inverse = np.zeros(codes[0].size, dtype=np.int64)
-    for labels, code in zip(encoded, codes, strict=True):
-        # Numbers of the combinations so far, which therefore never grow large.
-        number = inverse * labels.values.size + code
-        _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
-    parts = [v.values[code[first]] for v, code in zip(encoded, codes, strict=True)]
-    values = [" & ".join(map(str, combined)) for combined in zip(*parts, strict=True)]
-    joint = np.full(known.size, -1, dtype=np.int32)
-    joint[known] = inverse
-    names, place = np.unique(np.array(values, dtype=object), return_inverse=True)
-    if names.size < len(values):
+    codes = np.array([labels.codes for labels in encoded])
+    known = (codes >= 0).all(axis=0)
+    sizes = [max(labels.values.size, 1) for labels in encoded]
+    number = np.ravel_multi_index(codes[:, known], sizes)
+    met, place = np.unique(number, return_inverse=True)
+    met = np.unravel_index(met, sizes)
+    parts = [labels.values[code] for labels, code in zip(encoded, met, strict=True)]
+    combined = [" & ".join(map(str, part)) for part in zip(*parts, strict=True)]
+    names, order = np.unique(np.array(combined, dtype=object), return_inverse=True)
+    if names.size < len(combined):
         raise ValueError(
             'Two combinations of labels have the same name once joined by " & "; rename '
             "the labels that hold it."
         )
-    joint[known] = place[joint[known]]
+    joint = np.full(known.size, -1, dtype=np.int32)
+    joint[known] = order[place]
     return Labels(names.astype(str) if names.size else names, joint)

@@ -5,18 +5,17 @@ import numbers
 import os
 import sys
 import warnings
-from collections.abc import Collection, Hashable
-from contextlib import suppress
+from collections.abc import Iterable
+from contextlib import contextmanager, suppress
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import sklearn.base
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from skfairfr.utils._errors import kind_of_value, plain, refused, shown, size_of
+from skfairfr.utils._errors import kind_of_value, plain, refused, shown
 
 # Of things that are counted. More would overflow where they are multiplied, or allocated.
 MOST = 2**31 - 1
@@ -67,76 +66,36 @@ def check_group(group, groups, name="group"):
     known = list(groups)
     if not is_among(group, known):
         listed = ", ".join(map(repr, plain(known))) or "none"
-        problem = (
-            f"{shown(group)} is not a group of the data; the groups are: {listed}."
-        )
+        problem = f"{shown(group)} is not a group of the data; these are: {listed}."
         raise refused(name, group, problem)
     return known.index(group)
 
 
-def check_container(values, name):
-    """Raise where an array-like is one text, or a frame that has still to be computed."""
-    if isinstance(values, str | bytes):
-        problem = "must hold one value for each row, (n_samples,); got the text "
-        raise refused(name, values, f"{problem}{values!r}.")
-    if isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame):
-        problem = (
-            f"is a {kind_of_value(values)}, whose values have still to be computed;"
-        )
-        raise refused(name, values, problem, "give what its collect() returns.")
-
-
 def validate_rows(estimator, X, **options):
     """X as scikit-learn's ``validate_data`` gives it to an estimator."""
-    check_readable(X, "X")
-    try:
+    with _named(X, "X"):
         return validate_data(estimator, X, **options)
-    except ValueError as error:
-        raise _named(error, "X") from None
 
 
 def check_rows(X, *, input_name="X", **options):
     """X as scikit-learn's ``check_array`` gives it."""
-    check_readable(X, input_name)
-    try:
+    with _named(X, input_name):
         return check_array(X, input_name=input_name, **options)
+
+
+@contextmanager
+def _named(X, name):
+    """Name argument and remedy where scikit-learn's own errors about X would not."""
+    if not (issparse(X) or hasattr(type(X), "columns")):
+        to_array(X, name)
+    try:
+        yield
     except ValueError as error:
-        raise _named(error, input_name) from None
-
-
-def _named(error, name):
-    """The error; naming the argument where numpy, or a frame's library, finds text in it."""
-    if not str(error).startswith("could not convert"):
-        return error
-    remedy = "Leave columns of text out."
-    return refused(name, None, f"must be numbers ({error}).", remedy)
-
-
-def check_readable(X, name):
-    """Raise where scikit-learn's own errors would name neither argument nor remedy."""
-    check_container(X, name)
-    is_read = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)
-    if is_read or issparse(X) or hasattr(X, "columns"):
-        return
-    to_array(X, name)
-
-
-def count_images(X):
-    """Rows of embeddings, read or not.
-
-    Raises
-    ------
-    ArgumentError
-        If they are not (n_samples, n_features), or numpy cannot read them.
-    """
-    check_readable(X, "X")
-    shape = np.shape(X)
-    if len(shape) != 2 or not shape[0]:
-        problem = (
-            f"must have the shape (n_samples, n_features); got {kind_of_value(X)}."
-        )
-        raise refused("X", X, problem, "Give an array with a row for each image.")
-    return shape[0]
+        # So numpy, and the library of a frame, speak of text.
+        if not str(error).startswith("could not convert"):
+            raise
+        remedy = "Leave columns of text out."
+        raise refused(name, None, f"must be numbers ({error}).", remedy) from None
 
 
 def to_array(values, name):
@@ -152,27 +111,23 @@ def to_array(values, name):
         raise refused(name, values, problem, "leave their rows out, with their labels.")
     try:
         return np.asarray(values)
-    except ValueError:
-        problem = "has rows of different lengths, or of other objects"
-        remedy = "Give as many numbers, or one label, in every row."
-    except (TypeError, RuntimeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason})"
-        remedy = "Give a numpy array; of a tensor, its detach().cpu().float().numpy()."
-    raise refused(name, values, f"{problem}.", remedy)
+        problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason});"
+        remedy = (
+            "give rows of one length; of a tensor, its detach().cpu().float().numpy()."
+        )
+        raise refused(name, values, problem, remedy) from None
 
 
 def to_numbers(values, name, dtype=np.float64):
     """An array-like of numbers as an array of a type."""
     array = to_array(values, name)
-    kinds = "iub" if np.issubdtype(dtype, np.integer) else "fiub"
-    if array.dtype.kind not in kinds:
-        what = "integers" if kinds == "iub" else "numbers"
-        problem = (
-            f"must be {what}; got {kind_of_value(values)}, of the type {array.dtype}."
-        )
-        remedy = f"Give {what}, none of them larger than numpy's types hold."
-        raise refused(name, values, problem, remedy)
+    is_whole = np.issubdtype(dtype, np.integer)
+    if array.dtype.kind not in ("iub" if is_whole else "fiub"):
+        what = "integers" if is_whole else "numbers"
+        remedy = f"Give {what} that numpy's types hold."
+        raise refused(name, values, f"must be {what}; got {array.dtype}.", remedy)
     return array.astype(dtype)
 
 
@@ -186,27 +141,18 @@ def check_scores(scores, name):
         array = to_numbers(array, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        problem = (
-            f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} such "
-        )
-        remedy = (
-            "Remove them, or give a failed comparison the score your system gives it."
-        )
-        raise refused(name, scores, f"{problem}pairs).", remedy)
+        problem = f"must be finite, but pair {bad[0]} has {array[bad[0]]};"
+        remedy = "remove such pairs, or give the score that your system decides by."
+        raise refused(name, scores, problem, remedy)
     return array
 
 
 def check_count(value, name, minimum, maximum=MOST):
     """An integer from ``minimum`` to ``maximum``."""
-    wanted = ""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        wanted = "be an integer"
-    elif value < minimum:
-        wanted = f"be at least {minimum}"
-    elif value > maximum:
-        wanted = f"be at most {maximum}"
-    if wanted:
-        raise refused(name, value, f"must {wanted}; got {plain(value)!r}.")
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_integer or not minimum <= value <= maximum:
+        wanted = f"must be an integer from {minimum} to {maximum}"
+        raise refused(name, value, f"{wanted}; got {plain(value)!r}.")
     return int(value)
 
 
@@ -239,22 +185,7 @@ def check_number(value, name, holds, wanted):
     return number
 
 
-def check_seed(random_state, name="random_state"):
-    """An integer that numpy and scikit-learn take as a seed."""
-    return check_count(random_state, name, 0, 2**32 - 1)
-
-
-def random_state_of(random_state, name="random_state"):
-    """The RandomState that an argument stands for, as scikit-learn has it."""
-    try:
-        return check_random_state(random_state)
-    except ValueError:
-        wanted = "must be an integer in [0, 2**32), a RandomState or None"
-        problem = f"{wanted}; got {plain(random_state)!r}."
-        raise refused(name, random_state, problem) from None
-
-
-def check_sequence(values, name, what):
+def check_sequence(values, name, what, kind=object):
     """The values of a sequence, as a tuple.
 
     Parameters
@@ -264,30 +195,22 @@ def check_sequence(values, name, what):
         Of the argument.
     what : str
         What each value is, for the message: ``"names of columns"``.
+    kind : type, default=object
+        Of each value.
     """
-    try:
-        if isinstance(values, str | bytes):
-            raise TypeError
-        return tuple(values)
-    except TypeError:  # of a frame that has still to be computed, too
+    is_sequence = isinstance(values, Iterable) and not isinstance(values, str | bytes)
+    found = tuple(values) if is_sequence else ()
+    if not is_sequence or not all(isinstance(value, kind) for value in found):
         problem = f"must be a sequence of {what}; got {shown(values)}."
-        raise refused(name, values, problem) from None
-
-
-def is_label(value):
-    """Whether a value can be a label: sequences, arrays and tensors of one element cannot."""
-    if isinstance(value, str | bytes):
-        return True
-    is_one = isinstance(value, Hashable) and getattr(value, "shape", ()) == ()
-    return is_one and not isinstance(value, Collection) and not hasattr(value, "grad")
+        raise refused(name, values, problem)
+    return found
 
 
 def is_among(value, known):
-    """Whether a value is one of some labels; arrays and structures are none."""
+    """Whether a value is one of some labels; what has no hash, as an array, is none."""
     try:
-        return is_label(value) and bool(value in known)
-    except (TypeError, ValueError):
-        # Of a structure, or of what is neither true nor false.
+        return value in set(known)
+    except TypeError:
         return False
 
 
@@ -305,48 +228,6 @@ def is_written(text):
     except UnicodeEncodeError:
         return False
     return True
-
-
-def count_rows(X, name):
-    """Rows of anything that has a length.
-
-    Raises
-    ------
-    ArgumentError
-        If it has none.
-    """
-    shape = getattr(X, "shape", None)
-    n_rows = size_of(X) if shape is None else next(iter(shape), None)
-    if n_rows is None:
-        problem = f"must have a row for each image; got {kind_of_value(X)}."
-        raise refused(name, X, problem, "Give an array, (n_samples, n_features).")
-    return n_rows
-
-
-def transform_rows(estimator, X):
-    """What a fitted transformer, of whatever package, makes of X.
-
-    Raises
-    ------
-    ArgumentError
-        If it fails, and numpy cannot read X.
-    """
-    try:
-        return estimator.transform(X)
-    except Exception:
-        # Many transformers leave that to numpy, whose errors name no argument.
-        check_readable(X, "X")
-        raise
-
-
-def check_texts(values, name, what):
-    """As check_sequence, of values that are all texts."""
-    values = check_sequence(values, name, what)
-    for value in values:
-        if not isinstance(value, str):
-            problem = f"must be a sequence of {what}, each a text; got {shown(value)}."
-            raise refused(name, value, problem)
-    return values
 
 
 def check_path(path, name):

@@ -151,12 +151,10 @@ def plain_form(value):
         return {name: plain_form(getattr(value, name)) for name in shown}
     if isinstance(value, dict):
         return {plain_form(key): plain_form(v) for key, v in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, list | tuple):
         return [plain_form(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return plain_form(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, float) and not math.isfinite(value):

@@ -272,9 +272,9 @@ def test_a_parameter_leaves_alone_what_does_not_depend_on_it(changed):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"n_identities": 10.0}, r"n_identities must be an integer; got 10\.0"),
-        ({"n_features": 1}, "n_features must be at least 2; got 1"),
-        ({"n_domains": 0}, "n_domains must be at least 1; got 0"),
+        ({"n_identities": 10.0}, r"n_identities must be an integer .* got 10\.0"),
+        ({"n_features": 1}, "n_features must be an integer from 2 .* got 1"),
+        ({"n_domains": 0}, "n_domains must be an integer from 1 .* got 0"),
         ({"images_per_identity": (5, 2)}, r"low <= high.*got \(5, 2\)"),
         ({"images_per_identity": 2.5}, r"images_per_identity must be.*got 2\.5"),
         ({"groups": {}}, "groups must be a dict.*got {}"),
@@ -288,10 +288,9 @@ def test_a_parameter_leaves_alone_what_does_not_depend_on_it(changed):
         ({"kappa": -1}, "kappa must be a finite number of at least 0; got -1"),
         ({"kappa": {"male": 3}}, r"kappa must name exactly the groups \['male', 'fem"),
         ({"kappa": {"male": 3, "female": -2}}, r"kappa\['female'\] must be.*got -2"),
-        ({"n_directions": 17}, "n_directions must be at most 16; got 17"),
+        ({"n_directions": 17}, "n_directions must be an integer .* to 16; got 17"),
         ({"n_directions": (8, 4)}, r"n_directions .*low <= high.*got \(8, 4\)"),
         ({"nuisance": None}, "nuisance must be a finite number.*got None"),
-        ({"random_state": "x"}, "random_state must be an int.*got 'x'"),
     ],
 )
 def test_bad_arguments_are_named(changed, words):

@@ -30,7 +30,7 @@ def test_lumps_are_found_whatever_the_length_of_rows():
 @pytest.mark.parametrize(
     ("X", "n_clusters", "message"),
     [
-        (FACES.X, 1, "n_clusters must be at least 2"),
+        (FACES.X, 1, "n_clusters must be an integer from 2"),
         (FACES.X, 2.0, "n_clusters must be an integer"),
         (FACES.X[:5], 6, "n_clusters=6 is more than the 5 rows"),
         (np.zeros((4, 2)), 2, "X has a zero row"),
@@ -94,7 +94,7 @@ def test_the_worst_cluster_is_better_among_people_it_was_not_found_in():
 @pytest.mark.parametrize(
     ("y", "options", "message"),
     [
-        (FACES.y, {"n_clusters": 1}, "n_clusters must be at least 2"),
+        (FACES.y, {"n_clusters": 1}, "n_clusters must be an integer from 2"),
         (FACES.y, {"n_clusters": 400}, "more than the .* smaller half"),
         (FACES.y, {"n_clusters": 100}, "of 100 groups have min_identities=10"),
         (FACES.y, {"far": 2.0}, "far must lie in"),

@@ -120,7 +120,7 @@ def test_a_group_of_exactly_so_many_people_is_compared():
         ({"far": [1e-2, 1e-3]}, "far must be one number"),
         ({"far": 0.0}, "far must lie in"),
         ({"rate": "fmr"}, "rate must be one of 'far', 'frr'"),
-        ({"min_identities": 1}, "min_identities must be at least 2"),
+        ({"min_identities": 1}, "min_identities must be an integer from 2"),
         ({"min_identities": 50}, "0 of 3 groups have min_identities=50"),
         ({"sensitive_features": np.zeros(len(FACES.y))}, "among at least two, but 1 of 1"),
         ({"sensitive_features": GROUPS[1:]}, "sensitive_features has"),

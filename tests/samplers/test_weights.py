@@ -105,7 +105,7 @@ def test_dynamic_weights_refuse(change, words):
     usual = {"previous": [1, 1], "errors": [1, 1], "n": [10, 10]}
     with pytest.raises(ArgumentError, match=words):
         dynamic(**(usual | change))
-    with pytest.raises(ArgumentError, match="n_groups must be at least 1"):
+    with pytest.raises(ArgumentError, match="n_groups must be an integer from 1"):
         equal_weights(0)
     with pytest.raises(ArgumentError, match="counts are all 0"):
         natural_weights([0, 0])

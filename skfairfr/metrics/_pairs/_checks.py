@@ -64,7 +64,7 @@ def check_pair_groups(sensitive_features, n_pairs):
     name = "sensitive_features"
     if sensitive_features is None:
         raise ValueError(f"{name} must give the group of each pair; got None.")
-    columns = to_columns(sensitive_features, name)
+    columns = [*to_columns(sensitive_features, name).values()]
     if len(columns) > 2:
         raise ValueError(
             f"{name} must have the shape (n_pairs,), the group of both images, or "

@@ -46,7 +46,7 @@ class FromTransformedMixin:
             problem = f"estimator must have a transform method; got {estimator!r}."
             raise ValueError(f"{problem} from_embeddings takes embeddings themselves.")
         kwargs["sensitive_features"] = sensitive_features
-        X = _validation.transform_rows(estimator, X)
+        X = estimator.transform(X)
         return cls.from_embeddings(X, y, **kwargs)
 
 

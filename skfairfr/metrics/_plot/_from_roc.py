@@ -67,7 +67,7 @@ class FromEstimatorMixin:
         if isinstance(estimator, SimilarityROC):
             roc = estimator if roc is None else roc
         elif hasattr(estimator, "transform"):
-            X = _validation.transform_rows(estimator, X)
+            X = estimator.transform(X)
         else:
             expected = "must have a transform method or be a SimilarityROC"
             raise ValueError(f"estimator {expected}; got {estimator!r}.")

@@ -36,7 +36,6 @@ from skfairfr.utils._labels import (
     encode,
     intersect,
     join_columns,
-    names_of,
     split_labels,
     to_column,
     to_columns,
@@ -459,10 +458,11 @@ def _attributes_of_both(features, names, of):
     if features[0] is None or features[1] is None:
         _encode_both(features, names, of)  # raises where one is given
         return {}
-    columns = [to_columns(f, n) for f, n in zip(features, names, strict=True)]
-    called = [names_of(f, len(c)) for f, c in zip(features, columns, strict=True)]
-    both = [_encode_both(c, names, of, True) for c in zip(*columns, strict=False)]
-    return dict(zip(_common_names(*called, names), both, strict=True))
+    first, second = (to_columns(f, n) for f, n in zip(features, names, strict=True))
+    called = _common_names([*first], [*second], names)
+    columns = zip(first.values(), second.values(), strict=True)
+    both = (_encode_both(pair, names, of, allow_unknown=True) for pair in columns)
+    return dict(zip(called, both, strict=True))
 
 
 def _common_names(first, second, arguments):

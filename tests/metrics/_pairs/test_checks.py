@@ -39,7 +39,7 @@ def test_ways_to_say_genuine(y_true):
         (["0", "1"], [1, 2], "y_true must be 1 .* pair 0 has"),
         ([1, None], [1, 2], "y_true must be 1 .* pair 1 has None"),
         ([[0, 1]], [1, 2], "y_true must be one-dimensional"),
-        ([[0], [0, 1]], [1, 2], "y_true has rows of different lengths"),
+        ([[0], [0, 1]], [1, 2], "y_true .* inhomogeneous"),
         (np.ma.array([0, 1], mask=[0, 1]), [1, 2], r"y_true has masked values \(1\)"),
         ([0, 1], [1, 2, 3], "y_true has 2 pairs but y_score has 3"),
         ([0, 1], [1, np.nan], "y_score must be finite, but pair 1 has nan"),
@@ -78,7 +78,7 @@ def test_a_pair_is_in_a_group_when_both_images_are(sensitive_features):
         (["f"], "has 1 rows but y_score has 2"),
         ([["a", "b", "c"]] * 2, r"\(n_pairs, 2\).* got 3 columns"),
         ([None, np.nan], "has no known group"),
-        (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "mixes labels"),
+        (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "cannot be sorted as labels"),
     ],
 )
 def test_groups_that_are_none(sensitive_features, message):

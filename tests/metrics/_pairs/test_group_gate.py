@@ -46,7 +46,7 @@ def test_a_perfect_gate_and_a_blind_one():
         ({"frr": 1.5}, "frr must lie in"),
         ({"error": -0.1}, "error must lie in"),
         ({"error": "x"}, "error must lie in"),
-        ({"n_groups": 1}, "n_groups must be at least 2"),
+        ({"n_groups": 1}, "n_groups must be an integer from 2"),
     ],
 )
 def test_refused(options, message):

@@ -94,7 +94,7 @@ def test_none_stands_for_all_identities(ax):
 def test_inertia_refuses(ax):
     for options, message in (
         ({"kind": "violin"}, "kind must be one of 'histogram', 'ecdf'"),
-        ({"bins": 0}, "bins must be at least 1"),
+        ({"bins": 0}, "bins must be an integer from 1"),
         ({"groups": ["child"]}, "groups 'child' is not a group"),
     ):
         with pytest.raises(ValueError, match=message):

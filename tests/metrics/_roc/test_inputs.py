@@ -53,8 +53,8 @@ def test_fit(arguments, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"domain": np.zeros(30)}, "domain must have two values.*got 1"),
-        ({"domain": np.arange(30) % 3}, "domain must have two values.*got 3"),
+        ({"domain": np.zeros(30)}, "domain must have two values, not 1"),
+        ({"domain": np.arange(30) % 3}, "domain must have two values, not 3"),
         ({"domain": np.arange(29) % 2}, "domain has 29 rows but X has 30"),
         ({"X_reference": X}, "y_reference is missing; give X_reference and"),
         ({"y_reference": IDENTITY}, "X_reference is missing; give X_reference and"),
@@ -182,9 +182,9 @@ def test_identities_of_two_sides_keep_their_values_whatever_their_types(ids):
 
 
 def test_identities_of_two_sides_must_be_of_one_kind():
-    with pytest.raises(ValueError, match="mixes labels"):
+    with pytest.raises(ValueError, match="cannot be sorted as labels"):
         unfitted().fit(X, IDENTITY, X_reference=X, y_reference=IDENTITY.astype(str))
-    with pytest.raises(ValueError, match="mixes labels"):
+    with pytest.raises(ValueError, match="cannot be sorted as labels"):
         unfitted().fit_pairs(SCORES, [1, 1, 2], ["1", "2", "3"])
 
 

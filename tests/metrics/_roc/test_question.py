@@ -47,7 +47,7 @@ def test_estimate(question, message):
     ],
 )
 def test_groups_asked_for_but_never_given(question):
-    with pytest.raises(ValueError, match=r"fit was given none|groups are: none"):
+    with pytest.raises(ValueError, match=r"fit was given none|these are: none"):
         unfitted().fit(X, IDENTITY).estimate(**question)
 
 
