@@ -5,15 +5,13 @@ import tomllib
 from importlib.resources import files
 from pathlib import Path
 from time import process_time
-from types import SimpleNamespace
 from unicodedata import category
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
-from skfairfr.report._policy import LIMITS, limits_of
+from skfairfr.report._policy import LIMITS
 from tests.refusals import refusal
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -407,28 +405,3 @@ def test_pairs_are_audited_by_a_policy():
     pairs = PairData(scores, tuple(people), {"gender": groups})
     found = by(Policy("gate", {"max_fnmr": 0.9}, threshold=0.5), pairs)
     assert [c.threshold for c in found.checks] == [0.5]
-
-
-# ---- limits that figures draw ---------------------------------------------------------
-
-
-def check(name, limit, far, threshold):
-    return SimpleNamespace(name=name, limit=limit, far=far, threshold=threshold)
-
-
-def test_a_limit_is_drawn_at_its_level_alone():
-    levels = [
-        SimpleNamespace(far=far, threshold=t) for far, t in ((0.1, 0.4), (0.01, 0.6))
-    ]
-    levels.append(SimpleNamespace(far=None, threshold=0.6))
-    checks = [
-        check("max_fmr", 0.2, 0.1, 0.4),
-        check("max_fmr", 0.3, None, 0.6),
-        check("max_fnmr", 0.05, 0.01, 0.6),
-        check("max_bfar", 3.0, 0.1, 0.4),
-    ]
-    found = limits_of(SimpleNamespace(levels=levels, checks=checks))
-    assert [*found] == ["far", "frr"]
-    assert_array_equal(found["far"], [0.2, np.nan, 0.3])
-    assert_array_equal(found["frr"], [np.nan, 0.05, np.nan])
-    assert limits_of(SimpleNamespace(levels=levels, checks=())) == {}

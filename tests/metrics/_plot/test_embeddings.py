@@ -18,39 +18,11 @@ from skfairfr.metrics import (
     instance_far,
 )
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._embeddings import values_of_groups
 from tests.metrics._plot.drawn import axes, legend_texts, synthetic
 
 FACES = make_face_embeddings(n_identities=80, n_features=16, random_state=0)
 GROUPS = FACES.sensitive_features
-VALUES = np.arange(6.0)
-
-
-GROUP_OF = np.array(["b", "a", None, "a", "b", "b"], dtype=object)
-
-
 DISPLAYS = [(IdentityInertiaDisplay, {}), (InstanceFARDisplay, {"far": 0.1})]
-
-
-@pytest.mark.parametrize("groups", [None, ("a", "b"), ("b",), (None, "a")])
-def test_values_are_those_of_a_loop(groups):
-    found, parts = values_of_groups(VALUES, GROUP_OF, groups)
-    assert found == (("a", "b") if groups is None else groups)
-    for group, part in zip(found, parts, strict=True):
-        kept = [
-            value
-            for value, label in zip(VALUES, GROUP_OF, strict=True)
-            if group is None or label == group
-        ]
-        assert_array_equal(part, kept)
-    # Without a known group, all are drawn.
-    found, (part,) = values_of_groups(VALUES, np.full(6, None), None)
-    assert found == (None,) and part is VALUES
-
-
-def test_unknown_group_is_named():
-    with pytest.raises(ValueError, match=r"groups 'c' is not.*'a', 'b'"):
-        values_of_groups(VALUES, GROUP_OF, ("a", "c"))
 
 
 @pytest.mark.parametrize(("display", "options"), DISPLAYS)

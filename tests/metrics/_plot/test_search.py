@@ -48,25 +48,12 @@ def test_the_level_comes_from_the_name_or_the_scorer():
     assert _search.level_of(object(), "bfar") is None
 
 
-def test_labels():
-    label = _search.metric_label
-    assert label("frr_at_far@1e-2", 0.01) == "FNMR at FMR 1 %"
-    assert label("bfar", 0.001) == "BFAR (largest / smallest FMR) at FMR 0.1 %"
-    assert label("bfrr", None) == "BFRR (largest / smallest FNMR)"
-    assert label("mine", 0.001) == "mine"
-
-
 def test_parameters_are_found_with_and_without_their_step():
     for name in ("kappa0", "towards__kappa0"):
         assert _search.find_parameter(search(True), name) == "towards__kappa0"
     assert _search.find_parameter(search(), "kappa0") == "kappa0"
     with pytest.raises(ValueError, match="'kappa0', 'kappa1'"):
         _search.find_parameter(search(), "towards__kappa0")
-
-
-def test_parameters_as_text():
-    parameters = {"step__kappa0": 20.0, "head": "mlp", "warm": True, "n": np.int64(3)}
-    assert _search.parameter_text(parameters) == "kappa0=20, head=mlp, warm=True, n=3"
 
 
 METRICS = ["far_log_ratio@2e-2", "far_log_ratio@1e-2"]
@@ -163,11 +150,6 @@ def test_numbers_can_be_read_on_every_colour():
     display = cells([[0.05, 1.0, 20.0]])
     colors = [t.get_color() for t in display.text_[0, 0]]
     assert colors == ["white", "black", "white"]
-
-
-def test_numbers_have_two_digits():
-    texts = {0.126: "0.13", 0.999: "1.0", 1.55: "1.6", 9.96: "10", 33.3: "33"}
-    assert {r: _search.ratio_text(r) for r in texts} == texts
 
 
 def test_infinite_and_missing_cells_differ():
