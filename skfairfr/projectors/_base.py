@@ -492,6 +492,13 @@ class BaseProjector(
             own, which a file cannot make again, or the class is not skfairfr's.
         OSError
             If the file cannot be written.
+
+        Warns
+        -----
+        UserWarning
+            Which parameters have no JSON form and are left out: a loss, sampler, optimizer
+            or callbacks of your own, say. ``transform`` needs none of them, so that the
+            head that your loss trained is saved whole; another ``fit`` needs them set.
         """
         path = check_path(path, "path")
         _saved.write(path, self._to_save(include_people))

@@ -25,6 +25,7 @@ CANDIDATES, FOLDS = 4, 3
 SIZES = 10_000, 2_000, 512
 OTHERS = {
     "FPRPenaltyProjector": ("FPRPenaltyProjector", *SIZES),
+    "LossProjector": ("LossProjector", *SIZES),
     "TripletProjector": ("TripletProjector", *SIZES),
     "AdversarialProjector": ("AdversarialProjector", *SIZES),
     "CentroidFairnessProjector": ("CentroidFairnessProjector", *SIZES),

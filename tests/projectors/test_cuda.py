@@ -5,7 +5,11 @@ import pytest
 import torch
 
 from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
-from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
+from skfairfr.projectors import (
+    AdversarialProjector,
+    CentroidFairnessProjector,
+    LossProjector,
+)
 from tests.projectors.faces import MORE, MORE_Y, Breaking, Stop
 
 pytestmark = pytest.mark.skipif(
@@ -17,6 +21,7 @@ KINDS = [
     TripletProjector,
     AdversarialProjector,
     CentroidFairnessProjector,
+    LossProjector,
 ]
 QUICK = {"max_epochs": 3, "batch_size": 64, "random_state": 0, "lr": 1e-4}
 

@@ -110,3 +110,7 @@ def test_it_is_searched_pickled_and_saved_without_its_loss(tmp_path):
     again = LossProjector.load(tmp_path / "head")
     assert_array_equal(again.transform(X), fitted.transform(X))
     assert again.loss is None
+    with pytest.raises(ValueError, match="The 'loss' parameter"):
+        again.fit(X, Y)
+    again.set_params(loss=Softmax).fit(X, Y)
+    assert_array_equal(again.transform(X), fitted.transform(X))

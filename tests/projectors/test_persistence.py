@@ -6,6 +6,7 @@ import struct
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from numpy.testing import assert_array_equal
 from safetensors import safe_open
 from safetensors.numpy import save_file
@@ -31,7 +32,11 @@ def there_and_back(fitted, path):
     "fitted",
     [
         without_groups().fit(X, IDENTITY),
-        module(kappas={"male": 20.0, "female": np.float64(9)}, groups=None).fit(X, Y),
+        module(
+            kappas={"male": 20.0, "female": np.float64(9)},
+            groups=None,
+            device=torch.device("cpu"),
+        ).fit(X, Y),
         module().set_output(transform="pandas").fit(pd.DataFrame(X).add_prefix("f"), Y),
     ],
     ids=["no groups", "kappas", "frame"],

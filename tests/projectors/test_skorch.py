@@ -17,6 +17,7 @@ from skorch.callbacks import (
     EarlyStopping,
     EpochScoring,
     LRScheduler,
+    PrintLog,
     ProgressBar,
 )
 from torch import nn
@@ -133,6 +134,18 @@ def test_a_bar_counts_the_batches_and_the_people_held_out(capsys):
     # 112 images in batches of 64, and one batch of 48 held out.
     assert bar.pbar_.n == bar.pbar_.total == 3
     assert capsys.readouterr().err.count("0/3") == 3
+
+
+def test_a_log_has_a_line_for_each_epoch(capsys):
+    lines = []
+    log = PrintLog(sink=lines.append)
+    fitted = module(callbacks=[log], **HELD_OUT).fit(X, Y)
+    header, _, *rows = lines
+    assert [row.split()[0] for row in rows] == ["1", "2", "3"]
+    assert set(header.split()) == set(losses(fitted)) | {"dur"}
+    assert capsys.readouterr().out == ""
+    module(verbose=1).fit(X, Y)
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 3
 
 
 OPTIMIZERS = {
