@@ -254,7 +254,7 @@ class TradeOffDisplay:
     figure_ : matplotlib Figure
         Figure of the axes.
     points_, front_, chosen_, baseline_ : matplotlib Line2D
-        What was drawn; None where there was nothing to draw.
+        What was drawn; the last two are None where there is nothing to draw.
 
     See Also
     --------

@@ -468,7 +468,7 @@ def write_above(ax, text, place, ha="center", **options):
     """Write above axes at a place of the horizontal axis, over no other text there."""
     look = {"va": "bottom", "ha": ha, "fontsize": "small", **options}
     look |= {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
-    others = [w.get_window_extent().padded(LETTER, 0) for w in written_above(ax)]
+    others = [other.get_window_extent() for other in written_above(ax)]
     written = ax.annotate(text, (place, 1), (0, 3), **look, label=ABOVE)
     while written.get_window_extent().count_overlaps(others):
         written.xyann = 0, written.xyann[1] + LINE
