@@ -1,6 +1,7 @@
 """The bench: which mitigation helps on these people, at which cost, or that none does."""
 
 import json
+import math
 import re
 import warnings
 from dataclasses import dataclass, field, replace
@@ -10,15 +11,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
-from skfairfr._core._paired import Cell, compare, pool
+from skfairfr._core._few_errors import holm
+from skfairfr._core._rates import on_its_side
 from skfairfr.comparators._base import check_no_zero_row
-from skfairfr.model_selection import _bench_text
+from skfairfr.metrics._folds import PooledRatio, cells_of, compare, pool
 from skfairfr.model_selection._bench_fits import (
     METRICS,
     People,
     Settings,
     all_fits,
-    cells_of,
     choose_and_fit,
     rows_of,
 )
@@ -34,12 +35,20 @@ from skfairfr.model_selection._mitigations import (
     save_mitigation,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
-from skfairfr.utils._document import write_text
+from skfairfr.utils._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._labels import encode_attributes, label_images
 from skfairfr.utils._validation import check_rows, count_images
-from skfairfr.utils._words import in_iso, plain_form
+from skfairfr.utils._words import (
+    in_iso,
+    level_percent,
+    listed,
+    p_value,
+    percent,
+    plain_form,
+    printable,
+)
 
 SCHEMA_VERSION = 2
 # Probability with which an effect of the detectable factor would be seen.
@@ -50,7 +59,7 @@ MAX_COST = 1.25
 
 
 @dataclass(frozen=True)
-class MetricChange:
+class MetricChange(PooledRatio):
     """A disparity, or the FRR of everyone, with a method and with nothing.
 
     Attributes
@@ -73,35 +82,22 @@ class MetricChange:
 
     metric: str
     attribute: str
-    before: float
-    after: float
-    ratio: float
-    low: float
-    high: float
-    p_value: float
-    log_error: float
 
 
 @dataclass(frozen=True)
-class GroupChange:
+class GroupChange(PooledRatio):
     """A rate of one group at the threshold of the overall FAR.
 
     Attributes
     ----------
     group : label
     rate : {"far", "frr"}
-    before, after, ratio, low, high, p_value : float
+    before, after, ratio, low, high, p_value, log_error : float
         As of :class:`MetricChange`; lower is better.
     """
 
     group: object
     rate: str
-    before: float
-    after: float
-    ratio: float
-    low: float
-    high: float
-    p_value: float
 
 
 @dataclass(frozen=True)
@@ -234,7 +230,7 @@ class Bench:
     @property
     def sentence(self):
         """What was found, in a sentence or two."""
-        return _bench_text.sentence(self).replace("\N{NO-BREAK SPACE}", " ")
+        return _sentence(self).replace("\N{NO-BREAK SPACE}", " ")
 
     def to_text(self):
         """The conclusion, then a table: ASCII of at most 100 columns.
@@ -243,7 +239,7 @@ class Bench:
         -------
         text : str
         """
-        return write_text(_bench_text.document_of(self))
+        return write_text(_document(self))
 
     def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -274,19 +270,20 @@ class Bench:
         -------
         frame : the library's own frame
         """
-        names = ["method", "against", *MetricChange.__dataclass_fields__, "p_adjusted"]
+        names = ["method", "against", "metric", "attribute"]
+        names += [*PooledRatio.__dataclass_fields__, "p_adjusted"]
         names += ["seconds", "n_numbers", "needs_groups"]
         rows = []
         for method in self.methods:
-            changes = (*method.changes.values(), *method.others)
-            found = [(NOTHING, change, method.p_adjusted) for change in changes]
-            for against in method.controls:
-                changes = against.changes.values()
-                found += [(against.control, c, against.p_adjusted) for c in changes]
-            about = {"method": method.name, **vars(method)}
+            own = *method.changes.values(), *method.others
+            found = [(NOTHING, method.p_adjusted, own)]
+            for each in method.controls:
+                found.append((each.control, each.p_adjusted, each.changes.values()))
             rows += [
-                about | {"against": against, **vars(change), "p_adjusted": p}
-                for against, change, p in found
+                {**vars(method), **vars(c), "method": method.name, "against": against}
+                | {"p_adjusted": p_adjusted}
+                for against, p_adjusted, changes in found
+                for c in changes
             ]
         columns = {name: np.array([row[name] for row in rows]) for name in names}
         return build_frame(columns, backend, self.library)
@@ -443,14 +440,9 @@ def compare_mitigations(
     ([('half', True)], None)
     """
     people = _read_people(X, y, sensitive_features, others)
-    settings = Settings(
-        far=float(far),
-        metrics=_read_metrics(metrics),
-        n_splits=int(n_splits),
-        inner_splits=int(inner_splits),
-        n_resamples=int(n_resamples),
-        seed=int(random_state),
-    )
+    metrics = _read_metrics(metrics)
+    counts = map(int, (n_splits, inner_splits, n_resamples, random_state))
+    settings = Settings(float(far), metrics, *counts)
     level = float(confidence_level)
     max_cost = None if max_cost in (None, np.inf) else float(max_cost)
     with warnings.catch_warnings(record=True) as caught:
@@ -467,14 +459,14 @@ def compare_mitigations(
         raise ValueError(next(fit.failure for fit in baseline if fit.failure))
     results = []
     for mitigation, of_method in zip(tried, fits, strict=True):
-        failure = next((fit.failure for fit in of_method if fit.failure), "")
-        if failure:
-            left_out.append((mitigation.name, f"its fit failed: {failure}"))
-            continue
-        notes += _notes_of(mitigation.name, of_method)
-        results.append((mitigation, of_method))
-    judged = _judge_all(people, baseline, results, settings, level)
-    winner = _winner(judged, settings.metrics, level, max_cost)
+        failures = [fit.failure for fit in of_method if fit.failure]
+        if failures:
+            left_out.append((mitigation.name, f"its fit failed: {failures[0]}"))
+        else:
+            notes += _notes_of(mitigation.name, of_method)
+            results.append((mitigation, of_method))
+    judged = _judge_all(people, baseline, results, metrics[0], level)
+    winner = _winner(judged, metrics, level, max_cost)
     system, parameters = None, {}
     if winner is not None and refit:
         chosen = next(m for m in tried if m.name == winner)
@@ -494,10 +486,10 @@ def compare_mitigations(
         methods=judged,
         left_out=tuple(left_out),
         notes=tuple(dict.fromkeys(notes)),
-        detectable_factor=_detectable_factor(judged, settings.metrics[0], level),
+        detectable_factor=_detectable_factor(judged, metrics[0], level),
         winner=winner,
         system=system,
-        parameters={name: str(value) for name, value in parameters.items()},
+        parameters=parameters,
         library=library_of(X, y, sensitive_features, others),
     )
 
@@ -594,37 +586,32 @@ def _notes_of(name, fits):
     ]
 
 
-def _judge_all(people, baseline, results, settings, confidence_level):
-    """Results of all methods, the surest gain first."""
-    n_people, first = int(people.y.max()) + 1, settings.metrics[0]
-    nothing = pool([fit.errors for fit in baseline], n_people)
-    systems = {m.name: pool([f.errors for f in fits], n_people) for m, fits in results}
-    judged, compared = [], []
-    for mitigation, fits in results:
-        own = systems[mitigation.name]
-        judged.append(
-            _judge(people, mitigation, fits, (nothing, own), confidence_level)
-        )
-        for name in CONTROLS if has_control(mitigation) else ():
-            if name in systems:
-                changes = _changes(people, (systems[name], own), confidence_level)
-                compared.append((mitigation.name, name, changes))
-    controls = {method.name: () for method in judged}
-    adjusted = _bench_text.adjusted_p_values([c[first] for *_, c in compared])
-    for (method, control, changes), p in zip(compared, adjusted, strict=True):
-        controls[method] += (ControlResult(control, changes, float(p)),)
-    adjusted = _bench_text.adjusted_p_values([m.changes[first] for m in judged])
+def _judge_all(people, baseline, results, first, confidence_level):
+    """Results of all methods, the surest gain by the first metric first."""
+    fits = {NOTHING: baseline} | {m.name: of_method for m, of_method in results}
+    errors = {name: [fit.errors for fit in found] for name, found in fits.items()}
+    n_people = int(people.y.max()) + 1
+    systems = {name: pool(folds, n_people) for name, folds in errors.items()}
+    judged = [_judge(people, *each, systems, confidence_level) for each in results]
+    judged = _adjusted(judged, first)
+    controls = iter(_adjusted([c for m in judged for c in m.controls], first))
     judged = [
-        replace(method, p_adjusted=float(p), controls=controls[method.name])
-        for method, p in zip(judged, adjusted, strict=True)
+        replace(method, controls=tuple(next(controls) for _ in method.controls))
+        for method in judged
     ]
     highs = np.array([method.changes[first].high for method in judged])
     return tuple(judged[k] for k in np.argsort(highs, kind="stable"))
 
 
-def _changes(people, systems, confidence_level, attribute=None, metrics=METRICS):
+def _adjusted(results, metric):
+    """Results with p-values of one family (Holm); an undefined one counts as 1."""
+    p_values = [result.changes[metric].p_value for result in results]
+    adjusted = holm(np.nan_to_num(p_values, nan=1.0)).tolist()
+    return [replace(r, p_adjusted=p) for r, p in zip(results, adjusted, strict=True)]
+
+
+def _changes(people, systems, confidence_level, attribute, metrics=METRICS):
     """Metrics of the second of two systems against the first, by name."""
-    attribute = people.attribute if attribute is None else attribute
     cells, freedom = cells_of(people.groups), _freedom(people, attribute)
     changes = {}
     for name in metrics:
@@ -634,21 +621,25 @@ def _changes(people, systems, confidence_level, attribute=None, metrics=METRICS)
     return changes
 
 
-def _judge(people, mitigation, fits, systems, confidence_level):
+def _judge(people, mitigation, fits, systems, level):
     """What is known of one method, before p-values are adjusted."""
     cells, attribute = cells_of(people.groups), people.attribute
-    changes = _changes(people, systems, confidence_level)
+    own = systems[mitigation.name]
+    both, controls = (systems[NOTHING], own), []
+    changes = _changes(people, both, level, attribute)
+    for name in CONTROLS if has_control(mitigation) else ():
+        if name in systems:
+            against = _changes(people, (systems[name], own), level, attribute)
+            controls.append(ControlResult(name, against, np.nan))
     freedom, groups = _freedom(people, attribute), []
     for label in people.groups[attribute]:
         for rate in ("far", "frr"):
-            row = cells.index(Cell(attribute, "overall", rate, label))
-            found = vars(compare(*systems, [row], None, freedom, confidence_level))
-            found = {n: v for n, v in found.items() if n != "log_error"}
-            groups.append(GroupChange(label, rate, **found))
+            row = cells.index((attribute, "overall", rate, label))
+            found = compare(*both, [row], None, freedom, level)
+            groups.append(GroupChange(label, rate, **vars(found)))
     others = []
     for other in list(people.columns)[1:]:
-        watched = (confidence_level, other, ("bfar", "bfrr"))
-        others += _changes(people, systems, *watched).values()
+        others += _changes(people, both, level, other, ("bfar", "bfrr")).values()
     return MethodResult(
         name=mitigation.name,
         parameters=tuple(fit.parameters for fit in fits),
@@ -661,6 +652,7 @@ def _judge(people, mitigation, fits, systems, confidence_level):
         seconds=float(np.mean([fit.seconds for fit in fits])),
         n_numbers=round(float(np.mean([fit.n_numbers for fit in fits]))),
         needs_groups=needs_groups(mitigation.estimator),
+        controls=tuple(controls),
     )
 
 
@@ -691,9 +683,8 @@ def _winner(judged, metrics, confidence_level, max_cost):
     helping = [
         method
         for method in judged
-        if _bench_text.lowers(method, metrics[0], 1 - confidence_level)
-        and not (method.needs_groups or method.levelling_down)
-        and not _bench_text.costs_more(method, max_cost)
+        if _lowers(method, metrics[0], 1 - confidence_level)
+        and not _reservation(method, max_cost)
     ]
     values = {
         f"mean_test_{name}": [-m.changes[name].after for m in helping]
@@ -711,3 +702,252 @@ def _detectable_factor(judged, metric, confidence_level):
         return float("nan")
     tail = (1 - confidence_level) / (2 * len(judged))
     return float(np.exp((ndtri(1 - tail) + ndtri(POWER)) * np.median(errors)))
+
+
+# ---- what is said of it ---------------------------------------------------------------
+
+
+def _sentence(bench):
+    """Whether a method helps, which one does and what it costs."""
+    name, n = METRICS[bench.metric].words, len(bench.methods)
+    if not n:
+        return "No method could be tried."
+    limit = 1 - bench.settings["confidence_level"]
+    won = [m for m in bench.methods if m.name == bench.winner]
+    helping = won or [m for m in bench.methods if _lowers(m, bench.metric, limit)]
+    if not helping:
+        who = f"None of the {n} methods lowers"
+        if n == 1:
+            who = f"{bench.methods[0].name} does not lower"
+        return (
+            f"{who} {name} detectably.{_fewer_rejections(bench, limit)} With these people, a "
+            f"fall by a factor of {bench.detectable_factor:.3g} would be seen with probability "
+            f".8, a smaller one less often.{_little_to_lower(bench)}"
+        )
+    method, start, but = helping[0], "", ""
+    if not won:
+        start = "Only with a reservation does a method help: "
+        why = _reservation(method, bench.settings["max_cost"]) or (
+            f"{name} cannot be compared among methods where a group has no error"
+        )
+        but = f", but {why}"
+    effect = f"lowers {name} {_fall(method.changes[bench.metric])}"
+    beyond = [
+        f"{_ratio(found.changes[bench.metric])} times that of a {found.control}"
+        for found in method.controls
+    ]
+    beyond = f" Its {name} is {listed(beyond)}." if beyond else ""
+    return f"{start}{method.name} {effect} {_cost(method)}{but}.{beyond}"
+
+
+def _reservation(method, max_cost):
+    """Why a method that lowers a disparity cannot win; empty if it can."""
+    if method.needs_groups:
+        return "it needs the groups of both images to score a pair"
+    if method.levelling_down:
+        return f"this is levelling down: {method.levelling_down}"
+    if _costs_more(method, max_cost):
+        return f"at most {max_cost:g} times the FNMR was allowed"
+    return ""
+
+
+def _fewer_rejections(bench, limit):
+    """Where methods surely lower the FNMR of everyone (Holm over methods), the surest."""
+    frr = "frr_at_far"
+    found = [m for m in _adjusted(bench.methods, frr) if _lowers(m, frr, limit)]
+    if not found or bench.metric == frr:
+        return ""
+    method = min(found, key=lambda each: each.changes[frr].high)
+    return f" {method.name} lowers the FNMR {_fall(method.changes[frr])}."
+
+
+def _little_to_lower(bench):
+    """Where a disparity is so small that even its end would often be missed, this."""
+    before = bench.methods[0].changes[bench.metric].before
+    # A largest over a smallest rate, or over a mean, is 1 at least.
+    if METRICS[bench.metric].how is None or not before < bench.detectable_factor:
+        return ""
+    return (
+        f" {METRICS[bench.metric].words} was {_shown(bench.metric, before)} and cannot fall below 1, so "
+        "that these people can hardly show that a method helps."
+    )
+
+
+def _lowers(method, metric, limit):
+    """Whether a method surely lowers a metric: by its adjusted p-value and its interval."""
+    return method.p_adjusted <= limit and method.changes[metric].high < 1
+
+
+def _costs_more(method, max_cost):
+    """Whether the FNMR of everyone exceeds that of nothing by more than this factor."""
+    frr = method.changes["frr_at_far"]
+    return max_cost is not None and not frr.after <= max_cost * frr.before
+
+
+def _fall(change):
+    values = (_shown(change.metric, v) for v in (change.before, change.after))
+    return f"from {' to '.join(values)} ({_ratio(change)} times)"
+
+
+def _cost(method):
+    """What happens to the FNMR of everyone, and whether other attributes are harmed."""
+    frr = method.changes["frr_at_far"]
+    text = f"at no detectable cost (FNMR {_ratio(frr)} times)"
+    if frr.low > 1:
+        text = f"at a cost: the FNMR rises {_fall(frr)}"
+    elif frr.high < 1:
+        text = f"and the FNMR, too, {_fall(frr)}"
+    if method.harmed:
+        text += f", and makes disparities by {', '.join(method.harmed)} larger"
+    return text
+
+
+def _document(bench):
+    """A Bench as a Document."""
+    settings, named = bench.settings, ", ".join(map(printable, bench.groups))
+    title = f"Bench of {len(bench.methods)} methods by {printable(bench.attribute)} ({named})"
+    about = (
+        f"{bench.n_images:,} images of {bench.n_people:,} people, {settings['n_splits']} "
+        f"splits, FMR {level_percent(settings['far'])}."
+    )
+    if bench.before:
+        values = (f"{METRICS[m].words} {_shown(m, v)}" for m, v in bench.before.items())
+        about += f" With nothing: {', '.join(values)}."
+    out = [f"{printable(name)}: {printable(why)}" for name, why in bench.left_out]
+    notes = [printable(note) for note in bench.notes]
+    sections = [
+        Section("verdict", "What was found", [bench.sentence]),
+        Section("effects", "What each method does", _effects(bench)),
+        Section("controls", "Against heads without regard to groups", _controls(bench)),
+        Section("needs", "What each method needs", _needs(bench)),
+        Section("out", "Without a result", [out]),
+        Section("notes", "Notes", [notes]),
+        Section("reading", "How to read this", [_reading(bench)]),
+    ]
+    return Document(title, about, sections)
+
+
+def _effects(bench):
+    """The table of ratios, the surest gain first."""
+    metrics = dict.fromkeys((bench.metric, "frr_at_far", "bfar", "bfrr"))
+    first, *others = list(metrics)[:3]
+    heads = [f"{METRICS[m].words} after/before" for m in (first, *others)]
+    head = ["method", METRICS[first].words, heads[0], "p", "adjusted p", *heads[1:]]
+    rows = []
+    for method in bench.methods:
+        change = method.changes[first]
+        cells = [_shown(first, change.after), _ratio(change), p_value(change.p_value)]
+        cells += [p_value(method.p_adjusted)]
+        rows.append([method.name, *cells, *(_ratio(method.changes[m]) for m in others)])
+    return _table(head, rows)
+
+
+def _controls(bench):
+    """The table of trained heads against those trained without regard to groups."""
+    rows = []
+    for method in bench.methods:
+        for found in method.controls:
+            change = found.changes[bench.metric]
+            cells = [found.control, _ratio(change), p_value(change.p_value)]
+            cells += [p_value(found.p_adjusted), _ratio(found.changes["frr_at_far"])]
+            rows.append([method.name, *cells])
+    head = ["method", "against a", f"{METRICS[bench.metric].words} after/before"]
+    head += ["p", "adjusted p", "FNMR after/before"]
+    return _table(head, rows)
+
+
+def _needs(bench):
+    """The table of costs and of what a reader should be warned of."""
+    rows = []
+    for method in bench.methods:
+        remarks = []
+        if method.needs_groups:
+            remarks.append("needs groups to score")
+        if method.levelling_down:
+            remarks.append(f"levelling down: {method.levelling_down}")
+        if _costs_more(method, bench.settings["max_cost"]):
+            remarks.append(f"over {bench.settings['max_cost']:g} times the FNMR")
+        if method.harmed:
+            harmed = ", ".join(map(printable, method.harmed))
+            remarks.append(f"larger disparity by {harmed}")
+        frr = [g for g in method.groups if g.rate == "frr"]
+        rises = [printable(g.group) for g in frr if g.low > 1]
+        if rises and len(rises) == len(frr):
+            remarks.append("every group's FNMR rises")
+        elif rises:
+            remarks.append(f"FNMR of {', '.join(rises)} rises")
+        needs = [f"{method.seconds:.2g}", f"{method.n_numbers:,}", "; ".join(remarks)]
+        rows.append([method.name, *needs])
+    return _table(["method", "s a fit", "numbers kept", "remarks"], rows)
+
+
+def _table(head, rows):
+    """A table of texts, the name of a method first."""
+    made = [Row(printable(name), [Cell(text) for text in row]) for name, *row in rows]
+    return [Table("", head, made)]
+
+
+def _reading(bench):
+    settings = bench.settings
+    level = 100 * settings["confidence_level"]
+    name = METRICS[bench.metric].words
+    texts = [
+        "BFAR, BFRR: largest over smallest FMR (FNMR) of the groups, 1 where they are equal, "
+        "at the threshold where no group's FMR exceeds the level; FNMR: that of everyone, at "
+        "the threshold of the overall FMR. Smaller is better for all.",
+        "after/before is a method over doing nothing, with its "
+        f"{level:g} % interval for other people. Rows are sorted by the upper end of the "
+        f"first: the surest gain stands first. p is of {name} and goes with its interval, "
+        "each on its own; the adjusted p allows for the number of methods (Holm).",
+        "Everybody was judged by systems that were fitted, and whose parameters were "
+        f"chosen, on other people. The FMR rests on pairs within a split: 1 / "
+        f"{settings['n_splits']} of all.",
+    ]
+    if any(method.controls for method in bench.methods):
+        texts.append(
+            "The plain head and the margin head are trained without regard to groups. Where a "
+            "head does not differ from them, its gain is that of training a head. Its adjusted p "
+            "against them is of a family of its own: all comparisons with the two (Holm)."
+        )
+    if settings["max_cost"] is not None:
+        texts.append(
+            f"A method wins only if its FNMR is at most {settings['max_cost']:g} times that "
+            "of doing nothing."
+        )
+    changes = [m.changes[bench.metric] for m in bench.methods]
+    if not all(math.isfinite(v) for c in changes for v in (c.before, c.after, c.ratio)):
+        texts.append(
+            f"{name} is inf or undefined where a group has no error. Intervals and adjusted p are "
+            "of rates with half an error more, which no group lacks."
+        )
+    if not math.isnan(bench.detectable_factor):
+        texts.append(
+            f"With these people, {name} has to fall by a factor of "
+            f"{bench.detectable_factor:.3g} to be seen to fall with probability .8: this "
+            "is of the method with the median error; one that changes little has a smaller "
+            "error."
+        )
+    return texts
+
+
+# ---- words ---------------------------------------------------------------------------
+
+
+def _shown(metric, value):
+    """A rate in percent, or a disparity, with three significant digits."""
+    if math.isnan(value):
+        return "undefined"
+    return percent(value) if METRICS[metric].how is None else f"{value:.3g}"
+
+
+def _ratio(change):
+    """``0.43 [0.30, 0.61]``, or that there is none."""
+    if math.isnan(change.low):
+        return "undefined"
+    ends = (on_its_side(_end, v, 1.0, 3) for v in (change.low, change.high))
+    value = "undefined" if math.isnan(change.ratio) else f"{change.ratio:.2f}"
+    return f"{value} [{', '.join(ends)}]"
+
+
+def _end(value, digits):
+    return f"{value:.{digits - 1}f}" if value < 99.995 else f"{value:.{digits}g}"

@@ -174,11 +174,7 @@ def named_mitigation(name, setting):
             "methods", name, problem, f"{remedy}others as a dict, {{name: estimator}}."
         )
     module, cls, options, grid = known[name]
-    try:
-        made = getattr(import_module(module), cls)
-    except AttributeError as error:
-        raise ImportError(f"{cls} is not in {module}", name=module) from error
-    note = ""
+    made, note = getattr(import_module(module), cls), ""
     if "min_agreement" in options:
         note = (
             f"of {setting.n_ungrouped} people no group is known, or several are; those "
@@ -448,21 +444,19 @@ def load_mitigation(folder):
 
 def lines_to_deploy(estimator, folder):
     """Three lines of Python that read a mitigation and score pairs with it."""
-    last = _last_of(estimator)
-    if is_comparator(last) and last is not estimator:
-        use = (
-            "scores = system[-1].score_pairs(system[:-1].transform(probes), "
-            "system[:-1].transform(references))"
-        )
-    elif is_comparator(last):
-        use = "scores = system.score_pairs(probes, references)"
+    last, both = _last_of(estimator), ("probes", "references")
+    use = "rows = system.transform(images)  # numpy; the cosines of rows are the scores"
+    if is_comparator(last):
+        scorer = "system"
+        if last is not estimator:
+            scorer = "system[-1]"
+            both = (f"system[:-1].transform({images})" for images in both)
+        use = f"scores = {scorer}.score_pairs({', '.join(both)})"
     elif hasattr(estimator, "head_"):
         use = (
             "head = system.head_  # a torch module: unit rows, whose inner products are "
             "the scores"
         )
-    else:
-        use = "rows = system.transform(images)  # numpy; the cosines of rows are the scores"
     return (
         "from skfairfr.model_selection import load_mitigation\n"
         f"system = load_mitigation({str(folder)!r})\n{use}\n"

@@ -18,13 +18,8 @@ import numpy as np
 
 from skfairfr import IdentityKFold, face_labels, make_face_embeddings
 from skfairfr._core._few_errors import holm
-from skfairfr._core._paired import compare, pool
-from skfairfr.model_selection._bench_fits import (
-    METRICS,
-    cells_of,
-    count_errors,
-    rows_of,
-)
+from skfairfr.metrics._folds import cells_of, compare, count_errors, pool
+from skfairfr.model_selection._bench_fits import METRICS, rows_of
 from tests.benchmarks._command import run_command
 
 N_FEATURES, N_RESAMPLES, N_SPLITS, N_SYSTEMS = 32, 200, 5, 4

@@ -28,8 +28,8 @@ a kind. The rule, which was written down before the first run:
 3. The present defaults stay if they are among the tied and within 2 % of that FRR.
 
 1,000 people are fitted only with settings admitted until then, and 10,000 only with those of
-them whose BFAR is within 10 % of the lowest; the present defaults are always fitted. Half an hour
-on a core of its own, of which 10,000 people are half.
+them whose BFAR is within 10 % of the lowest; the present defaults are always fitted. More than
+an hour on a core of its own; two rates on 10,000 people are half an hour of it.
 """
 
 import sys

@@ -9,13 +9,8 @@ import pytest
 from scipy.stats import binom
 
 from skfairfr import IdentityKFold, face_labels
-from skfairfr._core._paired import compare, pool
-from skfairfr.model_selection._bench_fits import (
-    METRICS,
-    cells_of,
-    count_errors,
-    rows_of,
-)
+from skfairfr.metrics._folds import cells_of, compare, count_errors, pool
+from skfairfr.model_selection._bench_fits import METRICS, rows_of
 from tests.model_selection.toy_methods import crowd
 
 N_DRAWS, N_PEOPLE, N_FEATURES = 25, 100, 16

@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core._paired import Cell
-from skfairfr.model_selection._bench_fits import (
-    METRICS,
-    cells_of,
-    count_errors,
-    rows_of,
-)
+from skfairfr.metrics._folds import Cell, cells_of, count_errors
+from skfairfr.model_selection._bench_fits import METRICS, rows_of
 from skfairfr.model_selection._mitigations import embed
 from tests.model_selection.toy_methods import Shifted, crowd
 
@@ -132,13 +127,7 @@ def test_accepted_pairs_of_two_people_equal_loops(faces):
     weight = weights_drawn(y, None)
     expected = expected_cells(scores, y, group, FAR, weight)
     for row, cell in enumerate(cells):
-        own = found.cell == row
-        got = {
-            (a, b): n
-            for a, b, n in zip(
-                found.left[own], found.right[own], found.count[own], strict=True
-            )
-        }
+        got = {(a, b): n for r, a, b, n in found.accepted if r == row}
         wanted = {}
         if cell.rate == "far":
             for i, j, _ in pairs_of(y, group, cell.group, weight)[0]:

@@ -51,6 +51,7 @@ MUTATED = {
     "metrics/_pairs/_*": ("metrics/_pairs",),
     "metrics/_worst_group": ("metrics",),
     "metrics/_roc/_evidence": ("metrics/_roc", "report"),
+    "metrics/_folds": ("metrics", "model_selection"),
     "metrics/_roc/_paired": ("metrics/_roc",),
     "report/_checks": ("report",),
     "report/_policy": ("report",),

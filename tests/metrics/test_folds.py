@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import gmean
 from scipy.stats import t as student
 
-from skfairfr._core._paired import FoldErrors, PooledErrors, compare, pool
+from skfairfr.metrics._folds import FoldErrors, PooledErrors, compare, pool
 
 N_PEOPLE = 9
 # Two cells of the FAR, each of which sets its own threshold or that of another, and one FRR.
@@ -27,11 +27,8 @@ def random_fold(people, rng):
     for cell in (0, 1):
         errors[cell, 0] = sum(n for (c, *_), n in accepted.items() if c == cell)
     near = errors[:, :1] * [0.6, 1.5]
-    cell, left, right = np.array(list(accepted)).T
-    count = np.array(list(accepted.values()))
-    return FoldErrors(
-        errors, pairs, near, np.array([0, 0, 1]), cell, left, right, count
-    )
+    accepted = np.array([(*key, n) for key, n in accepted.items()])
+    return FoldErrors(errors, pairs, near, np.array([0, 0, 1]), accepted)
 
 
 @pytest.fixture
@@ -49,12 +46,8 @@ def shares(folds, cell):
     found = {}
     for fold in folds:
         setter = fold.setter[cell]
-        at_setter = sum(
-            n for c, n in zip(fold.cell, fold.count, strict=True) if c == setter
-        )
-        for c, a, b, n in zip(
-            fold.cell, fold.left, fold.right, fold.count, strict=True
-        ):
+        at_setter = sum(n for c, _, _, n in fold.accepted if c == setter)
+        for c, a, b, n in fold.accepted:
             share = 0.0
             if c == cell:
                 share += n / total
