@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
-from skfairfr.report._policy import LIMITS, limits_of, settle
+from skfairfr.report._policy import LIMITS, limits_of
 from tests.refusals import refusal
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -262,14 +262,15 @@ def by(policy, made=None, **options):
 @pytest.mark.parametrize(
     ("given", "by_default"),
     [({}, True), ({"far": 0.1}, False), ({"threshold": 0.4}, False)]
-    + [({"threshold_from": "other.npz"}, False)],
+    + [({"threshold_from": data()}, False)]
+    + [({"policy": Policy("gate", {"max_fnmr": 0.3}, fmr=0.1)}, False)],
 )
 def test_levels_are_chosen_where_nobody_said_where_the_system_operates(
-    given, by_default
+    given, by_default, monkeypatch
 ):
-    options = {"far": None, "threshold": None, "threshold_from": None} | given
-    asked = settle(None, None, limits=None, confidence_level=None, **options)
-    assert asked.by_default == by_default
+    monkeypatch.setattr("skfairfr.report._audit.ENOUGH_IMPOSTORS", 1)
+    levels = audit_data(data(), n_resamples=10, **given).audits[0].levels
+    assert (1e-4 in [level.far for level in levels]) == by_default
 
 
 def test_a_policy_says_what_options_say():
