@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from skfairfr._core import _pairs, _rates
@@ -337,8 +338,17 @@ def _of_kinds(kind, size, squared_weights):
         (size @ n - np.diag(size))[kind],
         tuple(float(n @ of @ n - np.diag(of) @ n) / 2 for of in powers),
         squared_weights,
-        lambda left, right: size[kind[left], kind[right]],
+        lambda left, right: _of_pairs(size, kind, left, right),
     )
+
+
+@njit(nogil=True, cache=True)
+def _of_pairs(size, kind, left, right):
+    """``size[kind[left], kind[right]]``, without three arrays as long as the pairs."""
+    found = np.empty(left.size)
+    for p in range(left.size):
+        found[p] = size[kind[left[p]], kind[right[p]]]
+    return found
 
 
 def _kinds(masses):

@@ -120,11 +120,12 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     bounds : ndarray of int, shape (n_cells + 1,)
         Where each cell starts.
     """
-    first, second = group[left], group[right]
-    low, high = first, second
-    if not ordered:
-        low, high = np.minimum(first, second), np.maximum(first, second)
     n_cells = n_groups * n_groups if across else n_groups
+    # Millions of pairs: -1 and cells as integers of as few bytes as hold both.
+    group = group.astype(np.min_scalar_type(-n_groups * n_groups - 1))
+    low, high = group[left], group[right]
+    if not ordered:
+        low, high = np.minimum(low, high), np.maximum(low, high)
     inside = (low >= 0) & (high >= 0) & (across | (low == high))
     cell = np.where(inside, low * n_groups + high if across else low, n_cells)
     # A sort by few bits is a sort by counting.
@@ -154,8 +155,7 @@ def sort_pairs(scores, left, right):
     if scores.dtype != np.float32:
         order = np.argsort(-scores, kind="stable")
         return scores[order], left[order], right[order]
-    bits = (scores + np.float32(0.0)).view(np.uint32)  # + 0: no negative zero
-    keys, left, right = _radix_sort(bits, left, right)
+    keys, left, right = _radix_sort(scores.view(np.uint32), left, right)
     return keys.view(np.float32), left, right
 
 
@@ -173,10 +173,12 @@ def _descending_key(bits):
 def _radix_sort(bits, left, right):
     n = bits.size
     keys, next_keys = np.empty_like(bits), np.empty_like(bits)
-    ends, next_ends = np.empty((2, n), dtype=np.uint64)
+    ends, next_ends = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)
     starts = np.zeros((3, BUCKETS), dtype=np.int64)
     for p in range(n):
-        key = np.uint32(_descending_key(bits[p]))
+        # Negative zero is zero.
+        own = np.uint32(0) if bits[p] == SIGN else bits[p]
+        key = np.uint32(_descending_key(own))
         keys[p] = key
         ends[p] = np.uint64(left[p]) << np.uint64(32) | np.uint64(right[p])
         for digit in range(3):
@@ -196,8 +198,9 @@ def _radix_sort(bits, left, right):
             next_ends[place] = ends[p]
         keys, next_keys = next_keys, keys
         ends, next_ends = next_ends, ends
-    first = np.empty(n, dtype=np.int32)
-    second = np.empty(n, dtype=np.int32)
+    # The result takes the place of what is no longer needed.
+    images = next_ends.view(np.int32)
+    first, second = images[:n], images[n:]
     for p in range(n):
         keys[p] = _descending_key(keys[p])
         first[p] = np.int32(ends[p] >> np.uint64(32))

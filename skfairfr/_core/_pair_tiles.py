@@ -127,7 +127,9 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
         sizes=[len(tiles) for tiles in tasks],
         shared=(probe, reference, floors, slack, limits, tile),
     )
-    return sort_pairs(*(np.concatenate(part) for part in zip(*tails, strict=True)))
+    scores, left, right = (np.concatenate(part) for part in zip(*tails, strict=True))
+    del tails  # as many bytes as the three arrays, while they are sorted
+    return sort_pairs(scores, left, right)
 
 
 def tiles_of(probe, reference, size):

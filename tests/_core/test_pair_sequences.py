@@ -169,7 +169,8 @@ def test_without_weight_nothing_exceeds_zero():
     assert running.first_exceeding(np.zeros((0, 3))).shape == (0, 3)
 
 
-@pytest.mark.parametrize("n_groups", [1, 3])
+# Numbers of the cells of 12 groups need more than a byte.
+@pytest.mark.parametrize("n_groups", [1, 3, 12])
 @pytest.mark.parametrize(
     ("across", "ordered"), [(False, False), (True, False), (True, True)]
 )

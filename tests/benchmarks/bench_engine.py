@@ -4,15 +4,20 @@
 images (5,000, 20,000 and 50,000): the pass alone, a fit with its curve and eight disparities,
 an audit, and an audit whose folder is written. All runs of a line are interleaved; each
 number is the processor time of all threads, the smallest of several, over that of the
-products: other programs change the time to wait more. Several minutes.
+products: other programs change the time to wait more. The last column is the peak of
+resident memory during an audit in a process of its own, less what was held before it (the
+embeddings among it). Several minutes. Linux.
 """
 
 import platform
+import resource
 import tempfile
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +101,17 @@ def seconds(functions, repeats):
     return taken
 
 
+def peak(n_images):
+    """Bytes of memory that an audit takes at most, beside what was held before it."""
+    warnings.simplefilter("ignore")
+    audit(make_face_embeddings(500, 4, 32, random_state=0))  # compiles
+    data = faces(n_images)
+    n_pages = int(Path("/proc/self/statm").read_text().split()[1])
+    audit(data)
+    most = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most - n_pages * resource.getpagesize()
+
+
 def bench(n_images, repeats):
     """Print the line of a number of images."""
     data = faces(n_images)
@@ -110,7 +126,9 @@ def bench(n_images, repeats):
     }
     least = seconds(work, repeats)
     ratios = [f"{least[name] / least['products']:8.2f}" for name in work]
-    print(f"{n_images:8,} {least['products']:10.2f} s", *ratios[1:], flush=True)
+    with ProcessPoolExecutor(1, get_context("spawn")) as alone:
+        held = f"{alone.submit(peak, n_images).result() / 1e9:8.2f} GB"
+    print(f"{n_images:8,} {least['products']:10.2f} s", *ratios[1:], held, flush=True)
 
 
 def main(*n_images):
@@ -120,6 +138,7 @@ def main(*n_images):
     print(f"{machine()}; d = {N_FEATURES}; x the float32 products")
     print(
         f"{'images':>8} {'products':>12} {'pass':>8} {'fit':>8} {'audit':>8} {'folder':>8}"
+        f" {'peak':>11}"
     )
     for n in n_images or (5_000, 20_000, 50_000):
         bench(n, 3 if n < 30_000 else 1)
