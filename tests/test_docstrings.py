@@ -238,8 +238,3 @@ def subjects():
 def test_docstrings_miss_nothing(rule, subjects):
     found = {name: rule(described) for name, described in subjects.items()}
     assert_none(f"{name}: {fact}" for name, facts in found.items() for fact in facts)
-
-
-@pytest.mark.parametrize("table", [WITHOUT_SOURCE, WITHOUT_DIRECTION])
-def test_exceptions_name_what_exists(table):
-    assert set(table) <= set(PUBLIC)

@@ -54,7 +54,7 @@ figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained")
 for ax, (name, embeddings) in zip(axes, systems.items(), strict=True):
     roc = SimilarityROC(n_resamples=400, random_state=0)
     roc.fit(embeddings, y, groups, domain=domain)
-    look = {"vmin": -4, "vmax": -2, "colorbar": ax is axes[-1]}
+    look = {"vmin": 1e-4, "vmax": 1e-2, "colorbar": ax is axes[-1]}
     GroupFARDisplay.from_roc(roc, far=FAR, ax=ax, **look)
     ax.set_title(name, pad=20)
     rocs[name] = roc

@@ -214,7 +214,7 @@ def v_statistic_frr(pairs, scopes, thresholds):
             continue
         held = pairs.genuine.ascending(scope)
         kept = totals.kept_share(held.left)
-        held = held.with_base(kept if held.base is None else held.base * kept)
+        held = replace(held, base=kept if held.base is None else held.base * kept)
         rejected = pairs.genuine.rejected(scope, thresholds[row])
         weight = held.weighed().before(rejected)
         copies = totals.copy_base(scope, images) * totals.kept_share(images) / 2
@@ -284,7 +284,7 @@ def frr_in(pairs, scope, thresholds, weights, copies):
     drawn_twice = weights.image is not None and pairs.has_copies
     if drawn_twice and not copies:
         scale = pairs.totals.without_copies(held.left)
-        held = held.with_base(scale if held.base is None else held.base * scale)
+        held = replace(held, base=scale if held.base is None else held.base * scale)
     sums = held.weighed(weights, pairs.images, genuine=True)
     total = pairs.genuine_total(scope, weights, copies or not drawn_twice)
     rejected = sums.before(pairs.genuine.rejected(scope, known))

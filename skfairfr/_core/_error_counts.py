@@ -188,9 +188,13 @@ def course_of(pairs, scope, rate, sampled=False):
     )
     last = len(sequence)
     if far:
-        level = np.array([_pairs.always_held(pairs, scope)])
+        # Up to this FAR pairs are held, whatever an audit is asked about.
+        level = _pairs.usual_far_max(pairs.images.identity.size)
+        few = pairs.count(scope) <= _pairs.WHOLE_GROUP
+        if few or pairs.count(None) <= _pairs.WHOLE:
+            level = 1.0
         by = None if scope and scope[0] != scope[1] else scope
-        at_level = threshold_of(pairs, by, level, sampled)
+        at_level = threshold_of(pairs, by, np.array([level]), sampled)
         last = int(
             _rates.count_at_least(
                 sequence.scores, np.nan_to_num(at_level, nan=-np.inf)

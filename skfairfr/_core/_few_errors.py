@@ -103,11 +103,6 @@ class ErrorSums(NamedTuple):
         return _over(total, deviations + _over(total, self.people, 0.0), 0.0)
 
     @property
-    def between(self):
-        """Share of the variance that people add to all clumps they are in."""
-        return np.clip(1 - _over(self.own, self._variance, 1.0), 0.0, 1.0)
-
-    @property
     def _right(self):
         """Share of the pairs that are no errors."""
         return 1 - self.errors / np.where(self.pairs > 0, self.pairs, 1.0)
@@ -170,11 +165,6 @@ class ErrorSums(NamedTuple):
         return ErrorSums(
             one, self.pairs, clump, clump, *[two] * 3, three, four, self.people
         )
-
-    def mirrored(self):
-        """Sums of the pairs that are no errors, of which there are fewer above one half."""
-        wrong = self.pairs - self.errors
-        return self._replace(errors=np.maximum(wrong, 0.0), cubes=-self.cubes)
 
     def rows(self, levels):
         """Sums of one level, each (n_groups,), or of a slice of levels."""
@@ -371,8 +361,9 @@ def rate_bounds(sums, tail, added=0.0):
         NaN without pairs of two people. ``high`` is 1 where the errors, of too few people,
         do not bound the rate.
     """
-    right = sums.mirrored()
-    of_right = added * _over(sums.errors, right.errors, 0.0) ** 2
+    n_right = np.maximum(sums.pairs - sums.errors, 0.0)
+    right = sums._replace(errors=n_right, cubes=-sums.cubes)
+    of_right = added * _over(sums.errors, n_right, 0.0) ** 2
     # From above as far as few people may bend the scale; from below no further than logarithms.
     high = _upper_bound(sums, tail, added, (LEAST_EXPONENT, CUBE_ROOT))
     low = 1 - _upper_bound(right, tail, of_right, (-CUBE_ROOT, -TINY))
@@ -413,7 +404,8 @@ def _upper_bound(sums, tail, added, exponents):
             right = np.maximum(sums.pairs - part.errors, 0.0)
             # Of the logarithm of the odds, which move more than the rate where it is large.
             worth = part.worth(added)
-            reach = _reach(worth, tail) * sums.pairs / (right + clump / 2)
+            reach = -stdtrit(worth.freedom, tail) * np.sqrt(worth.variance)
+            reach = reach * sums.pairs / (right + clump / 2)
             exponent = _exponent(part, worth.skewness, *exponents)
             times = np.fmax(1 + exponent * reach, 0.0)
             odds = (part.errors + clump) / right * np.exp(np.log(times) / exponent)
@@ -426,13 +418,11 @@ def _upper_bound(sums, tail, added, exponents):
 def _exponent(sums, skewness, least, largest):
     """The power of the odds on which scale a rate is not skewed; never 0."""
     share, skewness = sums._right, SKEWNESS_FACTOR * skewness
-    power = (1 - sums.between / 2) * (2 * share - 1) - 2 / 3 * share * skewness
+    # Share of the variance that people add to all clumps they are in.
+    between = np.clip(1 - _over(sums.own, sums._variance, 1.0), 0.0, 1.0)
+    power = (1 - between / 2) * (2 * share - 1) - 2 / 3 * share * skewness
     power = np.clip(power, least, largest)
     return np.where(np.abs(power) < TINY, TINY, power)
-
-
-def _reach(worth, tail):
-    return -stdtrit(worth.freedom, tail) * np.sqrt(worth.variance)
 
 
 @dataclass(frozen=True)

@@ -57,10 +57,6 @@ class PairSequence:
             _identities=[],
         )
 
-    def with_base(self, base):
-        """The same pairs with other base weights."""
-        return replace(self, base=base)
-
     def identities(self, images):
         """Identity of the left and right image of each pair; cached."""
         if not self._identities:

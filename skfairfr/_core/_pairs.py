@@ -41,13 +41,6 @@ def usual_far_max(n_images):
     return min(1e-2, HELD_PAIRS / n_images**2)
 
 
-def always_held(pairs, scope):
-    """FAR of a scope up to which its pairs are held, whatever an audit is asked about."""
-    if pairs.count(None) <= WHOLE or pairs.count(scope) <= WHOLE_GROUP:
-        return 1.0
-    return usual_far_max(pairs.images.identity.size)
-
-
 class LastAnswers(dict):
     """What the last questions computed, by what they asked."""
 
@@ -316,7 +309,7 @@ class EmbeddingPairs:
                 rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
                 pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
             base = self.totals.base(scope, pairs.left, pairs.right)
-            store[scope] = pairs if base is None else pairs.with_base(base)
+            store[scope] = pairs if base is None else replace(pairs, base=base)
         return store[scope]
 
     def for_workers(self, scopes, sampled=()):
@@ -561,7 +554,7 @@ class ListedPairs:
                 rows = (self._groups[0] == self._groups[1]) & (self._groups[0] >= 0)
             pairs = self._all.take(rows)
             base = self._base(scope, pairs.left, pairs.right)
-            self._scopes[scope] = pairs.with_base(base)
+            self._scopes[scope] = replace(pairs, base=base)
         return self._scopes[scope]
 
     def for_workers(self, scopes, sampled=()):
@@ -631,7 +624,7 @@ class Genuine:
             # A cross-group scope, which has no FRR, is only counted.
             if scope is None or scope[0] == scope[1]:
                 base = self.base_of(scope, pairs.left, pairs.right)
-                pairs = pairs if base is None else pairs.with_base(base)
+                pairs = pairs if base is None else replace(pairs, base=base)
             self._scopes[scope] = pairs
         return self._scopes[scope]
 

@@ -31,7 +31,6 @@ from skfairfr.report._data import (
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,
-    RATES,
     SMALLEST_FAR,
     AuditedROC,
     Points,
@@ -50,7 +49,7 @@ from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import check_count
-from skfairfr.utils._words import percent, printable
+from skfairfr.utils._words import RATES, percent, printable
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -288,67 +287,68 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
-    if about is not None:
-        check_about(about)
+    check_about(about)
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
     measured = average, impostors, plain(n_resamples), asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
     points = Points.of(asked.far, asked.threshold, data.is_distance)
-    chosen = all_combinations(tuple(data.columns))
-    names = [" & ".join(attributes) for attributes in chosen]
-    # Before the long work on the first.
-    groups = checked_groups(data, chosen)
-    check_count(random_state, "random_state", 0, 2**32 - 1)
-    far_max = choose_far_max(data.people().size, points.far)
-    folders = [None] * len(names) if figures is None else make_folders(figures, names)
-    notes = [INDEPENDENT] if data.independent else []
-    notes += data.notes + similar_labels(groups, chosen)
+    chosen, points, alike = prepare(data, points, random_state)
+    folders = [None] * len(chosen)
+    if figures is not None:
+        folders = make_folders(figures, map(" & ".join, chosen))
+    notes = [*([INDEPENDENT] if data.independent else []), *data.notes, *alike]
     audits = []
-    n_steps = 2 + (threshold_from is not None) + len(names) * (6 if figures else 1)
+    n_steps = 2 + (threshold_from is not None) + len(chosen) * (6 if figures else 1)
     with show_progress(progress, n_steps):
         if threshold_from is not None:
             points, notes_of_other = points_on(threshold_from, data, points, options)
             notes += notes_of_other
-        points = replace(points, far_max=far_max)
-        # All pairs are compared once; every attribute is a question about them.
-        next_step("comparing all pairs")
-        warnings = []
-        with collecting(warnings):
-            columns = tuple(data.columns)
-            roc = _fit(data, columns, options, points)
+        by_default = asked.far is None and points.set_on == "these data"
+        audited, warnings = _measured(data, chosen, points, options, by_default)
+        points = audited[0].points
         notes += notes_of(warnings)
-        if asked.by_default and _reach_further(roc, columns):
-            points = replace(points, far=np.append(points.far, SMALLEST_FAR))
-        audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
+        told = _judged(audited, chosen, options, asked)
+        settings = _settings_of(data, points, asked, options, warnings)
         # Figures show all scores, and listed ones are at hand.
         whole = figures is not None or isinstance(data, PairData)
-        next_step("comparing groups")
-        with collecting([]):  # the notes of each audit hold what this would warn of
-            sizes = [len(attributes) for attributes in chosen]
-            asked_at = operating_points_of(asked.names)
-            told = judge(audited, sizes, options.confidence_level, asked_at)
-        settings = _settings_of(data, points, asked, options, threshold_from)
-        if (code := reason_to_withhold(warnings)) is not None:
-            settings["withheld"] = code
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
             found = _audit_by(own, data, attributes, settings, judged, whole)
-            checks = tuple(check(found, judged, asked.limits, asked.at))
-            found = replace(found, checks=checks)
+            found = replace(found, checks=check(found, judged, asked.limits, asked.at))
             audits.append(_drawn(found, data, own, folder, bands))
         with collecting([]):
             notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
             # Without the repeats, pairs take as much memory again.
-            del roc, audited, own
+            del audited, own
             notes += _about_repeats(data, chosen[0], audits[0], points, options)
-    first = (*notes, *audits[0].notes)
-    audits[0] = replace(audits[0], notes=first)
+    audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
     combined = [attributes for attributes in chosen if len(attributes) > 1]
     crossings = tuple(cross(data, names) for names in combined)
     return Report(tuple(audits), crossings, about or {})
+
+
+def _measured(data, chosen, points, options, by_default):
+    """An AuditedROC by each of the chosen attributes, and what the comparison warned of."""
+    # All pairs are compared once; every attribute is a question about them.
+    next_step("comparing all pairs")
+    warnings, columns = [], tuple(data.columns)
+    with collecting(warnings):
+        roc = _fit(data, columns, options, points)
+    if by_default and _reach_further(roc, columns):
+        points = replace(points, far=np.append(points.far, SMALLEST_FAR))
+    return [AuditedROC(roc.by(attributes), points) for attributes in chosen], warnings
+
+
+def _judged(audited, chosen, options, asked):
+    """What `judge` tells of each, at the operating points that limits are about."""
+    next_step("comparing groups")
+    with collecting([]):  # the notes of each audit hold what this would warn of
+        sizes = [len(attributes) for attributes in chosen]
+        asked_at = operating_points_of(asked.names)
+        return judge(audited, sizes, options.confidence_level, asked_at)
 
 
 def _about_repeats(data, attributes, audit, points, options):
@@ -356,13 +356,11 @@ def _about_repeats(data, attributes, audit, points, options):
     repeated, words = data.repeats()
     if not repeated.any():
         return []
-    threshold = np.array([level.threshold for level in audit.levels])
-    points = replace(points, threshold=threshold)
     try:
         roc = _fit(data.take(~repeated), tuple(data.columns), options, points)
     except ValueError:
         return [f"{words} Without them there is nothing to compare."]
-    without = AuditedROC(roc.by(attributes), points)
+    threshold, without = points.threshold, AuditedROC(roc.by(attributes), points)
     rates = zip(*(without._points(r, None, threshold)[0] for r in RATES), strict=True)
     told = [
         f"at {place_of(level, audit)}, FMR {percent(far)} instead of "
@@ -425,21 +423,49 @@ def points_on(threshold_from, data, points, options):
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
     notes = other.notes + notes_of(warnings)
-    return replace(points, threshold=threshold, set_on="other data"), notes
+    path = None if other.reading is None else other.reading.path
+    set_by = {"threshold": threshold, "set_on": "other data", "path": path}
+    return replace(points, **set_by), notes
 
 
-def checked_groups(data, chosen):
-    """Groups by every attribute and combination, a list of Labels; raise for a bad one."""
+def prepare(data, points, random_state):
+    """What is known before the long work on pairs; raise for what cannot be audited.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    points : Points
+    random_state : int
+
+    Returns
+    -------
+    chosen : list of tuple of str
+        Every attribute, then every combination of two, of three and so on.
+    points : Points
+        With the FAR up to which pairs are held.
+    notes : list of str
+        About labels.
+    """
+    names = tuple(data.columns)
+    if not names:
+        raise refused(
+            "attributes",
+            None,
+            "are none, and an audit compares the groups of one at least;",
+            "name a column of the data.",
+        )
+    sizes = range(1, len(names) + 1)
+    chosen = [attributes for size in sizes for attributes in combinations(names, size)]
     groups = [data.groups(attributes) for attributes in chosen]
     for attributes, group in zip(chosen, groups, strict=True):
-        lost = []
-        if data.attempts is not None:
-            lost = lost_groups(failures_of(data.attempts, attributes))
-        check_groups(group, " & ".join(attributes), lost)
-    return groups
+        lost = lost_groups(failures_of(data.attempts, attributes))
+        _check_groups(group, " & ".join(attributes), lost)
+    check_count(random_state, "random_state", 0, 2**32 - 1)
+    far_max = choose_far_max(data.people().size, points.far)
+    return chosen, replace(points, far_max=far_max), similar_labels(groups, chosen)
 
 
-def check_groups(group, attribute, lost=()):
+def _check_groups(group, attribute, lost):
     """Raise unless labels make groups that can be compared; ``lost`` explains too few."""
     n_groups = group.values.size
     if group.values.dtype.kind == "f" and n_groups > MAX_NUMBERS:
@@ -473,19 +499,6 @@ def check_one_threshold(impostors, attributes, how):
         )
 
 
-def all_combinations(names):
-    """Every attribute, then every combination of two, of three and so on."""
-    if not names:
-        raise refused(
-            "attributes",
-            None,
-            "are none, and an audit compares the groups of one at least;",
-            "name a column of the data.",
-        )
-    sizes = range(1, len(names) + 1)
-    return [chosen for size in sizes for chosen in combinations(names, size)]
-
-
 def _reach_further(roc, columns):
     """Whether two groups of every attribute have the pairs for the smallest level."""
     enough = [
@@ -508,13 +521,11 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
             groups = tuple(replace(row, n_identities=None) for row in groups)
         levels = audited.levels(judged, withheld="withheld" in settings)
         curves = audited.curves(whole)
-    failures = ()
-    if data.attempts is not None:
-        failures = failures_of(data.attempts, attributes)
-        levels = tuple(
-            replace(level, generalised=generalised(level.rates, failures))
-            for level in levels
-        )
+    failures = failures_of(data.attempts, attributes)
+    levels = tuple(
+        replace(level, generalised=generalised(level.rates, failures))
+        for level in levels
+    )
     genuine = data.genuine_pairs()
     share = float(genuine.max() / max(genuine.sum(), 1))
     if data.independent:
@@ -562,13 +573,10 @@ def _drawn(audit, data, audited, folder, bands):
 def _title(data, audit, points):
     """What a figure shows: the data, how many people, and the intervals."""
     everyone = audit.groups[0]
-    source = (
-        [] if data.reading is None else [printable(os.path.basename(data.reading.path))]
-    )
-    if everyone.n_identities is not None:
-        source.append(f"{everyone.n_identities:,} people")
-    if everyone.n_images is not None:
-        source.append(f"{everyone.n_images:,} images")
+    sizes = {"people": everyone.n_identities, "images": everyone.n_images}
+    source = [f"{n:,} {what}" for what, n in sizes.items() if n is not None]
+    if data.reading is not None:
+        source.insert(0, printable(os.path.basename(data.reading.path)))
     source.append(
         f"{everyone.n_genuine:,} genuine, {everyone.n_impostor:,} impostor pairs"
     )
@@ -586,32 +594,25 @@ def _fit(data, attributes, options, points):
     return data.fit(roc, attributes)
 
 
-def _settings_of(data, points, asked, options, threshold_from):
-    """What the numbers depend on: options, operating points, the policy and the files."""
-    far, threshold = points.far, points.threshold
+def _settings_of(data, points, asked, options, warnings):
+    """What the numbers depend on, and what withholds verdicts."""
     found = options.settings()
     if data.independent:
         found["independent_pairs"] = True
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":
         found["similarity"] = " ".join(str(similarity).split())
-    found |= {
-        "far": None if far is None else far.tolist(),
-        "threshold": None if threshold is None else threshold.tolist(),
-        "far_max": points.far_max,
-        **asked.settings,
-    }
-    if data.reading is None:
-        return found
-    if isinstance(threshold_from, EmbeddingData | PairData):
-        other = threshold_from.reading
-        threshold_from = None if other is None else other.path
-    return found | {
-        "sha256": data.reading.sha256,
-        "domain": data.reading.options["domain"],
-        "distance": data.is_distance,
-        "threshold_from": None if threshold_from is None else os.fspath(threshold_from),
-    }
+    found |= points.settings() | {"far_max": points.far_max} | asked.settings
+    if data.reading is not None:
+        found |= {
+            "sha256": data.reading.sha256,
+            "domain": data.reading.options["domain"],
+            "distance": data.is_distance,
+            "threshold_from": points.path,
+        }
+    if (code := reason_to_withhold(warnings)) is not None:
+        found["withheld"] = code
+    return found
 
 
 def _other_data(threshold_from, data, attributes):
@@ -629,9 +630,9 @@ def _other_data(threshold_from, data, attributes):
             "these are arrays;",
             "give an EmbeddingData or a PairData, such as read_data reads.",
         )
-    kind = EmbeddingData
-    if holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData):
-        kind = PairData
+    kind = type(threshold_from)
+    if is_path:
+        kind = PairData if holds_pairs(threshold_from) else EmbeddingData
     if not isinstance(data, kind):
         refuse(
             f"holds {kind.kind}, and the audited data are {data.kind};",

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number
 from skfairfr.report._notes import WITHHELD
-from skfairfr.report._policy import POWER, RATE_LIMITS, RATIO_LIMITS, verdict_of
+from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
 from skfairfr.report._verdicts import beyond_all_scores, geomean_weights
 
@@ -18,11 +18,11 @@ NEARLY_ALL = 0.9
 
 def operating_points_of(limits):
     """Operating points at which every two groups have to be compared, a tuple of str."""
-    asked = {RATIO_LIMITS[name][1] for name in limits if name in RATIO_LIMITS}
+    asked = {LIMITS[name][1] for name in limits}
     return ("overall", *sorted(asked - {"overall"}))
 
 
-def check(audit, judged, limits, at=None):
+def check(audit, judged, limits, at):
     """A Check for each limit and level of an audit.
 
     Parameters
@@ -31,23 +31,22 @@ def check(audit, judged, limits, at=None):
     judged : dict
         (rate, operating point, level) -> Judged.
     limits : dict of str -> float
-    at : dict of float -> dict, default=None
+    at : dict of float -> dict
         Further limits of single FAR levels, or of single thresholds as they were given;
         they take the place of those in ``limits``.
 
     Returns
     -------
-    checks : list of Check
+    checks : tuple of Check
     """
-    at = {} if at is None else at
     own = [limits | at.get(_point(level, audit), {}) for level in audit.levels]
     names = dict.fromkeys(name for of_level in own for name in of_level)
-    return [
+    return tuple(
         _check(audit, place, level, name, own[place][name], judged)
         for name in names
         for place, level in enumerate(audit.levels)
         if name in own[place]
-    ]
+    )
 
 
 def _point(level, audit):
@@ -58,22 +57,19 @@ def _point(level, audit):
 
 
 def _check(audit, place, level, name, limit, judged):
-    if name in RATE_LIMITS:
-        rate, operating_point, how = RATE_LIMITS[name], "overall", None
-    else:
-        rate, operating_point, how = RATIO_LIMITS[name]
+    rate, operating_point, how = LIMITS[name]
+    of_rate = how is None
     found = judged.get((rate, operating_point, place))
     known = [] if found is None else found.labels
     not_covered = tuple(row.group for row in level.rates[1:] if row.group not in known)
-    if name in RATE_LIMITS:
+    if of_rate:
         figure, groups = _of_rates(level, rate, limit, found)
     else:
         figure, groups = _of_ratios(level, rate, operating_point, how, limit, found)
     overall = operating_point == "overall"
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
-    verdict, of_rate = verdict_of(figure, limit), name in RATE_LIMITS
-    reason = ""
+    verdict, reason = verdict_of(figure, limit), ""
     if "withheld" in audit.settings:
         reason = WITHHELD[audit.settings["withheld"]][0]
     reason = reason or _why_nothing_is_told(level, None if of_rate else found)
@@ -84,8 +80,7 @@ def _check(audit, place, level, name, limit, judged):
     needed = ()
     if verdict == "undetermined" and groups and not reason:
         sizes = {row.group: _size(row, rate) for row in audit.groups[1:]}
-        wanted = audit.settings["confidence_level"]
-        needed = people_needed(found, how, limit, wanted, sizes)
+        needed = people_needed(found, how, limit, sizes)
     return Check(*about, figure, groups, not_covered, verdict, needed, reason)
 
 
@@ -167,7 +162,7 @@ def _of_ratios(level, rate, operating_point, how, limit, found):
 # the check then judge them again.
 
 
-def people_needed(judged, how, limit, confidence_level, sizes):
+def people_needed(judged, how, limit, sizes):
     """How many more people settle whether a limit is kept.
 
     Parameters
@@ -177,7 +172,6 @@ def people_needed(judged, how, limit, confidence_level, sizes):
     how : {"max_min", "max_geomean"} or None
         The ratio that is limited; None of each group's rate.
     limit : float
-    confidence_level : float in (0, 1)
     sizes : dict of label -> tuple
         How many people each group has, and with which power of their number its pairs
         grow.
@@ -190,11 +184,10 @@ def people_needed(judged, how, limit, confidence_level, sizes):
         ``MAX_PEOPLE`` does.
     """
     groups = _Groups(judged, sizes)
-    tail = (1 - confidence_level) / 2
     if how is None:
-        found = _people_for_rates(judged, groups, limit, tail)
+        found = _people_for_rates(judged, groups, limit)
     else:
-        found = _people_for_ratios(judged, groups, limit, tail, how)
+        found = _people_for_ratios(judged, groups, limit, how)
     return tuple((judged.labels[g], more) for g, more in sorted(found.items()))
 
 
@@ -204,14 +197,14 @@ def growth_of(n_people, n_impostor):
     return 2 if n_impostor >= n_people**2 / 8 else 1
 
 
-def _people_for_rates(judged, groups, limit, tail):
+def _people_for_rates(judged, groups, limit):
     """Position of each group -> more people, for a limit of each group's rate."""
     low, high = judged.one_sided()
     added = judged.compared.evidence.added[judged.compared.level]
     above, unsettled = judged.sums.rate > limit, ~(high <= limit)
     side = -1 if above.any() else 1
     asked = np.flatnonzero(above if side < 0 else unsettled)
-    tail = min(tail, 2 * tail / low.size) if side < 0 else tail
+    tail = min(judged.tail, 2 * judged.tail / low.size) if side < 0 else judged.tail
 
     def settles(sums, kept, unlucky):
         # The bounds of very few errors fall where there are more.
@@ -237,9 +230,9 @@ def _people_for_rates(judged, groups, limit, tail):
     return {} if {} in found else {g: n for more in found for g, n in more.items()}
 
 
-def _people_for_ratios(judged, groups, limit, tail, how):
+def _people_for_ratios(judged, groups, limit, how):
     """The same for a limit of the largest ratio of rates."""
-    compared, weights = judged.compared, geomean_weights(judged.sums)
+    compared, weights, tail = judged.compared, geomean_weights(judged.sums), judged.tail
     if how == "max_min":
         weights = np.vstack([*every_two(judged.sums)])
     found = compared.contrasts(weights)

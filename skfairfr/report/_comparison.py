@@ -16,23 +16,20 @@ from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
 from skfairfr.report._audit import (
     AuditOptions,
-    all_combinations,
     check_one_threshold,
-    checked_groups,
+    prepare,
 )
 from skfairfr.report._data import (
     EmbeddingData,
     check_about,
     check_data,
-    choose_far_max,
     restated,
 )
-from skfairfr.report._measure import RATES, AuditedROC, Points
+from skfairfr.report._measure import AuditedROC, Points
 from skfairfr.report._notes import (
     collecting,
     notes_of,
     reason_to_withhold,
-    similar_labels,
 )
 from skfairfr.report._records import (
     Change,
@@ -43,8 +40,7 @@ from skfairfr.report._records import (
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
-from skfairfr.utils._validation import check_count
-from skfairfr.utils._words import TOO_FEW, level_percent, printable
+from skfairfr.utils._words import RATES, TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
 
@@ -143,29 +139,24 @@ def compare_systems(
     >>> [(change.group, change.rate) for change in found.harm if change.group]
     [('female', 'frr'), ('male', 'far')]
     """
-    if about is not None:
-        check_about(about)
+    check_about(about)
     data = (before, after, *more)
     _check_all(data)
     names = _names_of(data, names)
     points = Points.of(far, threshold, before.is_distance)
     common, left_out = overlap(data, names)
-    chosen = all_combinations(tuple(before.columns))
-    check_one_threshold(impostors, chosen[-1], "compare by them")
-    groups = checked_groups(common[0], chosen)
+    check_one_threshold(impostors, tuple(before.columns), "compare by them")
     asked = average, impostors, *plain((n_resamples, confidence_level))
     options = AuditOptions(*asked, n_jobs, random_state)
-    check_count(random_state, "random_state", 0, 2**32 - 1)
-    far_max = choose_far_max(common[0].people().size, points.far)
-    points = replace(points, far_max=far_max)
-    notes = [note for one in data for note in one.notes]
-    notes += similar_labels(groups, chosen)
+    chosen, points, alike = prepare(common[0], points, random_state)
+    notes = [*chain(*(one.notes for one in data)), *alike]
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
-        fits = [_fit(*own, chosen[-1], options, far_max) for own in named]
-        rocs = [roc for roc, _ in fits]
+        fits = [_fit(*own, chosen[-1], options, points.far_max) for own in named]
+        rocs, warnings = zip(*fits, strict=True)
         _check_same(rocs, names, common)
-        notes += notes_of(chain(*(w for _, w in fits)))
+        notes += notes_of(chain(*warnings))
+        withheld = _why_withheld(names, warnings)
         # What is undefined is nan, as the tables show.
         with collecting([]):
             next_step("measuring every system")
@@ -175,26 +166,16 @@ def compare_systems(
                 for name, roc, one in zip(names, rocs, common, strict=True)
             ]
             next_step("comparing systems")
-            later = tuple(zip(names[1:], rocs[1:], strict=True))
-            changes = _all_changes(names, rocs, chosen, points)
-            withheld = _why_withheld(names, fits)
+            changes = _changes(names, rocs, chosen, points)
             changes = _judged(changes, options.confidence_level, bool(withheld))
             changes = _without_gains(changes, measured, points, before.is_distance)
-            notes += dict.fromkeys(change.reason for change in changes)
-            disparities = [
-                found
-                for name, roc in later
-                for attributes in chosen
-                for found in _disparities(
-                    name, roc, rocs[0], attributes, points, changes
-                )
-            ]
+            notes += [change.reason for change in changes]
+            disparities = _disparities(names, rocs, chosen, points, changes)
     embedded = isinstance(before, EmbeddingData)
-    settings = options.settings() | _settings_of(points, data, names)
     return SystemsComparison(
         tuple(names),
-        settings | ({"withheld": withheld} if withheld else {}),
-        int(np.unique(common[0].people()).size),
+        options.settings() | _settings_of(points, data, names, withheld),
+        np.unique(common[0].people()).size,
         len(common[0].y if embedded else common[0].y_score),
         left_out,
         "images" if embedded else "pairs",
@@ -366,16 +347,15 @@ def _check_same(rocs, names, common):
 def _fit(name, data, attributes, options, far_max):
     """A system's SimilarityROC, and the warnings of its fit."""
     next_step(f"comparing all pairs of {printable(name)}")
-    parameters = vars(options) | {"far_max": far_max, "resample": "identities"}
     warnings = []
     with collecting(warnings):
-        roc = data.fit(SimilarityROC(**parameters), attributes)
+        roc = data.fit(SimilarityROC(**vars(options), far_max=far_max), attributes)
     return roc, warnings
 
 
-def _why_withheld(names, fits):
+def _why_withheld(names, warnings):
     """The code of WITHHELD of each system that has one, by its name."""
-    codes = [reason_to_withhold(warnings) for _, warnings in fits]
+    codes = [reason_to_withhold(of_system) for of_system in warnings]
     why = {name: code for name, code in zip(names, codes, strict=True) if code}
     if len(why) < len(codes):
         beside = {"reversed_scores": "reversed_beside_others"}
@@ -383,17 +363,15 @@ def _why_withheld(names, fits):
     return why
 
 
-def _settings_of(points, data, names):
-    """Operating points, the scale of scores, and digests of files."""
-    found = {
-        name: None if values is None else values.tolist()
-        for name, values in (("far", points.far), ("threshold", points.threshold))
-    }
-    if data[0].is_distance:
-        found["distance"] = True
+def _settings_of(points, data, names, withheld):
+    """Operating points, the scale of scores, digests of files, and what withholds verdicts."""
     read = [(name, one.reading) for name, one in zip(names, data, strict=True)]
-    sha256 = {name: reading.sha256 for name, reading in read if reading is not None}
-    return found | ({"sha256": sha256} if sha256 else {})
+    known = {
+        "distance": data[0].is_distance,
+        "sha256": {name: own.sha256 for name, own in read if own is not None},
+        "withheld": withheld,
+    }
+    return points.settings() | {name: value for name, value in known.items() if value}
 
 
 def _measured(name, roc, data, attributes, points):
@@ -408,52 +386,46 @@ def _measured(name, roc, data, attributes, points):
     )
 
 
-def _all_changes(names, rocs, chosen, points):
-    """Changes of every system against the first, with why they are not tested."""
+def _changes(names, rocs, chosen, points):
+    """Changes of every system against the first, with why they are not tested.
+
+    Of everyone and of the groups of every attribute, largest FAR first.
+    """
     named = list(zip(names, rocs, strict=True))
     few = {name: _few_setters(roc, chosen[0], points) for name, roc in named}
-    return [
-        replace(change, reason=_few_in_words(few, change, names[0]))
-        for name, roc in named[1:]
-        for change in _changes(name, roc, rocs[0], chosen, points)
-    ]
-
-
-def _changes(name, roc, first, chosen, points):
-    """Changes of everyone and of the groups of every attribute, largest FAR first."""
     found = []
-    for attributes in (None, *chosen):
-        here, there = (
-            r if attributes is None else r.by(attributes) for r in (roc, first)
-        )
-        systems = PairedSystems(here._engine, there._engine)
-        labels = [None] if attributes is None else here.groups_.tolist()
+    for (name, roc), attributes in product(named[1:], (None, *chosen)):
+        attribute, labels, both = None, [None], (roc, rocs[0])
+        if attributes is not None:
+            both = [of_system.by(attributes) for of_system in both]
+            attribute, labels = " & ".join(attributes), both[0].groups_.tolist()
+        systems = PairedSystems(*(of_system._engine for of_system in both))
         for label, rate in product(labels, RATES):
             if label is None and rate == "far" and points.threshold is None:
                 continue  # it is set
-            attribute = None if attributes is None else " & ".join(attributes)
             found += _of_group(systems, (name, attribute, label, rate), points)
-    return found
+    return [replace(c, reason=_few_in_words(few, c, names[0])) for c in found]
 
 
 def _of_group(systems, about, points):
     """Changes of one rate of a group at every level."""
     *_, label, rate = about
-    here, there = systems.engines
-    question = _question(here, points, rate, group=label)
-    values = here.points(question), there.points(_question(there, points, rate, label))
+    question, values = _asked(systems, points, rate, group=label)
     paired = systems.compare(question, values)
     columns = (
         *(values[1], values[0], paired.difference, paired.low, paired.high),
         *(paired.ratio, paired.ratio_low, paired.ratio_high, paired.p_value),
     )
     # A question's levels increase.
-    changes = []
-    for level, row in enumerate(np.argsort(question.order).tolist()):
-        numbers = (float(column[row]) for column in columns)
-        at = points_at(points, level)
-        changes.append(Change(*about, *at, *numbers, float("nan"), TOO_FEW))
-    return changes
+    return [
+        Change(
+            *(*about, *points_at(points, level)),
+            *(float(column[row]) for column in columns),
+            p_adjusted=float("nan"),
+            verdict=TOO_FEW,
+        )
+        for level, row in enumerate(np.argsort(question.order).tolist())
+    ]
 
 
 def points_at(points, level):
@@ -463,9 +435,12 @@ def points_at(points, level):
     return float(points.far[level]), None
 
 
-def _question(engine, points, rate, group=None, how=None):
-    asked = (points.far, points.threshold, rate, group, how, "overall")
-    return engine.question(*asked)
+def _asked(systems, points, rate, group=None, how=None):
+    """A question to the first of two systems, and what both answer."""
+    asked = points.far, points.threshold, rate, group, how, "overall"
+    questions = [engine.question(*asked) for engine in systems.engines]
+    both = zip(systems.engines, questions, strict=True)
+    return questions[0], [engine.points(question) for engine, question in both]
 
 
 def _few_setters(roc, attributes, points):
@@ -531,45 +506,45 @@ def _judged(changes, confidence_level, withheld):
     return judged
 
 
-def _disparities(name, roc, first, attributes, points, changes):
-    """max / min of either rate at every level."""
-    here, there = (r.by(attributes)._engine for r in (roc, first))
-    systems, attribute, found = PairedSystems(here, there), " & ".join(attributes), []
-    for rate in RATES:
-        question = _question(here, points, rate, how="max_min")
-        after = here.points(question)
-        before = there.points(_question(there, points, rate, how="max_min"))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = [before, after, after / before]
-        columns = [*values, *systems.compare_disparities(question, values[-1])]
-        asked = {"threshold": points.threshold, "rate": rate, "how": "max_min"}
-        supported = [
-            r.by(attributes, method="wilson").estimate(points.far, **asked).supported
-            for r in (roc, first)
+def _disparities(names, rocs, chosen, points, changes):
+    """max / min of either rate at every level, of every system by every attribute."""
+    found, later = [], zip(names[1:], rocs[1:], strict=True)
+    for (name, roc), attributes in product(later, chosen):
+        both = [own.by(attributes, method="wilson") for own in (roc, rocs[0])]
+        systems = PairedSystems(*(own._engine for own in both))
+        for rate in RATES:
+            asked = {"threshold": points.threshold, "rate": rate, "how": "max_min"}
+            estimates = [own.estimate(points.far, **asked) for own in both]
+            supported = np.all([own.supported for own in estimates], axis=0)
+            about = name, " & ".join(attributes), rate
+            found += _of_disparity(systems, about, supported, points, changes)
+    return found
+
+
+def _of_disparity(systems, about, supported, points, changes):
+    """Changes of max / min of one rate at every level."""
+    name, attribute, rate = about
+    question, (after, before) = _asked(systems, points, rate, how="max_min")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = after / before
+    p_value, low, high = systems.compare_disparities(question, ratio)
+    columns = before, after, ratio, low, high, p_value
+    found = []
+    for level, row in enumerate(np.argsort(question.order).tolist()):
+        at = points_at(points, level)
+        of_level = [
+            change
+            for change in changes
+            if (change.system, change.far, change.threshold) == (name, *at)
+            and change.attribute in (None, attribute)
         ]
-        for level, row in enumerate(np.argsort(question.order).tolist()):
-            at = points_at(points, level)
-            of_level = [
-                change
-                for change in changes
-                if (change.system, change.far, change.threshold) == (name, *at)
-                and change.attribute in (None, attribute)
-            ]
-            everyone = next(
-                c for c in of_level if c.attribute is None and c.rate == "frr"
-            )
-            numbers = [float(column[row]) for column in columns]
-            fell = numbers[-1] < 1 and _nobody_better(of_level, rate)
-            # Beyond all scores of a system, and with few errors, intervals say nothing.
-            fell = fell and all(of_system[level] for of_system in supported)
-            fell = fell and not any(change.reason for change in of_level)
-            found.append(
-                DisparityChange(
-                    *(name, attribute, rate, *at, *numbers[:3], *numbers[4:]),
-                    *(numbers[3], everyone.before, everyone.after),
-                    fell,
-                )
-            )
+        everyone = next(c for c in of_level if c.attribute is None and c.rate == "frr")
+        fell = high[row] < 1 and _nobody_better(of_level, rate)
+        # Beyond all scores of a system, and with few errors, intervals say nothing.
+        fell = fell and supported[level] and not any(c.reason for c in of_level)
+        numbers = (float(column[row]) for column in columns)
+        cost = everyone.before, everyone.after
+        found.append(DisparityChange(*about, *at, *numbers, *cost, bool(fell)))
     return found
 
 

@@ -435,17 +435,16 @@ class PairData(_Data):
             words = "have the people and the score of an earlier pair (images have no names)"
         one, other = images.astype(np.int64).reshape(2, -1)
         pairs = np.minimum(one, other) * (images.max() + 1) + np.maximum(one, other)
-        repeated = np.ones(len(self.y_score), dtype=bool)
+        n_scores = pairs.size  # without names, many ties are no repeats
         if self.images() is None:
-            score = to_column(self.y_score, "y_score")
-            score = np.unique(score, return_inverse=True)[1]
-            order = np.lexsort((score, pairs))
-            new = np.diff(pairs[order], prepend=-1) | np.diff(score[order], prepend=-1)
-            repeated[order[new != 0]] = False
-            if 2 * (score.max() + 1) < repeated.size - repeated.sum():
-                repeated[:] = False
-        else:
-            repeated[np.unique(pairs, return_index=True)[1]] = False
+            scores = to_column(self.y_score, "y_score")
+            scores = np.unique(scores, return_inverse=True)[1]
+            n_scores = scores.max() + 1
+            pairs = np.unique(pairs, return_inverse=True)[1] * n_scores + scores
+        repeated = np.ones(pairs.size, dtype=bool)
+        repeated[np.unique(pairs, return_index=True)[1]] = False
+        if 2 * n_scores < repeated.size - repeated.sum():
+            repeated[:] = False
         return repeated, f"{repeated.sum():,} of {repeated.size:,} pairs {words}."
 
     def take(self, rows):
@@ -588,13 +587,19 @@ def read_data(
         attributes = (attributes,)
     attributes = check_sequence(attributes, "attributes", "names of columns", str)
     options = {name: given[name] for name in (*OF_EMBEDDINGS, *OF_PAIRS)}
-    warnings = []
+    warnings, own, other = [], EmbeddingData, PairData
+    read, of_other = _read_embeddings, OF_PAIRS
     if holds_pairs(path):
-        _refuse(options, OF_EMBEDDINGS, path, PairData.kind, EmbeddingData.kind)
-        read = _read_pairs
-    else:
-        _refuse(options, OF_PAIRS, path, EmbeddingData.kind, PairData.kind)
-        read = _read_embeddings
+        own, other = PairData, EmbeddingData
+        read, of_other = _read_pairs, OF_EMBEDDINGS
+    for name in of_other:
+        if options[name] not in (None, False):
+            raise refused(
+                name,
+                options[name],
+                f"is an option of {other.kind}, but {path!r} holds {own.kind};",
+                "leave it out.",
+            )
     with collecting(warnings, UserWarning):
         found = read(path, attributes, options)
     notes = tuple(dict.fromkeys(map(str, warnings)))
@@ -621,37 +626,22 @@ def cross(data, attributes):
         Combinations in the order of sorted labels, unknown last where some are; a person
         whose images differ in a label counts in several.
     """
-    encoded = [data.groups((name,)) for name in attributes]
+    masks = [_masks(data.groups((name,))) for name in attributes]
     people, images = data.people(), data.images()
     cells = []
-    for codes in product(*map(_codes, encoded)):
-        inside = np.logical_and.reduce(
-            [labels.codes == code for labels, code in zip(encoded, codes, strict=True)]
-        )
-        groups = tuple(
-            None if code < 0 else labels.values.tolist()[code]
-            for labels, code in zip(encoded, codes, strict=True)
-        )
+    for combination in product(*masks):
+        groups, of_groups = zip(*combination, strict=True)
+        inside = np.logical_and.reduce(of_groups)
         n_images = None if images is None else np.unique(images[inside]).size
         cells.append(Cell(groups, np.unique(people[inside]).size, n_images))
     return Crossing(tuple(attributes), tuple(cells))
 
 
-def _codes(labels):
-    known = list(range(labels.values.size))
-    return [*known, -1] if (labels.codes < 0).any() else known
-
-
-def _refuse(options, names, path, what, other):
-    for name in names:
-        value = options[name]
-        if value not in (None, False):
-            raise refused(
-                name,
-                value,
-                f"is an option of {other}, but {path!r} holds {what};",
-                "leave it out.",
-            )
+def _masks(labels):
+    """Each group and whether an image is in it, (n_rows,); unknown last where some are."""
+    groups = [*enumerate(labels.values.tolist()), (-1, None)]
+    masks = [(group, labels.codes == code) for code, group in groups]
+    return [(group, mask) for group, mask in masks if mask.any()]
 
 
 def _read_embeddings(path, attributes, options):
@@ -713,10 +703,8 @@ def _read_pairs(path, attributes, options):
         for name, columns in both.items()
     }
     images = (data.image_1, data.image_2)
-    identities = (data.identity_1, data.identity_2)
-    if data.y_true is not None:
-        return PairData(data.y_score, None, columns, images, y_true=data.y_true)
-    return PairData(data.y_score, identities, columns, images)
+    identities = (data.identity_1, data.identity_2) if data.y_true is None else None
+    return PairData(data.y_score, identities, columns, images, y_true=data.y_true)
 
 
 def _combinations(columns):
@@ -770,11 +758,10 @@ def outcomes(values, name):
     outcome : ndarray of int, shape (n_attempts,)
     """
     column = to_column(values, name)
-    found = np.full(column.shape, MADE, dtype=np.int8)
-    known = ~is_unknown(column)
-    distinct, place = np.unique(column[known].astype(str), return_inverse=True)
+    distinct, place = np.unique(column.astype(str), return_inverse=True)
     words = [word.strip().casefold() for word in distinct.tolist()]
-    found[known] = np.array([WORDS.get(word, -1) for word in words], np.int8)[place]
+    found = np.array([WORDS.get(word, -1) for word in words], np.int8)[place]
+    found[is_unknown(column)] = MADE
     if (found < 0).any():
         row = int(np.flatnonzero(found < 0)[0])
         raise refused(
@@ -793,28 +780,26 @@ def failures_of(attempts, attributes):
 
     Parameters
     ----------
-    attempts : Attempts
+    attempts : Attempts or None
     attributes : tuple of str
 
     Returns
     -------
     failures : tuple of Failures
-        Of groups without any template as well.
+        Of groups without any template as well; empty where no attempts were recorded.
     """
-    columns = [encode(attempts.columns[a], a, allow_unknown=True) for a in attributes]
-    labels = intersect(columns)
-    scopes = [(None, np.full(labels.codes.shape, True))]
+    if attempts is None:
+        return ()
+    labels = _combinations({name: attempts.columns[name] for name in attributes})
+    scopes = [(None, slice(None))]
     scopes += [(g, labels.codes == c) for c, g in enumerate(labels.values.tolist())]
     rows = []
     for group, inside in scopes:
-        outcome = attempts.outcome[inside]
-        n = outcome.size
-        n_fta, n_fte = (
-            int((outcome == kind).sum()) for kind in (NOT_ACQUIRED, NOT_ENROLLED)
-        )
-        fta = n_fta / n if n else float("nan")
-        fte = n_fte / (n - n_fta) if n > n_fta else float("nan")
-        rows.append(Failures(group, n, n_fta, n_fte, fta, fte))
+        made, n_fta, n_fte = np.bincount(attempts.outcome[inside], minlength=3).tolist()
+        acquired = made + n_fte
+        n = acquired + n_fta
+        fte = n_fte / acquired if acquired else float("nan")
+        rows.append(Failures(group, n, n_fta, n_fte, n_fta / n, fte))
     return tuple(rows)
 
 
@@ -907,7 +892,9 @@ def restated(error, argument, value):
 
 
 def check_about(about):
-    """Raise unless these are texts about a test by name."""
+    """Raise unless these are texts about a test by name, or None."""
+    if about is None:
+        return
     if not isinstance(about, Mapping) or about.keys() - {*ABOUT}:
         raise refused(
             "about",

@@ -4,6 +4,7 @@ import math
 import os
 from dataclasses import replace
 from importlib.resources import files
+from itertools import product
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from skfairfr.report._notes import (
     short_place,
     title_of,
 )
-from skfairfr.report._policy import POWER, RATE_LIMITS, limits_of, rate_of, verdict_of
+from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS, limits_of, verdict_of
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._document import (
     Cell,
@@ -128,7 +129,7 @@ def audit_document(report, source=None):
         Section("data", "What was tested", [Facts(_facts(report))]),
         *by,
         Section("open", "What the data cannot tell", _open(report)),
-        Section("method", "How it was computed", _method(first)),
+        Section("method", "How it was computed", [_method(first)]),
         Section("limits", "Limits", [_limits(first)]),
         Section("glossary", "Glossary", [glossary(first.settings, "Levelling down")]),
     ]
@@ -178,12 +179,7 @@ def read_first(n_notes, where):
 
 def _found(report):
     """Sentences about the groups that are treated worse, and about what is not certain."""
-    findings = [
-        (audit, level, finding)
-        for audit in report.audits
-        for level in audit.levels
-        for finding in level.findings
-    ]
+    findings = _findings(report)
     worse = [f for f in findings if f[2].verdict in ("worse", "better")]
     texts = [_told(*found) for found in worse[:MOST_TOLD]]
     if len(worse) > MOST_TOLD:
@@ -201,6 +197,16 @@ def _found(report):
             "weighed the same: see 'Both averages'."
         )
     return texts
+
+
+def _findings(report):
+    """Every finding, after its audit and its level."""
+    return [
+        (audit, level, finding)
+        for audit in report.audits
+        for level in audit.levels
+        for finding in level.findings
+    ]
 
 
 def counted(verdicts, what):
@@ -313,7 +319,7 @@ def needed_words(check, report):
         return ""
     one, several = "person", "people"
     if report.audits[0].settings.get("independent_pairs"):
-        one = f"{'impostor' if rate_of(check.name) == 'far' else 'genuine'} pair"
+        one = f"{'impostor' if LIMITS[check.name][0] == 'far' else 'genuine'} pair"
         several = f"{one}s"
     if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."
@@ -349,12 +355,7 @@ def _figure(audit):
 
 def _conclusions(report):
     """A table of all comparisons of groups."""
-    rows = [
-        _row_of_finding(audit, level, finding)
-        for audit in report.audits
-        for level in audit.levels
-        for finding in level.findings
-    ]
+    rows = [_row_of_finding(*found) for found in _findings(report)]
     alpha = 100 * (1 - report.audits[0].settings["confidence_level"])
     caption = (
         "A row for each group whose rate differs from that of the others (the geometric "
@@ -436,10 +437,10 @@ def facts_of_data(everyone, attributes):
     people = "not known; pairs taken as independent"
     if everyone.n_identities is not None:
         people = count(everyone.n_identities)
-    images = [("Images", count(everyone.n_images))]
+    images = [] if everyone.n_images is None else [("Images", count(everyone.n_images))]
     return [
         ("People", people),
-        *(images if everyone.n_images is not None else []),
+        *images,
         ("Mated comparisons (genuine pairs)", count(everyone.n_genuine)),
         ("Non-mated comparisons (impostor pairs)", count(everyone.n_impostor)),
         ("Attributes", "; ".join(attributes)),
@@ -692,7 +693,7 @@ def _averages(audit):
                 name = f"{RATES[rate]} of {who(of_group[0].group)}"
                 cells = [_of_rate(getattr(found, rate)) for found in of_group]
                 rows.append(Row(name, cells, place))
-            told = ["; ".join(map(_conclusion, _findings(lev, rate))) for lev in both]
+            told = ["; ".join(_told_of(level, rate)) for level in both]
             rows.append(Row(f"{RATES[rate]}, conclusion", [*map(Cell, told)], place))
     weighs = {"pair": "Every comparison alike", "identity": "Every person alike"}
     caption = (
@@ -704,19 +705,17 @@ def _averages(audit):
     return Table(caption, head, rows)
 
 
-def _findings(level, rate):
-    return [finding for finding in level.findings if finding.rate == rate]
+def _told_of(level, rate):
+    """What a level concludes about a rate, for each finding."""
+    return [_conclusion(found) for found in level.findings if found.rate == rate]
 
 
 def _n_differing(audit):
     """At how many levels, of either rate, the other average concludes something else."""
     if audit.averaged is None:
         return 0
-    own, other = (
-        [{*map(_conclusion, _findings(lev, rate))} for lev in levels for rate in RATES]
-        for levels in (audit.levels, audit.averaged.levels)
-    )
-    return sum(first != second for first, second in zip(own, other, strict=True))
+    both = product(zip(audit.levels, audit.averaged.levels, strict=True), RATES)
+    return sum({*_told_of(a, rate)} != {*_told_of(b, rate)} for (a, b), rate in both)
 
 
 def _groups(systems, names=("",)):
@@ -779,15 +778,12 @@ def _open(report):
     ]
     few = [text for audit in report.audits for text in unsupported_of(audit, audit)]
     parts = [
-        Section(f"open-{name}", title, found)
-        for name, title, found in (
-            ("needed", "What would settle a check", [needed]),
-            ("few", capital(TOO_FEW), [FEW, few] if few else []),
-            ("notes", "Notes", [_notes(report)]),
-        )
+        Section("open-needed", "What would settle a check", [needed]),
+        Section("open-few", capital(TOO_FEW), [FEW, few] if few else []),
+        Section("open-notes", "Notes", [_notes(report)]),
     ]
-    findings = (f for a in report.audits for lev in a.levels for f in lev.findings)
-    if not report.checks and any(f.verdict == NO_DIFFERENCE for f in findings):
+    verdicts = [finding.verdict for *_, finding in _findings(report)]
+    if not report.checks and NO_DIFFERENCE in verdicts:
         parts.append(
             "How many more people would decide depends on the difference that matters. "
             "Give a limit (such as --max-fnmr), and the audit says how many more people "
@@ -880,12 +876,8 @@ def _method(audit):
     pairs = "all non-mated comparisons"
     if settings["impostors"] == "same_group":
         pairs = "the non-mated comparisons within a group"
-    where = "these data"
-    if set_on == "other data":
-        where = settings.get("threshold_from") or set_on
-    setting = (
-        f"A threshold is set where the FMR of {pairs} meets the level, on {where}."
-    )
+    on = settings.get("threshold_from") or set_on
+    setting = f"A threshold is set where the FMR of {pairs} meets the level, on {on}."
     if set_on == "given":
         setting = "The threshold was given."
     drawn, how = "other people of the same population", "people who are in many errors"
@@ -893,29 +885,25 @@ def _method(audit):
         drawn, how = "other pairs, as if no two shared a person", "few errors"
     weighs = "comparison" if settings["average"] == "pair" else "person"
     return [
-        [
-            *texts,
-            f"{setting} Every {weighs} weighs the same in a rate.",
-            f"Intervals are about this threshold and {drawn}, at "
-            f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, the EER, "
-            "ratios and largest / smallest come from the errors of each person, on a scale "
-            f"that allows for {how}. Other disparities take "
-            f"{settings['n_resamples']:,} resamples.",
-            "Groups are compared by two-sided tests"
-            f"{'' if independent else ' that allow for people who are in many pairs'}.",
-        ]
+        *texts,
+        f"{setting} Every {weighs} weighs the same in a rate.",
+        f"Intervals are about this threshold and {drawn}, at "
+        f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, the EER, "
+        "ratios and largest / smallest come from the errors of each person, on a scale "
+        f"that allows for {how}. Other disparities take "
+        f"{settings['n_resamples']:,} resamples.",
+        "Groups are compared by two-sided tests"
+        f"{'' if independent else ' that allow for people who are in many pairs'}.",
     ]
 
 
 def _limits(audit):
     """What the page does not say."""
-    about = (
-        "Nobody is known by name: pairs were taken as independent. Where people are in "
-        "several pairs, intervals are too narrow."
-    )
-    independent = audit.settings.get("independent_pairs")
-    first, *others = lines_of("limits")
-    return [first, *([about] if independent else []), *others]
+    lines = lines_of("limits")
+    if audit.settings.get("independent_pairs"):
+        about = "Nobody is known by name: pairs were taken as independent. Where people"
+        lines.insert(1, f"{about} are in several pairs, intervals are too narrow.")
+    return lines
 
 
 # ---- a comparison of systems, harm first ---------------------------------------------
@@ -947,7 +935,7 @@ def comparison_document(found):
         *by,
         Section("open", "What the data cannot tell", _unsupported(found)),
         Section("notes", "Notes", [[*map(printable, found.notes)]]),
-        Section("method", "How it was computed", _method_of_comparison(found)),
+        Section("method", "How it was computed", [_method_of_comparison(found)]),
         Section("limits", "Limits", [lines_of("comparison_limits")]),
         Section("glossary", "Glossary", [terms]),
     ]
@@ -1072,12 +1060,9 @@ def _disparity_changes(found):
     return Table(caption, [*head, "FNMR before", "FNMR after"], rows)
 
 
-def _point_of(change):
-    return change.system, change.far, change.threshold
-
-
 def _disparity_change(change, found):
-    at_point = [c for c in found.changes if _point_of(c) == _point_of(change)]
+    point = change.system, change.far, change.threshold
+    at_point = [c for c in found.changes if (c.system, c.far, c.threshold) == point]
     figures = [
         getattr(measured, change.rate)
         for level in _levels_of(change, found)
@@ -1164,12 +1149,9 @@ def _of_system(found, name, number):
 
     parts = [Figure(caption, draw)]
     for n, key in enumerate(names):
-        place = place_of(next(c for c in own if (c.far, c.threshold) == key), found)
-        rows = {
-            rate: [_row_of_change(c, found) for c in of if (c.far, c.threshold) == key]
-            for rate, of in by_rate.items()
-        }
-        tables = [_table_of_changes(of, rate, place) for rate, of in rows.items()]
+        at_point = [c for c in own if (c.far, c.threshold) == key]
+        place = place_of(at_point[0], found)
+        tables = [_table_of_changes(at_point, rate, place, found) for rate in RATES]
         parts.append(Section(f"system-{number}-{n}", f"At {place}", tables))
     return parts
 
@@ -1196,7 +1178,8 @@ def _row_of_change(change, found):
     return _row_of_group(change.group, cells, f"by {printable(change.attribute)}")
 
 
-def _table_of_changes(rows, rate, place):
+def _table_of_changes(at_point, rate, place, found):
+    rows = [_row_of_change(change, found) for change in at_point if change.rate == rate]
     head = ["Group", "Before", "After", "Difference, alone", "After / before, alone"]
     head += ["p, alone", "Adjusted p", "Conclusion"]
     caption = (
@@ -1264,7 +1247,7 @@ def _method_of_comparison(found):
     own = "Each system meets a level of the FMR at a threshold of its own."
     if settings["threshold"] is not None:
         own = "All systems have the threshold that was given."
-    texts = [
+    return [
         "All systems are compared with the first, on the same people and the same "
         f"{found.unit}. {own}",
         f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "
@@ -1274,4 +1257,3 @@ def _method_of_comparison(found):
         f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
         "are not among these tests.",
     ]
-    return [texts]

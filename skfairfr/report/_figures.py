@@ -224,7 +224,7 @@ class _Drawn:
     def _mark(self, ax, places, above=False):
         """Mark the operating points, and make room for their names."""
         _style.mark(ax, places, self.names)
-        _style.add_legend(ax, min(len(self.places), 2), above=above)
+        _style.add_legend(ax, above=above)
 
 
 def _draw_rates(figure, display):
@@ -371,7 +371,6 @@ def det(curves, levels, names):
     figures : list of tuple
     """
     groups = _printable(curves.groups)
-    styles = _style.group_styles(groups)
     ends = [_ends([getattr(curves, rate)]) for rate in RATES]
     # The points of a group have its colour, and the marker of their level.
     markers = [_style.line_style(place)["marker"] for place in range(len(names))]
@@ -392,7 +391,7 @@ def det(curves, levels, names):
 
     def draw_all(figure):
         ax = figure.subplots()
-        for row, style in enumerate(styles):
+        for row, style in enumerate(_style.styles_on(ax, groups)[0]):
             draw_row(ax, row, style | ({} if row else {"linewidth": 1.4}))
         _set_det_axes(ax, ends)
         ax.set(xlabel=_style.RATE_TITLES["far"], ylabel=_style.RATE_TITLES["frr"])

@@ -32,7 +32,7 @@ from skfairfr.report._records import (
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
-from skfairfr.utils._words import level_percent, percent
+from skfairfr.utils._words import RATES, level_percent, percent
 
 DEFAULT_FAR = (1e-2, 1e-3)
 # Audited too where two groups of every attribute have this many impostor pairs, of which
@@ -40,7 +40,6 @@ DEFAULT_FAR = (1e-2, 1e-3)
 SMALLEST_FAR = 1e-4
 ENOUGH_IMPOSTORS = 300_000
 HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
-RATES = ("far", "frr")
 # Indices of both rates, and their values where all groups have the same rates.
 INDICES = {
     "inequity_rate": (inequity_rate, 1.0),
@@ -67,6 +66,8 @@ class Points:
     worst_group : ndarray, shape (n_levels,), default=None
         Similarities at which no group's FAR exceeds the level, nan without the pairs; None
         where the audited data do not set thresholds.
+    path : str, default=None
+        File of other data that set thresholds.
     """
 
     far: np.ndarray | None
@@ -74,6 +75,7 @@ class Points:
     set_on: str
     far_max: float | None = None
     worst_group: np.ndarray | None = None
+    path: str | None = None
 
     @classmethod
     def of(cls, far=None, threshold=None, distance=False):
@@ -107,6 +109,12 @@ class Points:
     def size(self):
         """Number of operating points."""
         return (self.far if self.threshold is None else self.threshold).size
+
+    def settings(self):
+        """Levels, and thresholds that these data did not set, as a record has them."""
+        threshold = None if self.set_on == "these data" else self.threshold
+        found = {"far": self.far, "threshold": threshold}
+        return {name: None if of is None else of.tolist() for name, of in found.items()}
 
     def settled(self, roc):
         """The points at thresholds: levels choose them on the data of a fitted ROC."""
@@ -447,14 +455,8 @@ class AuditedROC:
         reasons = [r for g in (group, *others) for r in of_group[g].reasons]
         sources = {of_group[g].source for g in (group, *others)}
         source = "all pairs" if len(sources) > 1 else sources.pop()
-        ratio = Figure(
-            *numbers[:4],
-            not reasons,
-            in_words(reasons, source),
-            source,
-            tuple(reasons),
-            p_value=numbers[4],
-        )
+        why = _why(reasons, source)
+        ratio = Figure(*numbers[:4], not reasons, *why, p_value=numbers[4])
         verdict = "no certain difference"
         if differs:
             verdict = "worse" if ratio.value > 1 else "better"
@@ -487,9 +489,14 @@ def figures_of(estimate):
     names = ("value", "low", "high", "standard_error", "supported", "source", "reasons")
     rows = zip(*map(of_levels, (*names, "corrected", "p_value")), strict=False)
     return [
-        Figure(*row, in_words(why, source), source, why, corrected, p_value)
-        for *row, source, why, corrected, p_value in rows
+        Figure(*row, *_why(reasons, source), corrected, p_value)
+        for *row, source, reasons, corrected, p_value in rows
     ]
+
+
+def _why(reasons, source):
+    """Reason, source and reasons of a Figure."""
+    return in_words(reasons, source), source, tuple(reasons)
 
 
 def _no_pairs(rate, groups=None):

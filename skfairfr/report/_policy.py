@@ -18,10 +18,11 @@ import numpy as np
 from skfairfr.utils._errors import plain, refused, suggestion
 from skfairfr.utils._validation import check_path, to_float
 
-# Limit -> the rate of each group that it limits, at the overall threshold.
-RATE_LIMITS = {"max_fmr": "far", "max_fnmr": "frr"}
-# Limit -> the rate, the operating point and the disparity that it limits.
-RATIO_LIMITS = {
+# Limit -> the rate that it is about, the operating point, and the disparity of the groups'
+# rates that it limits; None where it limits the rate of each group.
+LIMITS = {
+    "max_fmr": ("far", "overall", None),
+    "max_fnmr": ("frr", "overall", None),
     "max_bfar": ("far", "worst_group", "max_min"),
     "max_bfrr": ("frr", "worst_group", "max_min"),
     "max_fmr_ratio": ("far", "overall", "max_min"),
@@ -29,7 +30,7 @@ RATIO_LIMITS = {
     "max_fmr_geomean_ratio": ("far", "overall", "max_geomean"),
     "max_fnmr_geomean_ratio": ("frr", "overall", "max_geomean"),
 }
-LIMITS = (*RATE_LIMITS, *RATIO_LIMITS)
+RATE_LIMITS = ("max_fmr", "max_fnmr")
 # Share of data sets in which an undetermined check is settled by the people that it is said
 # to need: at half of them one comparison of two is as likely as not.
 POWER = 0.8
@@ -264,8 +265,6 @@ class Asked:
     limits, at : dicts
         As of a Policy.
     confidence_level : float in (0, 1)
-    by_default : bool
-        Whether nobody said where the system operates.
     settings : dict
         ``policy``, its name; empty without one.
     """
@@ -276,7 +275,6 @@ class Asked:
     limits: dict
     at: dict
     confidence_level: float
-    by_default: bool
     settings: dict
 
     @property
@@ -320,14 +318,13 @@ def settle(policy, data, far, threshold, threshold_from, limits, confidence_leve
         if given_point:
             check_operating_point(limits)
         level = USUAL_LEVEL if confidence_level is None else plain(confidence_level)
-        by_default = far is None and not given_point
-        return Asked(data, far, threshold, limits, {}, level, by_default, {})
+        return Asked(data, far, threshold, limits, {}, level, {})
     if far is None and threshold is None:
         far, threshold = list(policy.fmr) or None, list(policy.threshold) or None
     if given_point:
         check_operating_point(policy.all_limits, policy.name)
     asked = policy.limits, policy.at, policy.confidence_level
-    return Asked(data, far, threshold, *asked, False, {"policy": policy.name})
+    return Asked(data, far, threshold, *asked, {"policy": policy.name})
 
 
 def _as_policy(policy):
@@ -393,11 +390,6 @@ def _check_alone(policy, given):
 # ---- limits -------------------------------------------------------------------------
 
 
-def rate_of(name):
-    """The rate that a limit is about."""
-    return RATE_LIMITS.get(name) or RATIO_LIMITS[name][0]
-
-
 def verdict_of(figure, limit):
     """Verdict of an interval about a limit; undetermined where there is none."""
     if figure.low > limit:
@@ -420,8 +412,8 @@ def limits_of(audit):
     """
     found = {}
     for check in audit.checks:
-        if rate := RATE_LIMITS.get(check.name):
-            point = check.far, check.threshold
+        if check.name in RATE_LIMITS:
+            rate, point = LIMITS[check.name][0], (check.far, check.threshold)
             at = [(level.far, level.threshold) == point for level in audit.levels]
             known = found.setdefault(rate, np.full(len(at), np.nan))
             found[rate] = np.where(at, check.limit, known)

@@ -34,6 +34,13 @@ SCHEMA_VERSION, COMPARISON_VERSION = 7, 4
 FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")
 # A text that begins with one of these is a formula to a spreadsheet.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What JUnit makes of a verdict; of others nothing.
+KINDS = {
+    "failed": "failure",
+    "worse": "failure",
+    "undetermined": "error",
+    TOO_FEW: "skipped",
+}
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
@@ -582,11 +589,11 @@ class Report:
         """
         cases = []
         for check in self.checks:
-            kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
             at = short_place(check, self.audits[0])
             name = f"{check.name} {check.limit:g} at {at}"
             said = _documents.sentence_of_check(check, self)
-            cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
+            place = f"skfairfr.audit.{check.attribute}"
+            cases.append((place, name, check.verdict, said))
         return _suite("skfairfr audit", cases)
 
     def to_card(self, source=None):
@@ -911,15 +918,9 @@ class SystemsComparison:
         for change in self.changes:
             who = "everyone" if change.attribute is None else change.group
             name = f"{RATES[change.rate]} of {who} at {short_place(change, self)}"
-            told = {
-                "worse": "failure",
-                "too few errors": "skipped",
-                "undetermined": "error",
-            }
-            kind = told.get(change.verdict)
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
             said = _documents.change_sentence(change, self)
-            cases.append((place, f"{change.system}: {name}", kind, said))
+            cases.append((place, f"{change.system}: {name}", change.verdict, said))
         return _suite("skfairfr compare", cases)
 
     def save(self, folder, *, replace=False, version=None, date=None):
@@ -949,11 +950,12 @@ class SystemsComparison:
             If it cannot be written to.
         """
         about = {} if version is None else {"version": version}
+        changes = in_given_scale([*map(vars, self.changes)], self.settings)
         written = {
             "report.html": self.to_html(version=version, date=date),
             "comparison.json": self.to_json(**about),
             "comparison.txt": self.to_text(),
-            "changes.csv": to_csv(map(in_iso, changes_of(self))),
+            "changes.csv": to_csv(in_iso(changes)),
         }
         return _save(folder, written, replace)
 
@@ -1033,43 +1035,25 @@ def disparities_of(audits):
         With the same keys; ``rate`` is "far", "frr" or "both".
     """
     rows = []
+    names = ("how", "operating_point", "neutral", "rate")
     for audit in audits:
         for level in audit.levels:
-            for found in level.disparities:
-                names = ("how", "operating_point", "neutral")
-                about = {name: getattr(found, name) for name in names}
-                for rate in ("far", "frr"):
-                    figure = getattr(found, rate)
-                    fields = {name: getattr(figure, name) for name in FIGURE}
-                    for name in ("corrected", "p_value"):
-                        fields[name] = _number(getattr(figure, name))
-                    rows.append(
-                        {**_point(audit, level), **about, "rate": rate, **fields}
-                    )
-            for index in level.indices:
-                rows.append(_row_of_index(audit, level, index))
+            found = [
+                (d.how, d.operating_point, d.neutral, rate, getattr(d, rate))
+                for d in level.disparities
+                for rate in RATES
+            ]
+            found += [
+                (index.name, "overall", index.neutral, "both", _without_interval(index))
+                for index in level.indices
+            ]
+            for *about, figure in found:
+                fields = _point(audit, level) | dict(zip(names, about, strict=True))
+                for name in (*FIGURE, "corrected", "p_value"):
+                    value = getattr(figure, name)
+                    fields[name] = math.nan if value is None else value
+                rows.append(fields)
     return rows
-
-
-def changes_of(found):
-    """Rows of every change of a SystemsComparison.
-
-    Parameters
-    ----------
-    found : SystemsComparison
-
-    Returns
-    -------
-    rows : list of dict
-    """
-    return [
-        in_given_scale(
-            vars(change)
-            | {name: _number(getattr(change, name)) for name in ("far", "threshold")},
-            found.settings,
-        )
-        for change in found.changes
-    ]
 
 
 def in_given_scale(form, settings):
@@ -1077,25 +1061,17 @@ def in_given_scale(form, settings):
 
     Records hold similarities, minus the distances.
     """
-    if not settings.get("distance"):
-        return form
+    return _with_distances(form) if settings.get("distance") else form
+
+
+def _with_distances(form, of=""):
+    """Dicts, lists and values with minus the thresholds; ``of`` is the key of a value."""
     if isinstance(form, dict):
-        return {
-            name: _negative(value)
-            if name in ("threshold", "worst_group_threshold")
-            else in_given_scale(value, settings)
-            for name, value in form.items()
-        }
+        return {name: _with_distances(value, name) for name, value in form.items()}
     if isinstance(form, list):
-        return [in_given_scale(value, settings) for value in form]
-    return form
-
-
-def _negative(value):
-    """Minus a number, or numbers; None stays."""
-    if isinstance(value, list):
-        return [_negative(v) for v in value]
-    return value if value is None else 0.0 - value
+        return [_with_distances(value, of) for value in form]
+    negated = of in ("threshold", "worst_group_threshold") and form is not None
+    return 0.0 - form if negated else form
 
 
 def _point(audit, level):
@@ -1120,17 +1096,10 @@ def _rate(rate, found):
     return columns
 
 
-def _row_of_index(audit, level, index):
-    """An index, which has no interval, in the columns of disparities."""
-    fields = dict.fromkeys((*FIGURE, "corrected", "p_value"), math.nan)
-    about = {"how": index.name, "operating_point": "overall", "neutral": index.neutral}
-    known = {"value": index.value, "supported": False, "source": "all pairs"}
-    known["reason"] = "no interval is computed"
-    return {**_point(audit, level), **about, "rate": "both", **(fields | known)}
-
-
-def _number(value):
-    return math.nan if value is None else value
+def _without_interval(index):
+    """An index as a figure."""
+    nan = math.nan
+    return Figure(index.value, nan, nan, nan, False, "no interval is computed")
 
 
 def to_csv(rows):
@@ -1158,14 +1127,12 @@ def to_csv(rows):
 
 
 def _cell(value):
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
     if isinstance(value, str):
         text = plain_form(value)
         return f"'{text}" if text.startswith(FORMULA) else text
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(value) if isinstance(value, float) else value
+    return None if value != value else value  # which is empty
 
 
 # ---- files ---------------------------------------------------------------------------
@@ -1198,14 +1165,14 @@ def read_schema(name):
 
 
 def _suite(name, cases):
-    """Cases as a suite: class name, name, kind of failure or None, and a sentence."""
-    kinds = [kind for _, _, kind, _ in cases]
+    """Cases as a suite: class name, name, verdict, and a sentence."""
+    kinds = [KINDS.get(verdict) for _, _, verdict, _ in cases]
     names = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     counts = {name: str(kinds.count(kind)) for name, kind in names.items()}
     attributes = {"tests": str(len(cases)), **counts}
     root = ElementTree.Element("testsuites", attributes)
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **attributes})
-    for place, title, kind, said in cases:
+    for (place, title, _, said), kind in zip(cases, kinds, strict=True):
         about = {"classname": printable(place), "name": printable(title)}
         case = ElementTree.SubElement(suite, "testcase", about)
         if kind is not None:

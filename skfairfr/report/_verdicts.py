@@ -11,8 +11,8 @@ import numpy as np
 
 from skfairfr._core._few_errors import holm, rate_bounds
 from skfairfr.metrics._roc._evidence import ComparedGroups
+from skfairfr.utils._words import RATES
 
-RATES = ("far", "frr")
 # Combinations of attributes have many cells: so much of the error rate is theirs, so that
 # they cannot silence the attributes themselves.
 SHARE_OF_COMBINATIONS = 0.2
@@ -194,25 +194,15 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
 
 def _adjusted(compared):
     """p-values of all groups, adjusted for the number of all tests; nan without a test."""
-    found = []
+    found, tested = [], []
     for groups in compared:
-        tested = (groups.weights != 0).any(axis=1)
-        found.append(np.where(tested, groups.tests.p_value, np.nan))
-    # Of two groups there is one test.
-    counted = [
-        np.flatnonzero(~np.isnan(p))[: groups.n_tests]
-        for p, groups in zip(found, compared, strict=True)
-    ]
-    adjusted = holm(
-        np.concatenate([p[c] for p, c in zip(found, counted, strict=True)] or [[]])
-    )
-    ends = np.cumsum([c.size for c in counted])[:-1]
-    for p, places, groups, values in zip(
-        found, counted, compared, np.split(adjusted, ends), strict=False
-    ):
-        p[places] = values
-        if groups.n_tests == 1:
-            p[~np.isnan(p)] = values[0]
+        p = np.where((groups.weights != 0).any(axis=1), groups.tests.p_value, np.nan)
+        found.append(p)
+        # Of two groups there is one test.
+        tested.append(p[~np.isnan(p)][: groups.n_tests])
+    adjusted = iter(holm(np.concatenate([[], *tested])).tolist())
+    for p, of_tests in zip(found, tested, strict=True):
+        p[~np.isnan(p)] = [next(adjusted) for _ in of_tests]
     return found
 
 

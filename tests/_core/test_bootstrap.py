@@ -33,19 +33,6 @@ def resampling(mode, method="recentered", n_resamples=20, entropy=3):
     return Resampling(mode, method, n_resamples, entropy, None)
 
 
-@pytest.mark.parametrize("query", [AT_LEVELS, AT_THRESHOLDS])
-def test_point_values_are_those_of_the_data(query):
-    pairs = embedded(2, "identity")
-    twin = oracle_of_pairs(pairs)
-    _, point = point_rates(pairs, query)
-    for (s, x), t in np.ndenumerate(point.thresholds):
-        group = oracle_scope(OWN[s])
-        assert point.far[s, x] == pytest.approx(float(twin.far(t, group)), rel=1e-12)
-        assert point.frr[s, x] == pytest.approx(float(twin.frr(t, group)), rel=1e-12)
-        if query is AT_LEVELS:
-            assert t == twin.threshold(LEVELS[x])
-
-
 @pytest.mark.parametrize(
     ("mode", "method", "options"),
     [

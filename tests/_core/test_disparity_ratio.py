@@ -60,7 +60,7 @@ def test_two_samples_of_other_people_by_loops():
         assert_allclose([low, high], [1 / upper(1, 0), upper(0, 1)])
 
 
-@pytest.mark.parametrize("n_groups", [2, 8])
+@pytest.mark.parametrize("n_groups", [2, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rates", [(0.25, 0.6), (0.6, 0.25), (0.1, 0.1)])
 def test_groups_that_are_alike_in_both_systems_are_seldom_said_to_differ(
     n_groups, rates

@@ -76,6 +76,7 @@ def file_of(holder, *_):
     return getattr(holder.values, "filename", None)
 
 
+@pytest.mark.slow
 def test_processes_map_one_copy_of_a_large_array_inside_an_object():
     holder = Holder(np.zeros(2**18))
     files = over_blocks(file_of, TASKS, 2, "asking", shared=(holder,))
@@ -121,7 +122,10 @@ def of_worker():
 
 @pytest.mark.parametrize(
     ("backend", "n_jobs", "sharing"),
-    [("threading", 2, True), ("threading", 1, False), ("loky", 2, False)],
+    [
+        *(("threading", 2, True), ("threading", 1, False)),
+        pytest.param("loky", 2, False, marks=pytest.mark.slow),
+    ],
 )
 def test_threads_of_joblib_have_one_thread(backend, n_jobs, sharing, two_blas_threads):
     with parallel_config(backend):

@@ -17,6 +17,7 @@ from skfairfr.comparators import (
     CohortNormalizer,
     FairScoreNormalizer,
     GroupThresholds,
+    PLDAComparator,
 )
 
 FACES = make_face_embeddings(
@@ -52,6 +53,7 @@ def by_hand(comparator):
         (GroupThresholds(FAR), {"operating_point": ["group", "overall"]}),
         (FairScoreNormalizer(2, far=FAR, random_state=0), {"n_clusters": [2, 4]}),
         (ClusterCalibration(2, random_state=0), {"n_clusters": [2, 4]}),
+        (PLDAComparator(), {"shrinkage": [0.3, 0.9]}),
     ],
     ids=lambda value: type(value).__name__,
 )

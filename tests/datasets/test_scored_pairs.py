@@ -1,12 +1,9 @@
 """What a file of scored pairs must hold, and the errors where it does not."""
 
-import gzip
-
 import numpy as np
 import pytest
 
 from skfairfr.datasets import load_pairs
-from skfairfr.datasets._files import TEXT_TABLES
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.utils import ArgumentError
 
@@ -42,20 +39,6 @@ def test_parquet_gives_the_same(save, tmp_path):
     assert np.array_equal(left.y_score, right.y_score)
     assert left.identity_2.tolist() == right.identity_2.tolist()
     assert left.columns["gender_1"].tolist() == right.columns["gender_1"].tolist()
-
-
-@pytest.mark.parametrize("suffix", TEXT_TABLES)
-def test_every_text_format_gives_the_same(save, tmp_path, suffix):
-    path = save(*ROWS)
-    content = path.read_text()
-    content = content.replace(",", "\t") if suffix.startswith(".tsv") else content
-    content = content.encode()
-    other = tmp_path / f"other{suffix}"
-    other.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
-    left, right = load_pairs(path), load_pairs(other)
-    assert left.y_score.tolist() == right.y_score.tolist()
-    assert left.identity_2.tolist() == right.identity_2.tolist()
-    assert left.columns["gender_2"].tolist() == right.columns["gender_2"].tolist()
 
 
 @pytest.mark.parametrize("name", ["distance", "score"])

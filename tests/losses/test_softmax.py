@@ -83,22 +83,6 @@ def test_offset_and_shift_are_optional(absent):
         assert_allclose(ours, theirs, rtol=1e-11, atol=1e-13)
 
 
-def test_a_double_loop_gives_the_same_loss():
-    given = {name: value.detach().numpy() for name, value in problem(2).items()}
-    losses = []
-    for z, own, shift in zip(
-        given["embeddings"], given["y"], given["shift"], strict=True
-    ):
-        logits = []
-        for k in range(N_IDENTITIES):
-            mu = given["centroids"][k] / np.sqrt((given["centroids"][k] ** 2).sum())
-            logit = given["scale"][k] * sum(z * mu) + given["offset"][k]
-            logits.append(logit - shift if k == own else logit)
-        losses.append(np.log(sum(np.exp(logits))) - logits[own])
-    loss = identity_cross_entropy(**problem(2)).item()
-    assert loss == pytest.approx(np.mean(losses), rel=1e-12)
-
-
 @pytest.mark.parametrize("block_elements", [1, 8, 20, 91])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_blocks_change_rounding_only(block_elements, dtype, monkeypatch):

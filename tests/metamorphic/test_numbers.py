@@ -41,9 +41,7 @@ def test_narrow_numbers_are_those_of_python(answer):
     assert answer(NARROW, LIMITS) == answer(wide(NARROW), wide(LIMITS))
 
 
-FAR, FRR = [0.1, 0.2, 0.05], [0.2, 0.1, 0.15]
-
-
+FAR = [0.1, 0.2, 0.05]
 BEYOND = 10**400  # no float
 
 

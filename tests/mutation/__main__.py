@@ -38,8 +38,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from scipy.stats import binomtest
 
-from tests.mutation.mutants import drawn, mutants_of, wilson
+from tests.mutation.mutants import drawn, mutants_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "skfairfr"
@@ -365,7 +366,8 @@ def report(outcomes, n_made, sources):
     killed = n - len(left)
     text = f"{killed} of {n} mutants were killed, {killed / n:.1%}"
     if n < sum(n_made.values()):
-        text += " (95% interval {:.1%} to {:.1%})".format(*wilson(killed, n))
+        low, high = binomtest(killed, n).proportion_ci(method="wilson")
+        text += f" (95% interval {low:.1%} to {high:.1%})"
     print(text)
     return int(killed < LEAST * n)
 

@@ -1,7 +1,6 @@
 """Small changes of a source: another operator, a condition negated, a statement left out."""
 
 import ast
-import math
 import random
 import re
 import warnings
@@ -216,11 +215,3 @@ def drawn(mutants, n, seed):
     step = len(ordered) / min(n, len(ordered))
     start = rng.random() * step
     return [ordered[int(start + k * step)] for k in range(min(n, len(ordered)))]
-
-
-def wilson(killed, n, deviate=1.96):
-    """The 95% interval of a share that was counted in a sample."""
-    share, spread = killed / n, deviate**2 / n
-    middle = share + spread / 2
-    half = deviate * math.sqrt(share * (1 - share) / n + spread / (4 * n))
-    return (middle - half) / (1 + spread), (middle + half) / (1 + spread)

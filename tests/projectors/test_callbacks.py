@@ -13,8 +13,6 @@ from skfairfr.projectors._training import Monitor
 from tests.projectors.faces import (
     MORE,
     MORE_Y,
-    NOISY,
-    NOISY_LR,
     X,
     Y,
     losses,
@@ -90,18 +88,6 @@ def test_a_loss_that_is_no_number_is_an_error(loss):
 def test_the_rate_falls_geometrically(n_epochs):
     fitted = module(lr=0.1, final_lr=1e-3, max_epochs=n_epochs).fit(X, Y)
     assert_allclose(fitted.history_["lr"], np.geomspace(0.1, 1e-3, n_epochs))
-
-
-def test_patience_stops_a_fit_and_the_best_weights_are_those_of_a_shorter_one():
-    options = {"validation_fraction": 0.3, "lr": NOISY_LR}
-    long = module(max_epochs=40, patience=3, **options).fit(NOISY, Y)
-    values = losses(long)["valid_loss"]
-    best = values.index(min(values)) + 1
-    assert 1 < best < len(values) == best + 3 < 40
-    short = module(max_epochs=best, **options).fit(NOISY, Y)
-    assert losses(short)["valid_loss"] == values[:best]
-    assert_array_equal(long.transform(X), short.transform(X))
-    assert_array_equal(long.centroids_, short.centroids_)
 
 
 @pytest.mark.parametrize("monitor", ["loss", "bfar", "frr_at_far"])

@@ -10,7 +10,6 @@ from skorch.callbacks import EarlyStopping
 from torch.nn.functional import cross_entropy, linear, normalize, relu
 
 from skfairfr._core._vmf import log_vmf_normalizer
-from skfairfr.projectors._training import DeviceRows
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -75,18 +74,6 @@ def test_weights_are_those_of_a_plain_loop(given, optimizer, head):
         assert_allclose(found, expected[name], atol=2e-4)
     mu = expected["mu"] / np.linalg.norm(expected["mu"], axis=1, keepdims=True)
     assert_allclose(fitted.centroids_, mu, atol=2e-4)
-
-
-def test_an_epoch_takes_its_batches_and_no_single_rows(monkeypatch):
-    taken, take = [], DeviceRows.take
-
-    def spy(self, index):
-        taken.append(len(index))
-        return take(self, index)
-
-    monkeypatch.setattr(DeviceRows, "take", spy)
-    module(batch_size=64, max_epochs=4).fit(X, Y)
-    assert taken == 4 * [64, 64, 32]
 
 
 def test_a_fit_that_fails_leaves_the_one_before():

@@ -346,16 +346,6 @@ def test_a_comparison_that_tells_nothing_is_no_gate_that_opens(shift):
     assert f'errors="{len(found.changes)}"' in found.to_junit()
 
 
-def test_beyond_all_scores_of_both_nothing_is_concluded_of_disparities():
-    found = compare_systems(
-        *data_of(0, (0.8, 0.8), (0.8, 0.8)), threshold=[9.0], n_resamples=2
-    )
-    first_screen = " ".join(found.to_text().split("What was compared")[0].split())
-    assert found.disparities and "undetermined" in first_screen
-    for other in ("no certain difference", "too few errors"):
-        assert other not in first_screen
-
-
 ALIKE = {"ash": 60, "birch": 60}
 
 

@@ -289,19 +289,6 @@ def test_a_check_shows_the_bound_that_decides(case):
     assert check.verdict in documents_.sentence_of_check(check, report)
 
 
-def test_an_open_check_says_how_many_more_people():
-    people = (("f", 1234), ("m", 60), ("x", 1))
-    check = check_of("max_fnmr", 0.2, "undetermined", (0.1, 0, 0.3), "f")
-    words = documents_.needed_words(
-        replace(check, people_needed=people), usual_report()
-    )
-    assert "1,300 more people in f, 60 more people in m and 1 more person in x" in words
-    assert "no number of people" in documents_.needed_words(check, usual_report())
-    assert (
-        documents_.needed_words(replace(check, verdict="passed"), usual_report()) == ""
-    )
-
-
 def test_without_a_limit_nothing_passes_and_worse_groups_are_named():
     report = small_report(synthetic(300))
     verdict = documents_.audit_document(report).sections[0].parts[0]
@@ -363,6 +350,7 @@ def test_figures_hold_labels_as_text():
 
 
 @pytest.mark.usefixtures("real_figures")
+@pytest.mark.slow
 def test_many_groups_become_small_multiples():
     X, y, _ = synthetic(80)
     found = audit(X, y, np.array([f"g{i % 9}" for i in y]), far=0.05, n_resamples=40)
@@ -381,14 +369,6 @@ def test_a_threshold_beyond_all_scores_concludes_nothing():
     # What is undefined has no value without noise either.
     for row in parts_of(document, Table, "by-0-level-0")[1].rows:
         assert all(not c.more for c in row.cells if c.text == "\N{EN DASH}")
-
-
-def test_only_findings_and_what_is_undetermined_have_a_colour():
-    words = {v: documents_.concluded(v, v).word for v in ("worse", "undetermined")}
-    assert words == {"worse": "worse", "undetermined": "undetermined"}
-    for verdict in ("no certain difference", TOO_FEW):
-        assert documents_.concluded(verdict, verdict).word == ""
-        assert documents_.concluded(verdict, verdict).line == verdict
 
 
 def test_several_attributes_have_a_section_each_and_count_their_people():
@@ -580,16 +560,8 @@ def test_every_system_has_the_numbers_of_its_own_audit():
         assert row.cells[2].text == percent(measured.levels[0].rates[0].far.value)
 
 
-def test_names_of_systems_are_short_and_differ():
-    long = ["/" + "a" * 60 + "/x", "/" + "a" * 11 + "b" * 49 + "/x"]
-    files, paths = ["/a/old.npz", "/b/new.npz"], ["/a/x.npz", "/b/x.npz"]
-    assert documents_.short_names(files) == ["old.npz", "new.npz"]
-    assert documents_.short_names(paths) == paths
-    shown = documents_.short_names(long)
-    assert len(set(shown)) == 2 and max(map(len, shown)) <= 31
-
-
 @pytest.mark.usefixtures("real_figures")
+@pytest.mark.slow
 def test_long_names_stay_inside_the_figures():
     """Legends of the browser's text: its letters are about .6 of their size wide."""
     names = [f"{'_' * 12} encoder of the year {year}" for year in (2024, 2025, 2026)]

@@ -44,7 +44,7 @@ def judged(errors, pairs):
 def needed(found, of_each, limit, people, growth=1):
     sizes = {label: (n, growth) for label, n in zip(found.labels, people, strict=True)}
     how = None if of_each else "max_min"
-    return people_needed(found, how, limit, LEVEL, sizes)
+    return people_needed(found, how, limit, sizes)
 
 
 def searched(sums, people, settles, growth):

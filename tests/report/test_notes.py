@@ -10,15 +10,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import ReversedScoresWarning, SimilarityROC
 from skfairfr.report import EmbeddingData, PairData, audit, audit_data, compare_systems
-from skfairfr.report._notes import NOTES, collecting, mixed_people, notes_of
-from skfairfr.utils._labels import encode
+from skfairfr.report._notes import collecting, notes_of
 from skfairfr.utils._words import percent
 from tests.report.audits import scored_pairs, synthetic, with_a_lone_person
-
-
-def flag(argument):
-    value = "" if not argument.has_value else f" {argument.value}"
-    return f"--{argument.name}{value}"
 
 
 def collected(ask, **options):
@@ -64,10 +58,6 @@ def test_what_a_warning_carries_is_noted(ask, code, note):
     assert re.search(note, text)
 
 
-def test_every_code_of_the_table_is_tested():
-    assert set(NOTES) == {"below_resolution", "left_out", "no_error"}
-
-
 def test_reversed_scores_are_asked_about_in_the_words_of_the_caller():
     (warning,) = collected(reverse)
     (note,) = notes_of([warning])
@@ -87,13 +77,6 @@ def test_warnings_that_are_no_notes_are_shown():
         warnings.warn("old", DeprecationWarning, stacklevel=1)
         warnings.warn("people", UndefinedMetricWarning, stacklevel=1)
     assert [str(warning) for warning in found] == ["people"]
-
-
-def test_people_in_several_groups_are_counted():
-    group = encode(["f", "m", None, "f", "f"], "g", allow_unknown=True)
-    note = mixed_people(np.array([0, 0, 0, 1, 1]), group, "X")
-    assert note.startswith("1 of 2 people has images in more than one group of X.")
-    assert mixed_people(np.array([0, 1, 1, 2, 2]), group, "X") == ""
 
 
 def test_a_level_that_a_group_cannot_resolve_is_noted_with_the_group():
@@ -154,20 +137,6 @@ def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
         assert "distances" not in shown and "is treated worse" not in shown
     assert text.count("would settle") == 0
     assert any("hardly tell genuine pairs" in note for note in found.notes)
-
-
-@pytest.mark.slow
-def test_systems_that_carry_no_information_are_not_compared(mixed_up):
-    asked = {"far": 0.01, "n_resamples": 20, "fail_on_harm": True, "names": ("A", "B")}
-    found = compare_systems(*mixed_up, **asked)
-    assert not found.harm and not found.improved and not found.levelling_down
-    assert (found.exit_code, found.settings["withheld"]) == (
-        3,
-        {"B": "uninformative_scores"},
-    )
-    for shown in (found.to_text(), found.to_html()):
-        assert "Undetermined: scores are no better than chance." in shown
-        assert "In B, scores hardly tell" in " ".join(shown.split())
 
 
 def test_the_other_average_is_withheld_with_the_first():

@@ -5,15 +5,13 @@ import tomllib
 from importlib.resources import files
 from pathlib import Path
 from time import process_time
-from types import SimpleNamespace
 from unicodedata import category
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
-from skfairfr.report._policy import LIMITS, limits_of, settle
+from skfairfr.report._policy import LIMITS
 from tests.refusals import refusal
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -262,14 +260,15 @@ def by(policy, made=None, **options):
 @pytest.mark.parametrize(
     ("given", "by_default"),
     [({}, True), ({"far": 0.1}, False), ({"threshold": 0.4}, False)]
-    + [({"threshold_from": "other.npz"}, False)],
+    + [({"threshold_from": data()}, False)]
+    + [({"policy": Policy("gate", {"max_fnmr": 0.3}, fmr=0.1)}, False)],
 )
 def test_levels_are_chosen_where_nobody_said_where_the_system_operates(
-    given, by_default
+    given, by_default, monkeypatch
 ):
-    options = {"far": None, "threshold": None, "threshold_from": None} | given
-    asked = settle(None, None, limits=None, confidence_level=None, **options)
-    assert asked.by_default == by_default
+    monkeypatch.setattr("skfairfr.report._audit.ENOUGH_IMPOSTORS", 1)
+    levels = audit_data(data(), n_resamples=10, **given).audits[0].levels
+    assert (1e-4 in [level.far for level in levels]) == by_default
 
 
 def test_a_policy_says_what_options_say():
@@ -406,28 +405,3 @@ def test_pairs_are_audited_by_a_policy():
     pairs = PairData(scores, tuple(people), {"gender": groups})
     found = by(Policy("gate", {"max_fnmr": 0.9}, threshold=0.5), pairs)
     assert [c.threshold for c in found.checks] == [0.5]
-
-
-# ---- limits that figures draw ---------------------------------------------------------
-
-
-def check(name, limit, far, threshold):
-    return SimpleNamespace(name=name, limit=limit, far=far, threshold=threshold)
-
-
-def test_a_limit_is_drawn_at_its_level_alone():
-    levels = [
-        SimpleNamespace(far=far, threshold=t) for far, t in ((0.1, 0.4), (0.01, 0.6))
-    ]
-    levels.append(SimpleNamespace(far=None, threshold=0.6))
-    checks = [
-        check("max_fmr", 0.2, 0.1, 0.4),
-        check("max_fmr", 0.3, None, 0.6),
-        check("max_fnmr", 0.05, 0.01, 0.6),
-        check("max_bfar", 3.0, 0.1, 0.4),
-    ]
-    found = limits_of(SimpleNamespace(levels=levels, checks=checks))
-    assert [*found] == ["far", "frr"]
-    assert_array_equal(found["far"], [0.2, np.nan, 0.3])
-    assert_array_equal(found["frr"], [np.nan, 0.05, np.nan])
-    assert limits_of(SimpleNamespace(levels=levels, checks=())) == {}

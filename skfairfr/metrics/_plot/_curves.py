@@ -1,8 +1,7 @@
 """Displays over FAR levels: the FRR, and disparities with their uncertainty."""
 
-from functools import partial
-
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._plot import _from_roc, _style
@@ -15,6 +14,8 @@ FAR_LABELS = {
     "worst_group": "FMR of the group where it is largest",
     "group": "FMR of the group itself",
 }
+# Larger than any disparity drawn.
+BEYOND = 1e9
 HOW_LABELS = {
     "max_min": "largest / smallest",
     "max_geomean": "largest / geometric mean",
@@ -177,16 +178,16 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         if band is not None:
             # An interval of no errors may end at a millionth of any rate.
             floor = max(_style.smallest_positive(self.frr, low), floor / 5)
-        place = partial(_place, scale, floor)
-        x = _place(scale, 0.0, self.far)
+        # Neither 0 nor 1 has a normal deviate.
+        drawn = np.clip(self.frr, floor, 1 - 1e-6)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
         labels = _style.group_labels(self.groups, self.frr, name)
-        _style.draw_curves(self, x, place(self.frr), self.supported, styles, labels)
+        _style.draw_curves(self, self.far, drawn, self.supported, styles, labels)
         if band is not None:
-            edges = place(low), place(high)
-            _style.draw_bands(ax, x, *edges, self.supported, self.lines_)
-        _set_axes(ax, scale, (x.min(), x.max()), place(0.0), earlier)
-        self._shade_sampled(partial(_place, scale, 0.0))
+            edges = np.clip((low, high), floor, 1 - 1e-6)
+            _style.draw_bands(ax, self.far, *edges, self.supported, self.lines_)
+        _set_axes(ax, scale, (self.far.min(), self.far.max()), floor, earlier)
+        self._shade_sampled()
         return _style.finish(
             self, FAR_LABELS[self.operating_point], _style.RATE_TITLES["frr"]
         )
@@ -352,34 +353,30 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         low, high = _style.band_of(self, band)
         drawn = getattr(self, quantity)
         ax, name, earlier = _style.begin(self, ax, name)
-        styles, name = self._styles(ax, name)
-        styles = [{**style, **kwargs} for style in styles]
+        styles, name = self._styles(ax, name, kwargs)
         labels = [self._label(row, values, name) for row, values in enumerate(drawn)]
-        shown = np.where(np.isfinite(drawn), drawn, np.nan)
-        _style.draw_curves(self, self.far, shown, self.supported, styles, labels)
+        _style.draw_curves(self, self.far, drawn, self.supported, styles, labels)
         for values, line in zip(drawn, self.lines_, strict=True):
             self._draw_infinite(np.isposinf(values), line.get_color())
-        # Unsupported levels are too uncertain to set the scale of uncertainties.
-        trusted = np.where(self.supported, drawn, np.nan)
-        by_all = quantity == "value" or not np.isfinite(trusted).any()
-        shown = [drawn if by_all else trusted]
+        shown = [drawn]
         if quantity == "value" and band is not None:
-            self._draw_bands(low, high)
+            # An infinite end reaches beyond any axes.
+            edges = low, np.minimum(high, BEYOND)
+            _style.draw_bands(ax, self.far, *edges, self.supported, self.lines_)
             shown += [np.where(self.supported, b, np.nan) for b in (low, high)]
-        self._finish(quantity, np.concatenate([np.ravel(s) for s in shown]), earlier)
-        return self
+        shown = np.concatenate([np.ravel(values) for values in shown])
+        return self._finish(quantity, shown, earlier)
 
-    def _styles(self, ax, name):
+    def _styles(self, ax, name, options):
         """Colour and marker show the disparity, the line shows the rate."""
-        hows = list(dict.fromkeys(how for _, how in self.curves))
-        rates = list(dict.fromkeys(rate for rate, _ in self.curves))
-        by_how = len(hows) > 1
-        own, name = _style.styles_on(ax, hows if by_how else rates, name)
-        places = [(rates.index(rate), hows.index(how)) for rate, how in self.curves]
-        lines = [{"linestyle": _style.LINES[rate]} for rate, _ in places]
-        return [
-            own[p[by_how]] | line for p, line in zip(places, lines, strict=True)
-        ], name
+        rates, hows = zip(*self.curves, strict=True)
+        told = hows if len(set(hows)) > 1 else rates
+        own, name = _style.styles_on(ax, list(dict.fromkeys(told)), name)
+        by_key = dict(zip(dict.fromkeys(told), own, strict=True))
+        lines = dict(zip(dict.fromkeys(rates), _style.LINES, strict=False))
+        pairs = zip(told, rates, strict=True)
+        looks = [{**by_key[k], "linestyle": lines[r], **options} for k, r in pairs]
+        return looks, name
 
     def _label(self, row, drawn, name):
         rate, how = self.curves[row]
@@ -389,19 +386,12 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
 
     def _draw_infinite(self, infinite, color):
         if infinite.any():
-            style = {"linestyle": "", "marker": _style.INFINITY, "markersize": 9}
+            style = {"linestyle": "", "marker": r"$\infty$", "markersize": 9}
             edge = {"transform": self.ax_.get_xaxis_transform(), "clip_on": False}
             ones = np.ones(infinite.sum())
             self.ax_.plot(self.far[infinite], ones, **style, **edge, color=color)
             solid = {"markerfacecolor": _style.GREY}
             _style.explain(self.ax_, _style.INFINITE, **style, **solid)
-
-    def _draw_bands(self, low, high):
-        # An infinite end reaches beyond any axes.
-        largest = np.max(self.value, initial=1.0, where=np.isfinite(self.value))
-        largest = np.max(high, initial=largest, where=np.isfinite(high))
-        high = np.where(np.isposinf(high), 10 * largest, high)
-        _style.draw_bands(self.ax_, self.far, low, high, self.supported, self.lines_)
 
     def _neutral(self):
         """Value of equal groups; None if it differs between the disparities."""
@@ -416,52 +406,39 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         if neutral is not None:
             values = np.append(values, neutral)
             ax.axhline(neutral, **_style.REFERENCE)
-        ylim, label = (0.0, 1.0), "Standard error / disparity\n(lower is more certain)"
-        if quantity == "value":
-            label = "Disparity of the groups"
-        if neutral == 1 and (values > 0).all():
-            ylim, label = _style.ends_of_ratios(values), f"{label}, log scale"
-            ax.set_yscale("log")
-        elif quantity == "value" and values.size:
-            room = 0.06 * (np.ptp(values) or 1.0)
-            ylim = values.min() - room, values.max() + room
-        elif quantity != "value" and (values > 0).any():
-            ylim = values[values > 0].min() / 1.3, values.max() * 1.3
-            ax.set_yscale("log")
+        label = "Disparity of the groups"
+        if quantity != "value":
+            label = "Standard error / disparity\n(lower is more certain)"
+        of_ratios = quantity != "value" or neutral == 1
+        log = of_ratios and values.size > 0 and values.min() > 0
         ax.set_xscale("log")
+        ylim = _style.ends_about(values, log)
         _style.set_limits(ax, earlier, (self.far.min(), self.far.max()), ylim)
-        _style.percent_ticks(ax.xaxis, sorted(ax.get_xlim()))
-        if ax.get_yscale() == "log":
+        _style.percent_ticks(ax.xaxis, ax.get_xlim())
+        if log:
+            ax.set_yscale("log")
             _style.ratio_ticks(ax.yaxis, ax.get_ylim())
+            label += ", log scale"
         self._shade_sampled()
-        _style.finish(self, FAR_LABELS[self.operating_point], label, above=True)
-
-
-def _place(scale, floor, rates):
-    """Positions of rates, zero at the floor: themselves, or normal deviates (finite)."""
-    kept = np.clip(rates, floor, 1.0)
-    if scale == "log":
-        return kept
-    from scipy.stats import norm
-
-    return norm.ppf(np.minimum(kept, 1 - 1e-6))
+        return _style.finish(self, FAR_LABELS[self.operating_point], label, above=True)
 
 
 def _set_axes(ax, scale, xlim, lowest, earlier):
     """Set scales, limits and ticks of both axes of rates."""
     if scale == "log":
         ax.set(xscale="log", yscale="log")
-    top = _place(scale, 0.0, 1.0 if scale == "log" else 0.99)
-    _style.set_limits(ax, earlier, xlim, (lowest, min(ax.get_ylim()[1], top)))
+    else:
+        ax.set_xscale("function", functions=(ndtri, ndtr))
+        ax.set_yscale("function", functions=(ndtri, ndtr))
+    top = min(ax.get_ylim()[1], 1.0 if scale == "log" else 0.99)
+    _style.set_limits(ax, earlier, xlim, (lowest, top))
     for axis in (ax.xaxis, ax.yaxis):
         low, high = axis.get_view_interval()
         if scale == "log":
             _style.percent_ticks(axis, (low, high))
-            continue
-        from scipy.stats import norm
-
-        ticks = [at for at in norm.ppf(DET_TICKS) if low - 1e-9 <= at <= high + 1e-9]
-        _style.set_ticks(axis, ticks, lambda at: _style.percent(norm.cdf(at)))
+        else:
+            ticks = [rate for rate in DET_TICKS if low <= rate <= high]
+            _style.set_ticks(axis, ticks, _style.level_percent)
 
 
 def _how_name(how):

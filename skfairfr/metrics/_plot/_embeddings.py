@@ -192,18 +192,20 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         _validation.check_option(kind, "kind", ("histogram", "ecdf"))
         bins = _validation.check_count(bins, "bins", 1, _style.MOST_BINS)
         ax, name, _ = _style.begin(self, ax, name)
-        ends = [(part.min(), part.max()) for part in self.inertia]
-        limits = min(low for low, _ in ends), max(high for _, high in ends)
+        edges = np.histogram_bin_edges(np.concatenate(self.inertia), bins)
         self.artists_ = []
+        styles, name = _style.styles_on(ax, self.groups, name)
         labels = _style.group_labels(self.groups, self.inertia, name)
-        styles = _style.group_styles(self.groups)
         for part, label, style in zip(self.inertia, labels, styles, strict=True):
             style = {k: style[k] for k in ("color", "linestyle", "linewidth")} | kwargs
             style["label"] = f"{label} (n = {len(part)})"
             if kind == "ecdf":
                 self.artists_.append(ax.ecdf(part, **style))
-            else:
-                self.artists_.append(_draw_histogram(ax, part, limits, bins, style))
+                continue
+            look = {"histtype": "stepfilled", "edgecolor": style.pop("color")}
+            look |= {"facecolor": (look["edgecolor"], 0.15), "density": True}
+            *_, (outline,) = ax.hist(part, edges, **look, **style)
+            self.artists_.append(outline)
         share = "Density" if kind == "histogram" else "Share"
         xlabel = "Inertia of the identity (lower: images more alike)"
         return _style.finish(self, xlabel, f"{share} of identities")
@@ -364,20 +366,19 @@ class InstanceFARDisplay(FromTransformedMixin):
         """
         ax, name, earlier = _style.begin(self, ax, name)
         self.lines_, self.means_ = [], []
-        limits = self._limits()
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
         labels = _style.group_labels(self.groups, self.instance_far, name)
         for part, label, style in zip(self.instance_far, labels, styles, strict=True):
             label += _about(part) if part.size else ""
-            self._draw(part, limits[0][0], label, style)
+            self._draw(part, label, style)
         if any(mark.get_xdata().size for mark in self.means_):
             _style.explain(ax, MEAN, linestyle="", **MEAN_MARK, color=_style.GREY)
         if self.mean:
             drawn = MEAN_OF_ALL in ax.get_legend_handles_labels()[1]
             label = "_nolegend_" if drawn else MEAN_OF_ALL
             ax.axvline(self.mean, **_style.REFERENCE, label=label)
+        _style.set_limits(ax, earlier, *self._limits())
         ax.set(xscale="log", yscale="log")
-        _style.set_limits(ax, earlier, *limits)
         for axis in (ax.xaxis, ax.yaxis):
             _style.percent_ticks(axis, axis.get_view_interval())
         xlabel = "FMR of an image: share of its impostor pairs accepted"
@@ -392,13 +393,13 @@ class InstanceFARDisplay(FromTransformedMixin):
         most = max(2, *(part.size for part in self.instance_far))
         return (ends[0] / 1.5, 1.5 * ends[1]), (0.7 / most, 1.2)
 
-    def _draw(self, part, left, label, style):
-        """Draw one curve, level up to the lowest positive rate, and a mark at the mean."""
-        rates, share = _survival(part)
-        rates = np.concatenate([np.full(min(1, rates.size), left), rates])
-        share = np.concatenate([share[:1], share])
-        curve = {**style, "marker": "", "drawstyle": "steps-pre", "label": label}
-        self.lines_.extend(self.ax_.plot(rates, share, **curve))
+    def _draw(self, part, label, style):
+        """Draw the share of images at or above every rate, and a mark at their mean."""
+        curve = {**style, "marker": "", "label": label}
+        if part.size:
+            self.lines_.append(self.ax_.ecdf(part, complementary=True, **curve))
+        else:
+            self.lines_ += self.ax_.plot([], [], **curve)
         mean = part[part > 0].sum() / max(1, part.size)
         at = [mean] if mean > 0 else []
         height = [(part >= mean).mean() for mean in at]
@@ -424,29 +425,8 @@ def values_of_groups(values, group_of, groups):
     """
     known = sorted({group for group in group_of if group is not None})
     chosen = tuple(known) or (None,)
-    groups = chosen if groups is None else _style.given_groups(groups)
-    for group in groups:
-        if group is not None:
-            _validation.check_group(group, known, "groups")
+    groups = chosen if groups is None else _style.given_groups(groups, known)
     return groups, [values if g is None else values[group_of == g] for g in groups]
-
-
-def _draw_histogram(ax, values, limits, bins, style):
-    """A light filling and its outline, which a line of the same style explains."""
-    shared = {"bins": bins, "range": limits, "density": True}
-    ax.hist(values, **shared, histtype="stepfilled", alpha=0.15, color=style["color"])
-    *_, (outline,) = ax.hist(values, **shared, histtype="step", **style)
-    outline.set_label("_nolegend_")
-    ax.plot([], [], **style)
-    return outline
-
-
-def _survival(rates):
-    """Distinct positive rates, ascending, and the share of all at least as high."""
-    values, counts = np.unique(rates, return_counts=True)
-    share = np.cumsum(counts[::-1])[::-1] / max(1, rates.size)
-    positive = values > 0
-    return values[positive], share[positive]
 
 
 def _about(part):

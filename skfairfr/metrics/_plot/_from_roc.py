@@ -90,12 +90,12 @@ class OverLevels(FromEstimatorMixin):
     name: str | None = None
     far_max: float | None = None
 
-    def _shade_sampled(self, place=np.asarray):
-        """Shade what lies above ``far_max``; ``place`` turns levels into positions."""
+    def _shade_sampled(self):
+        """Shade what lies above ``far_max``."""
         if self.far_max is not None:
-            start, end = place(np.array([self.far_max, self.far.max()]))
             label = f"above {_style.fmr(self.far_max)}, {SAMPLED}"
-            _style.shade(self.ax_, (start, max(start, end)), label)
+            ends = self.far_max, max(self.far_max, self.far.max())
+            _style.shade(self.ax_, ends, label)
 
 
 @_style.display
@@ -116,11 +116,7 @@ def check_roc_groups(roc, groups, *, overall=True):
     """Groups to draw, None standing for overall; by default overall and every group."""
     if groups is None:
         return (*([None] if overall else []), *roc.groups_.tolist())
-    groups = _style.given_groups(groups)
-    for group in groups:
-        if group is not None:
-            _validation.check_group(group, roc.groups_, "groups")
-    return groups
+    return _style.given_groups(groups, roc.groups_)
 
 
 def default_levels(roc, operating_point="overall"):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from skfairfr.metrics._plot import _from_roc, _style
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_option, check_sequence, plain, to_array
 
 RATES = ("far", "frr")
@@ -17,7 +18,7 @@ FURTHEST = 100
 LEAST_HEIGHT = 11
 LIMIT_COLOUR = "#B00020"
 EMPTY = {"facecolor": "white", "edgecolor": "0.6", "hatch": "////", "linewidth": 0}
-DASHED = {"fill": False, "linestyle": (0, (3, 2))}
+DASHED = {"fill": False, "linestyle": (0, (3, 2)), "linewidth": 0.8}
 MATRIX_FIELDS = ("groups", "far", "low", "high", "n_impostor", "supported")
 
 
@@ -149,7 +150,12 @@ class GroupRatesDisplay(_from_roc.BothRates):
             row = groups.index(None)
             columns["far_low"][:, row] = columns["far_high"][:, row] = np.nan
         columns |= {"limits": limits, "name": name, "groups": groups}
-        columns["names"] = _names_of(**points, distance=distance)
+        if far is None:
+            nowhere = np.full(points["threshold"].shape, np.nan)
+            names = _style.point_names(points["threshold"], nowhere, distance)
+        else:
+            names = map(_style.fmr, points["far"])
+        columns["names"] = tuple(names)
         display = cls(**columns, confidence_level=roc.confidence_level)
         return display.plot(ax, **kwargs)
 
@@ -187,27 +193,24 @@ class GroupRatesDisplay(_from_roc.BothRates):
         _style.begin_on(self, ax, len(rates), "rate", size, sharey=True)
         self.points_, self.limits_ = {}, {}
         for axes, rate in zip(self.axes_, rates, strict=True):
-            self._draw(axes, rate, limits.get(rate), kwargs)
+            self._draw(axes, rate, limits[rate], kwargs)
         self._entitle(name)
         return self
 
     def _limits_of_levels(self):
-        """Limits by rate, (n_levels,) each."""
+        """Limits by rate, (n_levels,) each, nan where there is none."""
         given = {} if self.limits is None else self.limits
         if not isinstance(given, Mapping) or not set(given) <= set(RATES):
-            example = (
-                "a dict with the largest 'far', 'frr' or both, such as {'far': 1e-3}"
+            problem = (
+                f"must be a dict with the largest 'far', 'frr' or both; got {given!r}."
             )
-            raise ValueError(f"limits must be {example}; got {given!r}.")
+            raise refused("limits", given, problem, "Give {'far': 1e-3}, for example.")
         shape = (len(self.names),)
-        return {
-            rate: np.broadcast_to(given[rate], shape).astype(float) for rate in given
-        }
+        return {rate: np.full(shape, given.get(rate, np.nan), float) for rate in RATES}
 
     def _draw(self, ax, rate, limits, options):
         values, low, high, supported = (getattr(self, rate + f) for f in FIELDS)
-        levels = [] if limits is None else [v for v in limits if v == v]
-        ends = ends_of_rates(np.append(values, levels), np.append(low, high))
+        ends = ends_of_rates(np.append(values, limits), np.append(low, high))
         ax.set(xscale="log", xlim=ends)
         _style.percent_ticks(ax.xaxis, ends)
         n_levels, n_groups = values.shape
@@ -232,6 +235,9 @@ class GroupRatesDisplay(_from_roc.BothRates):
                 look = {"color": style["color"], "linewidth": 1.8, "linestyle": dashes}
                 ax.hlines(y[known], *reach, **look, zorder=2)
             self._write_values(ax, found, y, ends)
+        # The first panel explains both.
+        if (~supported & (values >= 0)).any():
+            _style.explain(self.axes_[0], _style.TOO_FEW)
         self._draw_limits(ax, rate, limits)
         name_rows(ax, self.groups)
         ax.set_xlabel(_style.RATE_TITLES[rate])
@@ -252,12 +258,10 @@ class GroupRatesDisplay(_from_roc.BothRates):
             ax.annotate(text, (place, row), **where, **look)
 
     def _draw_limits(self, ax, rate, limits):
-        if limits is None:
-            return
-        several = len({v for v in limits if v == v}) > 1
-        for limit in dict.fromkeys(v for v in limits.tolist() if v == v):
-            levels = np.flatnonzero(limits == limit)
-            colour = _style.COLOURS[levels[0]] if several else LIMIT_COLOUR
+        known = np.unique(limits[~np.isnan(limits)])
+        for limit in known:
+            level = np.flatnonzero(limits == limit)[0]
+            colour = _style.COLOURS[level] if known.size > 1 else LIMIT_COLOUR
             line = ax.axvline(limit, color=colour, linestyle=(0, (5, 2)), linewidth=1.5)
             self.limits_[rate].append(line)
             side = "left" if limit**2 < np.prod(ax.get_xlim()) else "right"
@@ -272,20 +276,8 @@ class GroupRatesDisplay(_from_roc.BothRates):
         parts = [_style.plain_text(part) for part in parts if part is not None]
         if len(self.axes_) > 1:
             self.figure_.suptitle(", ".join(parts), fontsize="medium")
-        # The first panel explains both.
         first = self.axes_[0]
-        for points in list(self.points_.values())[1:]:
-            for line in points:
-                line.set_label("_nolegend_")
-        doubtful = [
-            ~getattr(self, f"{r}_supported") & (getattr(self, r) >= 0) for r in RATES
-        ]
-        if np.any(doubtful):
-            _style.explain(first, _style.TOO_FEW)
-        if first.get_legend_handles_labels()[1] not in (
-            [],
-            [_style.plain_text(self.names[0])],
-        ):
+        if len(first.get_legend_handles_labels()[1]) > 1:
             where = _style.stands_above(first, 0) | {"loc": "lower left", "ncols": 2}
             look = {"fontsize": "small", "frameon": False}
             first.legend(**where, **look, handletextpad=0.2, columnspacing=1.2)
@@ -305,13 +297,6 @@ def name_rows(ax, groups):
 def panel_height(n_groups, n_levels):
     """Height in inches of a panel with a line of text for each point."""
     return 1.0 + n_groups * (0.12 + 0.32 * min(n_levels, 4))
-
-
-def _names_of(far, threshold, distance):
-    if far is not None:
-        return tuple(map(_style.fmr, far))
-    nowhere = np.full(threshold.shape, np.nan)
-    return tuple(_style.point_names(threshold, nowhere, distance))
 
 
 def offset(level, n_levels):
@@ -450,18 +435,18 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         colorbar : bool, default=True
             Whether to draw the scale of the colours, with the overall level marked.
         **kwargs : dict
-            Keywords of ``ax.imshow``.
+            Keywords of ``ax.imshow``; ``vmin`` and ``vmax`` are rates.
 
         Returns
         -------
         display : GroupFARDisplay
             This one.
         """
-        name = _style.name_of(self, name)
-        ax, *_ = _style.begin(self, ax, name, matrix_size(self.groups))
-        logs = np.log10(np.where(self.far > 0, self.far, np.nan))
-        style = {"cmap": "cividis_r", **_limits(logs, self.level), **kwargs}
-        self.im_ = ax.imshow(np.ma.masked_invalid(logs), **style)
+        ax, name, _ = _style.begin(self, ax, name, matrix_size(self.groups))
+        low, high = ends_of_rates(np.append(self.far, self.level or np.nan))
+        ends = {"norm": "log", "vmin": low, "vmax": min(high, 1.0)}
+        shown = np.where(self.far > 0, self.far, np.nan)
+        self.im_ = ax.imshow(shown, **{"cmap": "cividis_r", **ends, **kwargs})
         self._label_axes()
         self._explain_cells()
         if colorbar:
@@ -469,29 +454,23 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         # The layout sets the size of the cells, into which the numbers must fit.
         self.figure_.draw_without_rendering()
         self.text_ = np.full(self.far.shape, None, dtype=object)
-        texts = map(_cell_text, self.far.flat, self.high.flat)
-        longest = max(map(len, texts), default=0)
-        for cell in np.ndindex(self.far.shape):
-            self._draw_cell(cell, logs[cell], longest)
+        texts = list(map(_cell_text, self.far.flat, self.high.flat))
+        size = 1.3 * self._cell_points() / max(4, *map(len, texts))
+        for cell, text in zip(np.ndindex(self.far.shape), texts, strict=True):
+            self._draw_cell(cell, text, np.clip(size, 3, 12))
         return self
 
-    def _draw_cell(self, cell, log, longest):
+    def _draw_cell(self, cell, text, size):
         from matplotlib.patches import Rectangle
 
         row, column = cell
         if self.n_impostor[cell] == 0:
             self.ax_.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **EMPTY))
             return
-        points = self._cell_points()
-        text = _cell_text(self.far[cell], self.high[cell])
-        size = np.clip(1.3 * points / max(4, longest), 3, 12)
-        written = _style.write_cell(self.ax_, self.im_, log, (column, row), text, size)
-        self.text_[cell] = written
+        known = self.ax_, self.im_, self.far[cell], (column, row)
+        self.text_[cell] = written = _style.write_cell(*known, text, size)
         if not self.supported[cell]:
-            look = DASHED | {
-                "edgecolor": written.get_color(),
-                "lw": np.clip(points / 25, 0.4, 1),
-            }
+            look = DASHED | {"edgecolor": written.get_color()}
             place = column - 0.43, row - 0.43
             self.ax_.add_patch(Rectangle(place, 0.86, 0.86, **look))
 
@@ -516,32 +495,28 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     def _explain_cells(self):
         from matplotlib.patches import Patch
 
-        handles = []
-        if (~self.supported & (self.n_impostor > 0)).any():
-            handles.append(Patch(**DASHED, label=_style.TOO_FEW))
-        if (self.n_impostor == 0).any():
-            handles.append(Patch(**EMPTY, label=_style.NO_PAIRS))
-        if self.is_sampled:
-            empty = {"facecolor": "none", "edgecolor": "none"}
-            handles.append(Patch(**empty, label=_from_roc.SAMPLED))
+        empty, few = self.n_impostor == 0, ~self.supported & (self.n_impostor > 0)
+        looks = (
+            (_style.TOO_FEW, few.any(), DASHED),
+            (_style.NO_PAIRS, empty.any(), EMPTY),
+            (_from_roc.SAMPLED, self.is_sampled, {"fill": False, "linewidth": 0}),
+        )
+        handles = [Patch(**look, label=label) for label, known, look in looks if known]
         if handles:
             where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 2}
             look = {"fontsize": "small", "frameon": False, "borderaxespad": 0.2}
             self.ax_.legend(handles=handles, **where, **look)
 
     def _draw_colorbar(self, name):
-        bar = self.figure_.colorbar(self.im_, ax=self.ax_)
-        ends = [10.0**end for end in self.im_.get_clim()]
-        places = _style.percent_places(ends)
-        bar.set_ticks(np.log10(places), labels=list(map(_style.level_percent, places)))
-        bar.ax.minorticks_off()
         label = "" if name is None else f"{name}: "
         label += "FMR, log scale"
         if self.level is not None:
             label += "; line: everyone"
+        known = self, self.im_, self.ax_
+        bar = _style.add_colorbar(*known, _style.level_percent, label)
+        if self.level is not None:
             for color, width in (("white", 3), ("black", 1)):
-                bar.ax.axhline(np.log10(self.level), color=color, linewidth=width)
-        bar.set_label(_style.plain_text(label))
+                bar.ax.axhline(self.level, color=color, linewidth=width)
 
 
 def matrix_size(groups):
@@ -549,17 +524,6 @@ def matrix_size(groups):
     side = 0.42 * len(groups)
     labels = 0.075 * max((len(str(group)) for group in groups), default=0)
     return max(6.0, side + labels + 2.0), max(4.0, side + labels + 1.0)
-
-
-def _limits(logs, level):
-    """Ends of the colour scale: whole tenths about the values, at least a decade."""
-    level = [] if level is None else [np.log10(level)]
-    shown = np.append(logs[np.isfinite(logs)], level)
-    if shown.size == 0:
-        return {}
-    low, high = np.floor(10 * shown.min()) / 10, np.ceil(10 * shown.max()) / 10
-    missing = max(0.0, 1 - (high - low)) / 2
-    return {"vmin": low - missing, "vmax": min(high + missing, 0.0)}
 
 
 def _cell_text(far, high):
@@ -685,10 +649,10 @@ class GroupWeightsDisplay:
             values = np.where(values > 0, values, np.nan)
         self.lines_ = []
         labels = _style.group_labels(self.groups, values.T)
-        styles = _style.group_styles(self.groups)
+        styles, _ = _style.styles_on(ax, self.groups, options=kwargs)
         for column, label, style in zip(values.T, labels, styles, strict=True):
-            options = {"markevery": max(1, epochs.size // 12), **style, **kwargs}
-            self.lines_ += ax.plot(epochs, column, label=label, **options)
+            style = {"markevery": max(1, epochs.size // 12), **style}
+            self.lines_ += ax.plot(epochs, column, label=label, **style)
         ax.xaxis.get_major_locator().set_params(integer=True)
         if kind == "weights":
             return _style.finish(self, "Epoch", "Sampling weight (mean 1)")

@@ -1,7 +1,6 @@
 """Displays of what was tried: candidates of a search, and methods of a bench."""
 
 import textwrap
-from numbers import Real
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,9 +19,8 @@ METRIC_LABELS = {
 }
 # Both ends differ from the middle equally in lightness, and in hue for all readers.
 COLOUR_MAP = "PuOr_r"
-# Ticks of the scale are powers of the first base with at most MAX_TICKS a side.
-TICK_BASES = (1.1, 1.25, 1.5, 2, 3, 5, 10, 100)
-MAX_TICKS = 3
+# The scale of colours reaches at least this ratio, and its inverse.
+LEAST_LIMIT = 1.12
 DISPARITIES = ("bfar", "bfrr")
 ALL = ("frr_at_far", *DISPARITIES)
 NOTHING = "nothing"
@@ -154,7 +152,7 @@ class KappaGridDisplay:
         colorbar : bool, default=True
             Whether to draw the scale of the colours, which all levels share.
         **kwargs : dict
-            Keywords of ``ax.imshow``.
+            Keywords of ``ax.imshow``; ``vmin`` and ``vmax`` are ratios.
 
         Returns
         -------
@@ -170,34 +168,37 @@ class KappaGridDisplay:
         width = max(3.2, 0.5 * len(self.x) + 1.0) * n_levels + 1.2
         size = width, max(3.2, 0.38 * len(self.y) + 1.4)
         _style.begin_on(self, ax, n_levels, "level", size, sharey=True)
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.asarray(self.ratio, dtype=float))
-        shown = np.abs(logs[np.isfinite(logs)])
-        limit = np.max(shown, initial=np.log(TICK_BASES[0]))
-        style = {"cmap": COLOUR_MAP, "vmin": -limit, "vmax": limit, **kwargs}
-        logs = np.clip(logs, -limit, limit)
-        logs = np.ma.array(logs, mask=np.isnan(logs))
-        self.im_, self.text_ = [], np.full(logs.shape, None, dtype=object)
+        ratio = np.asarray(self.ratio, dtype=float)
+        shown = ratio[np.isfinite(ratio) & (ratio > 0)]
+        limit = np.exp(np.abs(np.log(shown)).max(initial=np.log(LEAST_LIMIT)))
+        ends = {"norm": "log", "vmin": 1 / limit, "vmax": limit}
+        style = {"cmap": COLOUR_MAP, **ends, **kwargs}
+        shown = np.clip(ratio, 1 / limit, limit)
+        self.im_, self.text_ = [], np.full(ratio.shape, None, dtype=object)
         for level, ax in enumerate(self.axes_):
             ax.patch.set(hatch="////", edgecolor="0.6")
-            image = ax.imshow(logs[level], origin="lower", aspect="auto", **style)
+            image = ax.imshow(shown[level], origin="lower", aspect="auto", **style)
             self.im_.append(image)
-            for cell in zip(*np.nonzero(~logs.mask[level]), strict=True):
-                self._write(level, cell, logs[level][cell])
-            _draw_border(ax, logs[level].filled(np.nan))
+            for cell in zip(*np.nonzero(shown[level] > 0), strict=True):
+                self._write(level, cell, shown[level][cell])
+            _draw_border(ax, ratio[level])
             self._finish(ax, level)
         if colorbar:
-            self._draw_colorbar(limit)
+            chosen = "; frame: chosen" if self.chosen is not None else ""
+            hatched = "; hatched: none" if np.isnan(ratio).any() else ""
+            label = f"Ratio (log scale); 1: equal{chosen}{hatched}"
+            known = self, self.im_[-1], list(self.axes_)
+            _style.add_colorbar(*known, "{:g}".format, label)
         return self
 
-    def _write(self, level, cell, log):
+    def _write(self, level, cell, shown):
         row, column = cell
         ax, image = self.axes_[level], self.im_[level]
         width, height = _style.size_of(ax)
         side = min(width / len(self.x), 1.6 * height / len(self.y))
         text = ratio_text(np.asarray(self.ratio)[level, row, column])
         place, size = (column, row), np.clip(0.36 * side, 3, 11)
-        written = _style.write_cell(ax, image, log, place, text, size)
+        written = _style.write_cell(ax, image, shown, place, text, size)
         self.text_[level, row, column] = written
 
     def _finish(self, ax, level):
@@ -218,15 +219,6 @@ class KappaGridDisplay:
             ax.set_ylabel(self.labels[1])
         if self.titles is not None:
             ax.set_title(self.titles[level], fontsize="medium")
-
-    def _draw_colorbar(self, limit):
-        bar = self.figure_.colorbar(self.im_[-1], ax=list(self.axes_))
-        powers, names = scale_ticks(limit)
-        bar.set_ticks(powers, labels=names)
-        bar.minorticks_off()
-        chosen = "; frame: chosen" if self.chosen is not None else ""
-        hatched = "; hatched: none" if np.isnan(self.ratio).any() else ""
-        bar.set_label(f"Ratio (log scale); 1: equal{chosen}{hatched}")
 
 
 @_style.display
@@ -370,7 +362,13 @@ class TradeOffDisplay:
         missing = f" ({(~defined).sum()} without a value)" * (not defined.all())
         light = {"linestyle": "", "marker": "o", "markersize": 5, "alpha": 0.4, **color}
         (self.points_,) = ax.plot(x, y, **light, label=f"{prefix}candidates{missing}")
-        self.front_ = self._draw_front(x, y, color, prefix)
+        # The front is a staircase from the left.
+        front = np.flatnonzero(self.front)
+        front = front[np.lexsort((-y[front], x[front]))]
+        steps = {"drawstyle": "steps-post", "marker": "o", "markersize": 6}
+        steps = {"linewidth": 1.2, **steps, **color}
+        steps["label"] = f"{prefix}no candidate better in both"
+        (self.front_,) = ax.plot(x[front], y[front], **steps)
         self.baseline_ = self.chosen_ = None
         if self.baseline is not None:
             look = {"linestyle": "", "marker": "s", "color": "black", "markersize": 8}
@@ -382,21 +380,8 @@ class TradeOffDisplay:
             look |= {"color": _style.COLOURS[1], "markeredgecolor": "black"}
             look["label"] = f"{prefix}chosen{': ' * bool(text)}{text}"
             (self.chosen_,) = ax.plot(x[self.chosen], y[self.chosen], **look)
-        baseline = (np.nan, np.nan) if self.baseline is None else self.baseline
-        for axis, of, value in zip((ax.xaxis, ax.yaxis), (x, y), baseline, strict=True):
-            _style.scale_by_ratio(axis, np.append(of, value))
+        _style.scale_by_ratio(ax)
         return _style.finish(self, *self.labels, above=True)
-
-    def _draw_front(self, x, y, color, label_prefix):
-        """Draw the front: filled candidates and the staircase through them."""
-        front = np.flatnonzero(self.front)
-        if front.size == 0:
-            return None
-        order = front[np.lexsort((-y[front], x[front]))]
-        steps = {"drawstyle": "steps-post", "marker": "o", "markersize": 6}
-        steps = {"linewidth": 1.2, **steps, **color}
-        label = f"{label_prefix}no candidate better in both"
-        return self.ax_.plot(x[order], y[order], **steps, label=label)[0]
 
 
 @_style.display
@@ -505,29 +490,17 @@ class MitigationsDisplay:
         ValueError
             If there are not two axes.
         """
-        n_axes = len(DISPARITIES)
-        _style.begin_on(self, axes, n_axes, "disparity", (11, 5), "axes")
+        _style.begin_on(self, axes, 2, "disparity", (11, 5), "axes")
         for ax, metric in zip(self.axes_, DISPARITIES, strict=True):
             self._draw(ax, metric)
-        # A method may be undefined in one panel and drawn in the other.
-        entries = [
-            zip(*ax.get_legend_handles_labels(), strict=True) for ax in self.axes_
-        ]
-        shown = {label: handle for of in entries for handle, label in of}
-        order = [*map(self._label, range(len(self.names))), NOTHING]
-        shown = {label: shown[label] for label in order if label in shown}
         look = {"loc": "outside right upper", "fontsize": "small", "numpoints": 1}
-        self.figure_.legend(shown.values(), shown, **look)
+        self.figure_.legend(*self.axes_[0].get_legend_handles_labels(), **look)
         return self
-
-    def _label(self, row):
-        """A method in the legend: numbered where markers repeat."""
-        label = _style.plain_text(self.names[row])
-        numbered = len(self.names) > len(_style.MARKERS)
-        return f"{row + 1}  {label}" if numbered else label
 
     def _draw(self, ax, metric):
         """Draw the arrows of one disparity, over the FRR."""
+        from matplotlib.patheffects import withStroke
+
         start = self.before["frr_at_far"], self.before[metric]
         ends = [self._ends(name) for name in ("frr_at_far", metric)]
         known = np.isfinite(np.array(ends)).all(axis=(0, 1))
@@ -535,35 +508,31 @@ class MitigationsDisplay:
             missing = ", ".join(str(self.names[row]) for row in np.flatnonzero(~known))
             title = textwrap.fill(f"undefined, not drawn: {missing}", 60)
             ax.set_title(title, fontsize="small")
-        for row in np.flatnonzero(known):
+        for row, name in enumerate(self.names):
             (x, *x_ends), (y, *y_ends) = (of[:, row] for of in ends)
             style = _style.line_style(row)
             color = {"color": style["color"]}
+            marker, size = ("*", 15) if name == self.winner else (style["marker"], 6)
+            look = {"linestyle": "", "marker": marker, "markersize": size, **color}
+            # Markers repeat after seven: each method has its number too.
+            label = f"{row + 1}  {_style.plain_text(name)}"
+            if not known[row]:
+                ax.plot([], [], **look, label=label)
+                continue
+            ax.plot(x, y, **look, label=label)
             arrow = {"arrowstyle": "->", **color, "alpha": 0.5}
             ax.annotate("", (x, y), start, arrowprops=arrow)
             ax.hlines(y, *x_ends, **color, linewidth=0.8, alpha=0.45)
             ax.vlines(x, *y_ends, **color, linewidth=0.8, alpha=0.45)
-            star = self.names[row] == self.winner
-            marker, size = ("*", 15) if star else (style["marker"], 6)
-            look = {"linestyle": "", "marker": marker, "markersize": size, **color}
-            ax.plot(x, y, **look, label=self._label(row))
-            if len(self.names) > len(_style.MARKERS):
-                self._number(ax, row + 1, (x, y))
+            halo = [withStroke(linewidth=2.5, foreground="white")]
+            look = {"fontsize": "small", "fontweight": "bold", "path_effects": halo}
+            where = {"xytext": (5, 4), "textcoords": "offset points"}
+            ax.annotate(str(row + 1), (x, y), **where, **look)
         ax.plot(*start, "s", color="black", markersize=8, label=NOTHING)
         ax.axhline(1, **_style.REFERENCE)
-        for axis, of in zip((ax.xaxis, ax.yaxis), ends, strict=True):
-            _style.scale_by_ratio(axis, of[:, known].ravel())
+        _style.scale_by_ratio(ax)
         ax.set(xlabel=f"FNMR at {_style.fmr(self.far)}", ylabel=LABELS[metric])
         _style.light_grid(ax)
-
-    def _number(self, ax, number, point):
-        """Write the number of a method beside its point: markers repeat after seven."""
-        from matplotlib.patheffects import withStroke
-
-        halo = [withStroke(linewidth=2.5, foreground="white")]
-        look = {"fontsize": "small", "fontweight": "bold", "path_effects": halo}
-        where = {"xytext": (5, 4), "textcoords": "offset points"}
-        ax.annotate(str(number), point, **where, **look)
 
     def _ends(self, metric):
         """Value, low and high of every method, (3, n_methods)."""
@@ -601,8 +570,7 @@ def parameter_text(parameters):
     """Parameters of a candidate, without the steps of a pipeline before their names."""
     texts = []
     for name, value in parameters.items():
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        shown = f"{value:g}" if is_number else value
+        shown = f"{value:g}" if isinstance(value, float) else value
         texts.append(f"{name.split('__')[-1]}={shown}")
     return ", ".join(texts)
 
@@ -624,18 +592,6 @@ def _searched(search):
     return [key[6:] for key in search.cv_results_ if key.startswith("param_")]
 
 
-def scale_ticks(limit):
-    """Logarithms up to ``limit`` on either side of 0, and their ratios as text."""
-    for base in TICK_BASES:
-        n_ticks = int(limit / np.log(base) + 1e-9)
-        if n_ticks <= MAX_TICKS:
-            break
-    steps = range(1, n_ticks + 1)
-    up = [f"{base**k:.3g}" for k in steps]
-    logs = [k * np.log(base) for k in range(-n_ticks, n_ticks + 1)]
-    return logs, [*(f"1/{text}" for text in up[::-1]), "1", *up]
-
-
 def ratio_text(ratio):
     """A ratio with two digits, and infinity as such."""
     if np.isinf(ratio):
@@ -645,9 +601,9 @@ def ratio_text(ratio):
     return f"{ratio:.1f}" if ratio >= 0.995 else f"{ratio:.2f}"
 
 
-def _draw_border(ax, logs):
+def _draw_border(ax, ratio):
     """Draw a line along the edges between cells above and below 1."""
-    above = np.where(np.isnan(logs), np.nan, logs > 0)
+    above = np.where(np.isnan(ratio), np.nan, ratio > 1)
     line = {"colors": "black", "linewidths": 1.6}
     row, column = np.nonzero(np.abs(np.diff(above, axis=1)) == 1)
     ax.vlines(column + 0.5, row - 0.5, row + 0.5, **line)

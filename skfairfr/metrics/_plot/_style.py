@@ -6,15 +6,20 @@ thin dotted lines, hollow markers and hatched bands. This module uses no Similar
 """
 
 from dataclasses import dataclass
-from itertools import count
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy.ndimage import binary_dilation
 
 from skfairfr._core._rates import in_digits
 from skfairfr.utils import _words
 from skfairfr.utils._errors import kind_of_value, refused
-from skfairfr.utils._validation import check_line, check_option, check_sequence
+from skfairfr.utils._validation import (
+    check_group,
+    check_line,
+    check_option,
+    check_sequence,
+)
 from skfairfr.utils._words import LONG_RATES, RATES, TOO_FEW, capital
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -33,8 +38,8 @@ GREY = "0.35"
 GREYS = ("black", "0.45", "0.65")
 # Axes -> number of systems drawn there, and of styles that their groups use.
 _DRAWN = WeakKeyDictionary()
-# What is written above axes -> its ends as shares of their width, and its row.
-_ABOVE = WeakKeyDictionary()
+# Label of what is written above axes.
+ABOVE = "_above"
 # More bands than this hide each other, and more entries hide the curves.
 MAX_BANDS = 3
 MAX_ENTRIES = 5
@@ -48,8 +53,6 @@ LETTER, HANDLE, LINE = 4.4, 44.0, 12.0
 TICK = {"x": 38.0, "y": 16.0}
 # Weights of red, green and blue in what a grey print shows.
 LUMINANCE = (0.299, 0.587, 0.114)
-# At infinity on an axis.
-INFINITY = r"$\infty$"
 REFERENCE = {"color": GREY, "linewidth": 1, "linestyle": (0, (1, 1.5))}
 
 display = dataclass(kw_only=True, eq=False, repr=False)
@@ -63,37 +66,37 @@ def figure_of(ax, name="ax"):
     return ax.figure
 
 
-def several_axes(given, n_axes, name, each):
-    """As many axes as there is something to draw on, as a tuple.
+def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
+    """Give a drawing the axes given or, for None, new ones of pyplot beside each other.
 
     Parameters
     ----------
-    given : matplotlib Axes, or sequence or array of them
+    drawn : display
+        Gets ``axes_`` and ``figure_``.
+    axes : matplotlib Axes, sequence or array of them, or None
     n_axes : int
-    name : str
-        Of the argument.
     each : str
         What every one of them is for, for the message: ``"rate"``.
+    figsize : tuple of two float
+        Width and height of a new figure in inches.
+    name : str, default="ax"
+        Of the argument.
+    **shared : dict
+        Keywords of ``plt.subplots``.
     """
-    axes = tuple(np.ravel(np.asarray(given, dtype=object)))
-    if len(axes) != n_axes:
-        problem = f"must hold {n_axes} axes, one for each {each}; got {len(axes)}."
-        remedy = f"Make them with plt.subplots(1, {n_axes})."
-        raise refused(name, given, problem, remedy)
-    for ax in axes:
-        figure_of(ax, name)
-    return axes
-
-
-def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
-    """Give a drawing the axes given or, for None, new ones of pyplot beside each other."""
     if axes is None:
         import matplotlib.pyplot as plt
 
         size = {"figsize": figsize, "layout": "constrained"}
         axes = plt.subplots(1, n_axes, **size, **shared)[1]
-    drawn.axes_ = several_axes(axes, n_axes, name, each)
-    drawn.figure_ = figure_of(drawn.axes_[0])
+    drawn.axes_ = tuple(np.ravel(np.asarray(axes, dtype=object)))
+    if len(drawn.axes_) != n_axes:
+        problem = (
+            f"must hold {n_axes} axes, one for each {each}; got {len(drawn.axes_)}."
+        )
+        remedy = f"Make them with plt.subplots(1, {n_axes})."
+        raise refused(name, axes, problem, remedy)
+    drawn.figure_, *_ = (figure_of(ax, name) for ax in drawn.axes_)
 
 
 def name_of(drawn, name):
@@ -123,11 +126,8 @@ def begin(drawn, ax, name=None, figsize=None):
         Limits of axes on which something was drawn.
     """
     name = name_of(drawn, name)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=figsize, layout="constrained")[1]
-    drawn.ax_, drawn.figure_ = ax, figure_of(ax)
+    begin_on(drawn, ax, 1, "display", figsize)
+    ax = drawn.ax_ = drawn.axes_[0]
     return ax, name, (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
 
 
@@ -148,19 +148,16 @@ def line_style(index):
     }
 
 
-def group_styles(groups):
-    """A style for each group; None, which stands for everyone, is black and plain."""
-    order = map(line_style, count())
-    return [OVERALL if group is None else next(order) for group in groups]
-
-
-def given_groups(groups):
-    """Groups to draw as a tuple, None among them standing for all."""
+def given_groups(groups, known):
+    """Groups to draw as a tuple, each None, which stands for all, or one of those known."""
     groups = check_sequence(groups, "groups", "labels")
     if not groups:
         raise refused(
             "groups", groups, "names none;", "give one at least, or None for all."
         )
+    for group in groups:
+        if group is not None:
+            check_group(group, known, "groups")
     return groups
 
 
@@ -266,10 +263,16 @@ def ratio_ticks(axis, ends):
     set_ticks(axis, percent_places(ends), "{:g}".format)
 
 
-def ends_of_ratios(values):
-    """Ends of a log axis about positive ratios and 1, with room on both sides."""
-    room = max((max(values.max(), 1) / min(values.min(), 1)) ** 0.06, 1.04)
-    return min(values.min(), 1) / room, max(values.max(), 1) * room
+def ends_about(values, log):
+    """Ends of an axis about finite values, with room on both sides."""
+    if values.size == 0:
+        return 0.0, 1.0
+    low, high = values.min(), values.max()
+    if log:
+        room = max((high / low) ** 0.06, 1.04)
+        return low / room, high * room
+    room = 0.06 * (high - low or 1.0)
+    return low - room, high + room
 
 
 def group_labels(groups, values, name=None, missing=NO_PAIRS):
@@ -322,7 +325,8 @@ def draw_curves(drawn, x, rows, supported, styles, labels):
             drawn.unsupported_lines_.append(None)
             continue
         doubtful = style | {"markevery": thinned(~solid & defined, step)} | hollow
-        near = np.where(with_neighbours(~solid), y, np.nan)
+        # Of a doubtful segment, both ends.
+        near = np.where(binary_dilation(~solid), y, np.nan)
         drawn.unsupported_lines_ += ax.plot(x, near, **doubtful)
         explain(ax, TOO_FEW)
 
@@ -330,14 +334,6 @@ def draw_curves(drawn, x, rows, supported, styles, labels):
 def thinned(mask, step):
     """Indices of the points that get a marker: about one in ``step``."""
     return np.flatnonzero(mask)[::step].tolist()
-
-
-def with_neighbours(doubtful):
-    """Doubtful points and their neighbours: the ends of every doubtful segment."""
-    near = doubtful.copy()
-    near[1:] |= doubtful[:-1]
-    near[:-1] |= doubtful[1:]
-    return near
 
 
 def band_of(display, band):
@@ -381,7 +377,7 @@ def draw_band(ax, x, low, high, supported, color):
     known = np.isfinite(low) & np.isfinite(high)
     plain = {"color": color, "alpha": 0.2, "linewidth": 0}
     ax.fill_between(x, low, high, where=known & supported, **plain)
-    near = known & with_neighbours(~supported)
+    near = known & binary_dilation(~supported)
     if near.any():
         hatched = {"facecolor": "none", "edgecolor": color, "hatch": "////"}
         ax.fill_between(x, low, high, where=near, **hatched, alpha=0.35, linewidth=0)
@@ -402,11 +398,11 @@ def write_once(ax, text, place, offset, **options):
         ax.annotate(text, place, offset, **look, **options)
 
 
-def add_legend(ax, n_above=0, above=False):
+def add_legend(ax, above=False):
     """Add a legend with long handles, which show line styles; conventions come last.
 
-    Where it would hide much of the axes it stands above them, and above ``n_above`` lines of
-    text there and those of :func:`mark`; with ``above`` it always does.
+    Where it would hide much of the axes it stands above them, and above what is written
+    there; with ``above`` it always does.
     """
     handles, labels = ax.get_legend_handles_labels()
     last = [label in CONVENTIONS or label.startswith(SHADED) for label in labels]
@@ -417,19 +413,19 @@ def add_legend(ax, n_above=0, above=False):
     style = {"handlelength": 3.4, "fontsize": "small", "framealpha": 0.85}
     hides = LINE * len(lines) > 0.45 * height or small > 0.7 * width
     if above or hides or len(labels) > MAX_ENTRIES:
-        style |= stands_above(ax, 0.5, n_above) | {"loc": "lower center"}
+        style |= stands_above(ax, 0.5) | {"loc": "lower center"}
         style["ncols"] = 2 if 2 * 0.8 * small < 1.3 * width else 1
         if style["ncols"] * small > 1.3 * width:
             style |= {"fontsize": "x-small", "handlelength": 2.2, "columnspacing": 1}
     ax.legend([handles[i] for i in order], [labels[i] for i in order], **style)
 
 
-def stands_above(ax, place, n_above=0):
+def stands_above(ax, place):
     """Keywords of a legend above axes, and above what is written there."""
     from matplotlib.transforms import ScaledTranslation
 
-    lines = max([n_above, *(row + 1 for _, row in written_above(ax))])
-    up = ScaledTranslation(0, (4 + LINE * lines) / 72, ax.figure.dpi_scale_trans)
+    up = max([4, *(text.xyann[1] + LINE for text in written_above(ax))]) / 72
+    up = ScaledTranslation(0, up, ax.figure.dpi_scale_trans)
     where = {"bbox_transform": ax.transAxes + up, "bbox_to_anchor": (place, 1)}
     return where | {"borderaxespad": 0.0}
 
@@ -440,15 +436,6 @@ def finish(drawn, xlabel, ylabel, above=False):
     light_grid(drawn.ax_)
     add_legend(drawn.ax_, above=above)
     return drawn
-
-
-def mark_thresholds(ax, drawn, name=None):
-    """Draw a line at each operating threshold, with the FAR level that set it above."""
-    marks = drawn.operating_thresholds, drawn.levels
-    names = point_names(*marks, drawn.distance)
-    if name is not None:
-        names = [plain_text(f"{name}, {text}") for text in names]
-    mark(ax, drawn.operating_thresholds, names)
 
 
 def point_names(thresholds, levels, distance=False):
@@ -479,21 +466,17 @@ def mark(ax, places, names):
 
 def write_above(ax, text, place, ha="center", **options):
     """Write above axes at a place of the horizontal axis, over no other text there."""
-    at = ax.transAxes.inverted().transform(ax.transData.transform((place, 1)))[0]
-    width = 1.1 * LETTER * len(text) / size_of(ax)[0]
-    start = at - width * {"left": 0, "center": 0.5, "right": 1}[ha]
-    span, row, others = (start, start + width), 0, written_above(ax)
-    while any(r == row and s[0] < span[1] and span[0] < s[1] for s, r in others):
-        row += 1
     look = {"va": "bottom", "ha": ha, "fontsize": "small", **options}
-    where = {"xytext": (0, 3 + 11 * row), "textcoords": "offset points"}
-    where["xycoords"] = "data", "axes fraction"
-    _ABOVE[ax.annotate(text, (place, 1), **where, **look)] = span, row
+    look |= {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    others = [w.get_window_extent().padded(LETTER, 0) for w in written_above(ax)]
+    written = ax.annotate(text, (place, 1), (0, 3), **look, label=ABOVE)
+    while written.get_window_extent().count_overlaps(others):
+        written.xyann = 0, written.xyann[1] + LINE
 
 
 def written_above(ax):
-    """Ends and rows of what is written above axes."""
-    return [_ABOVE[text] for text in ax.texts if text in _ABOVE]
+    """Texts above axes."""
+    return [text for text in ax.texts if text.get_label() == ABOVE]
 
 
 def shade(ax, ends, label):
@@ -506,26 +489,29 @@ def shade(ax, ends, label):
 
 def write_cell(ax, image, value, place, text, size):
     """Write on a coloured cell so that a grey print is readable too."""
-    dark = np.isfinite(value) and np.dot(image.to_rgba(value)[:3], LUMINANCE) < 0.5
+    dark = value > 0 and np.dot(image.to_rgba(value)[:3], LUMINANCE) < 0.5
     look = {"color": "white" if dark else "black", "ha": "center", "va": "center"}
     return ax.text(*place, text, **look, fontsize=size)
 
 
-def scale_by_ratio(axis, values):
-    """Use a log axis with plain numbers if values are positive and span a wide range.
+def add_colorbar(drawn, image, axes, write, label):
+    """Add the scale of colours of a log scale, with round ticks, and return it."""
+    bar = drawn.figure_.colorbar(image, ax=axes)
+    places = percent_places(image.get_clim())
+    bar.set_ticks(places, labels=list(map(write, places)))
+    bar.minorticks_off()
+    bar.set_label(plain_text(label))
+    return bar
 
-    Parameters
-    ----------
-    axis : matplotlib Axis
-    values : ndarray, shape (n_values,)
-    """
-    finite = values[np.isfinite(values)]
-    if finite.size == 0 or finite.min() <= 0 or finite.max() < SPAN * finite.min():
-        return
-    room = (finite.max() / finite.min()) ** 0.05
-    ends = finite.min() / room, finite.max() * room
-    axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": ends})
-    ratio_ticks(axis, ends)
+
+def scale_by_ratio(ax):
+    """Use log axes with plain numbers where what is drawn is positive and spans a lot."""
+    for axis in (ax.xaxis, ax.yaxis):
+        ends = axis.get_data_interval()
+        if 0 < SPAN * ends[0] <= ends[1]:
+            ends = ends_about(ends, log=True)
+            ax.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": ends})
+            ratio_ticks(axis, ends)
 
 
 def light_grid(ax):

@@ -31,7 +31,11 @@ class AtThresholds(_from_roc.FromEstimatorMixin):
         score = "Distance" if self.distance else "Similarity"
         if self.distance:
             _style.as_distances(self.ax_)
-        _style.mark_thresholds(self.ax_, self, name)
+        marked = self.operating_thresholds
+        names = _style.point_names(marked, self.levels, self.distance)
+        if name is not None:
+            names = [_style.plain_text(f"{name}, {text}") for text in names]
+        _style.mark(self.ax_, marked, names)
         return _style.finish(self, f"{score}{xlabel}", ylabel)
 
 
@@ -150,10 +154,9 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         """
         groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
         marked, levels = _from_roc.operating_points(roc, far, operating_thresholds)
-        grid = threshold
         if threshold is None:
-            grid = _from_roc.default_thresholds(roc, marked)
-        grid = np.sort(check_threshold(grid), axis=None)
+            threshold = _from_roc.default_thresholds(roc, marked)
+        grid = np.sort(check_threshold(threshold), axis=None)
         columns, sampled = _from_roc.both_rates(roc, groups, threshold=grid)
         if sampled.any():
             columns["sampled_to"] = float(grid[sampled].max())
@@ -220,10 +223,8 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
             return
         # Of distances, the axis runs the other way.
         side = "left" if (rate == "far") != self.distance else "right"
-        n_near = max(self.threshold.size // 5, 1)
-        near = values[:, :n_near] if rate == "far" else values[:, -n_near:]
-        end = self.threshold[0 if rate == "far" else -1]
-        place = end, min(np.nanmax(near), 0.9)
+        end = 0 if rate == "far" else -1
+        place = self.threshold[end], min(np.nanmax(values[:, end]), 0.9)
         offset = (4 if side == "left" else -4, 7)
         _style.write_once(self.ax_, RATES[rate], place, offset, ha=side)
 
@@ -366,38 +367,38 @@ class ScoreHistogramDisplay(AtThresholds):
         """
         ax, name, _ = _style.begin(self, ax, name)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
+        known = self.groups, self.impostor, name, "no impostor pairs"
         self.lines_ = []
         for kind in PAIR_KINDS:
-            for row, style in enumerate(styles):
-                self._draw(kind, row, style, name)
-        ax.set(xlim=(self.edges[0], self.edges[-1]), ylim=(0, 1.15 * self._top()))
+            for row, label in enumerate(_style.group_labels(*known)):
+                label = label if kind == "impostor" else "_nolegend_"
+                self._draw(kind, row, styles[row] | {"label": label})
+        top = max(np.nanmax(self._enough(k), initial=0.0) for k in PAIR_KINDS) or 1.0
+        ax.set(xlim=(self.edges[0], self.edges[-1]), ylim=(0, 1.15 * top))
         for kind in PAIR_KINDS:
             self._name_hump(kind)
         return self._finish(name, "", "Density of pairs within the group")
 
-    def _draw(self, kind, row, style, name):
+    def _draw(self, kind, row, style):
         density = getattr(self, kind)[row]
         steps = np.append(density, density[-1])
-        known = self.groups, self.impostor, name, "no impostor pairs"
-        labels = _style.group_labels(*known)
-        label = labels[row] if kind == "impostor" else "_nolegend_"
         if getattr(self, f"n_{kind}")[row] < FEW_PAIRS:
-            self.lines_.append(self._mark_bins(row, density, style, label))
+            self.lines_.append(self._mark_bins(row, density, style))
             return
         high = steps > 0.02 * np.nanmax(steps, initial=0.0)
         markers = {"markevery": _style.thinned(high, max(1, density.size // 12))}
-        look = {**markers, **style, "drawstyle": "steps-post", "label": label}
+        look = {**markers, **style, "drawstyle": "steps-post"}
         (line,) = self.ax_.plot(self.edges, steps, **look)
         if kind == "impostor":
             filled = {"step": "post", "color": line.get_color(), "alpha": 0.15}
             self.ax_.fill_between(self.edges, steps, **filled)
         self.lines_.append(line)
 
-    def _mark_bins(self, row, density, style, label):
+    def _mark_bins(self, row, density, style):
         """Draw hollow marks near the bottom, a row for each group, in bins with pairs."""
         held = density > 0
         middles = (self.edges[:-1] + self.edges[1:]) / 2
-        hollow = {**style, "linestyle": "", "markerfacecolor": "white", "label": label}
+        hollow = {**style, "linestyle": "", "markerfacecolor": "white"}
         if held.any():
             _style.explain(self.ax_, _style.FEW, linestyle="")
         height = np.full(held.sum(), 0.03 + 0.035 * row)
@@ -408,10 +409,6 @@ class ScoreHistogramDisplay(AtThresholds):
         """Densities of the groups with enough pairs, or of all if none has enough."""
         densities, enough = getattr(self, kind), getattr(self, f"n_{kind}") >= FEW_PAIRS
         return densities[enough] if enough.any() else densities
-
-    def _top(self):
-        tops = [np.nanmax(self._enough(kind), initial=0.0) for kind in PAIR_KINDS]
-        return max(tops) or 1.0
 
     def _name_hump(self, kind):
         densities = self._enough(kind)

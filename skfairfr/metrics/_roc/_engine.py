@@ -11,12 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core import _bootstrap
-from skfairfr._core._bootstrap import (
-    OPERATING_POINTS,
-    Query,
-    point_rates,
-    rate_table,
-)
+from skfairfr._core._bootstrap import OPERATING_POINTS, Query, point_rates, rate_table
 from skfairfr._core._intervals import support_of
 from skfairfr._core._rates import DISPARITIES, DisparityMeasure, count_at_least, exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
@@ -215,14 +210,12 @@ class Engine:
                 row = query.scopes.index(scope)
                 at = point.thresholds[row]
                 if part.rate == "frr":
-                    columns.append(self.pairs.genuine.rejected(scope, at))
+                    n = self.pairs.genuine.rejected(scope, at)
                 elif scope in query.sampled:
                     n = np.rint(point.far[row] * self.pairs.count(scope))
-                    columns.append(n.astype(np.int64))
                 else:
-                    columns.append(
-                        count_at_least(self.pairs.impostors(scope).scores, at)
-                    )
+                    n = count_at_least(self.pairs.impostors(scope).scores, at)
+                columns.append(n.astype(np.int64))
             errors.append(columns)
         return np.concatenate(found), np.concatenate(errors, axis=1)
 

@@ -270,7 +270,20 @@ class ScoreSummary(Framed):
 
 
 @dataclass(frozen=True)
-class Comparison(Framed):
+class PairedRates:
+    """The numbers of a :class:`Comparison`, each (n_levels,), levels increasing."""
+
+    difference: float | np.ndarray
+    low: float | np.ndarray
+    high: float | np.ndarray
+    p_value: float | np.ndarray
+    ratio: float | np.ndarray
+    ratio_low: float | np.ndarray
+    ratio_high: float | np.ndarray
+
+
+@dataclass(frozen=True)
+class Comparison(PairedRates, Framed):
     """A rate or disparity of one system against another's on the same images.
 
     Fields have the shape of the argument ``far`` or ``threshold``.
@@ -316,13 +329,6 @@ class Comparison(Framed):
        Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
     """
 
-    difference: float | np.ndarray
-    low: float | np.ndarray
-    high: float | np.ndarray
-    p_value: float | np.ndarray
-    ratio: float | np.ndarray
-    ratio_low: float | np.ndarray
-    ratio_high: float | np.ndarray
     supported: bool | np.ndarray
     reason: str | np.ndarray
     source: str | np.ndarray
@@ -402,42 +408,19 @@ OF_SAMPLE = "beyond far_max: from a uniform sample of impostor pairs"
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Value, interval and support of one question, levels in increasing order.
+class Answer(Estimate):
+    """An estimate of several levels in increasing order, with what it is made of.
 
     Attributes
     ----------
-    value, low, high, threshold : ndarrays, shape (n_levels,)
+    threshold : ndarray, shape (n_levels,)
     replicates, adjusted : ndarrays, shape (n_levels, n_resamples)
         As resampled, and as the interval uses them.
-    standard_error, normalized_uncertainty : ndarrays, shape (n_levels,)
-        As of :class:`Estimate`.
-    n_undefined : ndarray of int, shape (n_levels,)
-    reasons : ndarray of tuples of Reason, shape (n_levels,)
-        Why each level is not supported; empty if it is.
-    source : ndarray of str, shape (n_levels,)
-        Where each level comes from: "all pairs" or "sample".
-    supported, reason : ndarrays, shape (n_levels,)
-        Whether each level is, and the reasons in words, and where values come from.
-    corrected, p_value : ndarrays, shape (n_levels,), or None
-        As of :class:`Estimate`.
     """
 
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
     threshold: np.ndarray
     replicates: np.ndarray
     adjusted: np.ndarray
-    standard_error: np.ndarray
-    normalized_uncertainty: np.ndarray
-    n_undefined: np.ndarray
-    reasons: np.ndarray
-    source: np.ndarray
-    supported: np.ndarray
-    reason: np.ndarray
-    corrected: np.ndarray | None = None
-    p_value: np.ndarray | None = None
 
 
 def joined(parts):
@@ -570,10 +553,11 @@ def no_equal_error(engine, question, counts):
     )
     nan, none = np.full(1, np.nan), np.full((1, 0), np.nan)
     return Answer(
-        *(nan, nan, nan, nan, none, none, nan, nan, np.zeros(1, dtype=int)),
-        np.fromiter([reasons], object),
-        *(np.array(["all pairs"], dtype=object), np.zeros(1, dtype=bool)),
+        *(*[nan] * 5, *np.array([*counts, 0])[:, None], None, None),
+        np.zeros(1, dtype=bool),
         np.array([join_reasons(reasons)], dtype=object),
+        np.array(["all pairs"], dtype=object),
+        *(np.fromiter([reasons], object), nan, none, none),
     )
 
 
@@ -604,13 +588,14 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
             uncertainty = replicates.std(axis=-1, ddof=1) / value
     end = OF_SAMPLE if sampled else ""
     words = ("; ".join(filter(None, (join_reasons(r), end))) for r in reasons)
+    n_pairs = (np.full(value.size, n) for n in engine.counts(question))
     return Answer(
-        *(value, low, high, threshold, replicates, moved, error, uncertainty),
-        n_undefined,
-        np.fromiter(map(tuple, reasons), object),
-        np.full(value.size, "sample" if sampled else "all pairs", dtype=object),
+        *(value, low, high, error, uncertainty, *n_pairs, n_undefined, None, None),
         np.array([not r for r in reasons]),
         np.fromiter(words, object),
+        np.full(value.size, "sample" if sampled else "all pairs", dtype=object),
+        np.fromiter(map(tuple, reasons), object),
+        *(threshold, replicates, moved),
     )
 
 

@@ -239,7 +239,15 @@ class Asked:
     def course(self, column):
         """The Course of the rate of a scope, by its errors, or by levels that are asked."""
         if self.query.levels is not None:
-            return self._course_by_levels(column)
+            levels, found = self._at_fixed_levels
+            place, pivot = self.place_of(levels), levels.size - 1
+            if self.rate == "frr":
+                # Stricter levels than the last that some impostor pair sets have its
+                # threshold.
+                pivot = max(int((found.variance[:, column] > 0).sum()) - 1, 0)
+            rows = np.argsort(place)
+            sums = found.sums.columns(column).rows(rows)
+            return Course(place[rows], sums, found.added[rows, column], pivot)
         known, scope = self.pairs.known, self.scopes[column]
         sampled = self.rate == "far" and scope in self.query.sampled
         key = ("course", self.rate, scope, sampled)
@@ -250,16 +258,6 @@ class Asked:
     def place_of(self, levels):
         """What grows with the rate: the logarithm of levels, or minus it."""
         return np.log(levels) * (1 if self.rate == "far" else -1)
-
-    def _course_by_levels(self, column):
-        levels, found = self._at_fixed_levels
-        place, pivot = self.place_of(levels), levels.size - 1
-        if self.rate == "frr":
-            # Stricter levels than the last that some impostor pair sets have its threshold.
-            pivot = max(int((found.variance[:, column] > 0).sum()) - 1, 0)
-        rows = np.argsort(place)
-        sums = found.sums.columns(column).rows(rows)
-        return Course(place[rows], sums, found.added[rows, column], pivot)
 
     @cached_property
     def _at_fixed_levels(self):
@@ -366,45 +364,37 @@ def _worst_groups(pairs, query, point):
 # ---- intervals and tests from evidence, without replicates ---------------------------
 
 
-@dataclass(frozen=True)
 class ComparedGroups:
     """The groups of an evidence, each against the others, at one level.
 
-    Attributes
+    Parameters
     ----------
     evidence : Evidence
     level : int
+
+    Attributes
+    ----------
+    sums : ErrorSums
+        Of the level, each (n_groups,).
+    weights : ndarray, shape (n_groups, n_groups)
+        Of each group against the others.
+    n_tests : int
+        Number of different hypotheses.
+    tests : Contrasts
+        Of each group against the geometric mean of the others.
+    p_value : float
+        Of the hypothesis that all groups have the same rate; nan without two groups.
     """
 
-    evidence: object
-    level: int
-
-    @cached_property
-    def sums(self):
-        """ErrorSums of the level, each (n_groups,)."""
-        return self.evidence.sums.rows(self.level)
-
-    @cached_property
-    def weights(self):
-        """Of each group against the others, (n_groups, n_groups)."""
-        return against_others(self.sums)
-
-    @cached_property
-    def tests(self):
-        """Contrasts of each group against the geometric mean of the others."""
-        return self.contrasts(self.weights)
-
-    @property
-    def n_tests(self):
-        """Number of different hypotheses."""
-        return number_of_tests(self.weights)
-
-    @property
-    def p_value(self):
-        """Of the hypothesis that all groups have the same rate; nan without two groups."""
-        if not self.n_tests:
-            return np.nan
-        return float(np.minimum(self.n_tests * self.tests.p_value.min(), 1.0))
+    def __init__(self, evidence, level):
+        self.evidence, self.level = evidence, level
+        self.sums = evidence.sums.rows(level)
+        self.weights = against_others(self.sums)
+        self.n_tests = number_of_tests(self.weights)
+        self.tests = self.contrasts(self.weights)
+        self.p_value = np.nan
+        if self.n_tests:
+            self.p_value = float(min(self.n_tests * self.tests.p_value.min(), 1.0))
 
     def contrasts(self, weights):
         """Contrasts of the logarithms of the rates, (n_contrasts, n_groups)."""

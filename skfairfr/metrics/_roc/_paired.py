@@ -7,7 +7,6 @@ sum.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +24,7 @@ from skfairfr._core._paired import (
     ratio_ends,
     student,
 )
-from skfairfr.metrics._roc._estimates import Comparison, FARAsymmetry
+from skfairfr.metrics._roc._estimates import Comparison, FARAsymmetry, PairedRates
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.utils._errors import plain, refused
 
@@ -100,26 +99,6 @@ def _differs(problem):
     )
 
 
-class PairedRates(NamedTuple):
-    """A rate, or disparity, of two systems; each (n_levels,), levels increasing.
-
-    Attributes
-    ----------
-    difference, low, high, p_value : ndarrays
-        First minus second, its interval and the test that goes with it.
-    ratio, ratio_low, ratio_high : ndarrays
-        First over second.
-    """
-
-    difference: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    p_value: np.ndarray
-    ratio: np.ndarray
-    ratio_low: np.ndarray
-    ratio_high: np.ndarray
-
-
 def compare(first, second, question):
     """Comparison of two engines about the same images.
 
@@ -146,7 +125,7 @@ def compare(first, second, question):
             *(ratio, ratio_low, ratio_high),
         )
     columns = (
-        *rates,
+        *vars(rates).values(),
         one.supported & other.supported,
         _both_in_words(one.reason, other.reason),
         np.fromiter(map(max, one.source, other.source), object),
@@ -275,7 +254,10 @@ def _compared(systems, row, rates, confidence_level, at_levels):
     difference = rates[0] - rates[1]
     if np.isnan(difference):
         return (np.nan,) * 5
-    if at_levels and systems[0].sets_its_threshold(row):
+    first = systems[0]
+    setter = first.evidence.asked[row].setters[first.place]
+    sets_it = first.rate == "far" and setter == first.evidence.scopes[first.place]
+    if at_levels and sets_it:
         # Of a rate that is set nothing is left to test.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = rates[0] / rates[1]
@@ -299,13 +281,6 @@ class _System:
     rate: str
     known: dict
 
-    def sets_its_threshold(self, row):
-        """Whether this rate sets its own threshold at a level."""
-        scope = self.evidence.scopes[self.place]
-        return (
-            self.rate == "far" and self.evidence.asked[row].setters[self.place] == scope
-        )
-
     def clumps(self, row):
         """What every two people add to the logarithm of the rate, sparse (1, n_people**2)."""
         scope = self.evidence.scopes[self.place]
@@ -328,40 +303,34 @@ class _System:
 
 def _covariance(systems, row):
     """Covariance of both rates at a level, and its degrees of freedom."""
-    influence, single, people, together = [], [], [], []
-    for system in systems:
-        evidence, place = system.evidence, system.place
-        sums = evidence.sums
-        rate = sums.rate[row, place]
-        influence.append(rate * evidence.with_threshold(place)[row])
-        single.append(sums.single[row, place] / sums.pairs[row, place])
-        people.append(sums.people[row, place])
-        together.append(system.clumps(row) * rate)
-    stacked = sparse.vstack(together, format="csr")
-    shared = (stacked @ stacked.T).toarray()
-    ends, people = 2 if systems[0].rate == "far" else 1, min(people)
-    found = covariance(np.array(influence), shared, np.array(single), people, ends)
+    sums = [system.evidence.sums.rows(row).columns(system.place) for system in systems]
+    influence, shared = _shared_errors(systems, row, [own.rate for own in sums])
+    single = np.array([own.single / own.pairs for own in sums])
+    ends = 2 if systems[0].rate == "far" else 1
+    people = min(own.people for own in sums)
+    found = covariance(influence, shared, single, people, ends)
     return found, max(people - 1, 1.0)
 
 
 def _covariance_of_logs(systems, row):
     """Covariance of the logarithms of rates: what people add, and every two of them."""
+    sums = [system.evidence.sums.rows(row).columns(system.place) for system in systems]
     ends = 2 if systems[0].rate == "far" else 1
-    influence, together, single = [], [], []
-    for system in systems:
-        evidence, place = system.evidence, system.place
-        people, errors = (
-            evidence.sums.people[row, place],
-            evidence.sums.errors[row, place],
-        )
-        # Deviations from an estimated rate are too small.
-        left = np.sqrt(max(1 - ends / max(people, ends), LEAST_LEFT))
-        influence.append(evidence.with_threshold(place)[row] / left)
-        together.append(system.clumps(row) / left)
-        single.append(evidence.sums.single[row, place] / errors if errors else 0.0)
-    influence, stacked = np.array(influence), sparse.vstack(together, format="csr")
-    shared = (stacked @ stacked.T).toarray()
+    # Deviations from an estimated rate are too small.
+    left = [np.sqrt(max(1 - ends / max(s.people, ends), LEAST_LEFT)) for s in sums]
+    influence, shared = _shared_errors(systems, row, 1 / np.array(left))
+    single = [own.single / own.errors if own.errors else 0.0 for own in sums]
     return influence @ influence.T - 2 * shared, shared + np.diag(np.square(single))
+
+
+def _shared_errors(systems, row, scales):
+    """What people add to logarithms of rates times scales; products of every two's."""
+    influence, together = [], []
+    for system, scale in zip(systems, scales, strict=True):
+        influence.append(scale * system.evidence.with_threshold(system.place)[row])
+        together.append(system.clumps(row) * scale)
+    stacked = sparse.vstack(together, format="csr")
+    return np.array(influence), (stacked @ stacked.T).toarray()
 
 
 def asymmetry(engine, question):

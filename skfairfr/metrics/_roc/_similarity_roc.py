@@ -851,14 +851,8 @@ shape (n_pairs,), default=None
 
     def _record(self, kind, found, question, named=True, **more):
         """Estimate or ROCCurve of an answer, in the caller's order, shape and frames."""
-        counts = zip(
-            ("n_genuine", "n_impostor"), self._engine.counts(question), strict=True
-        )
-        more |= {name: np.full(found.value.size, n) for name, n in counts}
-        values = [
-            more[field.name] if field.name in more else getattr(found, field.name)
-            for field in fields(kind)
-        ]
+        columns = vars(found) | more
+        values = [columns[field.name] for field in fields(kind)]
         values = [None if v is None else question.in_shape(v) for v in values]
         levels = question.level_columns() if named else {}
         return framed(kind(*values), self._library, **levels)

@@ -45,7 +45,7 @@ def test_plot_draws_a_line_for_each_curve(scale, band):
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     assert len(display.lines_) == len(display.groups) == 3
-    assert ax.get_xscale() == ("log" if scale == "log" else "linear")
+    assert ax.get_xscale() == ("log" if scale == "log" else "function")
     assert np.isfinite([*ax.get_xlim(), *ax.get_ylim()]).all()
     assert "FMR" in ax.get_xlabel() and "FNMR" in ax.get_ylabel()
 
@@ -56,8 +56,16 @@ def test_zero_and_one_are_drawn_and_kept(scale):
     display.frr = np.array([[1.0, 0.5, 0.1, 0.0]])
     display.plot(axes(), scale=scale)
     drawn = np.concatenate([line.get_ydata() for line in display.ax_.get_lines()])
-    assert not np.isinf(drawn).any()
+    drawn = drawn[~np.isnan(drawn)]
+    assert np.isfinite(display.ax_.yaxis.get_transform().transform(drawn)).all()
     assert display.frr[0, -1] == 0
+
+
+def test_positions_on_the_det_scale_are_normal_deviates():
+    ax = roc_display().plot(axes(), scale="det").ax_
+    for axis in (ax.xaxis, ax.yaxis):
+        rates = np.array([0.001, 0.3, 0.9])
+        assert axis.get_transform().transform(rates) == pytest.approx(norm.ppf(rates))
 
 
 def test_an_interval_that_ends_at_almost_nothing_does_not_set_the_axis():
@@ -95,9 +103,8 @@ def test_levels_above_far_max_are_shaded_and_explained(scale):
     display = SimilarityROCDisplay.from_roc(
         fitted_beyond_far_max(), far=LEVELS, ax=axes(), scale=scale
     )
-    ends = np.array([0.03, 0.2])
     (band,) = bands(display.ax_)
-    assert band == pytest.approx(tuple(ends if scale == "log" else norm.ppf(ends)))
+    assert band == pytest.approx((0.03, 0.2))
     assert band[1] == pytest.approx(display.ax_.get_xlim()[1])
     words = f"{_style.SHADED}{BEYOND}from a sample"
     assert legend_texts(display.ax_)[-1] == words

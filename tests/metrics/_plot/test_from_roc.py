@@ -91,29 +91,6 @@ def test_default_thresholds_span_the_default_levels():
     assert _from_roc.default_thresholds(fitted(), [9.0])[-1] < 2
 
 
-def test_operating_points_that_were_given():
-    for far, thresholds, levels in (
-        (None, [0.4, 0.5], [np.nan, np.nan]),
-        ([0.1, 0.01], [0.4, 0.5], [0.1, 0.01]),
-        (None, None, []),
-    ):
-        found, named = _from_roc.operating_points(fitted(), far, thresholds)
-        assert found.tolist() == (thresholds or [])
-        assert np.array_equal(named, levels, equal_nan=True)
-
-
-def test_groups_drawn():
-    found = [_from_roc.check_roc_groups(fitted(), None, overall=o) for o in (1, 0)]
-    assert found == [(None, "female", "male"), ("female", "male")]
-    assert _from_roc.check_roc_groups(fitted(), ["male"]) == ("male",)
-
-
-def test_score_range_holds_nearly_all():
-    low, high = _from_roc.score_range(fitted())
-    assert fitted().estimate(threshold=low, rate="far").value == 1
-    assert fitted().estimate(threshold=high, rate="far").value == 0
-
-
 def test_curves_are_the_answers_and_say_which_are_sampled():
     roc, levels = fitted_beyond_far_max(), np.array([0.02, 0.1, 0.2])
     questions = [{"rate": "far", "how": "max_min"}, {"rate": "frr"}]

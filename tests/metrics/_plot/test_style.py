@@ -24,13 +24,13 @@ def test_no_two_styles_are_alike_and_neighbours_differ_without_colour():
     looks = [_style.line_style(i) for i in range(210)]
     assert len({str(sorted(look.items())) for look in looks}) == 210
     assert len({(str(s["linestyle"]), s["marker"]) for s in looks[:12]}) == 12
-    assert _style.group_styles([None, "a", "b"]) == [_style.OVERALL, *looks[:2]]
+    assert _style.styles_on(axes(), ["a", "b"])[0] == looks[:2]
 
 
 def test_systems_on_one_axes_have_styles_of_their_own():
     ax = axes()
     first, name = _style.styles_on(ax, [None, "a", "b"])
-    assert (first, name) == (_style.group_styles([None, "a", "b"]), None)
+    assert (first[0]["color"], name) == ("black", None)
     ax.plot(X, X)
     second, name = _style.styles_on(ax, [None, "a", "b"])
     assert name == "system 2"
@@ -83,7 +83,7 @@ def test_no_text_overlaps_another_at_any_size(display, size):
         display.from_roc(fitted(), ax=ax, name=name, **marks)
     figure.draw_without_rendering()
     texts = [t for t in ax.texts if t.get_text()]
-    above = [t.get_window_extent() for t in texts if t in _style._ABOVE]
+    above = [t.get_window_extent() for t in _style.written_above(ax)]
     if ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1:
         above.append(ax.get_legend().get_window_extent())
     ticks = [
@@ -126,8 +126,9 @@ def test_zeros_are_drawn_below_everything():
 def test_ratios_scale_where_they_span_a_lot():
     for values, scale in (([1, 6], "log"), ([1, 4], "linear"), ([0, 6], "linear")):
         ax = axes()
-        _style.scale_by_ratio(ax.yaxis, np.array(values, dtype=float))
-        assert ax.get_yscale() == scale
+        ax.plot([1, 2], values)
+        _style.scale_by_ratio(ax)
+        assert (ax.get_xscale(), ax.get_yscale()) == ("linear", scale)
 
 
 def test_ticks_are_plain_and_values_have_three_digits():
@@ -163,15 +164,18 @@ def test_no_name_hides_from_the_legend_or_is_a_formula(display):
     assert any(f"_{FORMULA}" in text and text.count(FORMULA) > 1 for text in shown)
 
 
-@pytest.mark.parametrize("wrong", [3, None, [], ["x", "y"], np.zeros((1, 2)), "axes"])
+@pytest.mark.parametrize("wrong", [3, [], ["x", "y"], np.zeros((1, 2)), "axes"])
 def test_what_is_not_as_many_axes_is_refused_by_name(wrong):
     with pytest.raises(ArgumentError, match=r"ax must (hold 2|be) axes") as found:
-        _style.several_axes(wrong, 2, "ax", "rate")
+        _style.begin_on(SimpleNamespace(), wrong, 2, "rate", (4, 3))
     assert found.value.argument == "ax"
 
 
 def test_axes_in_any_order_of_nesting():
     one, other = Figure().subplots(1, 2)
     for given in ([one, other], (one, other), np.array([[one], [other]])):
-        assert _style.several_axes(given, 2, "ax", "rate") == (one, other)
-    assert _style.several_axes(one, 1, "ax", "rate") == (one,)
+        drawn = SimpleNamespace()
+        _style.begin_on(drawn, given, 2, "rate", (4, 3))
+        assert (drawn.axes_, drawn.figure_) == ((one, other), one.figure)
+    _style.begin_on(drawn, one, 1, "rate", (4, 3))
+    assert drawn.axes_ == (one,)

@@ -1,6 +1,6 @@
 """How often intervals hold the truth: the population's FRR at FAR 1e-2.
 
-A slice runs with every test; the study, with ``-m slow``, prints its table.
+The study, with ``-m slow``, prints its table.
 """
 
 import numpy as np

@@ -126,17 +126,6 @@ def test_evidence_is_a_loop_over_people(drawn, fitted, rate, overall):
             assert_allclose(found.with_threshold(place)[row], moved, atol=1e-6)
 
 
-@pytest.mark.parametrize("rate", ["far", "frr"])
-def test_what_else_is_asked_changes_nothing(fitted, rate):
-    several = evidence_of(fitted, rate, how="gini", far=[1e-4, 3e-3, 1e-2])
-    for place, level in enumerate([1e-4, 3e-3, 1e-2]):
-        alone = evidence_of(fitted, rate, group=1, far=[level])
-        assert_allclose(alone.added[0], several.added[place])
-        for name in ("errors", "pairs", "variance", "fourths", "people"):
-            found, expected = (getattr(e.sums, name) for e in (alone, several))
-            assert_allclose(found[0], expected[place])
-
-
 def test_the_order_of_groups_changes_no_interval_of_a_disparity(drawn, fitted):
     X, y, group = drawn
     other = fit(X, y, 2 - group)

@@ -66,18 +66,6 @@ def test_a_how_that_cannot_be(how):
         unfitted().fit(X, IDENTITY, GROUP).estimate(0.2, how=how)
 
 
-def test_runs_of_levels_are_the_question_in_its_order():
-    engine = unfitted(far_max=0.2).fit(X, IDENTITY)._engine
-    levels = [0.5, 0.1, 0.3]
-    question = engine.question(levels, None, "far", None, None, "overall")
-    runs = [part.level_columns()["far"].tolist() for part, _ in engine.runs(question)]
-    assert runs == [[0.1], [0.3, 0.5]]
-    assert question.level_columns()["far"].tolist() == levels
-    question = engine.question(None, levels, "far", None, None, "overall")
-    ((whole, _),) = engine.runs(question)
-    assert whole.level_columns()["threshold"].tolist() == [0.1, 0.3, 0.5]
-
-
 def test_one_group_where_two_make_no_sense():
     fitted = unfitted().fit(X, IDENTITY, GROUP)
     with pytest.raises(ValueError, match="one group here"):
