@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatch
 from functools import cache
+from importlib import metadata
 from textwrap import wrap
 
-from skfairfr import __version__
 from skfairfr.utils._validation import check_line
 
 WIDTH = 100
@@ -313,7 +313,7 @@ def write_page(document, version=None, date=None):
     ----------
     document : Document
     version, date : str, default=None
-        Of skfairfr, and the day of the page; None takes that at hand, and today.
+        Of skfairfr, and the day of the page; None takes the installed one, and today.
 
     Returns
     -------
@@ -326,7 +326,10 @@ def write_page(document, version=None, date=None):
     """
     check_line(version, "version")
     check_line(date, "date")
-    about = {"version": version or __version__, "date": date or _today()}
+    about = {
+        "version": version or metadata.version("skfairfr"),
+        "date": date or _today(),
+    }
     return _render("page.html", document, **about)
 
 

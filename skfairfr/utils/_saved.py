@@ -9,12 +9,12 @@ read, so that a file cannot name code to run. A file is written whole or not at 
 import json
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skfairfr import __version__
 from skfairfr.utils._folder import whole_file
 
 # Changed where files of earlier releases would no longer be read.
@@ -56,7 +56,7 @@ def write(path, value):
     tensors = {}
     header = {
         "format": FORMAT,
-        "version": __version__,
+        "version": version("skfairfr"),
         "value": to_form(value, "", tensors),
     }
     content = save(tensors, metadata={_HEADER: json.dumps(header)})

@@ -306,7 +306,7 @@ def test_a_pilot_needs_neither_groups_nor_genuine_pairs():
     [
         ({"certify_fmr": 1.0}, "certify_fmr", "(0, 1)"),
         ({"detect_factor": 1}, "detect_factor", "above 1"),
-        ({"certify_fmr": 0.1, "groups": 0}, "groups", "at least 1"),
+        ({"certify_fmr": 0.1, "groups": 0}, "groups", "from 1"),
         ({"certify_fnmr": 0.1, "images_per_person": 1}, "images_per_person", "2 or"),
         ({"detect_factor": 2, "rate": "frr", "frr": 0.5}, "frr", "a smaller one"),
         ({"policy": {"max_fnrm": 0.1}}, "policy", "Did you mean 'max_fnmr'?"),

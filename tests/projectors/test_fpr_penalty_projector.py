@@ -53,7 +53,6 @@ def test_fitted_attributes():
 
 
 DOORS = {
-    "both": (Y, GROUP),
     "unknown": (IDENTITY, np.full(len(X), None)),
     "changing within a person": (IDENTITY, np.arange(len(X))),
     "of another length": (IDENTITY, ["a"]),
