@@ -208,8 +208,6 @@ class AdversarialProjector(BaseProjector):
         ValueError
             If there are not two people, the mean of a person's images is zero
             (``init="means"``), or the loss becomes infinite.
-        MemoryError
-            If memory does not suffice for the head and the batches.
 
         Warns
         -----

@@ -56,7 +56,6 @@ from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._torch import (
     PRECISIONS,
     choose_device,
-    memory_errors,
     new_generator,
     shared_threads,
 )
@@ -229,7 +228,7 @@ class BaseProjector(
             y, sensitive_features, domain, len(X), fields=fitted._fields
         )
         people = fitted._read_people(*labels)
-        with memory_errors(), shared_threads():
+        with shared_threads():
             fitted._train(X, people, library)
         self.__dict__ = vars(fitted)
         return self
@@ -410,16 +409,13 @@ class BaseProjector(
             Before ``fit``.
         ValueError
             If X has another number of features, or NaN or infinite values.
-        MemoryError
-            If memory does not suffice for the rows that are projected.
         """
         check_is_fitted(self)
         X = check_embeddings(self, X, reset=False)
         device = choose_device(self.device)
-        with memory_errors():
-            on_cpu = device.type == "cpu"
-            head = self.head_ if on_cpu else deepcopy(self.head_).to(device)
-            return project(head, DeviceRows(X, device))
+        on_cpu = device.type == "cpu"
+        head = self.head_ if on_cpu else deepcopy(self.head_).to(device)
+        return project(head, DeviceRows(X, device))
 
     def get_params(self, deep=True):
         """Parameters by name, as scikit-learn's.

@@ -190,8 +190,6 @@ class CentroidFairnessProjector(BaseProjector):
             If ``reference`` is no group of two people, the images of an identity disagree
             on its group and ``min_agreement`` is None, there are not two people, the mean
             of a person's images is zero (``init="means"``), or the loss becomes infinite.
-        MemoryError
-            If memory does not suffice for the head and the batches.
 
         Warns
         -----

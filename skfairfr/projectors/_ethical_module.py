@@ -227,8 +227,6 @@ class EthicalModule(BaseProjector):
             If a concentration is missing for a group, the images of an identity disagree
             on its group and ``min_agreement`` is None, there are not two people, the mean
             of a person's images is zero (``init="means"``), or the loss becomes infinite.
-        MemoryError
-            If memory does not suffice for the head and the batches.
 
         Warns
         -----

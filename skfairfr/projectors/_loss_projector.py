@@ -158,8 +158,6 @@ class LossProjector(BaseProjector):
             If there are not two people, the mean of a person's images is zero
             (``init="means"``), the loss is none of the kinds above, becomes infinite, or
             has weights where ``monitor="loss"`` asks for that of people held out.
-        MemoryError
-            If memory does not suffice for the head and the batches.
 
         Warns
         -----
@@ -373,8 +371,6 @@ class FPRPenaltyProjector(BaseProjector):
         ValueError
             If there are not two people, the mean of a person's images is zero
             (``init="means"``), or the loss becomes infinite.
-        MemoryError
-            If memory does not suffice for the head and the batches.
 
         Warns
         -----

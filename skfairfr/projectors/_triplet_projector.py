@@ -232,8 +232,6 @@ class TripletProjector(BaseProjector):
             weights do not fit the groups or the strategy; if "dynamic" finds no impostor
             pair of a group, or too few for ``far``, among the people held out; if the loss
             becomes infinite.
-        MemoryError
-            If memory does not suffice for the head and the batches.
 
         Warns
         -----

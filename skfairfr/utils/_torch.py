@@ -1,6 +1,5 @@
 """The edge to torch: devices, generators and precision. Only training code imports it."""
 
-import re
 from contextlib import contextmanager, nullcontext
 
 from threadpoolctl import threadpool_limits
@@ -9,11 +8,6 @@ from skfairfr._core._parallel import is_sharing_worker
 from skfairfr.utils._errors import refused
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
-# What torch, and what it stands on, says in a RuntimeError where memory runs out.
-_NO_MEMORY = re.compile(
-    r"can't allocate memory|out of memory|[Cc]annot allocate memory|bad_alloc"
-    r"|can't start new thread|could not create a (memory|primitive)"
-)
 
 
 def choose_device(device):
@@ -57,21 +51,6 @@ def new_linear(n_in, n_out, generator=None):
     for parameter in layer.parameters():
         nn.init.uniform_(parameter, -bound, bound, generator=generator)
     return layer
-
-
-@contextmanager
-def memory_errors():
-    """Make torch's errors for lack of memory a MemoryError, as numpy's are."""
-    try:
-        yield
-    except RuntimeError as error:
-        told = str(error)
-        if not _NO_MEMORY.search(told):
-            raise
-        raise MemoryError(
-            f"Unable to allocate what torch needs ({told.splitlines()[0][:200]}); a smaller "
-            "batch_size, hidden_dim or output_dim needs less"
-        ) from None
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from skfairfr.utils import ArgumentError
 from skfairfr.utils._torch import (
     PRECISIONS,
     choose_device,
-    memory_errors,
     new_generator,
     precision_of_products,
     shared_threads,
@@ -124,19 +123,3 @@ def test_a_thread_of_joblib_has_one(four_threads):
         alone = Parallel(n_jobs=1)(delayed(inside_and_after)() for _ in range(2))
     assert found == 4 * [(1, 4)]
     assert alone == 2 * [(4, 4)]
-
-
-@pytest.mark.parametrize(
-    "told", ["can't allocate memory: you tried to allocate 25 bytes", "std::bad_alloc"]
-)
-def test_lack_of_memory_is_a_memory_error(told):
-    with pytest.raises(MemoryError, match=told), memory_errors():
-        raise RuntimeError(told)
-
-
-def test_other_errors_of_torch_stay():
-    with pytest.raises(RuntimeError, match="shapes") as found, memory_errors():
-        torch.zeros(1, 2) @ torch.zeros(3, 1)
-    assert type(found.value) is RuntimeError
-    with memory_errors():
-        assert torch.zeros(2).sum() == 0
