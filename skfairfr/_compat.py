@@ -8,8 +8,10 @@ from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils._metadata_requests import RequestMethod
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import StrOptions, validate_params
+from sklearn.utils.validation import _num_samples as count_rows
 
-__all__ = ["Interval", "SharingScorer", "StrOptions", "fit_context", "validate_params"]
+__all__ = ["Interval", "SharingScorer", "StrOptions", "count_rows"]
+__all__ += ["fit_context", "validate_params"]
 
 
 class Interval(_Interval):

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skfairfr._compat import count_rows
 from skfairfr._core._pair_tiles import (
     PreparedImages,
     score_prepared_matrix,
@@ -132,8 +133,8 @@ class Comparator(BaseEstimator):
         """Rows of probes and of references."""
         if not self.takes_side:
             return self.prepare(X1), self.prepare(X2)
-        probes = np.zeros(np.shape(X1)[0], dtype=np.int8)
-        references = np.ones(np.shape(X2)[0], dtype=np.int8)
+        probes = np.zeros(count_rows(X1), dtype=np.int8)
+        references = np.ones(count_rows(X2), dtype=np.int8)
         return self.prepare(X1, side=probes), self.prepare(X2, side=references)
 
 

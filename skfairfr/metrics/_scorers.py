@@ -76,7 +76,8 @@ class _Scorer(SharingScorer):
     ):
         """Score by what an earlier scorer of one call left in ``shared``, or leave it there."""
         self.check()
-        far_max, data = float(np.max(self.far)), (X, y, sensitive_features, domain)
+        far_max = float(np.asarray(self.far).max())
+        data = (X, y, sensitive_features, domain)
         key, known = (_Scorer, *map(id, data)), shared.get(_Scorer)
         if known is None or known[0] is not X:
             transform, similarity = _parts_of(self, estimator)

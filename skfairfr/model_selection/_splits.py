@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
+from skfairfr._compat import count_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import face_labels, label_images, split_labels
@@ -115,7 +116,7 @@ class IdentityKFold(BaseCrossValidator):
         splitter = StratifiedGroupKFold(
             plain(self.n_splits), shuffle=self.shuffle, random_state=self.random_state
         )
-        n_samples = np.shape(X)[0]
+        n_samples = count_rows(X)
         identity, group, domain = label_images(y, sensitive_features, domain, n_samples)
         codes = np.zeros(n_samples, dtype=int) if group is None else group.codes
         side = None if domain is None else domain.codes

@@ -5,7 +5,6 @@ import numbers
 import os
 import sys
 import warnings
-from collections.abc import Iterable
 from contextlib import contextmanager, suppress
 
 import numpy as np
@@ -198,9 +197,11 @@ def check_sequence(values, name, what, kind=object):
     kind : type, default=object
         Of each value.
     """
-    is_sequence = isinstance(values, Iterable) and not isinstance(values, str | bytes)
-    found = tuple(values) if is_sequence else ()
-    if not is_sequence or not all(isinstance(value, kind) for value in found):
+    try:
+        found = None if isinstance(values, str | bytes) else tuple(values)
+    except TypeError:
+        found = None
+    if found is None or not all(isinstance(value, kind) for value in found):
         problem = f"must be a sequence of {what}; got {shown(values)}."
         raise refused(name, values, problem)
     return found

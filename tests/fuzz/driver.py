@@ -97,7 +97,7 @@ def judged(case):
         result = case.run()
     except MemoryError as error:
         return "memory", _told(case, error)
-    except case.errors as error:
+    except (*case.errors, RuntimeError) as error:
         if not is_on_purpose(error):
             return "traceback", _told(case, error)
         outcome = "clean"
@@ -126,11 +126,11 @@ def is_on_purpose(error):
     So did the system, if the error names a file.
     """
     named = isinstance(error, OSError) and error.filename is not None
-    # Python's words about a path that is none.
-    of_path = isinstance(error, UnicodeEncodeError) or re.search(
-        r"os\.PathLike|null (byte|character)", str(error)
+    # Python's words about a path that is none, numpy's about a seed, torch's about a tensor.
+    is_plain = isinstance(error, UnicodeEncodeError) or re.search(
+        r"os\.PathLike|null (byte|character)|Seed must be|requires grad", str(error)
     )
-    if named or isinstance(error, Refused) or of_path:
+    if named or isinstance(error, Refused) or is_plain:
         return True
     frame = error.__traceback__
     while frame.tb_next is not None:
