@@ -304,3 +304,16 @@ def test_how_much_is_held_changes_no_upper_end_of_a_usual_rate(monkeypatch, scop
         ends.append(upper_ends(course_of(pairs, scope, "far"), errors))
     assert ends[0].size >= 5
     assert_allclose(*ends)
+
+
+@pytest.mark.parametrize(("name", "most"), [("WHOLE_GROUP", (0, 0)), ("WHOLE", None)])
+def test_the_course_of_a_scope_held_whole_pivots_at_its_last_pair(
+    monkeypatch, name, most
+):
+    for less in (0, 1):
+        pairs = compare(*hamming(3), far_max=0.02)
+        sizes = {"WHOLE": 1, "WHOLE_GROUP": 1, name: pairs.count(most) - less}
+        for size in sizes.items():
+            monkeypatch.setattr(_pairs, *size)
+        course = course_of(pairs, (0, 0), "far")
+        assert (course.place[course.pivot] == pairs.count((0, 0))) == (less == 0)

@@ -11,6 +11,7 @@ from skfairfr._core._intervals import (
     MAX_SHARE,
     MIN_ERRORS,
     MIN_IDENTITIES,
+    Reason,
     Support,
     _count_people,
     adjusted,
@@ -233,3 +234,8 @@ def reason(n_errors, n_identities, share):
 def test_just_enough_is_supported():
     assert reason(MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == ""
     assert (MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == (30, 10, pytest.approx(1 / 3))
+
+
+def test_a_reason_names_its_groups_and_the_rate_that_it_is_about():
+    assert Reason("few_errors", ("f", "m"), "far").label == "f x m, FAR"
+    assert Reason("few_errors", ()).label == "overall"

@@ -145,6 +145,15 @@ def test_the_largest_multiplicities_do_not_overflow():
     assert running.first_exceeding(sums[:1]).tolist() == [[n_pairs // 2] * 2]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_multiplicity_beyond_bytes_does_not_overflow_beside_one_within(order):
+    n_pairs = 2 * CHUNK  # 255 * 2**16 * CHUNK is above 2 ** 31
+    units = [np.full((1, 1), 255, dtype=np.uint8), np.full((1, 1), 2.0**16)][::order]
+    zero = np.zeros(n_pairs, dtype=np.int32)
+    running = RunningSums(n_pairs, None, tuple(units), (zero, zero))
+    assert running.total().tolist() == [n_pairs * 255 * 2**16]
+
+
 def test_formats_give_the_same_bits():
     n, _, weights, units = make_pairs(0, 5 * CHUNK, most=255)
     as_float = tuple(w.astype(np.float64) for w in weights)

@@ -1,5 +1,7 @@
 """What cannot be used is named by every loss, whatever its type."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 import torch
@@ -131,3 +133,10 @@ def test_people_of_the_centroid_fairness_loss(options, words):
         CentroidFairnessLoss(**MADE[CentroidFairnessLoss] | options)
     with pytest.raises(ValueError, match="No group has images of two"):
         CentroidFairnessLoss(X, Y, [0, 1, 2])
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_loss_that_takes_inputs_says_so(kind):
+    """So a training loop knows what to call it with."""
+    takes = "X" in signature(kind.forward).parameters
+    assert getattr(kind, "takes_inputs", False) == takes

@@ -157,6 +157,18 @@ def test_a_group_without_pairs_takes_no_part(systems):
     assert np.isnan([alone.ratio, alone.low, alone.p_value]).all()
 
 
+def test_a_resample_without_a_group_s_pairs_takes_no_part(systems):
+    pooled = [pool(folds, N_PEOPLE) for folds in systems]
+    lost = np.ones((N_CELLS, 1 + N_RESAMPLES))
+    lost[1, 1] = 0
+    without, fewer = (
+        [PooledErrors(change(s.errors), change(s.pairs), s.clumps) for s in pooled]
+        for change in (lambda v: v * lost, lambda v: np.delete(v, 1, axis=1))
+    )
+    found = compare(*without, [0, 1, 2], "max_min", 7, 0.95)
+    assert found == compare(*fewer, [0, 1, 2], "max_min", 7, 0.95)
+
+
 def test_a_group_without_errors_has_an_interval(systems):
     before, after = (pool(folds, N_PEOPLE) for folds in systems)
     errors = after.errors.copy()

@@ -116,3 +116,12 @@ def test_thresholds_that_the_tail_reaches_stay_exact_beside_lower_ones(monkeypat
     assert found.low[0] != exact.low[0]
     assert ["sample" in reason for reason in found.reason] == [True, False, False]
     assert not roc._engine.pairs.impostors(None).complete
+
+
+def test_the_largest_level_of_all_pairs_stays_exact_beside_larger_ones(monkeypatch):
+    designs.hold_tails(monkeypatch)
+    roc = designs.tail_only("none")
+    assert roc.far_max == 0.02
+    alone, beside = roc.estimate(0.02), roc.estimate([0.5, 0.02])
+    assert beside.value[1] == alone.value
+    assert ["sample" in reason for reason in beside.reason] == [True, False]

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC
+from skfairfr._core._few_errors import contrasts
 from skfairfr.metrics._roc._evidence import STEP
 
 LEVELS = np.array([1e-2, 1e-3])
@@ -152,6 +153,17 @@ def test_contrasts_of_rates_share_the_threshold(fitted):
         expected = (moved**2).sum(1) - (fixed**2).sum(1)
         expected -= twice * (weights @ found.slope[level]) ** 2
         assert_allclose(found.added_to(level, weights), expected, rtol=1e-6)
+
+
+def test_a_ratio_of_two_groups_has_the_bounds_of_their_contrast(fitted):
+    asked = {"rate": "frr", "how": ("ratio", 2, 0)}
+    found = fitted.estimate(np.sort(LEVELS), **asked)
+    evidence = evidence_of(fitted, **asked)
+    weights = np.array([[{(0, 0): 1, (2, 2): -1}.get(s, 0) for s in evidence.scopes]])
+    for level in range(LEVELS.size):
+        added = evidence.added_to(level, weights)
+        low, high = contrasts(evidence.sums.rows(level), weights, added).bounds(0.025)
+        assert_allclose([found.low[level], found.high[level]], [low[0], high[0]])
 
 
 def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
