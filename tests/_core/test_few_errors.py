@@ -372,12 +372,29 @@ def twin_upper(s, tail, added, *exponents):
 
 @pytest.mark.parametrize("kind", ["impostor", "genuine"])
 @pytest.mark.parametrize("tail", [0.05, 0.005])
-@pytest.mark.parametrize("added", [0.0, 0.3])
+@pytest.mark.parametrize("added", [0.0, 0.3, -9.0])
 def test_bounds_are_those_of_a_scalar_twin(kind, tail, added):
     for seed in range(12):
         sums = some_groups([seed, 1], kind=kind)
         expected = np.array([twin_bounds(s, tail, added) for s in scalars(sums)]).T
         assert_allclose(rate_bounds(sums, tail, added), expected, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        single_errors(
+            20
+        ),  # half of them err: no power of the odds, but their logarithm
+        single_errors(3).rows(slice(0, 2)),  # three clumps are all pairs, or more
+        genuine_sums(np.array([[2.0, 1.0]]), np.array([7.0, 7.0])),
+        genuine_sums(np.array([[0.0, 2.0, 0.0]]), np.full(3, 2.0)),
+    ],
+)
+@pytest.mark.parametrize("tail", [0.05, 0.2])
+def test_bounds_of_even_and_of_few_people_are_those_of_the_twin(sums, tail):
+    expected = np.array([twin_bounds(s, tail) for s in scalars(sums)]).T
+    assert_allclose(rate_bounds(sums, tail), expected, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
@@ -503,6 +520,7 @@ def twin_contrast(groups, weights, tail, added=0.0):
             estimate += w * log
             variance += w**2 * v
             known += (w**2 * v) ** 2 / f
+        variance = max(variance, 0.01 * (variance - added))
         freedom = max(variance**2 / known, 1.0)
         ends.append((estimate, math.sqrt(variance), freedom, bounded))
     (below, e0, f0, some), (above, e1, f1, any_) = ends
@@ -513,7 +531,7 @@ def twin_contrast(groups, weights, tail, added=0.0):
 
 
 @pytest.mark.parametrize("kind", ["impostor", "genuine"])
-@pytest.mark.parametrize("added", [0.0, 0.2])
+@pytest.mark.parametrize("added", [0.0, 0.2, -9.0])
 def test_contrasts_are_those_of_a_scalar_twin(kind, added):
     for seed in range(15):
         sums = some_groups([seed, 3], kind=kind)

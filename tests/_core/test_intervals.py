@@ -1,5 +1,7 @@
 """Facts of intervals and bands, of Wilson's, and of the support of a rate."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -33,11 +35,12 @@ def normal(seed, *shape):
 # ---- adjusted replicates -------------------------------------------------------------
 
 
-def test_recentred_replicates_move_by_the_distance_of_value_and_centre():
+@pytest.mark.parametrize("method", ["recentered", "wilson"])
+def test_recentred_replicates_move_by_the_distance_of_value_and_centre(method):
     replicates = normal(0, 2, 5)
     value, centre = np.array([1.0, 2.0]), np.array([0.5, 2.25])
     expected = replicates + np.array([[0.5], [-0.25]])
-    assert_allclose(adjusted(replicates, value, centre, "recentered"), expected)
+    assert_allclose(adjusted(replicates, value, centre, method), expected)
 
 
 def test_multiplied_replicates_scale_by_the_quotient_of_value_and_centre():
@@ -47,12 +50,16 @@ def test_multiplied_replicates_scale_by_the_quotient_of_value_and_centre():
     assert_allclose(adjusted(replicates, value, centre, "multiplicative"), expected)
 
 
-@pytest.mark.parametrize("method", ["recentered", "multiplicative"])
 @pytest.mark.parametrize(
-    ("value", "centre"), [(np.inf, 1), (1, np.inf), (np.nan, np.nan)]
+    ("value", "centre", "method"),
+    [
+        *product((np.inf, np.nan), (1,), ("recentered", "multiplicative")),
+        *product((1,), (np.inf, np.nan), ("recentered", "multiplicative")),
+        (1, 0, "multiplicative"),
+    ],
 )
 def test_without_a_finite_value_and_centre_there_is_nothing_to_move(
-    method, value, centre
+    value, centre, method
 ):
     replicates = np.array([[0.5, np.inf, np.nan]])
     moved = adjusted(replicates, np.array([value]), np.array([centre]), method)
@@ -121,6 +128,11 @@ def test_above_half_of_alpha_of_undefined_ones_there_is_no_bound(n_undefined, kn
     assert counted.tolist() == [n_undefined, 0]
 
 
+def test_just_half_of_alpha_of_undefined_ones_leaves_both_bounds():
+    replicates = np.append(np.arange(7.0), np.nan)  # an eighth, as is alpha / 2
+    assert np.isfinite(percentile(replicates, 0.75, (-9.0, 9.0))[:2]).all()
+
+
 # ---- bands ---------------------------------------------------------------------------
 
 
@@ -156,8 +168,8 @@ def test_a_band_is_the_value_and_the_quantile_of_the_largest_deviation():
 
 
 def test_a_band_of_rates_is_one_of_logits():
-    replicates = 0.01 + 0.004 * normal(0, 3, 200)
-    value = np.array([0.01, 0.02, 0.0])
+    replicates = 0.01 + 0.004 * normal(0, 4, 200)
+    value = np.array([0.01, 0.02, 0.0, 1.0])
     studentised = [np.abs(row - row.mean()) / row.std() for row in replicates]
     c = np.quantile(np.max(studentised, axis=0), 0.9)
     low, high = simultaneous(replicates, value, (value, value), 0.9, UNIT)
@@ -165,8 +177,9 @@ def test_a_band_of_rates_is_one_of_logits():
     reach = np.exp(c * replicates.std(axis=-1)[:2] / (value[:2] * (1 - value[:2])))
     assert_allclose(low[:2], odds / reach / (1 + odds / reach))
     assert_allclose(high[:2], odds * reach / (1 + odds * reach))
-    # No logit of 0: value +- c standard errors, cut at 0.
+    # No logit of 0 or 1: value +- c standard errors, cut there.
     assert_allclose([low[2], high[2]], [0, c * replicates.std(axis=-1)[2]])
+    assert_allclose([low[3], high[3]], [1 - c * replicates.std(axis=-1)[3], 1])
 
 
 @pytest.mark.parametrize("odd", [0.5, np.inf, np.nan])
@@ -178,6 +191,10 @@ def test_levels_that_do_not_vary_or_are_not_finite_keep_their_interval(odd):
     assert_array_equal([low[2], high[2]], [pointwise[0][2], pointwise[1][2]])
     alone = band(replicates[:2], value[:2])[1]
     assert_array_equal([low[:2], high[:2]], alone)
+    replicates, value[2] = normal(0, 3, 40) * [[1], [1], [9]], odd
+    if not np.isfinite(odd):  # nor is one without a value
+        both = band(replicates[:2], value[:2])[1]
+        assert_array_equal(np.array(band(replicates, value)[1])[:, :2], both)
 
 
 def test_nothing_that_varies_leaves_the_intervals():
@@ -190,7 +207,7 @@ def test_nothing_that_varies_leaves_the_intervals():
 
 
 OWN = (None, (0, 0), (1, 1))
-THRESHOLDS = (0.0, 6.0, 2.0, -9.0, 30.0)  # in no order
+THRESHOLDS = (0.0, 6.0, 2.0, -9.0, np.nan, 30.0)  # in no order
 
 
 def assert_support(found, expected):
@@ -202,12 +219,13 @@ def assert_support(found, expected):
 
 
 @pytest.mark.parametrize("scope", OWN)
-@pytest.mark.parametrize(("rate", "sides"), [("far", 1), ("far", 2), ("frr", 1)])
-def test_support_is_the_oracle_s(rate, sides, scope):
+@pytest.mark.parametrize("sides", [1, 2])
+def test_support_is_the_oracle_s(sides, scope):
     pairs = embedded(1, sides=sides)
-    found = support_of(pairs, rate, scope, np.array(THRESHOLDS), False)
     twin, group = oracle_of_pairs(pairs), oracle_scope(scope)
-    assert_support(found, [twin.support(t, rate, group) for t in THRESHOLDS])
+    for rate in ("far", "frr"):
+        found = support_of(pairs, rate, scope, np.array(THRESHOLDS), False)
+        assert_support(found, [twin.support(t, rate, group) for t in THRESHOLDS])
 
 
 @settings(deadline=None)
@@ -226,13 +244,14 @@ def test_support_of_any_pairs_is_that_of_a_loop(data, n_pairs):
         assert most[level] == max(touched)
 
 
-def reason(n_errors, n_identities, share):
+def reason(n_errors, n_identities, share, named=True):
     values = (np.array([v]) for v in (n_errors, n_identities, share))
-    return join_reasons(Support(*values).reasons(0, ("FAR in f",)))
+    return join_reasons(Support(*values, named).reasons(0, ("FAR in f",)))
 
 
 def test_just_enough_is_supported():
     assert reason(MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == ""
+    assert reason(MIN_ERRORS, 1, 1.0, named=False) == "" != reason(MIN_ERRORS, 1, 1.0)
     assert (MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == (30, 10, pytest.approx(1 / 3))
 
 

@@ -84,6 +84,7 @@ def test_centroids_and_generators(loss):
     [
         ({"kappa": "a"}, "kappa must be numbers"),
         ({"kappa": [1.0, [2.0]]}, "kappa .* give rows of one length"),
+        ({"kappa": 0.0}, "kappa must be positive.*got 0.0 for 0"),
         ({"kappa": [1, np.nan, 3]}, "kappa must be positive.*got nan for 1"),
         ({"kappa": {0: 1.0, 1: -1.0}, "attribute": [0, 1, 0]}, "got -1.0 for 1"),
         ({"kappa": 1e39}, "finite as float32"),
