@@ -1,5 +1,7 @@
 """Facts of point values, centres and replicates of a query."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,11 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr._core import _pairs
 from skfairfr._core._bootstrap import (
     Query,
+    far_in,
     point_rates,
     rate_table,
     v_statistic_frr,
 )
-from skfairfr._core._resampling import Images, Resampling, draw
+from skfairfr._core._resampling import Images, Resampling, Weights, draw
 from tests._core.cases import (
     compare,
     embedded,
@@ -94,19 +97,53 @@ def test_offdiagonal_leaves_the_copies_out_and_stays_between_zero_and_one(mode):
         assert not frr > 1
 
 
-def test_values_and_centre_of_a_sampled_scope_are_those_of_its_sample(monkeypatch):
+def test_without_a_genuine_pair_the_v_statistic_is_undefined():
+    found = v_statistic_frr(embedded(0, most=1), OWN, np.full((3, 1), 9.0))
+    assert np.isnan(found).all()
+
+
+@pytest.fixture
+def tail(monkeypatch):
+    """Pairs of which those of large scores are held."""
     for name, size in [("WHOLE", 1), ("WHOLE_GROUP", 1), ("SAMPLE", 2**14)]:
         monkeypatch.setattr(_pairs, name, size)
-    pairs = compare(*hamming(0), far_max=0.02)
+    return compare(*hamming(0), far_max=0.02)
+
+
+def test_a_threshold_that_is_undefined_needs_no_pairs(tail):
+    found = far_in(tail, None, np.full((2, 1), np.nan), Weights())
+    assert np.isnan(found).all()
+
+
+def test_one_level_beyond_the_tail_is_answered_from_a_sample(tail):
+    levels = np.array([0.01, 0.9])
+    query = Query(levels, None, "overall", (None,), (0, 1), wanted=("frr",))
+    assert point_rates(tail, query)[0].sampled == {None}
+    assert point_rates(tail, replace(query, levels=levels[:1]))[0].sampled == set()
+
+
+def test_the_data_stay_exact_where_resamples_alone_need_a_sample(tail):
+    level = (len(tail.impostors(None).scores) - 1) / tail.count(None)
+    query = Query(np.array([level]), None, "overall", (None,), (0, 1))
+    table = rate_table(tail, query, resampling("identities"))
+    exact, drawn = query.sampled, table.query.sampled
+    assert (exact, drawn) == (set(), {None})
+    for found, sampled in ((table.point, exact), (table.centre, drawn)):
+        _, expected = point_rates(tail, replace(query, sampled=sampled))
+        assert_array_equal(np.stack(found), np.stack(expected))
+    assert table.point.far != table.centre.far
+
+
+def test_values_and_centre_of_a_sampled_scope_are_those_of_its_sample(tail):
     query = Query(None, np.array([-4.0]), "overall", (None,), (0, 1))
-    table = rate_table(pairs, query, resampling("identities"))
+    table = rate_table(tail, query, resampling("identities"))
     assert table.query.sampled == {None}
-    drawn = pairs.impostors(None, sampled=True)
+    drawn = tail.impostors(None, sampled=True)
     accepted = drawn.scores >= -4
     for rates_of in (table.point, table.centre):
         assert rates_of.far[0, 0] == accepted.mean()
-    times = draw(pairs.images, "identities", 3, 0, 20).identity.astype(float)
-    ends = [times[pairs.images.identity[end]] for end in (drawn.left, drawn.right)]
+    times = draw(tail.images, "identities", 3, 0, 20).identity.astype(float)
+    ends = [times[tail.images.identity[end]] for end in (drawn.left, drawn.right)]
     weight = ends[0] * ends[1]
     expected = weight[accepted].sum(axis=0) / weight.sum(axis=0)
     assert_allclose(table.replicates.far[0, 0], expected, rtol=1e-12)

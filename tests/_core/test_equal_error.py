@@ -125,6 +125,9 @@ def test_the_centre_is_where_far_meets_the_v_statistic(mode):
     expected, _ = brute_force(twin, None, twin.v_statistic_frr)
     assert found.centre == pytest.approx(expected, abs=1e-9)
     assert found.centre < found.value
+    of_people = Resampling("identities", "recentered", 2, 0, None)
+    found = equal_error_rates(pairs, None, of_people)
+    assert found.centre == found.value
 
 
 @pytest.mark.parametrize("mode", ["images", "both"])
