@@ -562,10 +562,10 @@ def _check_splits(people, splits, settings):
                 few.setdefault(group, []).append(int(impostors))
     if None in few:
         problem = f"is below what {min(few[None]):,} impostor pairs of a split resolve;"
-        remedy = "give a larger one, a smaller n_splits, or more people."
+        remedy = "give a larger one, fewer splits, or more people."
         raise refused("far", settings.far, problem, remedy)
     return [
-        f"{group}: {min(counts):,} impostor pairs in a split, fewer than 1 / far: the "
+        f"{group}: {min(counts):,} impostor pairs in a split, too few for the level: the "
         "threshold of this group is the one just above its largest impostor score."
         for group, counts in few.items()
     ]

@@ -154,7 +154,7 @@ def read_methods(methods, setting):
         if not isinstance(name, str) or name == NOTHING or not is_written(name):
             problem = f"has {plain(name)!r};"
             remedy = f"give whole characters, not {NOTHING!r}."
-            raise refused("methods", methods, problem, remedy)
+            raise refused("methods", given, problem, remedy)
         if isinstance(given, str):
             found.append(named_mitigation(given, setting)._replace(name=name))
         else:

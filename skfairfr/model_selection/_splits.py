@@ -122,7 +122,7 @@ class IdentityKFold(BaseCrossValidator):
         side = None if domain is None else domain.codes
         n_people = len(identity.values)
         if n_people < self.n_splits:
-            problem = f"is {self.n_splits}, and y has {n_people} identities;"
+            problem = f"is {self.n_splits}, and there are {n_people} people;"
             raise refused("n_splits", self.n_splits, problem, "use fewer splits.")
         # A pair of the overall frr may cross groups; a pair of a group's frr may not.
         paired = _has_partner((identity.codes,), side)

@@ -340,7 +340,8 @@ def _check_same(rocs, names, common):
         try:
             check_same_images(rocs[0], roc)
         except ValueError as error:
-            problem = f"cannot be paired with {names[0]}: {error}"
+            why = str(error).removeprefix("other ")
+            problem = f"cannot be paired with {names[0]}: it {why}"
             raise _unpaired(name, problem, remedy) from None
 
 

@@ -159,7 +159,7 @@ class EmbeddingData(_Data):
     attempts: Attempts | None = field(default=None, repr=False)
     # Embeddings name their people; pairs may not.
     independent = False
-    kind, naming = "embeddings", "name the rows with image."
+    kind, naming = "embeddings", "name the image of each row (--image)."
 
     def fit(self, roc, attributes=()):
         """Fit a SimilarityROC to these data.

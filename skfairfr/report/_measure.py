@@ -87,7 +87,7 @@ class Points:
             raise refused(
                 "far",
                 far,
-                "and threshold were both given; a threshold is set by its FAR or given:",
+                "and a threshold were both given, and a level sets a threshold of its own;",
                 "leave one out.",
             )
         if threshold is not None:

@@ -85,5 +85,7 @@ def test_a_fit_that_does_not_fit_names_far_max(little):
         SimilarityROC(far_max=0.3).fit(X, y, groups)
     with pytest.raises(ValueError, match=r"^far of 0\.3 .*lower it"):
         instance_far(X, y, far=0.3)
-    with pytest.raises(ValueError, match=r"^far_max of 0\.05 \(the largest FAR asked"):
+    with pytest.raises(
+        ValueError, match=r"^far_max of 0\.05 \(the largest level asked"
+    ):
         audit(X, y, groups, far=0.05)

@@ -64,11 +64,11 @@ def _labels_seen(roc):
     images, groups = compared.images, compared.labels(roc._names)
     listed = getattr(compared, "listed", None)
     if listed is None:
-        seen = {"identities of embeddings (y)": identities[images.identity]}
+        seen = {"identities of embeddings": identities[images.identity]}
         if images.side is not None:
-            seen["sides (domain or reference)"] = images.side
+            seen["sides"] = images.side
         if groups is not None:
-            seen["groups (sensitive_features)"] = groups.of_rows()
+            seen["groups"] = groups.of_rows()
         return seen
     ends = np.empty((2, listed.n_pairs), dtype=np.int64)
     ends[:, listed.genuine_rows] = listed.genuine.left, listed.genuine.right
