@@ -171,7 +171,7 @@ def named_mitigation(name, setting):
             f"{suggestion(name, known)}Known are: {', '.join(known)}. In Python give "
         )
         raise refused(
-            "methods", name, problem, f"{remedy}others as a dict, {{name: estimator}}."
+            "methods", name, problem, f"{remedy}others as a dict; else with --method."
         )
     module, cls, options, grid = known[name]
     made, note = getattr(import_module(module), cls), ""
