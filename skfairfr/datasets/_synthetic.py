@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from skfairfr._core._vmf import sample_vmf
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import (
     check_count,
     check_number,
+    random_state_of,
     to_float,
 )
 
@@ -280,7 +281,7 @@ def _random_basis(n_features, n_directions, rng):
 def _generators(random_state, n_generators):
     """Independent generators, so that each part of the draw has its own stream."""
     if not isinstance(random_state, np.random.Generator) and random_state is not None:
-        seeded = check_random_state(random_state)
+        seeded = random_state_of(random_state)
         random_state = seeded.randint(2**32, size=4, dtype=np.uint32)
     rng = np.random.default_rng(random_state)
     seeds = rng.integers(2**63, size=(n_generators, 2))

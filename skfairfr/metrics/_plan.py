@@ -750,24 +750,12 @@ def _check_asked(asked, groups, images):
             "Nothing was asked. Give certify_fmr, certify_fnmr, detect_factor or policy."
         )
     if images < 2 and any(a.rate == "frr" for a in asked):
-        raise refused(
-            "images_per_person",
-            images,
-            f"{images!r} leaves no genuine pair, which an FNMR needs.",
-            "Give 2 or more.",
-        )
+        problem = f"{images!r} leaves no genuine pair, which an FNMR needs."
+        raise refused("images_per_person", images, problem, "Give 2 or more.")
     for a in asked:
         if a.limit >= 1 and groups < 2:
-            raise refused(
-                "groups",
-                groups,
-                f"{groups!r} has no two rates to compare.",
-                "Give 2 or more.",
-            )
+            problem = f"{groups!r} has no two rates to compare."
+            raise refused("groups", groups, problem, "Give 2 or more.")
         if a.limit >= 1 and a.true_rate * a.true_ratio >= 1:
-            raise refused(
-                a.rate,
-                a.true_rate,
-                f"{a.true_rate:g} times {a.true_ratio:g} is no rate below 1.",
-                "Give a smaller one.",
-            )
+            problem = f"{a.true_rate:g} times {a.true_ratio:g} is no rate below 1."
+            raise refused(a.rate, a.true_rate, problem, "Give a smaller one.")

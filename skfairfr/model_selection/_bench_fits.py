@@ -22,12 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progress
-from skfairfr.metrics._folds import (
-    FoldErrors,
-    PooledErrors,
-    cells_of,
-    count_errors,
-)
+from skfairfr.metrics._folds import FoldErrors, PooledErrors, cells_of, count_errors
 from skfairfr.metrics._scorers import ENTRIES
 from skfairfr.model_selection._mitigations import (
     NOTHING,
@@ -257,9 +252,11 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
     found : FinishedFit
     """
     if path is not None and path.exists():
-        found = _saved.read(path, "delete it, and the fit is made again")
-        errors = found.pop("errors")
-        return FinishedFit(errors and FoldErrors(**errors), **found)
+        remedy = "delete it, and the fit is made again"
+        found = _saved.read(path, remedy)
+        with _saved.damage_named(path, remedy):
+            errors = found.pop("errors")
+            return FinishedFit(errors and FoldErrors(**errors), **found)
     # The bar of the bench counts fits, and each is short.
     with one_blas_thread(), show_progress(False):
         found = _fit_and_judge(people, mitigation, split, rows, settings)

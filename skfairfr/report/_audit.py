@@ -449,12 +449,8 @@ def prepare(data, points, random_state):
     """
     names = tuple(data.columns)
     if not names:
-        raise refused(
-            "attributes",
-            None,
-            "are none, and an audit compares the groups of one at least;",
-            "name a column of the data.",
-        )
+        problem = "are none, and an audit compares the groups of one at least;"
+        raise refused("attributes", None, problem, "name a column of the data.")
     sizes = range(1, len(names) + 1)
     chosen = [attributes for size in sizes for attributes in combinations(names, size)]
     groups = [data.groups(attributes) for attributes in chosen]

@@ -14,23 +14,10 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
-from skfairfr.report._audit import (
-    AuditOptions,
-    check_one_threshold,
-    prepare,
-)
-from skfairfr.report._data import (
-    EmbeddingData,
-    check_about,
-    check_data,
-    restated,
-)
+from skfairfr.report._audit import AuditOptions, check_one_threshold, prepare
+from skfairfr.report._data import EmbeddingData, check_about, check_data, restated
 from skfairfr.report._measure import AuditedROC, Points
-from skfairfr.report._notes import (
-    collecting,
-    notes_of,
-    reason_to_withhold,
-)
+from skfairfr.report._notes import collecting, notes_of, reason_to_withhold
 from skfairfr.report._records import (
     Change,
     DisparityChange,
