@@ -210,8 +210,11 @@ def all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
     fits = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(finish_fit)(people, *task, path) for task, path in tasks
     )
-    found = list(shown_as_they_come(fits, len(tasks), progress))
-    n = len(splits)
+    found, n = [], len(splits)
+    with show_progress(progress), progress_bar(len(tasks), "fits") as bar:
+        for fit in fits:
+            found.append(fit)
+            bar.update()
     return [found[k * n : (k + 1) * n] for k in range(len(mitigations))]
 
 
@@ -386,29 +389,6 @@ def judge(system, people, settings, entropy):
         entropy=entropy,
         similarity=similarity,
     )
-
-
-# ---- progress ------------------------------------------------------------------------
-
-# Between two lines, at least.
-SECONDS_OF_LINE = 10.0
-
-
-def shown_as_they_come(fits, total, shown):
-    """Fits, with a bar; where standard error is no terminal, with lines instead."""
-    if not shown or sys.stderr.isatty():
-        with show_progress(shown), progress_bar(total, "fits") as bar:
-            for fit in fits:
-                yield fit
-                bar.update()
-        return
-    start = said = time.monotonic()
-    for n, fit in enumerate(fits, 1):
-        yield fit
-        now = time.monotonic()
-        if now - said >= SECONDS_OF_LINE:
-            said, text = now, f"{n} of {total} fits after {now - start:.0f} s"
-            print(text, file=sys.stderr, flush=True)
 
 
 # ---- a folder of finished fits -------------------------------------------------------

@@ -248,8 +248,9 @@ def audit_data(
     bands : bool, default=False
         Whether the figure of the FNMR over the FMR shows bands that hold for whole curves,
         of ``n_resamples`` resamples, which takes long.
-    progress : bool or file, default=False
-        Whether a bar on standard error, or on a file, shows how far the measurement is.
+    progress : bool, default=False
+        Whether standard error shows how far the measurement is: a bar, or, where that is
+        no terminal, a line at most every ten seconds.
     average : {"pair", "identity"}, default="pair"
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"

@@ -97,8 +97,9 @@ def compare_systems(
         Whether harm makes the ``exit_code`` of the result 1.
     about : dict of str -> str, default=None
         As of :func:`audit_data`.
-    progress : bool or file, default=False
-        Whether a bar on standard error, or on a file, shows how far the measurement is.
+    progress : bool, default=False
+        Whether standard error shows how far the measurement is: a bar, or, where that is
+        no terminal, a line at most every ten seconds.
     n_jobs : int, default=None
         Workers of joblib; None is one process, which uses all cores by threads.
     random_state : int, default=0
