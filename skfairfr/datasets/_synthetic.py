@@ -236,16 +236,14 @@ def _lay_out_rows(n_identities, images, n_domains, for_rows, for_domains):
 
 
 def _draw_images(centroids, kappa, y, basis, rng):
-    """Unit float32 rows, one about the centroid of each image's identity.
-
-    ``basis`` (n_directions, n_features) turns them into all features; None leaves them.
-    """
+    """Unit float32 rows about the centroids of identities, (n_images, n_features)."""
     n_features = centroids.shape[1] if basis is None else basis.shape[1]
     X = np.empty((y.size, n_features), dtype=np.float32)
     n_rows = max(1, BLOCK_ELEMENTS // n_features)
     for start in range(0, y.size, n_rows):
         block = y[start : start + n_rows]
         drawn = sample_vmf(centroids[block], kappa[block], rng)
+        # ``basis``, (n_directions, n_features), turns directions into all features.
         X[start : start + n_rows] = drawn if basis is None else drawn @ basis
     return X
 

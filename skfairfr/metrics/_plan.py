@@ -637,22 +637,8 @@ def _read_policy(policy, far, confidence_level):
 
 
 def _bases(dependence, pilot, far):
-    """Dependence of either rate for each basis, and what else a pilot shows.
-
-    Parameters
-    ----------
-    dependence, pilot
-        As of :func:`plan_test`.
-    far : float
-        Level at which the pilot is asked.
-
-    Returns
-    -------
-    bases : dict of str -> dict of str -> Dependence
-    pilot_errors : dict of str -> tuple (int, float)
-    shown : dict
-        Number of "groups", and "frr".
-    """
+    """Basis -> rate -> Dependence; rate -> a pilot's (errors, level); what it shows."""
+    # Number of groups, and FRR, where no pilot shows them.
     usual = {"groups": 2, "frr": USUAL_FRR}
     if pilot is None:
         bases = {EVEN: Dependence(0.0, 0.0), UNEVEN: Dependence()}

@@ -349,13 +349,12 @@ def choose_and_fit(people, mitigation, settings, split):
 
 
 def _negated_metrics(people, settings, system, X, y):
-    """Scores of a search: minus the metrics, of rates with half an error more.
-
-    So a group without an error in a fold neither decides the choice nor prevents it.
-    """
+    """Metric -> minus its value, for a search, of rates with half an error more."""
     name, groups = people.attribute, {people.attribute: people.groups[people.attribute]}
     rest = People(X, y["identity"], {name: y["group"]}, groups)
     errors = judge(system.estimator_, rest, settings, None)
+    # Half an error more: a group without an error in a fold neither decides the choice
+    # nor prevents it.
     pooled, cells = PooledErrors(errors.errors, errors.pairs, None), cells_of(groups)
     scores = {}
     for metric in settings.metrics:

@@ -328,13 +328,7 @@ class EthicalModule(BaseProjector):
 
 
 def _order(found, given):
-    """The groups in the order of kappa0, kappa1: sorted, or as given.
-
-    Raises
-    ------
-    ValueError
-        If a group of the data is not among those given, or one is given twice.
-    """
+    """The groups in the order of kappa0, kappa1: sorted, or as given."""
     if given is None:
         return found
     labels = [_joined(label) for label in given]

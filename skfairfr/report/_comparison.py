@@ -296,12 +296,10 @@ def _keys(sides):
 
 
 def _common_rows(keys, names):
-    """Rows of every system with the keys that all have, in the order of the first.
-
-    None where all systems have the same rows.
-    """
+    """Rows of each system that all have, None for all; and how many others it has."""
     if all(np.array_equal(own, keys[0]) for own in keys):
         return [None] * len(keys), (0,) * len(keys)
+    # In the order of the first system.
     common = keys[0]
     for own, name in zip(keys, names, strict=True):
         twice = own.size - np.unique(own).size
@@ -375,13 +373,11 @@ def _measured(name, roc, data, attributes, points):
 
 
 def _changes(names, rocs, chosen, points):
-    """Changes of every system against the first, with why they are not tested.
-
-    Of everyone and of the groups of every attribute, largest FAR first.
-    """
+    """Changes of every system against the first, with why they are not tested."""
     named = list(zip(names, rocs, strict=True))
     few = {name: _few_setters(roc, chosen[0], points) for name, roc in named}
     found = []
+    # None: of everyone; then of the groups of every attribute.
     for (name, roc), attributes in product(named[1:], (None, *chosen)):
         attribute, labels, both = None, [None], (roc, rocs[0])
         if attributes is not None:
