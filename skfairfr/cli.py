@@ -7,7 +7,6 @@ import pkgutil
 import re
 import sys
 import tempfile
-import time
 import traceback
 import warnings
 from contextlib import nullcontext
@@ -42,8 +41,6 @@ ABOUT = ("title", "system", "dataset", "organisation")
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
 # What a bench leaves in its folder.
 OF_BENCH = Contents(("bench.json",), ("bench.txt", "bench.svg", "bench.png"))
-# Seconds between two lines of progress in a file.
-EVERY = 10
 # Rates as the command and as Python call them.
 PYTHON = {"fmr": "far", "fnmr": "frr"}
 # What the command calls an argument of Python whose flag has another name, or that has none.
@@ -691,7 +688,7 @@ def _compare(arguments):
     _report_folder(arguments)
     found = compare_systems(
         *(read_data(path, arguments.attribute, **reading) for path in paths),
-        progress=_progress(arguments),
+        progress=not arguments.quiet,
         random_state=arguments.seed,
         about=_about(given),
         **_taken_by(compare_systems, given),
@@ -813,7 +810,7 @@ def _report(arguments, data, source, **options):
         report = audit_data(
             data,
             figures=drawn,
-            progress=_progress(arguments),
+            progress=not arguments.quiet,
             random_state=arguments.seed,
             **_taken_by(audit_data, vars(arguments)) | options,
         )
@@ -868,30 +865,6 @@ def _report_folder(arguments, contents=REPORT):
         ) from None
     check_replaceable(path, arguments.replace, contents)
     return path
-
-
-def _progress(arguments):
-    """Where a bar is drawn; a file gets a line every ten seconds."""
-    if arguments.quiet or sys.stderr is None:
-        return False
-    return True if sys.stderr.isatty() else _Lines()
-
-
-class _Lines:
-    """Writes a bar as lines."""
-
-    def __init__(self):
-        self.told = time.monotonic()
-
-    def write(self, text):
-        """Print what the bar shows, where ten seconds have passed."""
-        text, now = text.strip(), time.monotonic()
-        if text and now - self.told >= EVERY:
-            self.told = now
-            print(text, file=sys.stderr, flush=True)
-
-    def flush(self):
-        """Nothing is held back."""
 
 
 def _python(name):

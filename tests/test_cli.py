@@ -11,6 +11,7 @@ import pytest
 
 import skfairfr
 from skfairfr import cli
+from skfairfr._core import _parallel
 from skfairfr.report import Report
 from tests.report.audits import synthetic, without_rendering
 from tests.report.json_schema import is_valid
@@ -51,7 +52,7 @@ def pairs(tmp_path_factory):
 def run(capsys, *arguments):
     """Exit code, standard output and standard error of the command, without progress."""
     try:
-        with mock.patch.object(cli, "EVERY", math.inf):
+        with mock.patch.object(_parallel, "EVERY", math.inf):
             code = cli.main([str(a) for a in arguments])
     except SystemExit as stop:
         code = stop.code
@@ -443,7 +444,7 @@ def test_compare_reads_scored_pairs(capsys, pairs):
 
 
 def test_progress_in_a_file_is_a_line_every_ten_seconds(capsys, monkeypatch):
-    monkeypatch.setattr(cli, "EVERY", 0)
+    monkeypatch.setattr(_parallel, "EVERY", 0)
     assert cli.main(["demo", "--seed", "1", "--format", "json"]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told and all("\r" not in line for line in told)

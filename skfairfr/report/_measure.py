@@ -7,12 +7,7 @@ from math import inf
 import numpy as np
 
 from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
-from skfairfr.metrics import (
-    Reason,
-    fairness_discrepancy_rate,
-    garbe,
-    inequity_rate,
-)
+from skfairfr.metrics import Reason, fairness_discrepancy_rate, garbe, inequity_rate
 from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.metrics._roc._engine import Question
 from skfairfr.metrics._roc._evidence import place_of

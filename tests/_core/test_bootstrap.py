@@ -5,12 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pairs
-from skfairfr._core._bootstrap import (
-    Query,
-    point_rates,
-    rate_table,
-    v_statistic_frr,
-)
+from skfairfr._core._bootstrap import Query, point_rates, rate_table, v_statistic_frr
 from skfairfr._core._resampling import Images, Resampling, draw
 from tests._core.cases import (
     compare,

@@ -7,11 +7,7 @@ import pytest
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _parallel
-from skfairfr._core._parallel import (
-    OF_GENUINE,
-    OF_HELD,
-    comparison_bytes,
-)
+from skfairfr._core._parallel import OF_GENUINE, OF_HELD, comparison_bytes
 from skfairfr.metrics import instance_far
 from skfairfr.metrics._roc import _inputs
 from skfairfr.report import audit
