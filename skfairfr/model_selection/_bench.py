@@ -47,6 +47,7 @@ from skfairfr.utils._words import (
     p_value,
     percent,
     plain_form,
+    plural,
     printable,
 )
 
@@ -805,7 +806,8 @@ def _cost(method):
 def _document(bench):
     """A Bench as a Document."""
     settings, named = bench.settings, ", ".join(map(printable, bench.groups))
-    title = f"Bench of {len(bench.methods)} methods by {printable(bench.attribute)} ({named})"
+    methods = plural(len(bench.methods), "method")
+    title = f"Bench of {methods} by {printable(bench.attribute)} ({named})"
     about = (
         f"{bench.n_images:,} images of {bench.n_people:,} people, {settings['n_splits']} "
         f"splits, FMR {level_percent(settings['far'])}."
