@@ -7,7 +7,6 @@ import pkgutil
 import re
 import sys
 import tempfile
-import time
 import traceback
 import warnings
 from contextlib import nullcontext
@@ -42,8 +41,6 @@ ABOUT = ("title", "system", "dataset", "organisation")
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
 # What a bench leaves in its folder.
 OF_BENCH = Contents(("bench.json",), ("bench.txt", "bench.svg", "bench.png"))
-# Seconds between two lines of progress in a file.
-EVERY = 10
 # Rates as the command and as Python call them.
 PYTHON = {"fmr": "far", "fnmr": "frr"}
 # What the command calls an argument of Python whose flag has another name, or that has none.
@@ -53,9 +50,7 @@ FLAGS = {
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
-    "n_splits": "--splits",
-    "inner_splits": "--inner-splits",
-    "metrics": "--metric",
+    **{"n_splits": "--splits", "metrics": "--metric"},
 }
 STATUS = """\
 Exit status: 0 done, 2 unusable input or too little memory or disk, 4 a fault of the program, 130
@@ -73,7 +68,7 @@ depend on each other as a pilot shows. {STATUS}"""
 COMPARE_DESCRIPTION = f"""\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
-harm was found, 3 it cannot be told: scores look like distances or are no better than chance, a
+harm was found, 3 undetermined: scores look like distances or are no better than chance, a
 threshold lies beyond all scores, or every rate rests on too few errors."""
 BENCH_DESCRIPTION = f"""\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
@@ -229,7 +224,7 @@ def _command(commands, name, help, description, run, full):
     usage = f"skfairfr {name} [options]{files.get(name, '')}"
     about = {"help": help, "description": description}
     command = commands.add_parser(name, usage=usage, **about)
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, date=None)
     text = "show this help with the options that few need, and exit"
     command.add_argument("--help-all", action="help", help=text)
     command.rare = lambda text: text if full else argparse.SUPPRESS
@@ -308,8 +303,8 @@ def _add_compare(commands, full):
     compare.add_argument_group("checks").add_argument(
         "--fail-on-harm",
         action="store_true",
-        help="exit with status 1 where a rate of a group got worse, and 3 where that cannot "
-        "be told",
+        help="exit with status 1 where a rate of a group got worse, and 3 where that is "
+        "undetermined",
     )
     _add_measurement(compare)
     _add_common(
@@ -347,9 +342,8 @@ def _add_bench(commands, full):
         "what is to fall, and what parameters are chosen by along with it: bfar, bfrr, "
         "fnmr_at_fmr, fmr_max_geomean, fnmr_max_geomean (default: bfar fnmr_at_fmr)"
     )
-    usual = ("bfar", "fnmr_at_fmr")
     row = ("--metric", "NAME", meaning)
-    _add(group, row, nargs="+", dest="metrics", default=usual)
+    _add(group, row, nargs="+", dest="metrics", default=("bfar", "fnmr_at_fmr"))
     meaning = (
         "a method wins only if its FNMR is at most this times that of doing nothing; inf "
         "allows any (default: %(default)s)"
@@ -567,6 +561,7 @@ def _add_about(command):
         ("--system", "TEXT", "what was tested, with its version"),
         ("--dataset", "TEXT", "what it was tested on"),
         ("--organisation", "TEXT", "who tested"),
+        ("--date", "DAY", "when; not in the JSON (default: today, on the page)"),
     )
 
 
@@ -588,8 +583,7 @@ def _audit(arguments):
         place = f"attributes of the policy {arguments.policy.name}"
         raise ValueError(_in_flags(error, attributes=place)) from None
     limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
-    about = _about(given)
-    return _report(arguments, data, arguments.data, limits=limits, about=about)
+    return _report(arguments, data, arguments.data, limits=limits, about=_about(given))
 
 
 def _taken_by(function, given):
@@ -694,14 +688,15 @@ def _compare(arguments):
     _report_folder(arguments)
     found = compare_systems(
         *(read_data(path, arguments.attribute, **reading) for path in paths),
-        progress=_progress(arguments),
+        progress=not arguments.quiet,
         random_state=arguments.seed,
         about=_about(given),
         **_taken_by(compare_systems, given),
     )
-    text = _formatted(found, arguments.format)
+    text = _formatted(found, arguments.format, arguments.date)
     if arguments.out is not None:
-        written = found.save(arguments.out, replace=True, version=__version__)
+        about = {"version": __version__, "date": arguments.date}
+        written = found.save(arguments.out, replace=True, **about)
         text = _with_places(text, written, (), arguments.format)
     return text, found.exit_code
 
@@ -815,29 +810,29 @@ def _report(arguments, data, source, **options):
         report = audit_data(
             data,
             figures=drawn,
-            progress=_progress(arguments),
+            progress=not arguments.quiet,
             random_state=arguments.seed,
             **_taken_by(audit_data, vars(arguments)) | options,
         )
-        text = _formatted(report, arguments.format, source)
+        text = _formatted(report, arguments.format, arguments.date, source)
         if out is not None:
-            written = report.save(out, source, replace=True, version=__version__)
-            names = {path.parent.name for path in report.figures}
-            places = sorted(str(out / "figures" / name) for name in names)
-            text = _with_places(text, written, places, arguments.format)
+            about = {"version": __version__, "date": arguments.date}
+            written = report.save(out, source, replace=True, **about)
+            places = {str(out / "figures" / p.parent.name) for p in report.figures}
+            text = _with_places(text, written, sorted(places), arguments.format)
     return text, report.exit_code
 
 
-def _formatted(found, name, *source):
+def _formatted(found, name, date, *source):
     """What was found, in one of the formats."""
     if name == "json":
         about = {"source": source[0]} if source else {}
         return found.to_json(version=__version__, **about)
     if name == "html":
-        return found.to_html(*source, version=__version__)
+        return found.to_html(*source, version=__version__, date=date)
     if name == "card":
-        return found.to_card(*source)
-    return found.to_junit() if name == "junit" else found.to_text(*source)
+        return found.to_card(*source, date=date)
+    return found.to_junit() if name == "junit" else found.to_text(*source, date=date)
 
 
 def _with_places(text, written, figures, name):
@@ -872,30 +867,6 @@ def _report_folder(arguments, contents=REPORT):
     return path
 
 
-def _progress(arguments):
-    """Where a bar is drawn; a file gets a line every ten seconds."""
-    if arguments.quiet or sys.stderr is None:
-        return False
-    return True if sys.stderr.isatty() else _Lines()
-
-
-class _Lines:
-    """Writes a bar as lines."""
-
-    def __init__(self):
-        self.told = time.monotonic()
-
-    def write(self, text):
-        """Print what the bar shows, where ten seconds have passed."""
-        text, now = text.strip(), time.monotonic()
-        if text and now - self.told >= EVERY:
-            self.told = now
-            print(text, file=sys.stderr, flush=True)
-
-    def flush(self):
-        """Nothing is held back."""
-
-
 def _python(name):
     """A name that holds fmr or fnmr, as Python has it."""
     return "_".join(PYTHON.get(part, part) for part in name.split("_"))
@@ -919,9 +890,11 @@ def _in_flags(error, **flags):
     name, message = getattr(error, "argument", None), str(error)
     if name is None:
         return message
+    if name == "methods" and not isinstance(error.value, str):
+        name, message = "method", message.removeprefix(name)  # one of the caller's
     # Columns and paths that are called as an argument are quoted.
     message = re.sub(
-        r"(?<![\w'/.-])(identity_[12]|image_[12]|y_true)(?![\w'/.=])",
+        r"(?<![\w'/.-])(identity_[12]|image_[12]|y_true)(?!\.?[\w'/=])",
         lambda found: _flag(found[0]),
         message.removeprefix(name),
     )

@@ -11,6 +11,7 @@ import pytest
 
 import skfairfr
 from skfairfr import cli
+from skfairfr._core import _parallel
 from skfairfr.report import Report
 from tests.report.audits import synthetic, without_rendering
 from tests.report.json_schema import is_valid
@@ -51,7 +52,7 @@ def pairs(tmp_path_factory):
 def run(capsys, *arguments):
     """Exit code, standard output and standard error of the command, without progress."""
     try:
-        with mock.patch.object(cli, "EVERY", math.inf):
+        with mock.patch.object(_parallel, "EVERY", math.inf):
             code = cli.main([str(a) for a in arguments])
     except SystemExit as stop:
         code = stop.code
@@ -133,7 +134,10 @@ def test_unusable_arguments(capsys, faces, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--threshold", "0.5", "--fmr", "0.1"), "--fmr and threshold were both given"),
+        (
+            ("--threshold", "0.5", "--fmr", "0.1"),
+            "--fmr and a threshold were both given",
+        ),
         (("--threshold", "0.5", "--threshold-from", "x"), "not allowed with"),
         (("--threshold", "nan"), "threshold must be finite"),
         (("--threshold-from", "absent.npz"), "--threshold-from"),
@@ -440,7 +444,7 @@ def test_compare_reads_scored_pairs(capsys, pairs):
 
 
 def test_progress_in_a_file_is_a_line_every_ten_seconds(capsys, monkeypatch):
-    monkeypatch.setattr(cli, "EVERY", 0)
+    monkeypatch.setattr(_parallel, "EVERY", 0)
     assert cli.main(["demo", "--seed", "1", "--format", "json"]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told and all("\r" not in line for line in told)
@@ -449,12 +453,18 @@ def test_progress_in_a_file_is_a_line_every_ten_seconds(capsys, monkeypatch):
 
 def test_what_is_said_of_a_test_is_on_the_report_and_in_its_json(capsys, faces):
     said = {"title": "Door 7", "system": "S 1.2", "dataset": "D", "organisation": "Lab"}
-    flags = [part for name, text in said.items() for part in (f"--{name}", text)]
+    given = said | {"date": "2026-02-03"}
+    flags = [part for name, text in given.items() for part in (f"--{name}", text)]
     arguments = ("audit", faces, "--attribute", "gender", *QUICK, *flags)
-    out = run(capsys, *arguments)[1]
-    assert out.startswith("Door 7\n") and "Laboratory: Lab" in out
+    for form in ("text", "card", "html"):
+        out = run(capsys, *arguments, "--format", form)[1]
+        title, _, rest = out.partition("Verdict" if form != "html" else "<nav")
+        first = " ".join(title.replace("\\", "").split())
+        assert "Door 7" in first and rest
+        assert "System: S 1.2; Data set: D; Laboratory: Lab; Data: " in first
+        assert "; Date: 2026-02-03" in first
     read = json.loads(run(capsys, *arguments, "--format", "json")[1])
-    assert read["about"] == said
+    assert read["about"] == said and given["date"] not in json.dumps(read)
 
 
 def test_help_fits_two_screens_and_the_rest_is_asked_for(capsys, monkeypatch):

@@ -126,7 +126,7 @@ def test_a_method_that_cannot_be_had(capsys, faces, toys, own, method, words):
     options = ("--attribute", "gender", "--methods", "LDA", "--method", method)
     found = run(capsys, "bench", faces, *options)
     assert_one_line(*found, command="bench")
-    assert "--method" in found[2] and words in found[2]
+    assert "--method " in found[2] and words in found[2]
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,10 @@ def test_a_method_that_cannot_be_had(capsys, faces, toys, own, method, words):
         (("--attribute", "gender", "--methods", "asnorm"), "--methods has 'asnorm'"),
         (("--attribute", "beard"), "holds no 'beard'"),
         (("--attribute", "gender", "--splits", "1"), "--splits: must be an integer of"),
+        (
+            ("--attribute", "gender", "--splits", "999"),
+            "--splits is 999, and there are",
+        ),
         (("--attribute", "gender", "--metric", "eer"), "--metric must be different"),
         (("--attribute", "gender", "--fmr", "1e-7"), "--fmr is below"),
         (

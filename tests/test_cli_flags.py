@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ REACHED = (
     "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").glob("*.py")),
 )
+OF_A_BENCH = tuple(
+    f"model_selection/{name}.py" for name in ("_bench", "_mitigations", "_splits")
+)
 # Arguments of Python that the command has no way to give, and never speaks of.
 PYTHON_ONLY = {
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
@@ -29,7 +33,7 @@ PYTHON_ONLY = {
 # Flags of what the command does with a result, or that stand for several arguments.
 OF_THE_COMMAND = {
     *("attribute", "format", "help", "help_all", "list_policies", "out", "quiet"),
-    *("replace", "seed"),
+    *("replace", "seed", "date"),
 }
 
 
@@ -48,6 +52,29 @@ def test_an_error_names_the_flag_of_its_argument(argument, words):
     error = refused(argument, 2, "must be 3;", "give 3.")
     assert cli._in_flags(error) == f"{words}; give 3."
     assert cli._in_flags(ValueError("far is far")) == "far is far"
+
+
+def test_names_within_an_error_are_flags_but_not_those_of_files():
+    remedy = "in 'y_true' or y_true.csv, name image_1 and image_2."
+    said = cli._in_flags(refused("after", 2, "is 2;", remedy))
+    assert said.endswith("in 'y_true' or y_true.csv, name --image-1 and --image-2.")
+    # Methods of the caller's are no names.
+    for value, flag in (("LDA", "--methods"), (object(), "--method")):
+        said = cli._in_flags(refused("methods", value, "has one;", "leave it out."))
+        assert said == f"{flag} has one; leave it out."
+
+
+@pytest.mark.parametrize("path", [*REACHED, *OF_A_BENCH])
+def test_errors_that_reach_the_command_have_its_words(path):
+    """FMR and flags, or no name: Python's FAR and n_splits tell its user nothing."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        func = getattr(node, "func", None)
+        called = getattr(func, "id", getattr(func, "attr", None))
+        if called in ("refused", "_unpaired"):
+            parts = [part for arg in node.args[1:] for part in ast.walk(arg)]
+            texts = [p.value for p in parts if isinstance(p, ast.Constant)]
+            said = " ".join(text for text in texts if isinstance(text, str))
+            assert not re.search(r"\b(FARs?|FRRs?|n_splits|far_max)\b", said), said
 
 
 def flags_of(command):

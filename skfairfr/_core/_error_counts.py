@@ -312,10 +312,7 @@ def people_of(totals, scope):
 
 
 def _of_patterns(totals, scale):
-    """The identity average over same-group pairs of people with images in several groups.
-
-    The pairs of two people weigh 1 in all, if the two share a group.
-    """
+    """People of the identity average over same-group pairs, some in several groups."""
     (rows_0, index_0), (rows_1, index_1) = totals.patterns
     shared = rows_0 @ rows_1.T
     inverse = np.divide(1.0, shared, out=np.zeros_like(shared), where=shared > 0)
@@ -326,6 +323,7 @@ def _of_patterns(totals, scale):
     squared = numbers[0] @ inverse @ numbers[1] - inverse[index_0, index_1].sum()
     both = np.stack([index_0, index_1])
     kinds, kind = np.unique(both, axis=1, return_inverse=True)
+    # The pairs of two people weigh 1 in all, if the two share a group.
     met = (shared > 0)[kinds[0]][:, kinds[1]].astype(np.float64)
     return _of_kinds(kind.ravel(), scale * (met + met.T), scale * float(squared))
 

@@ -307,14 +307,12 @@ def support_of(pairs, rate, scope, thresholds, sampled):
 
 @njit(nogil=True, cache=True)
 def _count_people(left, right, positions, order, n_identities):
-    """Number of people in the errors of each level, and of errors with one person, at most.
-
-    Errors are the first pairs, ``positions`` of them at each level, in ``order``.
-    """
+    """People in each level's errors, and most errors with one; (n_levels,) each."""
     people, most = np.zeros((2, positions.size), dtype=np.int64)
     counts = np.zeros(n_identities, dtype=np.int64)
     n_people = largest = done = 0
     for level in order:
+        # The first positions[level] pairs are a level's errors; order makes these grow.
         for p in range(done, positions[level]):
             a, b = left[p], right[p]
             n_people += counts[a] == 0

@@ -161,11 +161,9 @@ def sort_pairs(scores, left, right):
 
 @njit(nogil=True, cache=True, inline="always")
 def _descending_key(bits):
-    """A float's bits as an integer that decreases as the float increases; self-inverse.
-
-    The bits of a negative float already increase as it decreases; those of a positive
-    float are flipped.
-    """
+    """A float's bits as an integer that falls as the float grows; self-inverse."""
+    # The bits of a negative float already fall as it grows; those of a positive one
+    # are flipped.
     return bits if bits & SIGN else np.uint32(~(bits | SIGN))
 
 

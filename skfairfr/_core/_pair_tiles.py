@@ -178,26 +178,7 @@ def _tail_of_tiles(probe, reference, floors, slack, limits, size, tiles):
 
 @njit(nogil=True, cache=True)
 def _candidates(tile, slack, diagonal, group, column_group, floors, adjustment):
-    """Places in a tile of the pairs whose score may reach their floor.
-
-    Parameters
-    ----------
-    tile : ndarray of float32, shape (n_rows, n_columns)
-        Products.
-    slack : float
-        What they may lack.
-    diagonal : bool
-        Whether only pairs above the diagonal are asked for.
-    group, column_group : ndarrays of int32
-    floors : ndarray of float32
-    adjustment : None, or tuple
-        Kind, numbers of the rows and of the columns, and the limits of both.
-
-    Returns
-    -------
-    places : ndarray of int32, shape (n_pairs,)
-        Row times n_columns, plus column; increasing.
-    """
+    """Places, row * n_columns + column, of pairs that may reach their floor."""
     n, n_columns = 0, tile.shape[1]
     places = np.empty(tile.size, dtype=np.int32)
     floor = np.empty(n_columns, dtype=np.float32)
@@ -207,11 +188,14 @@ def _candidates(tile, slack, diagonal, group, column_group, floors, adjustment):
             for c in range(n_columns):
                 floor[c] = floors[g, column_group[c]]
                 if adjustment is None:
+                    # A product of a tile may lack the slack.
                     floor[c] -= slack
+        # A tile on the diagonal holds each pair twice: those above it are read.
         for c in range(i + 1 if diagonal else 0, n_columns):
             highest, lowest = tile[i, c], floor[c]
             if adjustment is not None:
                 highest += slack
+                # Numbers of rows and of columns; limits of both, at each one's curve.
                 kind, numbers, others, limits, curve, other_limits, other = adjustment
                 if kind == AFFINE:
                     highest *= numbers[0, i] + others[0, c]

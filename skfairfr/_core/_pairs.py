@@ -90,7 +90,7 @@ class HeldPairs:
     images : Images
         Identities and sides; its groups are not used.
     columns : list of ndarrays of int32, shape (n_images,), default=()
-        Codes of every attribute that partitions will be made of; -1 is unknown.
+        Codes of every attribute that groups will be made of; -1 is unknown.
     n_jobs : int or None
     device : str, default="cpu"
         Where passes over all pairs run; where there is no such device, on the CPU.
@@ -108,7 +108,7 @@ class HeldPairs:
     own_scores : ndarray of float32, shape (n_images,)
         Score s(x, x) of every image: that of two copies of it.
     sample : PairSequence or None
-        A uniform sample of all impostor pairs, once a partition has drawn it.
+        A uniform sample of all impostor pairs, once it was drawn.
     floors : dict
         Score down to which all impostor pairs are held, by what it was chosen for.
     """
@@ -167,15 +167,15 @@ class HeldPairs:
         return scores
 
     def hold(self, group, overall, groups):
-        """Hold the impostor pairs of a partition down to its floors.
+        """Hold the impostor pairs down to the floors of some groups.
 
-        Lower floors take effect at the next use of the pairs, so that one pass serves all
-        partitions that ask before it.
+        Lower floors take effect at the next use of the pairs, so that one pass serves the
+        groups of all attributes that ask before it.
 
         Parameters
         ----------
         group : ndarray of int, shape (n_images,)
-            Group of each image in the partition; -1 is unknown.
+            Group of each image; -1 is unknown.
         overall : float32
             Floor of all impostor pairs.
         groups : ndarray of float32, shape (n_groups,)
@@ -243,9 +243,9 @@ class ListedScores:
 
 
 class EmbeddingPairs:
-    """Impostor pairs of embeddings, by the groups of one partition of the images.
+    """Impostor pairs of embeddings, by the groups of the totals.
 
-    Holds the tail that FAR levels up to far_max need. Several partitions of the same
+    Holds the tail that FAR levels up to far_max need. Those by other groups of the same
     images share what was compared.
 
     Parameters
@@ -285,7 +285,7 @@ class EmbeddingPairs:
         if floors is None:
             expected = expected or Expected()
             floors = [self._floor(expected, g) for g in range(images.n_groups)]
-            # Partitions have all pairs in common.
+            # All pairs are the same, whatever the groups.
             chosen = compared.floors if totals.impostors == "all" else {}
             key = (totals.average, far_max, expected)
             if key not in chosen:
@@ -304,7 +304,7 @@ class EmbeddingPairs:
                 pairs = self._sample(scope)
             else:
                 pairs = self._held_of(scope)
-                # Another partition may hold more, which must not change an answer.
+                # Other groups may hold more, which must not change an answer.
                 floor = self._floor_of(scope)
                 rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
                 pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
@@ -378,10 +378,8 @@ class EmbeddingPairs:
         return floor
 
     def _pilot(self, group, depth):
-        """Impostor scores of some images, unsorted, of which a share will be asked for.
-
-        Their error changes how much is held, never a result.
-        """
+        """Unsorted impostor scores of some images, the largest of which are wanted."""
+        # Their error changes how much is held, never a result.
         rng = np.random.default_rng(0)
         size = int(np.clip(np.sqrt(4000 / depth), 1000, 6000))
         probe, reference = (
@@ -448,7 +446,7 @@ class EmbeddingPairs:
     # ---- the sample ------------------------------------------------------------------
 
     def _sample(self, scope):
-        """The sample of a scope; partitions have that of all impostor pairs in common."""
+        """The sample of a scope; that of all impostor pairs is the same for all groups."""
         if scope is not None or self.totals.impostors == "same_group":
             return self._draw(scope)
         if self.compared.sample is None:

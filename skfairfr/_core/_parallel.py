@@ -5,6 +5,8 @@ Inside a block BLAS has one thread: results are the same for any number of worke
 
 import math
 import os
+import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -25,6 +27,8 @@ from tqdm import tqdm
 _SHOWN = ContextVar("skfairfr_progress_shown", default=False)
 # Steps take unlike times: what is left of the time cannot be determined.
 FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}]"
+# Seconds between two lines, at least.
+EVERY = 10.0
 _LIMITING = Lock()
 
 
@@ -37,12 +41,31 @@ class _Bar(tqdm):
     monitor_interval = 0
 
 
+class _Lines:
+    """What a bar writes, as lines on standard error."""
+
+    def __init__(self):
+        self.told = time.monotonic()
+
+    def write(self, text):
+        """Print what the bar shows, where it is time for a line."""
+        text, now = text.strip(), time.monotonic()
+        if text and now - self.told >= EVERY:
+            self.told = now
+            print(text, file=sys.stderr, flush=True)
+
+    def flush(self):
+        """Nothing is held back."""
+
+
 @contextmanager
 def show_progress(shown=True, n_steps=None):
-    """Draw a bar for every loop inside, or one over so many steps.
+    """Draw a bar on standard error for every loop inside, or one over so many steps.
 
-    On standard error, or on the file that is given as ``shown``.
+    Where standard error is no terminal, the bar is a line at most every ten seconds.
     """
+    if shown and not (sys.stderr and sys.stderr.isatty()):
+        shown = sys.stderr is not None and _Lines()
     if shown and n_steps:
         file = None if shown is True else shown
         shown = _Bar(total=n_steps, bar_format=FORMAT, leave=False, file=file)

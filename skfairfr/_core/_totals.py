@@ -183,13 +183,11 @@ class Totals:
         return weights.sums[key]
 
     def _masses(self, side, weights, average):
-        """Mass of each cell's person, v_k times that of its images, (n_cells, ...).
-
-        That is their multiplicity, or its mean.
-        """
+        """Mass of each cell's person, v_k times that of its images, (n_cells, ...)."""
         cells, mass = self.cells[side], self._drawn(side, weights)
         if weights.identity is not None:
             mass = weights.identity[cells.person] * mass
+        # That of its images is their multiplicity, or its mean.
         return mass / cells.count[:, None] if average == "identity" else mass
 
     # ---- same-group pairs of people with images in several groups --------------------
@@ -217,11 +215,10 @@ class Totals:
         return patterns
 
     def _mixed_total(self, weights):
-        """Identity average over same-group pairs: sum over k < l of the mean over m_kl.
-
-        m_kl depends on k and l only through how many images each has per group, so people
-        with the same pattern are summed first.
-        """
+        """Identity average over same-group pairs, a sum over k < l, (n_resamples,)."""
+        # Two people add the mean over their m_kl pairs. m_kl depends on k and l only
+        # through how many images each has per group, so people with the same pattern
+        # are summed first.
         (rows_0, index_0), (rows_1, index_1) = self.patterns
         shared = rows_0 @ rows_1.T
         inverse = np.divide(1.0, shared, out=np.zeros_like(shared), where=shared > 0)
@@ -324,26 +321,15 @@ class Totals:
 
 @njit(nogil=True, cache=True)
 def _sums_by_group(starts, person, scale, drawn, multiplicity):
-    """Sums of ``scale * drawn * multiplicity[person]`` over each group's cells.
-
-    Parameters
-    ----------
-    starts, person, scale : ndarrays
-        As of Cells.
-    drawn : ndarray, shape (n_cells, n_resamples or 1)
-    multiplicity : ndarray, shape (n_people, n_resamples), or None
-
-    Returns
-    -------
-    sums, squares : ndarrays, shape (n_groups + 1, n_resamples)
-        And sums of the squares.
-    """
+    """Sums over groups' cells, and of squares, (n_groups + 1, n_resamples) each."""
     n_resamples = drawn.shape[1] if multiplicity is None else multiplicity.shape[1]
     sums, squares = np.zeros((2, starts.size - 1, n_resamples))
     alike = drawn.shape[1] == 1
     for g in range(starts.size - 1):
         for c in range(starts[g], starts[g + 1]):
             for r in range(n_resamples):
+                # drawn: (n_cells, n_resamples or 1).
+                # multiplicity: (n_people, n_resamples).
                 value = scale[c] * drawn[c, 0 if alike else r]
                 if multiplicity is not None:
                     value *= multiplicity[person[c], r]

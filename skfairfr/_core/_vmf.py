@@ -155,14 +155,12 @@ def sample_vmf(mean, kappa, rng):
 
 
 def _sample_radial(kappa, n_features, rng):
-    """Cosines t = mu.z and sines sqrt(1 - t**2), each of shape (n_samples,).
-
-    The proposal is that of Ulrich and Wood: z a Beta(m/2, m/2) variable, m = d - 1, and
-    t = (1 - (1 + b) z) / (1 - (1 - b) z). With z = g1 / (g1 + g2) for two gamma variables
-    every quantity below is a ratio of sums of positive terms: neither 1 - t**2 nor b
-    cancels, and the log acceptance ratio, kappa t + m log(1 - x0 t) minus its value at the
-    mode x0 = (1 - b) / (1 + b), becomes m (log(1 + q) - q).
-    """
+    """Cosines t = mu.z and sines sqrt(1 - t**2), each of shape (n_samples,)."""
+    # The proposal is that of Ulrich and Wood: z a Beta(m/2, m/2) variable, m = d - 1,
+    # and t = (1 - (1 + b) z) / (1 - (1 - b) z). With z = g1 / (g1 + g2) for two gamma
+    # variables every quantity below is a ratio of sums of positive terms: neither
+    # 1 - t**2 nor b cancels, and the log acceptance ratio, kappa t + m log(1 - x0 t)
+    # minus its value at the mode x0 = (1 - b) / (1 + b), becomes m (log(1 + q) - q).
     m = n_features - 1
     b = m / (2 * kappa + np.hypot(2 * kappa, m))
     radial, tangential = np.empty((2, kappa.size))

@@ -16,11 +16,7 @@ from skfairfr.comparators._base import (
     multiply_rows,
     unit_rows_of,
 )
-from skfairfr.comparators._transformers import (
-    check_positive,
-    covariance_within,
-    shrink,
-)
+from skfairfr.comparators._transformers import check_positive, covariance_within, shrink
 from skfairfr.utils._validation import validate_rows
 
 

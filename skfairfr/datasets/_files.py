@@ -436,11 +436,9 @@ def _check_separator(names, delimiter, path, argument):
 
 
 def _is_for_pyarrow(content, delimiter):
-    """Whether pyarrow is there and reads these bytes as they are meant.
-
-    It keeps spaces, and with them the quotes, in front of a quoted cell, and hides all rows
-    below a quote that is never closed.
-    """
+    """Whether pyarrow is there and reads these bytes as they are meant."""
+    # It hides all rows below a quote that is never closed, and keeps spaces, and with
+    # them the quotes, in front of a quoted cell.
     if len(content) < LARGE or content.count(b'"') % 2:
         return False
     return (

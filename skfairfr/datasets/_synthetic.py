@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from skfairfr._core._vmf import sample_vmf
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import (
     check_count,
     check_number,
+    random_state_of,
     to_float,
 )
 
@@ -235,16 +236,14 @@ def _lay_out_rows(n_identities, images, n_domains, for_rows, for_domains):
 
 
 def _draw_images(centroids, kappa, y, basis, rng):
-    """Unit float32 rows, one about the centroid of each image's identity.
-
-    ``basis`` (n_directions, n_features) turns them into all features; None leaves them.
-    """
+    """Unit float32 rows about the centroids of identities, (n_images, n_features)."""
     n_features = centroids.shape[1] if basis is None else basis.shape[1]
     X = np.empty((y.size, n_features), dtype=np.float32)
     n_rows = max(1, BLOCK_ELEMENTS // n_features)
     for start in range(0, y.size, n_rows):
         block = y[start : start + n_rows]
         drawn = sample_vmf(centroids[block], kappa[block], rng)
+        # ``basis``, (n_directions, n_features), turns directions into all features.
         X[start : start + n_rows] = drawn if basis is None else drawn @ basis
     return X
 
@@ -280,7 +279,7 @@ def _random_basis(n_features, n_directions, rng):
 def _generators(random_state, n_generators):
     """Independent generators, so that each part of the draw has its own stream."""
     if not isinstance(random_state, np.random.Generator) and random_state is not None:
-        seeded = check_random_state(random_state)
+        seeded = random_state_of(random_state)
         random_state = seeded.randint(2**32, size=4, dtype=np.uint32)
     rng = np.random.default_rng(random_state)
     seeds = rng.integers(2**63, size=(n_generators, 2))

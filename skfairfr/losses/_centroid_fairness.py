@@ -202,15 +202,13 @@ class CentroidFairnessLoss(nn.Module):
         return torch.stack(losses).mean()
 
     def _squares(self, z, x, place, centroids, before, code):
-        """Sums over the images of a group, a block of them at a time.
-
-        Blocks after the first are computed again for their gradient rather than kept.
-        """
+        """Sums over the images of a group, a block of them at a time."""
         maps = self.genuine_maps[code], self.impostor_maps[code]
         n_rows = rows_per_block(len(before))
         if len(z) <= n_rows:
             return squared_errors(z, x, place, centroids, before, *maps)
         blocks = zip(z.split(n_rows), x.split(n_rows), place.split(n_rows), strict=True)
+        # A block is computed again for its gradient rather than kept.
         sums = [
             checkpoint(
                 squared_errors, *block, centroids, before, *maps, use_reentrant=False

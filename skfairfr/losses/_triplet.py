@@ -245,16 +245,13 @@ def _one_of_each_row(block, generator):
 
 
 def _one_of_each_column(block, n_seen, generator):
-    """Columns that replace an earlier choice by a row of this block, and that row.
-
-    The choice stays uniform over all blocks. This function adds the block's admissible
-    elements to ``n_seen`` and draws a rank among all seen so far, which lies in this
-    block with probability n_here / n_seen.
-    """
+    """Columns whose choice becomes a row of this block, and the row; adds to n_seen."""
     n_columns = len(n_seen)
     parts = [words.sum(0) for words in block.view(torch.int64).split(BYTE)]
     n_here = torch.stack(parts).view(torch.uint8).sum(0)[:n_columns]
     n_seen += n_here
+    # A rank among all seen so far lies in this block with probability n_here / n_seen:
+    # so the choice stays uniform over all blocks.
     rank = _draw_ranks(n_seen, generator)
     drawn = (rank < n_here).nonzero().squeeze(1)
     ranks = rank[drawn].to(torch.int16)

@@ -383,19 +383,12 @@ def compare(before, after, cells, how, freedom, confidence_level):
     replicates = difference[1:][np.isfinite(difference[1:])]
     together = float(((shares[1] - shares[0]) ** 2).sum())
     variance = max(replicates.var(ddof=1) - 2 * together, together)
-    found = student(difference[0], variance, freedom, confidence_level)
-    p_value, *ends = (float(x) for x in found)
+    p_value, *ends = student(difference[0], variance, freedom, confidence_level)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = float(np.divide(second, first))
-    return PooledRatio(
-        before=first,
-        after=second,
-        ratio=ratio,
-        low=float(np.exp(ends[0])),
-        high=float(np.exp(ends[1])),
-        p_value=p_value,
-        log_error=float(np.sqrt(variance)),
-    )
+        ratio = np.divide(second, first)
+    numbers = first, second, ratio, *np.exp(ends), p_value, np.sqrt(variance)
+    names = PooledRatio.__dataclass_fields__
+    return PooledRatio(**dict(zip(names, map(float, numbers), strict=True)))
 
 
 def _log_disparity(logs, how):

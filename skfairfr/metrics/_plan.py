@@ -637,22 +637,8 @@ def _read_policy(policy, far, confidence_level):
 
 
 def _bases(dependence, pilot, far):
-    """Dependence of either rate for each basis, and what else a pilot shows.
-
-    Parameters
-    ----------
-    dependence, pilot
-        As of :func:`plan_test`.
-    far : float
-        Level at which the pilot is asked.
-
-    Returns
-    -------
-    bases : dict of str -> dict of str -> Dependence
-    pilot_errors : dict of str -> tuple (int, float)
-    shown : dict
-        Number of "groups", and "frr".
-    """
+    """Basis -> rate -> Dependence; rate -> a pilot's (errors, level); what it shows."""
+    # Number of groups, and FRR, where no pilot shows them.
     usual = {"groups": 2, "frr": USUAL_FRR}
     if pilot is None:
         bases = {EVEN: Dependence(0.0, 0.0), UNEVEN: Dependence()}
@@ -750,24 +736,12 @@ def _check_asked(asked, groups, images):
             "Nothing was asked. Give certify_fmr, certify_fnmr, detect_factor or policy."
         )
     if images < 2 and any(a.rate == "frr" for a in asked):
-        raise refused(
-            "images_per_person",
-            images,
-            f"{images!r} leaves no genuine pair, which an FNMR needs.",
-            "Give 2 or more.",
-        )
+        problem = f"{images!r} leaves no genuine pair, which an FNMR needs."
+        raise refused("images_per_person", images, problem, "Give 2 or more.")
     for a in asked:
         if a.limit >= 1 and groups < 2:
-            raise refused(
-                "groups",
-                groups,
-                f"{groups!r} has no two rates to compare.",
-                "Give 2 or more.",
-            )
+            problem = f"{groups!r} has no two rates to compare."
+            raise refused("groups", groups, problem, "Give 2 or more.")
         if a.limit >= 1 and a.true_rate * a.true_ratio >= 1:
-            raise refused(
-                a.rate,
-                a.true_rate,
-                f"{a.true_rate:g} times {a.true_ratio:g} is no rate below 1.",
-                "Give a smaller one.",
-            )
+            problem = f"{a.true_rate:g} times {a.true_ratio:g} is no rate below 1."
+            raise refused(a.rate, a.true_rate, problem, "Give a smaller one.")

@@ -137,10 +137,8 @@ class _Scorer(SharingScorer):
 
 
 def _parts_of(scorer, estimator):
-    """What makes embeddings of X, and the similarity of two of them.
-
-    The similarity is the estimator, or the last step of a pipeline, if it is a comparator.
-    """
+    """What makes embeddings of X, and the similarity of two of them."""
+    # A comparator, alone or at the end of a pipeline, is the similarity itself.
     if isinstance(estimator, Pipeline) and is_comparator(estimator[-1]):
         steps = [s for _, s in estimator.steps[:-1] if s not in (None, "passthrough")]
         return partial(reduce, lambda X, step: step.transform(X), steps), estimator[-1]

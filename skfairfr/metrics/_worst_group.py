@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
@@ -20,6 +19,7 @@ from skfairfr.utils._validation import (
     check_option,
     check_rows,
     plain,
+    random_state_of,
 )
 
 RATES = ("far", "frr")
@@ -184,7 +184,7 @@ def worst_group_rate(
             "worst_group_rate needs groups: pass sensitive_features=, or "
             "face_labels(identity, group) as y. worst_cluster_rate needs none."
         )
-    rng = check_random_state(random_state)
+    rng = random_state_of(random_state)
     in_second = split_people(identity, rng)
     settings = {
         "n_resamples": n_resamples,
@@ -465,7 +465,7 @@ def worst_cluster_rate(
     library = library_of(X, y)
     X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
-    rng = check_random_state(random_state)
+    rng = random_state_of(random_state)
     in_second = split_people(identity, rng)
     smaller = min(in_second.sum(), (~in_second).sum())
     _check_enough(n_clusters, smaller, "images of the smaller half of the people")

@@ -47,6 +47,7 @@ from skfairfr.utils._words import (
     p_value,
     percent,
     plain_form,
+    plural,
     printable,
 )
 
@@ -562,10 +563,10 @@ def _check_splits(people, splits, settings):
                 few.setdefault(group, []).append(int(impostors))
     if None in few:
         problem = f"is below what {min(few[None]):,} impostor pairs of a split resolve;"
-        remedy = "give a larger one, a smaller n_splits, or more people."
+        remedy = "give a larger one, fewer splits, or more people."
         raise refused("far", settings.far, problem, remedy)
     return [
-        f"{group}: {min(counts):,} impostor pairs in a split, fewer than 1 / far: the "
+        f"{group}: {min(counts):,} impostor pairs in a split, too few for the level: the "
         "threshold of this group is the one just above its largest impostor score."
         for group, counts in few.items()
     ]
@@ -805,7 +806,8 @@ def _cost(method):
 def _document(bench):
     """A Bench as a Document."""
     settings, named = bench.settings, ", ".join(map(printable, bench.groups))
-    title = f"Bench of {len(bench.methods)} methods by {printable(bench.attribute)} ({named})"
+    methods = plural(len(bench.methods), "method")
+    title = f"Bench of {methods} by {printable(bench.attribute)} ({named})"
     about = (
         f"{bench.n_images:,} images of {bench.n_people:,} people, {settings['n_splits']} "
         f"splits, FMR {level_percent(settings['far'])}."

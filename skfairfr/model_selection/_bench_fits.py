@@ -22,12 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progress
-from skfairfr.metrics._folds import (
-    FoldErrors,
-    PooledErrors,
-    cells_of,
-    count_errors,
-)
+from skfairfr.metrics._folds import FoldErrors, PooledErrors, cells_of, count_errors
 from skfairfr.metrics._scorers import ENTRIES
 from skfairfr.model_selection._mitigations import (
     NOTHING,
@@ -210,8 +205,11 @@ def all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
     fits = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(finish_fit)(people, *task, path) for task, path in tasks
     )
-    found = list(shown_as_they_come(fits, len(tasks), progress))
-    n = len(splits)
+    found, n = [], len(splits)
+    with show_progress(progress), progress_bar(len(tasks), "fits") as bar:
+        for fit in fits:
+            found.append(fit)
+            bar.update()
     return [found[k * n : (k + 1) * n] for k in range(len(mitigations))]
 
 
@@ -254,9 +252,11 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
     found : FinishedFit
     """
     if path is not None and path.exists():
-        found = _saved.read(path, "delete it, and the fit is made again")
-        errors = found.pop("errors")
-        return FinishedFit(errors and FoldErrors(**errors), **found)
+        remedy = "delete it, and the fit is made again"
+        found = _saved.read(path, remedy)
+        with _saved.damage_named(path, remedy):
+            errors = found.pop("errors")
+            return FinishedFit(errors and FoldErrors(**errors), **found)
     # The bar of the bench counts fits, and each is short.
     with one_blas_thread(), show_progress(False):
         found = _fit_and_judge(people, mitigation, split, rows, settings)
@@ -349,13 +349,12 @@ def choose_and_fit(people, mitigation, settings, split):
 
 
 def _negated_metrics(people, settings, system, X, y):
-    """Scores of a search: minus the metrics, of rates with half an error more.
-
-    So a group without an error in a fold neither decides the choice nor prevents it.
-    """
+    """Metric -> minus its value, for a search, of rates with half an error more."""
     name, groups = people.attribute, {people.attribute: people.groups[people.attribute]}
     rest = People(X, y["identity"], {name: y["group"]}, groups)
     errors = judge(system.estimator_, rest, settings, None)
+    # Half an error more: a group without an error in a fold neither decides the choice
+    # nor prevents it.
     pooled, cells = PooledErrors(errors.errors, errors.pairs, None), cells_of(groups)
     scores = {}
     for metric in settings.metrics:
@@ -387,29 +386,6 @@ def judge(system, people, settings, entropy):
         entropy=entropy,
         similarity=similarity,
     )
-
-
-# ---- progress ------------------------------------------------------------------------
-
-# Between two lines, at least.
-SECONDS_OF_LINE = 10.0
-
-
-def shown_as_they_come(fits, total, shown):
-    """Fits, with a bar; where standard error is no terminal, with lines instead."""
-    if not shown or sys.stderr.isatty():
-        with show_progress(shown), progress_bar(total, "fits") as bar:
-            for fit in fits:
-                yield fit
-                bar.update()
-        return
-    start = said = time.monotonic()
-    for n, fit in enumerate(fits, 1):
-        yield fit
-        now = time.monotonic()
-        if now - said >= SECONDS_OF_LINE:
-            said, text = now, f"{n} of {total} fits after {now - start:.0f} s"
-            print(text, file=sys.stderr, flush=True)
 
 
 # ---- a folder of finished fits -------------------------------------------------------

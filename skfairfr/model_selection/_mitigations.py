@@ -154,7 +154,7 @@ def read_methods(methods, setting):
         if not isinstance(name, str) or name == NOTHING or not is_written(name):
             problem = f"has {plain(name)!r};"
             remedy = f"give whole characters, not {NOTHING!r}."
-            raise refused("methods", methods, problem, remedy)
+            raise refused("methods", given, problem, remedy)
         if isinstance(given, str):
             found.append(named_mitigation(given, setting)._replace(name=name))
         else:
@@ -171,7 +171,7 @@ def named_mitigation(name, setting):
             f"{suggestion(name, known)}Known are: {', '.join(known)}. In Python give "
         )
         raise refused(
-            "methods", name, problem, f"{remedy}others as a dict, {{name: estimator}}."
+            "methods", name, problem, f"{remedy}others as a dict; else with --method."
         )
     module, cls, options, grid = known[name]
     made, note = getattr(import_module(module), cls), ""

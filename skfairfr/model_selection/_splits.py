@@ -5,16 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
-from sklearn.utils import check_random_state
 
 from skfairfr._compat import count_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import face_labels, label_images, split_labels
-from skfairfr.utils._validation import (
-    check_level,
-    warn_undefined,
-)
+from skfairfr.utils._validation import check_level, random_state_of, warn_undefined
 
 
 class IdentityKFold(BaseCrossValidator):
@@ -122,7 +118,7 @@ class IdentityKFold(BaseCrossValidator):
         side = None if domain is None else domain.codes
         n_people = len(identity.values)
         if n_people < self.n_splits:
-            problem = f"is {self.n_splits}, and y has {n_people} identities;"
+            problem = f"is {self.n_splits}, and there are {n_people} people;"
             raise refused("n_splits", self.n_splits, problem, "use fewer splits.")
         # A pair of the overall frr may cross groups; a pair of a group's frr may not.
         paired = _has_partner((identity.codes,), side)
@@ -193,7 +189,7 @@ def _deal(splitter, strata, identity, n_samples):
             # Before 1.8, scikit-learn shuffles the counts of people and not the people, so
             # that its folds balance nothing. This is what it does from 1.8 on.
             order = np.arange(identity.max() + 1)
-            check_random_state(splitter.random_state).shuffle(order)
+            random_state_of(splitter.random_state).shuffle(order)
             identity = np.argsort(order)[identity]
             splitter = StratifiedGroupKFold(splitter.n_splits)
         return list(splitter.split(np.empty(n_samples), strata, identity))

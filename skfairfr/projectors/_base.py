@@ -160,51 +160,17 @@ class BaseProjector(
 
     @abstractmethod
     def _make_loss(self, people, rows, n_features, centroids, generator):
-        """The loss module, on the CPU.
-
-        Parameters
-        ----------
-        people : People
-            Trained on.
-        rows : DeviceRows
-        n_features : int
-            Of the projected embeddings.
-        centroids : ndarray, shape (n_identities, n_features), or None
-            Where centroids start; None: drawn.
-        generator : torch.Generator
-        """
+        """The loss module, on the CPU, of the people trained on."""
+        # Centroids start at centroids, (n_identities, n_features); None: at random.
 
     def _held_out_loss(self, people, loss, embeddings, y, X):
-        """The loss of people without centroids, a float; that which the loss itself knows.
-
-        Parameters
-        ----------
-        people : People
-            Held out.
-        loss : nn.Module
-            That of the people trained on, as it is now.
-        embeddings : tensor, shape (n_images, n_features)
-            Unit rows, on the device like those that follow.
-        y : tensor of int64, shape (n_images,)
-            Identity of each, a code of ``people``.
-        X : tensor, shape (n_images, n_features_in)
-            The same images' embeddings as they come.
-        """
+        """The loss of people held out, a float, by the loss as trained so far."""
+        # embeddings are unit rows, (n_images, n_features); y holds codes of people,
+        # (n_images,); X the same images as they come, (n_images, n_features_in).
         return loss.held_out(embeddings, y, people.identities.size)
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
-        """Batches of an epoch, and a list of callbacks to be notified before the monitor.
-
-        Parameters
-        ----------
-        people : People
-            Trained on.
-        held_out : People or None
-        rows : DeviceRows
-        head : ProjectionHead
-            Which is being trained.
-        generator : torch.Generator
-        """
+        """Batches of an epoch, and callbacks to be notified before the monitor."""
         sampler = bind_sampler(self.sampler, people)
         return Batches(rows, people, int(self.batch_size), generator, sampler), []
 
@@ -358,13 +324,11 @@ class BaseProjector(
         return ProjectionHead(*self._sizes(n_features), self.head, generator)
 
     def _starting_centroids(self, head, rows, people, warm):
-        """Where centroids start, (n_identities, n_features_out); None: drawn, or none.
-
-        People of an earlier fit keep their centroids, and new ones start from the means of
-        their images. So do all others unless ``init="random"``.
-        """
+        """Where centroids start, (n_identities, n_features_out), or None."""
+        # None: the loss has none, or they are drawn.
         if not self._loss_has_centroids or (self.init == "random" and not warm):
             return None
+        # At the means of people's images; those of an earlier fit keep their centroids.
         start = sums_by_identity(rows, people, head)
         nowhere = np.flatnonzero(~start.any(axis=1))
         if nowhere.size:

@@ -10,11 +10,7 @@ from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
 from skfairfr.projectors._base import BaseProjector, with_parameters
-from skfairfr.projectors._people import (
-    everyone,
-    mean_value,
-    people_by_group,
-)
+from skfairfr.projectors._people import everyone, mean_value, people_by_group
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import warn_caller
 
@@ -332,13 +328,7 @@ class EthicalModule(BaseProjector):
 
 
 def _order(found, given):
-    """The groups in the order of kappa0, kappa1: sorted, or as given.
-
-    Raises
-    ------
-    ValueError
-        If a group of the data is not among those given, or one is given twice.
-    """
+    """The groups in the order of kappa0, kappa1: sorted, or as given."""
     if given is None:
         return found
     labels = [_joined(label) for label in given]

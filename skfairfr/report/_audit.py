@@ -248,8 +248,9 @@ def audit_data(
     bands : bool, default=False
         Whether the figure of the FNMR over the FMR shows bands that hold for whole curves,
         of ``n_resamples`` resamples, which takes long.
-    progress : bool or file, default=False
-        Whether a bar on standard error, or on a file, shows how far the measurement is.
+    progress : bool, default=False
+        Whether standard error shows how far the measurement is: a bar, or, where that is
+        no terminal, a line at most every ten seconds.
     average : {"pair", "identity"}, default="pair"
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
@@ -448,12 +449,8 @@ def prepare(data, points, random_state):
     """
     names = tuple(data.columns)
     if not names:
-        raise refused(
-            "attributes",
-            None,
-            "are none, and an audit compares the groups of one at least;",
-            "name a column of the data.",
-        )
+        problem = "are none, and an audit compares the groups of one at least;"
+        raise refused("attributes", None, problem, "name a column of the data.")
     sizes = range(1, len(names) + 1)
     chosen = [attributes for size in sizes for attributes in combinations(names, size)]
     groups = [data.groups(attributes) for attributes in chosen]

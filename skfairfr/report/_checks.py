@@ -85,15 +85,9 @@ def _check(audit, place, level, name, limit, judged):
 
 
 def _why_nothing_is_told(level, of_ratio):
-    """Why a limit tells nothing of the system, kept or not; empty if it does.
-
-    Parameters
-    ----------
-    level : Level
-    of_ratio : Judged or None
-        The groups whose rates are divided; None where each rate is limited.
-    """
+    """Why a limit tells nothing of the system, kept or not; empty if it does."""
     beyond = beyond_all_scores(level.rates[0])
+    # Without the groups of a ratio, each rate is limited.
     if beyond or of_ratio is None:
         return beyond
     rates = of_ratio.sums.rate
@@ -106,10 +100,8 @@ def _why_nothing_is_told(level, of_ratio):
 
 
 def _size(row, rate):
-    """People of a group, and with which power of their number its pairs grow.
-
-    Where nobody is known, pairs stand in for people.
-    """
+    """People of a group, and with which power of their number its pairs grow."""
+    # Where nobody is known, pairs stand in for people.
     if row.n_identities is None:
         return row.n_impostor if rate == "far" else row.n_genuine, 1
     growth = growth_of(row.n_identities, row.n_impostor) if rate == "far" else 1

@@ -14,23 +14,10 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
-from skfairfr.report._audit import (
-    AuditOptions,
-    check_one_threshold,
-    prepare,
-)
-from skfairfr.report._data import (
-    EmbeddingData,
-    check_about,
-    check_data,
-    restated,
-)
+from skfairfr.report._audit import AuditOptions, check_one_threshold, prepare
+from skfairfr.report._data import EmbeddingData, check_about, check_data, restated
 from skfairfr.report._measure import AuditedROC, Points
-from skfairfr.report._notes import (
-    collecting,
-    notes_of,
-    reason_to_withhold,
-)
+from skfairfr.report._notes import collecting, notes_of, reason_to_withhold
 from skfairfr.report._records import (
     Change,
     DisparityChange,
@@ -97,8 +84,9 @@ def compare_systems(
         Whether harm makes the ``exit_code`` of the result 1.
     about : dict of str -> str, default=None
         As of :func:`audit_data`.
-    progress : bool or file, default=False
-        Whether a bar on standard error, or on a file, shows how far the measurement is.
+    progress : bool, default=False
+        Whether standard error shows how far the measurement is: a bar, or, where that is
+        no terminal, a line at most every ten seconds.
     n_jobs : int, default=None
         Workers of joblib; None is one process, which uses all cores by threads.
     random_state : int, default=0
@@ -308,12 +296,10 @@ def _keys(sides):
 
 
 def _common_rows(keys, names):
-    """Rows of every system with the keys that all have, in the order of the first.
-
-    None where all systems have the same rows.
-    """
+    """Rows of each system that all have, None for all; and how many others it has."""
     if all(np.array_equal(own, keys[0]) for own in keys):
         return [None] * len(keys), (0,) * len(keys)
+    # In the order of the first system.
     common = keys[0]
     for own, name in zip(keys, names, strict=True):
         twice = own.size - np.unique(own).size
@@ -340,7 +326,8 @@ def _check_same(rocs, names, common):
         try:
             check_same_images(rocs[0], roc)
         except ValueError as error:
-            problem = f"cannot be paired with {names[0]}: {error}"
+            why = str(error).removeprefix("other ")
+            problem = f"cannot be paired with {names[0]}: it {why}"
             raise _unpaired(name, problem, remedy) from None
 
 
@@ -387,13 +374,11 @@ def _measured(name, roc, data, attributes, points):
 
 
 def _changes(names, rocs, chosen, points):
-    """Changes of every system against the first, with why they are not tested.
-
-    Of everyone and of the groups of every attribute, largest FAR first.
-    """
+    """Changes of every system against the first, with why they are not tested."""
     named = list(zip(names, rocs, strict=True))
     few = {name: _few_setters(roc, chosen[0], points) for name, roc in named}
     found = []
+    # None: of everyone; then of the groups of every attribute.
     for (name, roc), attributes in product(named[1:], (None, *chosen)):
         attribute, labels, both = None, [None], (roc, rocs[0])
         if attributes is not None:

@@ -15,11 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skfairfr._core._pairs import usual_far_max
-from skfairfr.datasets._embeddings import (
-    check_finite,
-    labels_beside,
-    read_embeddings,
-)
+from skfairfr.datasets._embeddings import check_finite, labels_beside, read_embeddings
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.metrics._pairs._checks import check_pairs
@@ -159,7 +155,7 @@ class EmbeddingData(_Data):
     attempts: Attempts | None = field(default=None, repr=False)
     # Embeddings name their people; pairs may not.
     independent = False
-    kind, naming = "embeddings", "name the rows with image."
+    kind, naming = "embeddings", "name the image of each row (--image)."
 
     def fit(self, roc, attributes=()):
         """Fit a SimilarityROC to these data.
@@ -594,12 +590,8 @@ def read_data(
         read, of_other = _read_pairs, OF_EMBEDDINGS
     for name in of_other:
         if options[name] not in (None, False):
-            raise refused(
-                name,
-                options[name],
-                f"is an option of {other.kind}, but {path!r} holds {own.kind};",
-                "leave it out.",
-            )
+            problem = f"is an option of {other.kind}, but {path!r} holds {own.kind};"
+            raise refused(name, options[name], problem, "leave it out.")
     with collecting(warnings, UserWarning):
         found = read(path, attributes, options)
     notes = tuple(dict.fromkeys(map(str, warnings)))
@@ -728,12 +720,9 @@ def _chosen(columns, attributes):
     for name in check_sequence(attributes, "attributes", "names of columns"):
         if not is_among(name, columns):
             listed = ", ".join(map(repr, columns)) or "none"
-            raise refused(
-                "attributes",
-                attributes,
-                f"must be names of columns; {plain(name)!r} is none of them.",
-                f"The columns are: {listed}.",
-            )
+            problem = f"must be names of columns; {plain(name)!r} is none of them."
+            remedy = f"The columns are: {listed}."
+            raise refused("attributes", attributes, problem, remedy)
         chosen[name] = columns[name]
     return chosen
 
@@ -860,12 +849,9 @@ def check_data(data, argument="columns", *, named=True):
         Whether the caller gave the names of the columns.
     """
     if not isinstance(data, EmbeddingData | PairData):
-        raise refused(
-            "data",
-            data,
-            f"must be an EmbeddingData or a PairData; got {kind_of_value(data)}.",
-            "Give EmbeddingData(X, y, columns), or what read_data reads.",
-        )
+        problem = f"must be an EmbeddingData or a PairData; got {kind_of_value(data)}."
+        remedy = "Give EmbeddingData(X, y, columns), or what read_data reads."
+        raise refused("data", data, problem, remedy)
     _check_names(data.columns, argument if named else "attribute")
     embedded = isinstance(data, EmbeddingData)
     (_check_images if embedded else _check_listed)(data, argument, named)
@@ -896,12 +882,8 @@ def check_about(about):
     if about is None:
         return
     if not isinstance(about, Mapping) or about.keys() - {*ABOUT}:
-        raise refused(
-            "about",
-            about,
-            f"must be a dict; got {plain(about)!r}.",
-            f"Give texts for some of {', '.join(ABOUT)}.",
-        )
+        remedy = f"Give texts for some of {', '.join(ABOUT)}."
+        raise refused("about", about, f"must be a dict; got {plain(about)!r}.", remedy)
     for name, text in about.items():
         check_line(text, name)
 
@@ -974,12 +956,8 @@ def check_people(identities, y_true):
     """Raise unless pairs name their people, or say which of them are genuine."""
     if (identities is None) == (y_true is None):
         given = "are None" if y_true is None else "were both given"
-        raise refused(
-            "identities",
-            identities,
-            f"and y_true {given};",
-            "give whom the images show or, where no person is known, y_true alone.",
-        )
+        remedy = "give whom the images show or, where no person is known, y_true alone."
+        raise refused("identities", identities, f"and y_true {given};", remedy)
 
 
 def groups_of_both(values, name):
@@ -1039,8 +1017,9 @@ def _check_images(data, argument, named):
     """Raise unless embeddings and all their labels have one number of rows."""
     rows = data.X if hasattr(data.X, "shape") else to_array(data.X, "X")
     if len(rows.shape) != 2 or not rows.shape[0]:
-        got = f"must have the shape (n_samples, n_features); got {kind_of_value(rows)}."
-        raise refused("X", rows, got, "Give an array with a row for each image.")
+        got = kind_of_value(data.X)
+        problem = f"must have the shape (n_samples, n_features); got {got}."
+        raise refused("X", data.X, problem, "Give an array with a row for each image.")
     n_images = rows.shape[0]
     for name in ("y", "domain", "names"):
         labels = getattr(data, name)

@@ -100,14 +100,14 @@ FEW = (
 DARK, INK_CHANGES = np.array([8, 62, 112]), 0.69
 
 
-def audit_document(report, source=None):
+def audit_document(report, source=None, date=None):
     """A report as a document.
 
     Parameters
     ----------
     report : Report
-    source : str, default=None
-        Where the data come from.
+    source, date : str, default=None
+        Where the data come from, and the day of the document.
 
     Returns
     -------
@@ -133,7 +133,8 @@ def audit_document(report, source=None):
         Section("limits", "Limits", [_limits(first)]),
         Section("glossary", "Glossary", [glossary(first.settings, "Levelling down")]),
     ]
-    subtitle = "" if source is None else f"Data: {printable(source)}"
+    data = "" if source is None else f"Data: {printable(source)}"
+    subtitle = _under_title(report, data, date)
     return Document(printable(report.about.get("title", title)), subtitle, sections)
 
 
@@ -409,8 +410,7 @@ def _few(figure):
 def _facts(report):
     first = report.audits[0]
     attributes = [printable(audit.attribute) for audit in report.audits]
-    rows = about_rows(report)
-    rows += [
+    rows = [
         (f"SHA-256 of {printable(name)}", digest)
         for name, digest in first.settings.get("sha256", {}).items()
     ]
@@ -424,12 +424,12 @@ def _facts(report):
     return [*rows, ("Operating points", "; ".join(thresholds))]
 
 
-def about_rows(found):
-    """What the caller said of the test."""
+def _under_title(found, data, date):
+    """What was tested on what, by whom and when, as far as it is known, in one line."""
     named = {"system": "System", "dataset": "Data set", "organisation": "Laboratory"}
-    return [
-        (t, printable(found.about[k])) for k, t in named.items() if k in found.about
-    ]
+    told = [(t, found.about[name]) for name, t in named.items() if name in found.about]
+    told = [f"{title}: {printable(text)}" for title, text in told]
+    return "; ".join(filter(None, [*told, data, date and f"Date: {printable(date)}"]))
 
 
 def facts_of_data(everyone, attributes):
@@ -914,8 +914,8 @@ CHANGES_IN_TEXT = ("verdict", "data", "system-*", "open", "notes", "method")
 CHANGES_IN_NOTEBOOK = ("verdict", "system-*")
 
 
-def comparison_document(found):
-    """A SystemsComparison as a document."""
+def comparison_document(found, date=None):
+    """A SystemsComparison as a document, of a day where one is given."""
     first, *others = short_names(found.systems)
     opening = [_verdict_of_changes(found), _disparity_changes(found)]
     terms = glossary(found.settings, ("Template", "FTA", "GFAR"))
@@ -940,7 +940,8 @@ def comparison_document(found):
         Section("glossary", "Glossary", [terms]),
     ]
     title = printable(found.about.get("title", "Comparison of verification systems"))
-    return Document(title, f"{', '.join(others)} against {first}", sections)
+    subtitle = _under_title(found, f"{', '.join(others)} against {first}", date)
+    return Document(title, subtitle, sections)
 
 
 def short_names(systems):
@@ -977,14 +978,16 @@ def _verdict_of_changes(found):
     harm, improved = found.harm, found.improved
     better = f"{plural(len(improved), 'rate')} got better." if improved else ""
     verdicts = [change.verdict for change in found.changes]
-    status, headline = "none", "No rate was found to have changed."
+    coloured = {_as_drawn(change, found).verdict for change in found.changes}
+    status, headline = "none", "No certain difference in any rate."
     if harm:
-        status = "failed"
+        status = "failed" if "worse" in coloured else "none"
         headline = f"Harm: {plural(len(harm), 'rate')} got worse. {better}".strip()
     elif improved:
-        status, headline = "passed", f"No harm was found. {better}"
+        status = "passed" if "better" in coloured else "none"
+        headline = f"No harm was found. {better}"
     elif set(verdicts) <= {TOO_FEW, "undetermined"}:
-        status, headline = "undetermined", "It cannot be told whether a rate changed."
+        status, headline = "undetermined", "Undetermined: whether a rate changed."
     texts = [
         *read_first(len(found.notes), "under 'Notes'"),
         *(change_sentence(change, found) for change in (*harm, *improved)),
@@ -1018,6 +1021,12 @@ def _is_supported(change, found):
         for row in level.rates
         if row.group == change.group
     )
+
+
+def _as_drawn(change, found):
+    """The change, whose verdict is ``TOO_FEW`` where it is not to be coloured."""
+    supported = _is_supported(change, found)
+    return change if supported else replace(change, verdict=TOO_FEW)
 
 
 def _levels_of(change, found):
@@ -1094,7 +1103,7 @@ def _disparity_change(change, found):
 
 
 def _facts_of_systems(found):
-    rows = [*about_rows(found), ("First system", printable(found.systems[0]))]
+    rows = [("First system", printable(found.systems[0]))]
     rows += [("Compared with it", printable(name)) for name in found.systems[1:]]
     rows += [
         ("People in all systems", count(found.n_people)),
@@ -1136,12 +1145,14 @@ def _of_system(found, name, number):
     """What became of every rate under one system."""
     own = [change for change in found.changes if change.system == name]
     names = {(c.far, c.threshold): short_place(c, found) for c in own}
-    by_rate = {rate: [c for c in own if c.rate == rate] for rate in RATES}
+    drawn = [_as_drawn(change, found) for change in own]
+    by_rate = {rate: [c for c in drawn if c.rate == rate] for rate in RATES}
     caption = (
         "Each rate after, divided by the same rate before, with paired intervals: right of "
         "1 is worse. An arrow means that the interval continues beyond the frame. Thick "
         "lines are rates that got worse (red) or better (green) by tests that hold for all "
-        "changes together. Each interval stands alone, so that a thin one may exclude 1."
+        f"changes together, unless they rest on {TOO_FEW}. Each interval stands alone, so "
+        "that a thin one may exclude 1."
     )
 
     def draw():
@@ -1157,8 +1168,8 @@ def _of_system(found, name, number):
 
 
 def _row_of_change(change, found):
-    has_pairs = not math.isnan(change.before + change.after)
-    few = TOO_FEW if has_pairs and not _is_supported(change, found) else ""
+    supported = _is_supported(change, found)
+    few = "" if supported or math.isnan(change.before + change.after) else TOO_FEW
     # The caption says that these are points.
     difference, ends = (
         signed(text).replace("\N{NO-BREAK SPACE}points", "")
@@ -1171,7 +1182,7 @@ def _row_of_change(change, found):
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high), few=few),
         Cell(p_value(change.p_value)),
         Cell(p_value(change.p_adjusted)),
-        concluded(change.verdict, change.verdict),
+        concluded(change.verdict, change.verdict, supported),
     ]
     if change.attribute is None:
         return _row_of_group(None, cells)

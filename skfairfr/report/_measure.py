@@ -7,12 +7,7 @@ from math import inf
 import numpy as np
 
 from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
-from skfairfr.metrics import (
-    Reason,
-    fairness_discrepancy_rate,
-    garbe,
-    inequity_rate,
-)
+from skfairfr.metrics import Reason, fairness_discrepancy_rate, garbe, inequity_rate
 from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.metrics._roc._engine import Question
 from skfairfr.metrics._roc._evidence import place_of
@@ -87,7 +82,7 @@ class Points:
             raise refused(
                 "far",
                 far,
-                "and threshold were both given; a threshold is set by its FAR or given:",
+                "and a threshold were both given, and a level sets a threshold of its own;",
                 "leave one out.",
             )
         if threshold is not None:

@@ -373,12 +373,9 @@ def _check_alone(policy, given):
             continue
         if name == "limits" and isinstance(value, dict):
             name = next(iter(value), name)
-        raise refused(
-            name,
-            value,
-            f"was given, and the policy {policy.name!r} sets {own};",
-            "leave one out, or write into the policy what it is to ask.",
-        )
+        problem = f"was given, and the policy {policy.name!r} sets {own};"
+        remedy = "leave one out, or write into the policy what it is to ask."
+        raise refused(name, value, problem, remedy)
     if points is None and given["far"] is None and given["threshold"] is None:
         raise _refused(
             policy.name,

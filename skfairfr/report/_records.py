@@ -512,19 +512,22 @@ class Report:
         record = {name: getattr(self, name) for name in names}
         return _to_json(SCHEMA_VERSION, about, record, self.audits[0].settings)
 
-    def to_text(self, source=None):
+    def to_text(self, source=None, *, date=None):
         """A table for a terminal: ASCII of at most 100 columns.
 
         Parameters
         ----------
         source : str, default=None
-            Where the data come from, for the titles.
+            Where the data come from, for the line under the title.
+        date : str, default=None
+            Day of the report, for the same line; None leaves it out, so that equal audits
+            give equal texts. JSON never has it.
 
         Returns
         -------
         text : str
         """
-        document = _documents.audit_document(self, source)
+        document = _documents.audit_document(self, source, date)
         return write_text(document.only(*_documents.IN_TEXT))
 
     def to_html(self, source=None, *, version=None, date=None):
@@ -537,8 +540,8 @@ class Report:
         version : str, default=None
             Of skfairfr; None takes the installed one.
         date : str, default=None
-            Day of the page; None takes today in UTC, or that of the environment variable
-            SOURCE_DATE_EPOCH.
+            Day of the report, under the title; None takes today in UTC, or that of the
+            environment variable SOURCE_DATE_EPOCH. JSON never has it.
 
         Returns
         -------
@@ -596,19 +599,19 @@ class Report:
             cases.append((place, name, check.verdict, said))
         return _suite("skfairfr audit", cases)
 
-    def to_card(self, source=None):
+    def to_card(self, source=None, *, date=None):
         """A section of a model card, in Markdown: the page cut to what was found.
 
         Parameters
         ----------
-        source : str, default=None
-            Where the data come from.
+        source, date : str, default=None
+            As of :meth:`to_text`.
 
         Returns
         -------
         markdown : str
         """
-        document = _documents.audit_document(self, source)
+        document = _documents.audit_document(self, source, date)
         return write_markdown(document.only(*_documents.IN_CARD))
 
     def save(self, folder, source=None, *, replace=False, version=None, date=None):
@@ -624,7 +627,8 @@ class Report:
         replace : bool, default=False
             Whether a report that the folder holds is replaced; files of others stay.
         source, version, date : str, default=None
-            As of :meth:`to_html`.
+            As of :meth:`to_html`. The date is on the page alone: equal audits write the
+            same bytes into the other files.
 
         Returns
         -------
@@ -867,14 +871,19 @@ class SystemsComparison:
         verdicts = {change.verdict for change in self.changes}
         return 3 if "undetermined" in verdicts or verdicts == {"too few errors"} else 0
 
-    def to_text(self):
+    def to_text(self, *, date=None):
         """Conclusions and tables for a terminal: ASCII of at most 100 columns.
+
+        Parameters
+        ----------
+        date : str, default=None
+            As of :meth:`Report.to_text`.
 
         Returns
         -------
         text : str
         """
-        document = _documents.comparison_document(self)
+        document = _documents.comparison_document(self, date)
         return write_text(document.only(*_documents.CHANGES_IN_TEXT))
 
     def to_json(self, **about):
@@ -935,7 +944,8 @@ class SystemsComparison:
         replace : bool, default=False
             Whether a report that the folder holds is replaced; files of others stay.
         version, date : str, default=None
-            As of :meth:`to_html`.
+            As of :meth:`to_html`. The text has the date where it is given; equal
+            comparisons write the same bytes into the JSON and the table.
 
         Returns
         -------
@@ -954,7 +964,7 @@ class SystemsComparison:
         written = {
             "report.html": self.to_html(version=version, date=date),
             "comparison.json": self.to_json(**about),
-            "comparison.txt": self.to_text(),
+            "comparison.txt": self.to_text(date=date),
             "changes.csv": to_csv(in_iso(changes)),
         }
         return _save(folder, written, replace)

@@ -104,13 +104,7 @@ class GroupSampler(Sampler):
         return cells, _weights_of(self.weights, labels.values, cells)
 
     def _own(self):
-        """Cells and weights of the groups that the sampler was made with.
-
-        Raises
-        ------
-        ValueError
-            If none were given.
-        """
+        """Cells and weights of the groups that the sampler was made with."""
         if self._cells is None:
             problem = "is None, as for the sampler= of a projector, which gives them;"
             raise refused("groups", None, problem, "to iterate over it, give groups=.")

@@ -175,16 +175,14 @@ def write_text(document):
 
 
 def _text_of_section(section, said, underline="-"):
-    """Blocks of lines, the first of which begins with the title; none of figures alone.
-
-    What was ``said`` above a table is not said again.
-    """
+    """Blocks of lines, the first with the title on top; none of figures alone."""
     blocks = []
     for part in section.parts:
         if isinstance(part, Section):
             blocks += _text_of_section(part, said, "")
             continue
         if isinstance(part, Table):
+            # What was said above a table is not said again.
             part = replace(part, caption="" if part.caption in said else part.caption)
             said.add(part.caption)
         if lines := TEXTS[type(part)](part):

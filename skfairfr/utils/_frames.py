@@ -121,11 +121,9 @@ class Framed:
             return getattr(self.to_frame(), "_repr_html_", lambda: None)()
 
     def _columns(self):
-        """Column name -> values (n_rows,) or one value; levels first, then the fields.
-
-        ``reasons`` are records, which no table holds; ``reason`` gives them in words.
-        """
+        """Column name -> values (n_rows,) or one value; levels, then fields."""
         names = [field.name for field in dataclasses.fields(self)]
+        # ``reasons`` are records, which no table holds; ``reason`` gives them in words.
         columns = {name: getattr(self, name) for name in names if name != "reasons"}
         return {**self._level_columns, **columns}
 

@@ -133,7 +133,7 @@ def label_images(
     n_samples : int
         Rows of X.
     fields : tuple of str, default=FIELDS
-        What is used; other fields are ignored.
+        What is used; other fields are ignored, but may not be given twice either.
     by_attribute : bool, default=False
         Whether the group is a dict, of the Labels of every attribute by its name.
 
@@ -295,7 +295,7 @@ def _encode_column(column, name):
         unknown = is_unknown(column)
         values, inverse = np.unique(column[~unknown], return_inverse=True)
     except TypeError:
-        kinds = sorted({type(value).__name__ for value in column.tolist()})
+        kinds = sorted({type(v).__name__ for v in column.tolist() if v is not None})
         problem = f"has values that cannot be sorted as labels (types {kinds});"
         remedy = "give one number or text for each row, all of one type."
         raise refused(name, None, problem, remedy) from None
@@ -328,11 +328,12 @@ def intersect(encoded):
         return encoded[0]
     codes = np.array([labels.codes for labels in encoded])
     known = (codes >= 0).all(axis=0)
-    sizes = [max(labels.values.size, 1) for labels in encoded]
-    number = np.ravel_multi_index(codes[:, known], sizes)
-    met, place = np.unique(number, return_inverse=True)
-    met = np.unravel_index(met, sizes)
-    parts = [labels.values[code] for labels, code in zip(encoded, met, strict=True)]
+    codes, place = codes[:, known], np.zeros(known.sum(), dtype=np.int64)
+    for labels, code in zip(encoded, codes, strict=True):
+        # Numbers of the combinations so far, which therefore never grow large.
+        number = place * labels.values.size + code
+        _, first, place = np.unique(number, return_index=True, return_inverse=True)
+    parts = [own.values[code[first]] for own, code in zip(encoded, codes, strict=True)]
     combined = [" & ".join(map(str, part)) for part in zip(*parts, strict=True)]
     names, order = np.unique(np.array(combined, dtype=object), return_inverse=True)
     if names.size < len(combined):

@@ -11,7 +11,7 @@ import numpy as np
 import sklearn.base
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from skfairfr.utils._errors import kind_of_value, plain, refused, shown
@@ -90,10 +90,10 @@ def _named(X, name):
     try:
         yield
     except ValueError as error:
-        # So numpy, and the library of a frame, speak of text.
-        if not str(error).startswith("could not convert"):
+        # So numpy, and the library of a frame, speak of text and of what is no number yet.
+        if not str(error).startswith(("could not convert", "setting an array")):
             raise
-        remedy = "Leave columns of text out."
+        remedy = "Leave columns of text out, and collect() a lazy frame."
         raise refused(name, None, f"must be numbers ({error}).", remedy) from None
 
 
@@ -107,7 +107,7 @@ def to_array(values, name):
     """
     if np.ma.is_masked(values):
         problem = f"has masked values ({np.ma.count_masked(values)});"
-        raise refused(name, values, problem, "leave their rows out, with their labels.")
+        raise refused(name, values, problem, "leave their rows out, or fill them.")
     try:
         return np.asarray(values)
     except (ValueError, TypeError, RuntimeError) as error:
@@ -182,6 +182,16 @@ def check_number(value, name, holds, wanted):
     if not holds(number):
         raise refused(name, value, f"{wanted}; got {shown(value)}.")
     return number
+
+
+def random_state_of(random_state):
+    """The RandomState that an argument stands for, as scikit-learn has it."""
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        wanted = "must be an integer in [0, 2**32), a RandomState or None"
+        problem = f"{wanted}; got {plain(random_state)!r}."
+        raise refused("random_state", random_state, problem) from None
 
 
 def check_sequence(values, name, what, kind=object):

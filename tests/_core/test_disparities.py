@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairfr._core._rates import (
-    DISPARITIES,
-    gini,
-    log_geomean,
-    max_min,
-    ratio,
-    std,
-)
+from skfairfr._core._rates import DISPARITIES, gini, log_geomean, max_min, ratio, std
 
 FMR = np.array([0.001, 0.002, 0.004, 0.008])
 FNMR = np.array([0.01, 0.02, 0.02, 0.05])

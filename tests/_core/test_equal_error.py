@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pairs
-from skfairfr._core._bootstrap import (
-    equal_error_in,
-    equal_error_rates,
-    where_equal,
-)
+from skfairfr._core._bootstrap import equal_error_in, equal_error_rates, where_equal
 from skfairfr._core._resampling import MODES, Resampling, Weights, draw
 from tests._core.cases import (
     compare,

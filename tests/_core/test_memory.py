@@ -7,11 +7,7 @@ import pytest
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _parallel
-from skfairfr._core._parallel import (
-    OF_GENUINE,
-    OF_HELD,
-    comparison_bytes,
-)
+from skfairfr._core._parallel import OF_GENUINE, OF_HELD, comparison_bytes
 from skfairfr.metrics import instance_far
 from skfairfr.metrics._roc import _inputs
 from skfairfr.report import audit
@@ -85,5 +81,7 @@ def test_a_fit_that_does_not_fit_names_far_max(little):
         SimilarityROC(far_max=0.3).fit(X, y, groups)
     with pytest.raises(ValueError, match=r"^far of 0\.3 .*lower it"):
         instance_far(X, y, far=0.3)
-    with pytest.raises(ValueError, match=r"^far_max of 0\.05 \(the largest FAR asked"):
+    with pytest.raises(
+        ValueError, match=r"^far_max of 0\.05 \(the largest level asked"
+    ):
         audit(X, y, groups, far=0.05)

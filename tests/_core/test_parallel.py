@@ -1,6 +1,7 @@
 """Facts of blocks of work: same results in the same order on every back end."""
 
 import re
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -92,15 +93,17 @@ def test_workers_leave_blas_one_thread_and_give_it_back(n_jobs, two_blas_threads
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_a_bar_says_what_is_done_and_how_much(shown, capsys):
+def test_a_bar_says_what_is_done_and_how_much(shown, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with show_progress(shown):
         over_blocks(raised, TASKS, None, "raising", sizes=range(7))
     drawn = capsys.readouterr().err
     assert ("raising" in drawn) == ("/21" in drawn) == shown
 
 
-def test_one_bar_goes_over_all_steps(capsys):
+def test_one_bar_goes_over_all_steps(capsys, monkeypatch):
     """It never goes back, and names what runs."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with show_progress(n_steps=2):
         next_step("first")
         over_blocks(time.sleep, [(0.11,)] * 2, None, "comparing all pairs")

@@ -21,6 +21,7 @@ from skfairfr._core._planning import (
     Setting,
     enlarged,
     fewest_people,
+    first_number,
     genuine_sums_of,
     impostor_sums_of,
 )
@@ -211,3 +212,20 @@ def test_enlarged_sums_have_the_worth_of_more_people(growth):
     assert_allclose(often.clump, sums.clump, rtol=0.02)
     same = enlarged(sums, 1.0, growth)
     assert_same(same, sums)
+
+
+@pytest.mark.parametrize("first", [2, 3, 17, 1000, _planning.MAX_PEOPLE, np.inf])
+def test_the_first_number_is_found_if_it_is_not_beyond_the_most(first):
+    asked = []
+
+    def holds(number):
+        asked.append(number)
+        assert 2 <= number <= _planning.MAX_PEOPLE and len(asked) < 60
+        return number >= first
+
+    assert first_number(holds, 2) == (None if first == np.inf else first)
+
+
+def test_a_first_group_that_errs_less_is_not_found_to_err_more():
+    question = asked(Setting("frr", (0.01, 0.03), 2, 0.0, 0.0), "detect", 1.0)
+    assert question.chance(3000) == 0

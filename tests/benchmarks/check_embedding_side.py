@@ -11,11 +11,7 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr.comparators import (
-    GroupMeanRemover,
-    PLDAComparator,
-    WithinClassWhitening,
-)
+from skfairfr.comparators import GroupMeanRemover, PLDAComparator, WithinClassWhitening
 from tests.benchmarks._command import run_command
 
 FAR = 1e-3

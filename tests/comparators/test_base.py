@@ -5,11 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC
-from skfairfr.comparators import (
-    Adjustment,
-    Comparator,
-    PreparedImages,
-)
+from skfairfr.comparators import Adjustment, Comparator, PreparedImages
 from tests.comparators.people import NEW, NEW_Y
 
 

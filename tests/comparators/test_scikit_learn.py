@@ -4,11 +4,7 @@ import pytest
 from sklearn import config_context
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skfairfr.comparators import (
-    GroupMeanRemover,
-    PLDAComparator,
-    WithinClassWhitening,
-)
+from skfairfr.comparators import GroupMeanRemover, PLDAComparator, WithinClassWhitening
 
 # The checks give no groups.
 pytestmark = pytest.mark.filterwarnings("ignore:fit was given no groups")

@@ -126,9 +126,9 @@ def is_on_purpose(error):
     So did the system, if the error names a file.
     """
     named = isinstance(error, OSError) and error.filename is not None
-    # Python's words about a path that is none, numpy's about a seed, torch's about a tensor.
+    # Python's words about a path that is none, and torch's about a tensor.
     is_plain = isinstance(error, UnicodeEncodeError) or re.search(
-        r"os\.PathLike|null (byte|character)|Seed must be|requires grad", str(error)
+        r"os\.PathLike|null (byte|character)|requires grad", str(error)
     )
     if named or isinstance(error, Refused) or is_plain:
         return True

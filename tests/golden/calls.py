@@ -26,11 +26,7 @@ import skfairfr
 from skfairfr import IdentityKFold, SimilarityROC, face_labels, metrics
 from skfairfr import comparators as compared
 from skfairfr import report as reports
-from skfairfr.model_selection import (
-    BestTradeOff,
-    compare_mitigations,
-    roc_over_splits,
-)
+from skfairfr.model_selection import BestTradeOff, compare_mitigations, roc_over_splits
 from tests.golden.data import (
     binary,
     clustered,

@@ -8,10 +8,7 @@ from scipy.special import logsumexp
 from torch.nn.functional import cross_entropy, normalize
 
 from skfairfr.losses import _softmax
-from skfairfr.losses._softmax import (
-    identity_cross_entropy,
-    product_type,
-)
+from skfairfr.losses._softmax import identity_cross_entropy, product_type
 
 N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 7, 5
 NAMES = ["embeddings", "centroids", "shift"]

@@ -82,7 +82,7 @@ def test_shuffling_follows_the_seed():
 
 
 def test_fewer_people_than_splits():
-    with pytest.raises(ValueError, match=r"n_splits is 5, and y has 4"):
+    with pytest.raises(ValueError, match=r"n_splits is 5, and there are 4"):
         next(IdentityKFold().split(np.empty((8, 1)), np.repeat(np.arange(4), 2)))
 
 

@@ -10,14 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skorch.history import History
 
 from skfairfr.projectors._training import Monitor
-from tests.projectors.faces import (
-    MORE,
-    MORE_Y,
-    X,
-    Y,
-    losses,
-    module,
-)
+from tests.projectors.faces import MORE, MORE_Y, X, Y, losses, module
 
 
 def net_with(values, name="train_loss"):

@@ -7,17 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import face_labels, make_face_embeddings
 from skfairfr.losses import CentroidFairnessLoss
-from skfairfr.projectors import (
-    CentroidFairnessProjector,
-)
-from tests.projectors.faces import (
-    GROUP,
-    HALVES,
-    IDENTITY,
-    X,
-    Y,
-    losses,
-)
+from skfairfr.projectors import CentroidFairnessProjector
+from tests.projectors.faces import GROUP, HALVES, IDENTITY, X, Y, losses
 
 UNKNOWN = np.where(IDENTITY % 5 == 0, None, GROUP.astype(object))
 

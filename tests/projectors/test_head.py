@@ -6,11 +6,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from skfairfr.projectors import _head
-from skfairfr.projectors._head import (
-    HEADS,
-    ProjectionHead,
-    sums_by_identity,
-)
+from skfairfr.projectors._head import HEADS, ProjectionHead, sums_by_identity
 from skfairfr.projectors._people import People
 from tests.projectors.faces import rows_of
 

@@ -7,11 +7,7 @@ from numpy.testing import assert_array_equal
 
 from skfairfr.projectors._head import ProjectionHead
 from skfairfr.projectors._people import People
-from skfairfr.projectors._triplet_projector import (
-    Partners,
-    TripletBatches,
-    have_pairs,
-)
+from skfairfr.projectors._triplet_projector import Partners, TripletBatches, have_pairs
 from tests.projectors.faces import rows_of
 
 Y = torch.tensor([0, 1, 0, 2, 1, 0, 2, 2])

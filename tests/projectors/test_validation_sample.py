@@ -7,11 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr.projectors import _people
-from skfairfr.projectors._people import (
-    STREAM,
-    People,
-    sample_to_compare,
-)
+from skfairfr.projectors._people import STREAM, People, sample_to_compare
 
 
 def people_with(n_images, group=None, domain=None):

@@ -8,12 +8,7 @@ from pytest import approx
 
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import EmbeddingData, audit, audit_pairs
-from tests.report.audits import (
-    small_audit,
-    synthetic,
-    usual_audit,
-    with_a_lone_person,
-)
+from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 from tests.test_depth import deepest
 
 # Of the page beside the shared data: FAR level -> group -> (FMR, FNMR).

@@ -330,6 +330,53 @@ def test_a_finding_on_too_few_errors_has_no_colour_of_a_finding():
 
 
 @pytest.mark.usefixtures("real_figures")
+def test_a_change_on_too_few_errors_has_no_colour_of_a_change():
+    found = harmed()
+    groups = {change.group for change in found.harm} - {None}
+    assert len(groups) == 1
+    sure = shown_of(with_support(found, lambda group: True))
+    # The others have no say: one rate with enough errors is a finding.
+    some = shown_of(with_support(found, lambda group: group in groups))
+    assert sure[:2] == ("failed", {"worse"}) and some[:2] == ("failed", {"worse", ""})
+    few = with_support(found, lambda group: False)
+    unsure = tuple(replace(change, verdict=TOO_FEW) for change in found.changes)
+    *_, grey = shown_of(replace(few, changes=unsure))
+    assert shown_of(few) == ("none", {""}, grey)
+    assert len({str(drawn) for *_, drawn in (sure, some, shown_of(few))}) == 3
+    # The words stay.
+    verdict, *_ = documents_.comparison_document(few).sections[0].parts
+    assert verdict.headline.startswith("Harm: ")
+    assert f"by how much: {TOO_FEW}." in verdict.texts[0]
+
+
+def with_support(found, enough):
+    """The comparison whose rates rest on enough errors in some groups alone."""
+
+    def changed(level):
+        rows = []
+        for row in level.rates:
+            both = {rate: getattr(row, rate) for rate in ("far", "frr")}
+            supported = enough(row.group)
+            both = {r: replace(of, supported=supported) for r, of in both.items()}
+            rows.append(replace(row, **both))
+        return replace(level, rates=tuple(rows))
+
+    measured = [
+        replace(one, levels=tuple(map(changed, one.levels))) for one in found.measured
+    ]
+    return replace(found, measured=tuple(measured))
+
+
+def shown_of(found):
+    """Status of a comparison, classes of the cells of what got worse, and its figure."""
+    document = documents_.comparison_document(found)
+    rows = [r for t in parts_of(document, Table, "system-0") for r in t.rows]
+    words = {row.cells[-1].word for row in rows if row.cells[-1].text == "worse"}
+    (figure,) = parts_of(document, Drawn, "system-0")
+    return document.sections[0].parts[0].status, words, figure.draw()
+
+
+@pytest.mark.usefixtures("real_figures")
 def test_limits_are_drawn():
     report = small_report(far=[0.1, 0.05], limits={"max_fmr": 0.3})
     assert "limit 30 %" in images(report)[0]
@@ -486,6 +533,31 @@ def test_harm_comes_first_and_every_change_has_a_row():
     assert len(rows) == len(found.changes)
     shown = {(row.cells[0].text, row.cells[1].text) for row in rows}
     assert shown == {(percent(c.before), percent(c.after)) for c in found.changes}
+
+
+def test_states_of_a_comparison_have_the_words_of_an_audit():
+    for verdict, status, words in (
+        (TOO_FEW, "undetermined", "Undetermined: "),
+        ("undetermined", "undetermined", "Undetermined: "),
+        ("no certain difference", "none", "No certain difference"),
+    ):
+        changes = tuple(replace(c, verdict=verdict) for c in harmed().changes)
+        document = documents_.comparison_document(replace(harmed(), changes=changes))
+        shown = document.sections[0].parts[0]
+        assert shown.status == status and shown.headline.startswith(words)
+
+
+def test_who_tested_what_and_when_stands_under_the_title_of_a_comparison():
+    about = {"system": "S", "dataset": "D", "organisation": "L"}
+    found = replace(harmed(), about=about)
+    first, other = documents_.short_names(found.systems)
+    line = f"System: S; Data set: D; Laboratory: L; {other} against {first}"
+    assert documents_.comparison_document(found).subtitle == line
+    dated = f"{line}; Date: 2026-02-03"
+    assert dated in found.to_text(date="2026-02-03")
+    page = Page(found.to_html(date="2026-02-03")).text
+    assert dated in page.partition("Contents")[0] and page.count("2026-02-03") == 1
+    assert "Date:" not in found.to_text() and "2026-02-03" not in found.to_json()
 
 
 def test_disparities_have_the_verdict_of_their_interval():

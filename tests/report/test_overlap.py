@@ -110,11 +110,11 @@ def other(label):
     ("data", "words"),
     [
         ([embedded(), listed()], "files of one kind"),
-        ([embedded(), embedded(names=None)], "name the rows with image"),
+        ([embedded(), embedded(names=None)], "name the image of each row"),
         ([listed(), listed(named=False)], "name the images with image_1 and image_2"),
         (
             [embedded(names=None), embedded([0, 1, 2], names=None)],
-            "name the rows with image",
+            "name the image of each row",
         ),
         ([embedded([0, 1]), embedded([2, 3])], "no images in common"),
         ([listed([0, 1]), listed([2, 3])], "name images alike"),
@@ -123,7 +123,7 @@ def other(label):
         ([embedded(), embedded(y=other("dee"))], "is 'dee' there and 'bo' here"),
         (
             [embedded(names=None), embedded(names=None, y=other("dee"))],
-            "Rows are paired in their order: name the rows with image",
+            "Rows are paired in their order: name the image of each row",
         ),
         ([listed(), listed(y=other("dee"))], "'dee' there and 'bo' here"),
         ([embedded(), embedded(columns={"sex": np.roll(GROUP, 1)})], "groups"),

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core._few_errors import (
-    ErrorSums,
-    contrasts,
-    genuine_sums,
-    rate_bounds,
-)
+from skfairfr._core._few_errors import ErrorSums, contrasts, genuine_sums, rate_bounds
 from skfairfr.metrics._roc._evidence import analyse
 from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS, judge
 from tests._core.test_few_errors import some_groups

@@ -570,7 +570,7 @@ def parameter_text(parameters):
     """Parameters of a candidate, without the steps of a pipeline before their names."""
     texts = []
     for name, value in parameters.items():
-        shown = f"{value:g}" if isinstance(value, float) else value
+        shown = f"{value:g}" if isinstance(value, float | np.floating) else value
         texts.append(f"{name.split('__')[-1]}={shown}")
     return ", ".join(texts)
 

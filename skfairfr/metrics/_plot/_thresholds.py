@@ -449,10 +449,8 @@ def histograms(roc, groups, edges=None):
 
 
 def _densities(roc, groups, edges, kind):
-    """Share of the pairs in each bin over its width, (n_groups, n_bins).
-
-    The share at or above an edge is a FAR, the share below it an FRR.
-    """
+    """Share of the pairs in each bin over its width, (n_groups, n_bins)."""
+    # The share at or above an edge is a FAR, the share below it an FRR.
     rate, sign = ("far", -1) if kind == "impostor" else ("frr", 1)
     shares = [_from_roc.rates_at(roc, edges, rate, group) for group in groups]
     # Differences of running shares may be negative by rounding.

@@ -562,10 +562,7 @@ def no_equal_error(engine, question, counts):
 
 
 def _with_interval(engine, question, rates, threshold, reasons, sampled):
-    """Answer with the interval of its replicates.
-
-    ``rates`` are the value, the centre of the replicates, and these; reasons are completed.
-    """
+    """Answer with the interval of its replicates; completes each level's reasons."""
     value, centre, replicates = rates
     moved = adjusted(replicates, value, centre, engine.method)
     bounds = (0.0, 1.0) if question.how is None else question.how.bounds
@@ -600,12 +597,10 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
 
 
 def _with_evidence(found, centre, engine, question):
-    """The answer, with ends from evidence: those of "wilson", and of rates of 0 or 1.
-
-    Replicates of such rates do not vary: their interval has no width.
-    """
+    """The answer with ends from evidence: of "wilson", and of rates of 0 or 1."""
     levels = np.ones(found.value.size, dtype=bool)
     if engine.method != "wilson":
+        # Replicates of such rates do not vary: their interval has no width.
         levels = (found.value == 0) | (centre == 0) | (found.value > 1 - ROUNDING)
         levels &= ~np.isnan(found.low)
         if question.how is not None or not levels.any():

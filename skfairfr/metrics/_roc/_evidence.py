@@ -508,28 +508,14 @@ def analyse(evidence, question, confidence_level):
 
 
 def _range_of_end(how, ratio, n_groups, ends):
-    """Where an end of a disparity's interval can lie, from that of max / min.
-
-    No rates have that max / min and a disparity beyond: so the intervals of all
-    disparities say alike whether groups differ.
-
-    Parameters
-    ----------
-    how : DisparityMeasure
-    ratio : ndarray, shape (n_levels,)
-        The end of the interval of max / min.
-    n_groups : int
-    ends : tuple of two ndarrays, shape (n_levels, n_groups)
-        Those of the rates' intervals, of a disparity in rates.
-
-    Returns
-    -------
-    least, most : ndarrays, shape (n_levels,), or None
-    """
+    """Range of a disparity's end from that of max / min: (n_levels,) each, or None."""
     if how.range_of is None:
         return None
+    # No rates have that max / min and a disparity beyond: so the intervals of all
+    # disparities say alike whether groups differ.
     least, most = how.range_of(1 / ratio, n_groups)
     if how.in_rates:
+        # ends are those of the rates' intervals, (n_levels, n_groups) each.
         low, high = (end.max(axis=-1) for end in ends)
         least, most = low * least, high * most
     return least, most

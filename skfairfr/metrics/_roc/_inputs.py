@@ -135,9 +135,8 @@ def compare_embeddings(
     if not all(p.size for p in people) or np.union1d(*people).size < 2:
         raise refused(
             *("y", None),
-            "holds no two people to compare; a FAR needs impostor pairs, across the two "
-            "sides if there are sides.",
-            "Give the embeddings of more people.",
+            "holds no two people to compare, across the two sides if there are sides;",
+            "give the embeddings of more people.",
         )
     groupings = [labels.codes for labels in attributes.values()]
     held = (DEPTH * far_max, (WHOLE, WHOLE_GROUP))
@@ -146,7 +145,7 @@ def compare_embeddings(
     if needed > available:
         raise refused(
             *(far_name, far_max),
-            f"of {far_max:g} (the largest FAR asked about) needs about "
+            f"of {far_max:g} (the largest level asked about) needs about "
             f"{needed / 1e9:.2g} GB of memory, and {available / 1e9:.2g} GB are available;",
             "lower it, or compare fewer images.",
         )
@@ -632,6 +631,6 @@ class ListedAttributes(Attributes):
             raise refused(
                 *(name, None),
                 f"{lists} no impostor pair{within};",
-                "a FAR needs pairs of two people.",
+                "give pairs of two people.",
             )
         return pairs

@@ -64,11 +64,11 @@ def _labels_seen(roc):
     images, groups = compared.images, compared.labels(roc._names)
     listed = getattr(compared, "listed", None)
     if listed is None:
-        seen = {"identities of embeddings (y)": identities[images.identity]}
+        seen = {"identities of embeddings": identities[images.identity]}
         if images.side is not None:
-            seen["sides (domain or reference)"] = images.side
+            seen["sides"] = images.side
         if groups is not None:
-            seen["groups (sensitive_features)"] = groups.of_rows()
+            seen["groups"] = groups.of_rows()
         return seen
     ends = np.empty((2, listed.n_pairs), dtype=np.int64)
     ends[:, listed.genuine_rows] = listed.genuine.left, listed.genuine.right
@@ -360,21 +360,11 @@ def asymmetry(engine, question):
 
 
 def _by_people(engine, question, pairs_of_groups):
-    """Test the two directions of every two groups by what people add to either.
-
-    The threshold is common to both directions, whose rates it moves alike. Student's
-    distribution allows for a variance that is estimated from the people of both groups.
-
-    Returns
-    -------
-    low, high : ndarrays, shape (n_pairs,)
-        Ends of the interval of the difference of the logarithms to base 10; infinite where
-        one direction has no error, nan where the two cannot be compared.
-    p_value : ndarray, shape (n_pairs,)
-        Of either two groups on their own; nan where they cannot be compared.
-    """
+    """Low, high, p-value of the two directions of two groups, (n_pairs,) each."""
     scopes = tuple(s for g, h in pairs_of_groups for s in ((g, h), (h, g)))
     evidence = engine.evidence(replace(question, scope=scopes[0]), scopes)
+    # Ends are of the difference of the logarithms to base 10: infinite where one
+    # direction has no error, nan where the two cannot be compared.
     low, high, p_value = np.full((3, len(pairs_of_groups)), np.nan)
     images = engine.pairs.images
     people = [
@@ -396,6 +386,7 @@ def _by_people(engine, question, pairs_of_groups):
             _System(engine, evidence, place, "far", {}).accepted(scope, 0)
             for scope, place in zip(both, places, strict=True)
         )
+        # The common threshold moves both directions alike: its influence is left out.
         influence = evidence.influence[places[0]] - evidence.influence[places[1]]
         squares = ((one - other).data ** 2).sum(keepdims=True)
         found, spread = paired_deviates(
@@ -403,6 +394,7 @@ def _by_people(engine, question, pairs_of_groups):
         )
         error = float(np.sqrt(spread[0])) / np.log(10)
         middle = float(found[0]) * error
+        # Student's: the variance is estimated from the people of both groups.
         freedom = people[g] + people[h] - 2
         reach = -stdtrit(freedom, tail) * error
         low[row] = middle - reach if errors[0][0] else -np.inf

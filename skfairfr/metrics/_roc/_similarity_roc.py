@@ -230,8 +230,8 @@ default="recentered"
             device; if the pairs do not fit into the free memory.
         ImportError
             If the device is not the CPU and torch is not installed.
-        MemoryError
-            If the memory of the device does not suffice.
+        RuntimeError
+            If the memory of the device does not suffice: torch's ``OutOfMemoryError``.
         """
         self._forget()
         _inputs.check_parameters(self.similarity, self.method, self.resample)

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics import (
-    disparity,
-    fairness_discrepancy_rate,
-    garbe,
-    inequity_rate,
-)
+from skfairfr.metrics import disparity, fairness_discrepancy_rate, garbe, inequity_rate
 
 FMR = [0.001, 0.002, 0.004, 0.008]
 FNMR = [0.01, 0.02, 0.02, 0.05]

@@ -38,7 +38,7 @@ def with_zero_row():
         ((X, IDENTITY, GROUP[:-1]), "sensitive_features has 29 rows but X has 30"),
         (
             (X, np.zeros(30)),
-            "y holds no two people.*Give the embeddings of more people",
+            "y holds no two people.*give the embeddings of more people",
         ),
         ((X, [None, *IDENTITY[1:]]), r"y is missing \(None or NaN\) in row 0.*Drop"),
         ((X, np.stack([IDENTITY, IDENTITY])), "y must be one column"),

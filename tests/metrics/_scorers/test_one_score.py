@@ -8,10 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn import config_context
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import (
-    GridSearchCV,
-    cross_validate,
-)
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -32,16 +29,7 @@ from skfairfr.metrics import (
     make_fairness_scorer,
 )
 from tests.covering import daily_pairwise
-from tests.metrics.searches import (
-    FAR,
-    FOLDS,
-    GROUP,
-    IDENTITY,
-    WEIGHTS,
-    Stretch,
-    X,
-    Y,
-)
+from tests.metrics.searches import FAR, FOLDS, GROUP, IDENTITY, WEIGHTS, Stretch, X, Y
 
 AS_THEY_ARE = FunctionTransformer()
 GRID = {"weight": WEIGHTS}

@@ -5,9 +5,7 @@ import pytest
 
 from skfairfr import metrics
 from skfairfr.metrics import fairness_scores
-from tests.metrics._scorers.test_one_score import (
-    AS_THEY_ARE,
-)
+from tests.metrics._scorers.test_one_score import AS_THEY_ARE
 from tests.metrics.searches import FAR, Counting, X, Y
 
 ENTRIES = ["bfar", "bfrr", "far_max_geomean", "frr_at_far", "frr_max_geomean"]
