@@ -226,6 +226,7 @@ def test_support_is_the_oracle_s(sides, scope):
     for rate in ("far", "frr"):
         found = support_of(pairs, rate, scope, np.array(THRESHOLDS), False)
         assert_support(found, [twin.support(t, rate, group) for t in THRESHOLDS])
+        assert found.named
 
 
 @settings(deadline=None)
@@ -253,6 +254,11 @@ def test_just_enough_is_supported():
     assert reason(MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == ""
     assert reason(MIN_ERRORS, 1, 1.0, named=False) == "" != reason(MIN_ERRORS, 1, 1.0)
     assert (MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == (30, 10, pytest.approx(1 / 3))
+
+
+def test_without_errors_nothing_is_said_of_their_people():
+    nothing = Support(*(np.array([v]) for v in (0, 0, np.nan)))
+    assert [reason.code for reason in nothing.reasons(0, ("f",))] == ["no_errors"]
 
 
 def test_a_reason_names_its_groups_and_the_rate_that_it_is_about():
