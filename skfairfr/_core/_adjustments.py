@@ -291,9 +291,10 @@ def fit_beta(genuine, impostor):
     weight = np.repeat(
         [0.5 / genuine.size, 0.5 / impostor.size], [genuine.size, impostor.size]
     )
-    # Columns of mean 0 and deviation 1: the two are nearly the same line.
-    center = columns.mean(axis=1)
-    scale = np.maximum(columns.std(axis=1), EDGE)
+    # Columns of mean 0 and deviation 1: the two are nearly the same line. Of equal scores
+    # nothing is left but rounding, and no slope.
+    center, spread = columns.mean(axis=1), columns.std(axis=1)
+    scale = np.where(spread > EDGE, spread, np.inf)
     columns = np.vstack([(columns - center[:, None]) / scale[:, None], np.ones(q.size)])
     found = []
     for free in FREE:
