@@ -702,8 +702,11 @@ def _impostor_sums(pairs, scope):
     """Sums of scores and of squared scores over the impostor pairs of a scope."""
     sides = pairs.members(scope)
     if pairs.compared.adjustment is None:
-        sums = [_row_and_gram(pairs.compared.vectors, members) for members in sides]
-        everything = [sums[0][0] @ sums[1][0], (sums[0][1] * sums[1][1]).sum()]
+        total, gram = _row_and_gram(pairs.compared.vectors, sides[0])
+        others = total, gram
+        if pairs.totals.two_sides:
+            others = _row_and_gram(pairs.compared.vectors, sides[1])
+        everything = [total @ others[0], (gram * others[1]).sum()]
     else:
         everything = _sums_of_tiles(pairs.compared, *sides)
     # Subtract the pairs of one person; within one side every pair is counted twice.

@@ -235,6 +235,12 @@ def operating_points(roc, far, thresholds):
     return thresholds, levels
 
 
+def n_pairs(roc, rate, group=None):
+    """Pairs of a group, or of everyone, that a rate is about."""
+    scope = None if group is None else (roc.groups_.tolist().index(group),) * 2
+    return roc._engine.pairs.count(scope, rate)
+
+
 def score_range(roc):
     """Ends of a range of scores that holds nearly all: five deviations from any mean."""
     summary = roc.score_summary()

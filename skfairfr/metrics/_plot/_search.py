@@ -568,11 +568,9 @@ def metric_label(name, level):
 
 def parameter_text(parameters):
     """Parameters of a candidate, without the steps of a pipeline before their names."""
-    texts = []
-    for name, value in parameters.items():
-        shown = f"{value:g}" if isinstance(value, float | np.floating) else value
-        texts.append(f"{name.split('__')[-1]}={shown}")
-    return ", ".join(texts)
+    floats = float, np.floating
+    shown = {k: f"{v:g}" if isinstance(v, floats) else v for k, v in parameters.items()}
+    return ", ".join(f"{k.split('__')[-1]}={v}" for k, v in shown.items())
 
 
 def find_parameter(search, name):

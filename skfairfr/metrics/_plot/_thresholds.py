@@ -12,7 +12,7 @@ from skfairfr.utils._validation import (
 )
 from skfairfr.utils._words import RATES
 
-PAIR_KINDS = ("impostor", "genuine")
+PAIR_KINDS = {"impostor": "far", "genuine": "frr"}
 FEW_PAIRS = 30
 
 
@@ -386,8 +386,8 @@ class ScoreHistogramDisplay(AtThresholds):
             self.lines_.append(self._mark_bins(row, density, style))
             return
         high = steps > 0.02 * np.nanmax(steps, initial=0.0)
-        markers = {"markevery": _style.thinned(high, max(1, density.size // 12))}
-        look = {**markers, **style, "drawstyle": "steps-post"}
+        marked = _style.thinned(high, max(1, density.size // 12))
+        look = {"markevery": marked, **style, "drawstyle": "steps-post"}
         (line,) = self.ax_.plot(self.edges, steps, **look)
         if kind == "impostor":
             filled = {"step": "post", "color": line.get_color(), "alpha": 0.15}
@@ -396,8 +396,7 @@ class ScoreHistogramDisplay(AtThresholds):
 
     def _mark_bins(self, row, density, style):
         """Draw hollow marks near the bottom, a row for each group, in bins with pairs."""
-        held = density > 0
-        middles = (self.edges[:-1] + self.edges[1:]) / 2
+        held, middles = density > 0, (self.edges[:-1] + self.edges[1:]) / 2
         hollow = {**style, "linestyle": "", "markerfacecolor": "white"}
         if held.any():
             _style.explain(self.ax_, _style.FEW, linestyle="")
@@ -415,8 +414,7 @@ class ScoreHistogramDisplay(AtThresholds):
         if np.isnan(densities).all():
             return
         row, column = np.unravel_index(np.nanargmax(densities), densities.shape)
-        middle = (self.edges[column] + self.edges[column + 1]) / 2
-        place = middle, densities[row, column]
+        place = self.edges[column : column + 2].mean(), densities[row, column]
         _style.write_once(self.ax_, f"{kind} pairs", place, (0, 6), ha="center")
 
 
@@ -436,12 +434,12 @@ def histograms(roc, groups, edges=None):
     columns : dict of str -> ndarray, of n_groups rows
         The fields of the display that have a row for each group.
     """
-    summary = roc.score_summary()
-    rows = [summary.groups.index(group) for group in groups]
     if edges is None:
-        edges = int(np.clip(2 * np.sqrt(summary.n_genuine[0]), 20, 60))
+        edges = int(np.clip(2 * np.sqrt(_from_roc.n_pairs(roc, "frr")), 20, 60))
     edges = _edges(roc, groups, edges)
-    numbers = {f"n_{k}": getattr(summary, f"n_{k}")[rows] for k in PAIR_KINDS}
+    rates = PAIR_KINDS.values()
+    counts = [[_from_roc.n_pairs(roc, rate, g) for g in groups] for rate in rates]
+    numbers = {f"n_{k}": np.array(c) for k, c in zip(PAIR_KINDS, counts, strict=True)}
     for kind in PAIR_KINDS:
         if not numbers[f"n_{kind}"].all():
             warn_undefined(f"No {kind} pair in a group: it has no density, and is nan.")
@@ -451,10 +449,11 @@ def histograms(roc, groups, edges=None):
 def _densities(roc, groups, edges, kind):
     """Share of the pairs in each bin over its width, (n_groups, n_bins)."""
     # The share at or above an edge is a FAR, the share below it an FRR.
-    rate, sign = ("far", -1) if kind == "impostor" else ("frr", 1)
+    rate = PAIR_KINDS[kind]
     shares = [_from_roc.rates_at(roc, edges, rate, group) for group in groups]
     # Differences of running shares may be negative by rounding.
-    return np.maximum(sign * np.diff(np.stack(shares), axis=1), 0) / np.diff(edges)
+    steps = np.diff(np.stack(shares), axis=1) * (-1 if rate == "far" else 1)
+    return np.maximum(steps, 0) / np.diff(edges)
 
 
 def _edges(roc, groups, edges):

@@ -56,12 +56,12 @@ def swapped(values, i, j):
         ),
         (
             lambda: embedded(group=np.where(np.arange(30) == 4, None, GROUP)),
-            "other groups .*: 1 differ, the first, 4, is None there and "
+            "other groups.*: 1 differ, the first, 4, is None there and "
             f"'{GROUP[4]}' here",
         ),
         (
             lambda: embedded(X[:29], IDENTITY[:29], GROUP[:29]),
-            "29 identities of embeddings .* and this one on 30",
+            "29 identities of embeddings.* and this one on 30",
         ),
         (
             lambda: embedded(y=IDENTITY.astype(str)),
@@ -69,7 +69,7 @@ def swapped(values, i, j):
         ),
         (
             lambda: embedded(group=np.unique(GROUP, return_inverse=True)[1]),
-            r"other groups .* is \d there and '\w+' here",
+            r"other groups.* is \d there and '\w+' here",
         ),
         (
             lambda: X,
