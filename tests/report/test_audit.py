@@ -1,6 +1,7 @@
 """The audit asks SimilarityROC and reads its answers rightly."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -230,8 +231,9 @@ def test_scored_pairs_give_what_embeddings_give():
     assert unnamed.groups[0].n_images is None
 
 
-def test_progress_of_an_audit_is_one_bar(capsys):
+def test_progress_of_an_audit_is_one_bar(capsys, monkeypatch):
     """By two attributes: two steps before them, and one for each and their combination."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     X, y, groups = synthetic()
     groups = {"gender": groups, "half": np.array(["a", "b"])[y % 2]}
     audit(X, y, groups, far=0.05, n_resamples=20, progress=True)
