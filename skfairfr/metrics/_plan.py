@@ -19,8 +19,9 @@ from skfairfr._core._planning import (
     first_number,
     number_of_tests,
 )
+from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
+from skfairfr._text._words import RATES, level_percent, percent, plural
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr.utils._errors import plain, refused, suggestion
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._validation import (
@@ -29,7 +30,6 @@ from skfairfr.utils._validation import (
     check_number,
     check_option,
 )
-from skfairfr.utils._words import RATES, level_percent, percent, plural
 
 EVEN, UNEVEN = "even people", "uneven people"
 # Limit -> the rate that it limits, and whether it is about the ratio of two.

@@ -13,6 +13,17 @@ from scipy.special import ndtri
 from skfairfr._compat import Interval, validate_params
 from skfairfr._core._few_errors import holm
 from skfairfr._core._rates import on_its_side
+from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
+from skfairfr._text._words import (
+    in_iso,
+    level_percent,
+    listed,
+    p_value,
+    percent,
+    plain_form,
+    plural,
+    printable,
+)
 from skfairfr.comparators._base import check_no_zero_row
 from skfairfr.metrics._folds import PooledRatio, cells_of, compare, pool
 from skfairfr.model_selection._bench_fits import (
@@ -35,21 +46,10 @@ from skfairfr.model_selection._mitigations import (
     save_mitigation,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
-from skfairfr.utils._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._labels import encode_attributes, label_images
 from skfairfr.utils._validation import check_rows
-from skfairfr.utils._words import (
-    in_iso,
-    level_percent,
-    listed,
-    p_value,
-    percent,
-    plain_form,
-    plural,
-    printable,
-)
 
 SCHEMA_VERSION = 2
 # Probability with which an effect of the detectable factor would be seen.

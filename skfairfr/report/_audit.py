@@ -8,6 +8,7 @@ import numpy as np
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
+from skfairfr._text._words import RATES, percent, printable
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._data import (
@@ -49,7 +50,6 @@ from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import check_count
-from skfairfr.utils._words import RATES, percent, printable
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05

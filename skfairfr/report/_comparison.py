@@ -11,6 +11,7 @@ import numpy as np
 
 from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
+from skfairfr._text._words import RATES, TOO_FEW, level_percent, printable
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
@@ -27,7 +28,6 @@ from skfairfr.report._records import (
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
-from skfairfr.utils._words import RATES, TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
 

@@ -9,24 +9,7 @@ from itertools import product
 import numpy as np
 
 from skfairfr._core._planning import MAX_PEOPLE
-from skfairfr.report._figures import (
-    MAX_CURVES,
-    changes,
-    det,
-    det_of_systems,
-    group_rates,
-)
-from skfairfr.report._notes import (
-    heading_of,
-    nothing_concluded,
-    place_of,
-    reason_in_words,
-    short_place,
-    title_of,
-)
-from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS, limits_of, verdict_of
-from skfairfr.report._verdicts import beyond_all_scores
-from skfairfr.utils._document import (
+from skfairfr._text._document import (
     Cell,
     Document,
     Facts,
@@ -36,7 +19,7 @@ from skfairfr.utils._document import (
     Table,
     Verdict,
 )
-from skfairfr.utils._words import (
+from skfairfr._text._words import (
     LONG_RATES,
     NO_DIFFERENCE,
     NONE,
@@ -59,6 +42,23 @@ from skfairfr.utils._words import (
     signed,
     who,
 )
+from skfairfr.report._figures import (
+    MAX_CURVES,
+    changes,
+    det,
+    det_of_systems,
+    group_rates,
+)
+from skfairfr.report._notes import (
+    heading_of,
+    nothing_concluded,
+    place_of,
+    reason_in_words,
+    short_place,
+    title_of,
+)
+from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS, limits_of, verdict_of
+from skfairfr.report._verdicts import beyond_all_scores
 
 LIMITED = {
     "max_fmr": "FMR of each group",

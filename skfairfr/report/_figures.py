@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from skfairfr._core._parallel import next_step
+from skfairfr._text._words import NO_DIFFERENCE, RATES, printable
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
@@ -42,7 +43,6 @@ from skfairfr.report._policy import limits_of
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import temporary
 from skfairfr.utils._validation import check_path
-from skfairfr.utils._words import NO_DIFFERENCE, RATES, printable
 
 SIZE = (6.4, 4.6)
 # More groups than this, which have no colours of their own left, have axes of their own.

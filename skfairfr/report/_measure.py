@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 
 from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
+from skfairfr._text._words import RATES, level_percent, percent
 from skfairfr.metrics import Reason, fairness_discrepancy_rate, garbe, inequity_rate
 from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.metrics._roc._engine import Question
@@ -27,7 +28,6 @@ from skfairfr.report._records import (
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
-from skfairfr.utils._words import RATES, level_percent, percent
 
 DEFAULT_FAR = (1e-2, 1e-3)
 # Audited too where two groups of every attribute have this many impostor pairs, of which

@@ -11,8 +11,7 @@ from itertools import groupby
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics import ReversedScoresWarning
-from skfairfr.utils._words import (
+from skfairfr._text._words import (
     RATES,
     accepted,
     capital,
@@ -21,6 +20,7 @@ from skfairfr.utils._words import (
     percent,
     printable,
 )
+from skfairfr.metrics import ReversedScoresWarning
 
 # What SimilarityROC warns of that belongs into an audit's notes.
 ABOUT_DATA = (UndefinedMetricWarning, ReversedScoresWarning)

@@ -17,18 +17,18 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from skfairfr.report import _documents
-from skfairfr.report._notes import in_words, short_place
-from skfairfr.utils._document import (
+from skfairfr._text._document import (
     write_fragment,
     write_markdown,
     write_page,
     write_text,
 )
+from skfairfr._text._words import RATES, TOO_FEW, in_iso, plain_form, printable
+from skfairfr.report import _documents
+from skfairfr.report._notes import in_words, short_place
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._validation import check_option, check_path
-from skfairfr.utils._words import RATES, TOO_FEW, in_iso, plain_form, printable
 
 SCHEMA_VERSION, COMPARISON_VERSION = 7, 4
 FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")

@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 
 from skfairfr._core._few_errors import holm, rate_bounds
+from skfairfr._text._words import RATES
 from skfairfr.metrics._roc._evidence import ComparedGroups
-from skfairfr.utils._words import RATES
 
 # Combinations of attributes have many cells: so much of the error rate is theirs, so that
 # they cannot silence the attributes themselves.

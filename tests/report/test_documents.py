@@ -9,19 +9,19 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
-from skfairfr.report import _documents as documents_
-from skfairfr.report._records import Check, Figure
-from skfairfr.utils import ArgumentError
-from skfairfr.utils._document import Figure as Drawn
-from skfairfr.utils._document import (
+from skfairfr._text._document import Figure as Drawn
+from skfairfr._text._document import (
     Section,
     Table,
     write_fragment,
     write_markdown,
     write_text,
 )
-from skfairfr.utils._words import TOO_FEW, count, percent, ratio
+from skfairfr._text._words import TOO_FEW, count, percent, ratio
+from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
+from skfairfr.report import _documents as documents_
+from skfairfr.report._records import Check, Figure
+from skfairfr.utils import ArgumentError
 from tests.report.audits import (
     HOSTILE,
     dominated,

@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 import pytest
 
+from skfairfr._text._words import p_value, ratio
 from skfairfr.report import audit_data
-from skfairfr.utils._words import p_value, ratio
 from tests.report.audits import counted_pairs, scored_pairs, small_audit, synthetic
 from tests.report.json_schema import is_valid
 from tests.report.test_documents import Page

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairfr._text._words import percent
 from skfairfr.metrics import ReversedScoresWarning, SimilarityROC
 from skfairfr.report import EmbeddingData, PairData, audit, audit_data, compare_systems
 from skfairfr.report._notes import collecting, notes_of
-from skfairfr.utils._words import percent
 from tests.report.audits import scored_pairs, synthetic, with_a_lone_person
 
 

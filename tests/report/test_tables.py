@@ -8,9 +8,9 @@ from io import StringIO
 import numpy as np
 import pytest
 
+from skfairfr._text._words import in_iso
 from skfairfr.report import audit
 from skfairfr.report._records import disparities_of, rates_of, to_csv
-from skfairfr.utils._words import in_iso
 from tests.report.audits import small_report, synthetic
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from skfairfr._core._rates import DISPARITIES
+from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._validation import check_option, check_sequence
-from skfairfr.utils._words import RATES
 
 DET_TICKS = (*10.0 ** np.arange(-6, -1), 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99)
 FAR_LABELS = {

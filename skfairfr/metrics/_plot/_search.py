@@ -5,9 +5,9 @@ import textwrap
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._scorers import is_signed, mean_score
-from skfairfr.utils._words import RATES
 
 # Axis labels of the entries of fairness_scores.
 METRIC_LABELS = {

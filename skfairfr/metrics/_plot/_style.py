@@ -12,7 +12,8 @@ import numpy as np
 from scipy.ndimage import binary_dilation
 
 from skfairfr._core._rates import in_digits
-from skfairfr.utils import _words
+from skfairfr._text import _words
+from skfairfr._text._words import LONG_RATES, RATES, TOO_FEW, capital
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._validation import (
     check_group,
@@ -20,7 +21,6 @@ from skfairfr.utils._validation import (
     check_option,
     check_sequence,
 )
-from skfairfr.utils._words import LONG_RATES, RATES, TOO_FEW, capital
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", (0, (6, 2)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))

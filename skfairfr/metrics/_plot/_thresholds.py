@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import (
@@ -10,7 +11,6 @@ from skfairfr.utils._validation import (
     to_array,
     warn_undefined,
 )
-from skfairfr.utils._words import RATES
 
 PAIR_KINDS = {"impostor": "far", "genuine": "frr"}
 FEW_PAIRS = 30

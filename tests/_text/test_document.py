@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from skfairfr.utils._document import (
+from skfairfr._text._document import (
     Cell,
     Document,
     Facts,

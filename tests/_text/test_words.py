@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from skfairfr.utils._words import level_percent, percent, plain_form, ratio, signed
+from skfairfr._text._words import level_percent, percent, plain_form, ratio, signed
 
 GAP = "\N{NO-BREAK SPACE}"
 

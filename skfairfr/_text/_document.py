@@ -345,7 +345,7 @@ def _environment():
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(
-        loader=PackageLoader("skfairfr.utils", "templates"),
+        loader=PackageLoader("skfairfr._text", "templates"),
         autoescape=True,
         trim_blocks=True,
         keep_trailing_newline=True,

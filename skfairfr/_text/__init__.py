@@ -1,0 +1,1 @@
+"""What people read: a document as text, Markdown or a page, and the words of rates."""
