@@ -20,6 +20,7 @@ negate what they measure: greater is better.
 from importlib import import_module
 
 from skfairfr._core._intervals import Reason
+from skfairfr.metrics._asymmetry import FARAsymmetry
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._pairs._all_pairs import all_pairs
@@ -48,7 +49,6 @@ from skfairfr.metrics._roc._estimates import (
     Comparison,
     EstimandWarning,
     Estimate,
-    FARAsymmetry,
     GroupFARMatrix,
     ReversedScoresWarning,
     ROCCurve,

@@ -7,5 +7,6 @@ evidence, estimate) are explained in ``skfairfr._core``.
 ``_similarity_roc`` makes a question of its arguments, which ``_engine`` answers: pairs and
 weights become rates (``_core._bootstrap``), rates or evidence (``_evidence``,
 ``_core._error_counts``, ``_core._few_errors``) become an estimate (``_estimates``). Two
-systems on the same images, and two directions of one, are compared in ``_paired``.
+systems on the same images are compared in ``_paired``, two directions of one in
+``metrics._asymmetry``.
 """

@@ -335,69 +335,6 @@ class Comparison(PairedRates, Framed):
     reasons: tuple | np.ndarray = field(repr=False)
 
 
-@dataclass(frozen=True)
-class FARAsymmetry(Framed):
-    """FAR of probes of one group with references of another, against the reverse.
-
-    One row for every two groups. Where the matrix of the FAR by group is symmetric, the
-    logarithms of its ratios show how large chance effects are; GEO20 therefore calls those
-    of 0.3 (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by
-    what every person, and every two people, add to either direction; else over the same
-    resamples for both.
-
-    Attributes
-    ----------
-    group_1, group_2 : ndarrays, shape (n_pairs,)
-        Labels of every two groups.
-    far_12 : ndarray, shape (n_pairs,)
-        FAR in [0, 1] of probes of group_1 with references of group_2; lower is better.
-    far_21 : ndarray, shape (n_pairs,)
-        FAR of probes of group_2 with references of group_1, in [0, 1].
-    difference : ndarray, shape (n_pairs,)
-        log10(far_12 / far_21), in decades: a ratio on a logarithmic scale, and no difference
-        of rates. Above 0 where probes of group_1 with references of group_2 are accepted
-        more often than the reverse, 0 where the two are equal, 0.3 where the first is twice
-        the second; infinite where one of them is 0, nan where both are.
-    low, high : ndarrays, shape (n_pairs,)
-        Ends of the interval of ``difference``, in decades too; nan where there is
-        none, as where a group has one person.
-    p_value : ndarray, shape (n_pairs,)
-        Two-sided, in [0, 1], of each pair of groups on its own; nan without an interval.
-        With ``resample="identities"`` it is below ``1 - confidence_level`` where the
-        interval excludes 0.
-    p_holm : ndarray, shape (n_pairs,)
-        The same after Holm's correction for all pairs that have one, in [0, 1]. The
-        smallest that resamples can show is 2 / (n_resamples + 1) times that number.
-
-    Raises
-    ------
-    dataclasses.FrozenInstanceError
-        If an attribute is assigned to.
-
-    See Also
-    --------
-    skfairfr.metrics.SimilarityROC.far_asymmetry : Returns it.
-
-    References
-    ----------
-    .. [1] Bruveris, M., Mortazavian, P., Gietema, J., & Mahadevan, M. (2020). Reducing
-       Geographic Performance Differentials for Face Recognition. WACV Workshops.
-       Section 5.4.
-    .. [2] Holm, S. (1979). A Simple Sequentially Rejective Multiple Test Procedure.
-       Scandinavian Journal of Statistics 6(2).
-    """
-
-    group_1: np.ndarray
-    group_2: np.ndarray
-    far_12: np.ndarray
-    far_21: np.ndarray
-    difference: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    p_value: np.ndarray
-    p_holm: np.ndarray
-
-
 # ---- answers from a table of rates ---------------------------------------------------
 
 # With fewer accepted impostor pairs, the threshold of a level is set by chance.

@@ -17,6 +17,7 @@ from scipy import sparse
 from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
     Course,
+    accepted_by_people,
     accepted_impostors,
     course_of,
     rejected_genuine,
@@ -32,6 +33,7 @@ from skfairfr._core._few_errors import (
     rate_bounds,
     shrunken_rates,
 )
+from skfairfr._core._paired import clumps
 
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
@@ -117,6 +119,16 @@ class Evidence:
         return self.influence[place].toarray() - slope * (
             self.of_threshold[place].toarray()
         )
+
+    def clumps(self, scope, place, level):
+        """Shares of every two people in accepted impostor pairs, sparse (1, n_people**2).
+
+        Of any scope, at the threshold of a place and level.
+        """
+        pairs, query = self.asked[level].pairs, self.asked[level].query
+        threshold = self.thresholds[level, place]
+        accepted = accepted_by_people(pairs, scope, threshold, scope in query.sampled)
+        return clumps(*accepted, pairs.images.n_identities)
 
     @classmethod
     def joined(cls, parts):

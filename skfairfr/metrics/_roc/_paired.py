@@ -1,4 +1,4 @@
-"""Two systems, or two directions, on the same people: intervals and tests from influences.
+"""Two systems on the same people: intervals and tests from influences.
 
 Resampling people counts clumps of impostor pairs three times, and thresholds that are set
 again in every resample add to that: tests by replicates of a difference reject too seldom.
@@ -10,21 +10,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
-from skfairfr._core._error_counts import accepted_by_people
-from skfairfr._core._few_errors import TINY, every_two, holm
+from skfairfr._core._few_errors import TINY, every_two
 from skfairfr._core._intervals import percentile
 from skfairfr._core._paired import (
     LEAST_LEFT,
-    clumps,
     covariance,
     disparity_ratio,
-    paired_deviates,
     ratio_ends,
     student,
 )
-from skfairfr.metrics._roc._estimates import Comparison, FARAsymmetry, PairedRates
+from skfairfr.metrics._roc._estimates import Comparison, PairedRates
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.utils._errors import plain, refused
 
@@ -294,10 +291,7 @@ class _System:
         threshold = self.evidence.thresholds[row, self.place]
         key = (id(self.engine), scope, float(threshold))
         if key not in self.known:
-            pairs = self.engine.pairs
-            sampled = scope in self.evidence.asked[row].query.sampled
-            accepted = accepted_by_people(pairs, scope, threshold, sampled)
-            self.known[key] = clumps(*accepted, pairs.images.n_identities)
+            self.known[key] = self.evidence.clumps(scope, self.place, row)
         return self.known[key]
 
 
@@ -331,73 +325,3 @@ def _shared_errors(systems, row, scales):
         together.append(system.clumps(row) * scale)
     stacked = sparse.vstack(together, format="csr")
     return np.array(influence), (stacked @ stacked.T).toarray()
-
-
-def asymmetry(engine, question):
-    """FARAsymmetry about the FAR at one level, of an engine with two sides and groups."""
-    answers, codes = engine.cells(question), range(engine.groups.size)
-    pairs = [(g, h) for g in codes for h in codes[g + 1 :]]
-    both = [[answers[g, h] for g, h in pairs], [answers[h, g] for g, h in pairs]]
-    values = [np.array([a.value[0] for a in side]) for side in both]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        difference = np.log10(values[0]) - np.log10(values[1])
-        replicates = [np.log10([a.adjusted[0] for a in side]) for side in both]
-        differences = replicates[0] - replicates[1]
-    if engine.resampling.mode == "identities":
-        low, high, p_value = _by_people(engine, question, pairs)
-    else:
-        level = engine.confidence_level
-        low, high, _ = percentile(differences, level, (-np.inf, np.inf))
-        # There is nothing to test if a side has no pair, if neither side accepts one, or
-        # if too many resamples are undefined to give an interval.
-        untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
-        p_value = np.where(untestable, np.nan, p_values(differences))
-    alone = ~np.isnan(p_value)
-    p_holm = p_value.copy()
-    p_holm[alone] = holm(p_value[alone])
-    labels = engine.groups[np.array(pairs).T]
-    return FARAsymmetry(*labels, *values, difference, low, high, p_value, p_holm)
-
-
-def _by_people(engine, question, pairs_of_groups):
-    """Low, high, p-value of the two directions of two groups, (n_pairs,) each."""
-    scopes = tuple(s for g, h in pairs_of_groups for s in ((g, h), (h, g)))
-    evidence = engine.evidence(replace(question, scope=scopes[0]), scopes)
-    # Ends are of the difference of the logarithms to base 10: infinite where one
-    # direction has no error, nan where the two cannot be compared.
-    low, high, p_value = np.full((3, len(pairs_of_groups)), np.nan)
-    images = engine.pairs.images
-    people = [
-        np.unique(images.identity[images.group == g]).size
-        for g in range(images.n_groups)
-    ]
-    tail = (1 - engine.confidence_level) / 2
-    for row, (g, h) in enumerate(pairs_of_groups):
-        both = [s for s in ((g, h), (h, g)) if evidence and s in evidence.scopes]
-        # One person does not show how people of a group vary.
-        if len(both) < 2 or min(people[g], people[h]) < 2:
-            continue
-        places = [evidence.scopes.index(scope) for scope in both]
-        sums = evidence.sums
-        errors, pairs = ([n[0, [p]] for p in places] for n in (sums.errors, sums.pairs))
-        if not any(e[0] for e in errors):
-            continue
-        one, other = (
-            _System(engine, evidence, place, "far", {}).accepted(scope, 0)
-            for scope, place in zip(both, places, strict=True)
-        )
-        # The common threshold moves both directions alike: its influence is left out.
-        influence = evidence.influence[places[0]] - evidence.influence[places[1]]
-        squares = ((one - other).data ** 2).sum(keepdims=True)
-        found, spread = paired_deviates(
-            errors, pairs, influence[[0]].toarray(), squares
-        )
-        error = float(np.sqrt(spread[0])) / np.log(10)
-        middle = float(found[0]) * error
-        # Student's: the variance is estimated from the people of both groups.
-        freedom = people[g] + people[h] - 2
-        reach = -stdtrit(freedom, tail) * error
-        low[row] = middle - reach if errors[0][0] else -np.inf
-        high[row] = middle + reach if errors[1][0] else np.inf
-        p_value[row] = 2 * stdtr(freedom, -abs(found[0]))
-    return low, high, p_value

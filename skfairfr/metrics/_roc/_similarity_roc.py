@@ -17,10 +17,11 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS, simultaneous
 from skfairfr._core._pairs import Expected, score_moments
 from skfairfr._core._resampling import MODES, Resampling
+from skfairfr.metrics._asymmetry import asymmetry
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine, no_groups
 from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
-from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
+from skfairfr.metrics._roc._paired import check_same_images, compare
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images

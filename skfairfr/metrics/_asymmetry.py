@@ -1,0 +1,142 @@
+"""Whether the FAR of two groups depends on which is the probe's: one test of every two."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from skfairfr._core._few_errors import holm
+from skfairfr._core._intervals import percentile
+from skfairfr._core._paired import paired_deviates
+from skfairfr.metrics._roc._paired import p_values
+from skfairfr.utils._frames import Framed
+
+
+@dataclass(frozen=True)
+class FARAsymmetry(Framed):
+    """FAR of probes of one group with references of another, against the reverse.
+
+    One row for every two groups. Where the matrix of the FAR by group is symmetric, the
+    logarithms of its ratios show how large chance effects are; GEO20 therefore calls those
+    of 0.3 (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by
+    what every person, and every two people, add to either direction; else over the same
+    resamples for both.
+
+    Attributes
+    ----------
+    group_1, group_2 : ndarrays, shape (n_pairs,)
+        Labels of every two groups.
+    far_12 : ndarray, shape (n_pairs,)
+        FAR in [0, 1] of probes of group_1 with references of group_2; lower is better.
+    far_21 : ndarray, shape (n_pairs,)
+        FAR of probes of group_2 with references of group_1, in [0, 1].
+    difference : ndarray, shape (n_pairs,)
+        log10(far_12 / far_21), in decades: a ratio on a logarithmic scale, and no difference
+        of rates. Above 0 where probes of group_1 with references of group_2 are accepted
+        more often than the reverse, 0 where the two are equal, 0.3 where the first is twice
+        the second; infinite where one of them is 0, nan where both are.
+    low, high : ndarrays, shape (n_pairs,)
+        Ends of the interval of ``difference``, in decades too; nan where there is
+        none, as where a group has one person.
+    p_value : ndarray, shape (n_pairs,)
+        Two-sided, in [0, 1], of each pair of groups on its own; nan without an interval.
+        With ``resample="identities"`` it is below ``1 - confidence_level`` where the
+        interval excludes 0.
+    p_holm : ndarray, shape (n_pairs,)
+        The same after Holm's correction for all pairs that have one, in [0, 1]. The
+        smallest that resamples can show is 2 / (n_resamples + 1) times that number.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.far_asymmetry : Returns it.
+
+    References
+    ----------
+    .. [1] Bruveris, M., Mortazavian, P., Gietema, J., & Mahadevan, M. (2020). Reducing
+       Geographic Performance Differentials for Face Recognition. WACV Workshops.
+       Section 5.4.
+    .. [2] Holm, S. (1979). A Simple Sequentially Rejective Multiple Test Procedure.
+       Scandinavian Journal of Statistics 6(2).
+    """
+
+    group_1: np.ndarray
+    group_2: np.ndarray
+    far_12: np.ndarray
+    far_21: np.ndarray
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_value: np.ndarray
+    p_holm: np.ndarray
+
+
+def asymmetry(engine, question):
+    """FARAsymmetry about the FAR at one level, of an engine with two sides and groups."""
+    answers, codes = engine.cells(question), range(engine.groups.size)
+    pairs = [(g, h) for g in codes for h in codes[g + 1 :]]
+    both = [[answers[g, h] for g, h in pairs], [answers[h, g] for g, h in pairs]]
+    values = [np.array([a.value[0] for a in side]) for side in both]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = np.log10(values[0]) - np.log10(values[1])
+        replicates = [np.log10([a.adjusted[0] for a in side]) for side in both]
+        differences = replicates[0] - replicates[1]
+    if engine.resampling.mode == "identities":
+        low, high, p_value = _by_people(engine, question, pairs)
+    else:
+        level = engine.confidence_level
+        low, high, _ = percentile(differences, level, (-np.inf, np.inf))
+        # There is nothing to test if a side has no pair, if neither side accepts one, or
+        # if too many resamples are undefined to give an interval.
+        untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
+        p_value = np.where(untestable, np.nan, p_values(differences))
+    alone = ~np.isnan(p_value)
+    p_holm = p_value.copy()
+    p_holm[alone] = holm(p_value[alone])
+    labels = engine.groups[np.array(pairs).T]
+    return FARAsymmetry(*labels, *values, difference, low, high, p_value, p_holm)
+
+
+def _by_people(engine, question, pairs_of_groups):
+    """Low, high, p-value of the two directions of two groups, (n_pairs,) each."""
+    scopes = tuple(s for g, h in pairs_of_groups for s in ((g, h), (h, g)))
+    evidence = engine.evidence(replace(question, scope=scopes[0]), scopes)
+    # Ends are of the difference of the logarithms to base 10: infinite where one
+    # direction has no error, nan where the two cannot be compared.
+    low, high, p_value = np.full((3, len(pairs_of_groups)), np.nan)
+    images = engine.pairs.images
+    people = [
+        np.unique(images.identity[images.group == g]).size
+        for g in range(images.n_groups)
+    ]
+    tail = (1 - engine.confidence_level) / 2
+    for row, (g, h) in enumerate(pairs_of_groups):
+        both = [s for s in ((g, h), (h, g)) if evidence and s in evidence.scopes]
+        # One person does not show how people of a group vary.
+        if len(both) < 2 or min(people[g], people[h]) < 2:
+            continue
+        places = [evidence.scopes.index(scope) for scope in both]
+        sums = evidence.sums
+        errors, pairs = ([n[0, [p]] for p in places] for n in (sums.errors, sums.pairs))
+        if not any(e[0] for e in errors):
+            continue
+        one, other = (evidence.clumps(evidence.scopes[p], p, 0) for p in places)
+        # The common threshold moves both directions alike: its influence is left out.
+        influence = evidence.influence[places[0]] - evidence.influence[places[1]]
+        squares = ((one - other).data ** 2).sum(keepdims=True)
+        found, spread = paired_deviates(
+            errors, pairs, influence[[0]].toarray(), squares
+        )
+        error = float(np.sqrt(spread[0])) / np.log(10)
+        middle = float(found[0]) * error
+        # Student's: the variance is estimated from the people of both groups.
+        freedom = people[g] + people[h] - 2
+        reach = -stdtrit(freedom, tail) * error
+        low[row] = middle - reach if errors[0][0] else -np.inf
+        high[row] = middle + reach if errors[1][0] else np.inf
+        p_value[row] = 2 * stdtr(freedom, -abs(found[0]))
+    return low, high, p_value
