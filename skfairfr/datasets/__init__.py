@@ -1,7 +1,8 @@
 """Data from files, and synthetic data whose truth is known."""
 
+from skfairfr.datasets._decisions import load_decisions
 from skfairfr.datasets._embeddings import load_embeddings
 from skfairfr.datasets._scored_pairs import load_pairs
 from skfairfr.datasets._synthetic import make_face_embeddings
 
-__all__ = ["load_embeddings", "load_pairs", "make_face_embeddings"]
+__all__ = ["load_decisions", "load_embeddings", "load_pairs", "make_face_embeddings"]

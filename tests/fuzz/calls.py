@@ -151,6 +151,7 @@ OF_SUBJECT = {
     "plan_test": {"groups": 2, "policy": None, "rate": "far", "far": 0.01},
     "load_embeddings": {"path": "faces.npz", "identity": None},
     "load_pairs": {"path": "pairs.csv", "y_true": None, **NO_PEOPLE},
+    "load_decisions": {"path": "log.csv", "accepted": None, "identity": None},
     "read_data": {
         "path": "pairs.csv",
         "y_true": None,

@@ -1,0 +1,90 @@
+"""What a log of decisions must hold, and the errors where it does not."""
+
+import numpy as np
+import pytest
+
+from skfairfr.datasets import load_decisions
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(*lines):
+        (tmp_path / "log.csv").write_text("\n".join(lines))
+        return tmp_path / "log.csv"
+
+    return save
+
+
+def test_columns_come_back(save):
+    path = save(
+        "person,ok,kind,visit,tool,gender,captured",
+        "ann,yes,Bona Fide,1,,f,1",
+        "bob,NO,non-mated,1,,m,1",
+        "cy,Accept,ATTACK,2,mask,,1",
+        "cy,pass,spoof,2,print,,0",
+    )
+    names = {"accepted": "ok", "attempt": "kind", "session": "visit", "species": "tool"}
+    data = load_decisions(path, **names)
+    assert data.accepted.tolist() == [True, False, True, False]
+    assert data.captured.tolist() == [True, True, True, False]
+    assert data.identity.tolist() == ["ann", "bob", "cy", "cy"]
+    assert data.attempt.tolist() == ["genuine", "impostor", "attack", "attack"]
+    assert data.session.tolist() == [1, 1, 2, 2]
+    assert data.species.tolist() == [None, None, "mask", "print"]
+    assert list(data.columns) == ["gender"]
+
+
+@pytest.mark.parametrize(
+    "words", ["1 0", "1.0 0.0", "True FALSE", "Yes no", "accept reject", "PASS Fail"]
+)
+def test_words_for_a_decision(save, words):
+    path = save("identity,accepted", *(f"a,{word}" for word in words.split()))
+    data = load_decisions(path)
+    assert data.accepted.tolist() == [True, False]
+    assert (data.session, data.species, data.attempt.tolist()) == (
+        *(None, None),
+        ["genuine"] * 2,
+    )
+
+
+def test_an_attempt_without_a_decision_was_not_captured(save, tmp_path):
+    data = load_decisions(save("identity,accepted", "a,1", "a,", "b,0"))
+    assert data.captured.tolist() == [True, False, True]
+    assert data.accepted.tolist() == [True, False, False]
+    pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    for accepted in ([True, None, False], [1.0, None, 0.0]):
+        frame = pd.DataFrame({"identity": list("aab"), "accepted": accepted})
+        frame.to_parquet(tmp_path / "log.parquet")
+        typed = load_decisions(tmp_path / "log.parquet")
+        assert np.array_equal(typed.accepted, data.accepted)
+        assert np.array_equal(typed.captured, data.captured)
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "said"),
+    [
+        (("identity,accepted", "a,1", "a,maybe"), {}, r"^accepted .* '1', 'maybe'; "),
+        (
+            ("identity,accepted,try", "a,1,mated", "a,1,first"),
+            {"attempt": "try"},
+            r"^attempt .* 'first', 'mated'; .*genuine, bona fide",
+        ),
+        (
+            ("identity,accepted,try", "a,1,mated", "a,1,"),
+            {"attempt": "try"},
+            "^attempt .*'None'",
+        ),
+        (("identity,accepted,captured", "a,1,2"), {}, "^captured .* holds '2'"),
+        (("identity,accepted", ",1", "a,1"), {}, "^identity .*missing in row 0"),
+        (("identity,ok", "a,1"), {}, "^accepted cannot be found"),
+        (
+            ("identity,accepted,s", "a,1,", "a,1,x"),
+            {"session": "s"},
+            "^session .*missing in row 0",
+        ),
+    ],
+)
+def test_what_cannot_be_read(save, lines, options, said):
+    with pytest.raises(ValueError, match=said):
+        load_decisions(save(*lines), **options)
