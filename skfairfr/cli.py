@@ -265,6 +265,11 @@ def _add_audit(commands, full):
     _add_threshold(given)
     meaning = "file of the same kind as DATA, on which the levels set their thresholds"
     _add(given, ("--threshold-from", "OTHER", meaning))
+    meaning = (
+        "group whose FMR meets the levels, instead of that of all impostor pairs: a label "
+        "of an attribute, or of several together as 'f & young'"
+    )
+    _add(points, ("--threshold-group", "LABEL", meaning))
     _add_checks(audit)
     # None, so that a policy may set it.
     _add_measurement(audit, confidence_level=None)

@@ -37,7 +37,7 @@ WITHOUT_DIRECTION = {
 
 RATES = {
     *("far", "frr", "fmr", "fnmr", "far_max", "fpr", "level", "confidence_level"),
-    *("beta", "smoothing", "validation_fraction", "min_agreement"),
+    *("floor", "smoothing", "validation_fraction", "min_agreement"),
 }
 SCORES = {"y_score", "threshold", "thresholds"}
 

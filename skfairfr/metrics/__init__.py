@@ -10,8 +10,8 @@ its images do. A *disparity* is one number for how much the rates of groups diff
 operating point, the threshold that meets a level of the FAR: over all pairs ("overall"),
 in every group ("worst_group"), or in each group at its own threshold ("group").
 
-Functions named ``*_rate``, ``*_at_far`` and ``*_disparity``, and ``bfar``, ``bfrr`` and
-``garbe``, are to be minimised; ``fairness_discrepancy_rate`` alone is to be maximised. A
+Functions named ``*_rate``, ``*_at_far`` and ``*_disparity``, and ``bfar``, ``bfrr``, ``garbe``
+and ``werm``, are to be minimised; ``fairness_discrepancy_rate`` alone is to be maximised. A
 value that the data do not define is nan, with an ``UndefinedMetricWarning``.
 Names ending in ``_scorer``, and ``fairness_scores``, are for scikit-learn's searches and
 negate what they measure: greater is better.
@@ -35,6 +35,7 @@ from skfairfr.metrics._pairs._disparities import (
     garbe,
     group_gate_rates,
     inequity_rate,
+    werm,
 )
 from skfairfr.metrics._pairs._rates import (
     GroupErrorRates,
@@ -145,6 +146,7 @@ __all__ = [
     "make_fairness_scorer",
     "plan_test",
     "threshold_at_far",
+    "werm",
     "worst_cluster_rate",
     "worst_group_rate",
 ]

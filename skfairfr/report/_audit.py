@@ -48,7 +48,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._validation import check_count
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -199,6 +199,7 @@ def audit_data(
     far=None,
     threshold=None,
     threshold_from=None,
+    threshold_group=None,
     limits=None,
     policy=None,
     about=None,
@@ -229,6 +230,9 @@ def audit_data(
     threshold_from : EmbeddingData, PairData or path-like, default=None
         Other data, on which the thresholds of the levels are set; a path is read as
         ``data`` were.
+    threshold_group : label, default=None
+        Group of an attribute, or of a combination of several ("f & young"), whose FAR
+        meets the levels in place of that of all impostor pairs.
     limits : dict of str -> float, default=None
         Largest rate allowed of each group, in (0, 1): ``max_fmr`` and ``max_fnmr``, the FAR
         and the FRR at the overall threshold. Largest max / min allowed of the groups'
@@ -289,12 +293,13 @@ def audit_data(
     """
     check_data(data)
     check_about(about)
-    given = far, threshold, threshold_from, limits, confidence_level
+    given = far, threshold, threshold_from, limits, confidence_level, threshold_group
     asked = settle(policy, data, *given)
     data = asked.data
     measured = average, impostors, plain(n_resamples), asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
-    points = Points.of(asked.far, asked.threshold, data.is_distance)
+    points = asked.far, asked.threshold, data.is_distance, threshold_group
+    points = Points.of(*points)
     chosen, points, alike = prepare(data, points, random_state)
     folders = [None] * len(chosen)
     if figures is not None:
@@ -411,7 +416,9 @@ def points_on(threshold_from, data, points, options):
     """
     next_step("setting thresholds on the other data")
     # Groups of the other data matter only where its FAR is over pairs within them.
-    attributes = tuple(data.columns) if options.impostors == "same_group" else ()
+    attributes = () if points.group is None else points.group[0]
+    if options.impostors == "same_group":
+        attributes = tuple(data.columns)
     check_one_threshold(options.impostors, attributes, "audit them")
     warnings = []
     try:
@@ -420,7 +427,7 @@ def points_on(threshold_from, data, points, options):
         with collecting(warnings):
             there = replace(points, far_max=far_max)
             roc = _fit(other, attributes, options, there)
-            threshold = chosen_thresholds(roc, points.far)
+            threshold = chosen_thresholds(roc, points.far, "overall", points.group)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
     notes = other.notes + notes_of(warnings)
@@ -459,7 +466,30 @@ def prepare(data, points, random_state):
         _check_groups(group, " & ".join(attributes), lost)
     check_count(random_state, "random_state", 0, 2**32 - 1)
     far_max = choose_far_max(data.people().size, points.far)
-    return chosen, replace(points, far_max=far_max), similar_labels(groups, chosen)
+    points = replace(points, far_max=far_max)
+    if points.group is not None:
+        setter = _setting_group(points.group, groups, chosen)
+        points = replace(points, group=setter)
+    return chosen, points, similar_labels(groups, chosen)
+
+
+def _setting_group(label, groups, chosen):
+    """The attributes that have the group that sets thresholds, and its label."""
+    known = [
+        (attributes, value)
+        for attributes, group in zip(chosen, groups, strict=True)
+        for value in group.values.tolist()
+    ]
+    # A label that was typed is a text.
+    found = [one for one in known if str(one[1]) == str(label)]
+    if len(found) == 1:
+        return found[0]
+    problem = f"{shown(label)} is not a group of the data; these are: "
+    problem += f"{', '.join(dict.fromkeys(repr(value) for _, value in known))}."
+    if found:
+        names = " and of ".join(" & ".join(attributes) for attributes, _ in found)
+        problem = f"{shown(label)} is a group of {names}; audit one of them."
+    raise refused("threshold_group", label, problem)
 
 
 def _check_groups(group, attribute, lost):

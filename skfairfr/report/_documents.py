@@ -71,7 +71,7 @@ LIMITED = {
     "max_fnmr_geomean_ratio": "largest FNMR over the geometric mean",
 }
 DISPARITIES = {
-    "gini": "FPD, FND of ISO/IEC 19795-10 (Gini)",
+    "gini": "FPD, FND (Gini) of ISO/IEC 19795-10, as cited by DeSCon",
     "max_min": "largest / smallest",
     "max_geomean": "largest / geometric mean",
     "log_geomean": "log10 distance from geometric mean",
@@ -79,6 +79,7 @@ DISPARITIES = {
 }
 INDICES = {
     "inequity_rate": "Inequity rate (IR)",
+    "werm": "WERM",
     "garbe": "GARBE",
     "fairness_discrepancy_rate": "Fairness discrepancy rate (FDR)",
 }
@@ -599,7 +600,7 @@ def _disparity(name, measured, place):
 def _disparities(rows):
     caption = (
         "Disparities at one threshold for everybody. Larger is less fair; for FDR, smaller "
-        "is. The last three combine both rates and have no interval. Lower ends of largest "
+        "is. The last four combine both rates and have no interval. Lower ends of largest "
         "/ smallest allow for the number of groups. Chance alone makes rates differ: "
         "'without noise' is an estimate of the disparity without that part."
     )
@@ -876,6 +877,8 @@ def _method(audit):
     pairs = "all non-mated comparisons"
     if settings["impostors"] == "same_group":
         pairs = "the non-mated comparisons within a group"
+    if "threshold_group" in settings:
+        pairs = f"{printable(settings['threshold_group'])} alone"
     on = settings.get("threshold_from") or set_on
     setting = f"A threshold is set where the FMR of {pairs} meets the level, on {on}."
     if set_on == "given":

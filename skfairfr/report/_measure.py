@@ -8,7 +8,13 @@ import numpy as np
 
 from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
 from skfairfr._text._words import RATES, level_percent, percent
-from skfairfr.metrics import Reason, fairness_discrepancy_rate, garbe, inequity_rate
+from skfairfr.metrics import (
+    Reason,
+    fairness_discrepancy_rate,
+    garbe,
+    inequity_rate,
+    werm,
+)
 from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.metrics._roc._engine import Question
 from skfairfr.metrics._roc._evidence import place_of
@@ -38,6 +44,7 @@ HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
 # Indices of both rates, and their values where all groups have the same rates.
 INDICES = {
     "inequity_rate": (inequity_rate, 1.0),
+    "werm": (werm, 1.0),
     "garbe": (garbe, 0.0),
     "fairness_discrepancy_rate": (fairness_discrepancy_rate, 1.0),
 }
@@ -63,6 +70,9 @@ class Points:
         where the audited data do not set thresholds.
     path : str, default=None
         File of other data that set thresholds.
+    group : label or tuple, default=None
+        The group whose FAR meets the levels; from ``prepare`` on the attributes that have
+        it, and its label. None: all impostor pairs.
     """
 
     far: np.ndarray | None
@@ -71,9 +81,10 @@ class Points:
     far_max: float | None = None
     worst_group: np.ndarray | None = None
     path: str | None = None
+    group: object = None
 
     @classmethod
-    def of(cls, far=None, threshold=None, distance=False):
+    def of(cls, far=None, threshold=None, distance=False, group=None):
         """Points of levels or of thresholds, not both; neither takes the usual levels.
 
         With ``distance`` thresholds are distances.
@@ -83,6 +94,13 @@ class Points:
                 "far",
                 far,
                 "and a threshold were both given, and a level sets a threshold of its own;",
+                "leave one out.",
+            )
+        if threshold is not None and group is not None:
+            raise refused(
+                *("threshold_group", group),
+                "sets thresholds where the FMR of a group meets a level, and a threshold "
+                "was given;",
                 "leave one out.",
             )
         if threshold is not None:
@@ -98,7 +116,7 @@ class Points:
             similarity = check_threshold(threshold) * (-1 if distance else 1)
             return cls(None, np.unique(similarity), "given")
         levels = check_level(DEFAULT_FAR if far is None else far)
-        return cls(np.unique(levels)[::-1], None, "these data")
+        return cls(np.unique(levels)[::-1], None, "these data", group=group)
 
     @property
     def size(self):
@@ -109,28 +127,31 @@ class Points:
         """Levels, and thresholds that these data did not set, as a record has them."""
         threshold = None if self.set_on == "these data" else self.threshold
         found = {"far": self.far, "threshold": threshold}
-        return {name: None if of is None else of.tolist() for name, of in found.items()}
+        found = {n: None if of is None else of.tolist() for n, of in found.items()}
+        return found | ({"threshold_group": self.group[1]} if self.group else {})
 
     def settled(self, roc):
         """The points at thresholds: levels choose them on the data of a fitted ROC."""
         if self.threshold is not None:
             return self
-        overall, worst = (
-            chosen_thresholds(roc, self.far, operating_point)
-            for operating_point in ("overall", "worst_group")
-        )
+        overall = chosen_thresholds(roc, self.far, "overall", self.group)
+        worst = chosen_thresholds(roc, self.far, "worst_group")
         return replace(self, threshold=overall, worst_group=worst)
 
 
-def chosen_thresholds(roc, far, operating_point="overall"):
+def chosen_thresholds(roc, far, operating_point="overall", group=None):
     """Thresholds that FAR levels choose: the shortest decimals that accept the same pairs.
 
-    What is printed is then what was used.
+    What is printed is then what was used. ``group``, as of Points, sets them alone.
     """
+    label = None
+    if group is not None:
+        roc, operating_point, label = roc.by(group[0]), "group", group[1]
     compared = roc._engine.pairs.compared
     every = compared.tail().scores, compared.genuine.scores
     found = []
-    for threshold in roc.threshold_at(far, operating_point=operating_point).tolist():
+    asked = {"operating_point": operating_point, "group": label}
+    for threshold in roc.threshold_at(far, **asked).tolist():
         if threshold == threshold:
             rejected, accepted = -inf, inf
             for scores in every:
@@ -273,18 +294,24 @@ class AuditedROC:
 
     def missed_levels(self):
         """Notes about levels that ties of scores miss by more than a tenth, a list."""
+        group, scope, asked = self.points.group, None, {}
+        if group is not None:
+            if self.roc._names != group[0]:
+                return []
+            scope = (self.labels.index(group[1]) - 1,) * 2
+            asked = {"operating_point": "group", "group": group[1]}
         if self.points.set_on != "these data":
             return []
         notes = []
-        tail = self.roc._engine.pairs.impostors(None)
+        tail = self.roc._engine.pairs.impostors(scope)
         for far in self.points.far[self.points.far <= self.points.far_max].tolist():
             # The threshold is just above the score with which the level is exceeded.
-            threshold = self.roc.threshold_at(far)
+            threshold = self.roc.threshold_at(far, **asked)
             next_score = tail.scores[count_at_least(tail.scores, threshold) :][:1]
             if not next_score.size:
                 continue  # the level is 1 but for rounding
             both = [threshold, *next_score]
-            (found, above), (n_found, n_above) = self._points("far", None, both)
+            (found, above), (n_found, n_above) = self._points("far", scope, both)
             if found < 0.9 * far and n_above > n_found + 1:
                 notes.append(
                     f"An FMR of {level_percent(far)} cannot be met: scores are tied, the "

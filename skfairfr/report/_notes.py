@@ -109,14 +109,14 @@ def similar_labels(groups, chosen):
 
 
 def _below_resolution(far, smallest, group=None):
-    whose, about = "all impostor pairs", ""
+    whose, about = "all impostor pairs", "The threshold is"
     if group is not None:
         whose = f"the impostor pairs within group {group}"
-        about = "This is about BFAR and BFRR. "
+        about = "Thresholds that its FMR sets, such as those of BFAR and BFRR, are"
     return (
         f"An FMR of {level_percent(far)} is below 1 / (impostor pairs) = "
-        f"{percent(smallest)}, the smallest FMR that {whose} can resolve. {about}The "
-        "threshold is above their largest score. Give a larger FMR, or more people."
+        f"{percent(smallest)}, the smallest FMR that {whose} can resolve. {about} "
+        "above their largest score. Give a larger FMR, or more people."
     )
 
 
@@ -151,7 +151,9 @@ def place_of(level, found):
         return f"the given {given_point(level.threshold, found.settings)}"
     elsewhere = any(lev.set_on == "other data" for lev in getattr(found, "levels", ()))
     other = " on other data" if elsewhere else ""
-    return f"an FMR of {level_percent(level.far)}{other}"
+    group = found.settings.get("threshold_group")
+    within = "" if group is None else f" in {printable(group)}"
+    return f"an FMR of {level_percent(level.far)}{within}{other}"
 
 
 def short_place(level, found):

@@ -283,14 +283,23 @@ class Asked:
         return {name for limits in (self.limits, *self.at.values()) for name in limits}
 
 
-def settle(policy, data, far, threshold, threshold_from, limits, confidence_level):
+def settle(
+    policy,
+    data,
+    far,
+    threshold,
+    threshold_from,
+    limits,
+    confidence_level,
+    threshold_group=None,
+):
     """What an audit is asked for, where a policy may decide it.
 
     Parameters
     ----------
     policy : Policy, str, path-like or None
     data : EmbeddingData or PairData
-    far, threshold, threshold_from, limits, confidence_level : options
+    far, threshold, threshold_from, limits, confidence_level, threshold_group : options
         As of :func:`audit_data`, None where they were not given.
 
     Returns
@@ -302,6 +311,7 @@ def settle(policy, data, far, threshold, threshold_from, limits, confidence_leve
         policy = _as_policy(policy)
         given = {"far": far, "threshold": threshold, "threshold_from": threshold_from}
         given |= {"limits": limits, "confidence_level": confidence_level}
+        given["threshold_group"] = threshold_group
         _check_alone(policy, given)
         data = _by_attributes(policy, data)
     if threshold is not None and threshold_from is not None:
@@ -364,6 +374,7 @@ def _check_alone(policy, given):
         "far": points,
         "threshold": points if not policy.allow_threshold else None,
         "threshold_from": "threshold" if policy.threshold else None,
+        "threshold_group": points,
         "limits": "limits",
         "confidence_level": "confidence_level",
     }

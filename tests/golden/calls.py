@@ -814,7 +814,7 @@ def indices():
         metrics.garbe,
     )
     return flat(
-        **{f.__name__: [f(fmr, fnmr, beta=b) for b in (0.2, 0.5, 0.9)] for f in three},
+        **{f.__name__: [f(fmr, fnmr, alpha=b) for b in (0.2, 0.5, 0.9)] for f in three},
         **{how: metrics.disparity(fmr, how) for how in HOWS},
         zero=[metrics.disparity([0.0, 0.2], how, zero_division=7.0) for how in HOWS],
         undefined=[metrics.disparity([0.1, np.nan, 0.3], how) for how in HOWS],
