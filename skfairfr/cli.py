@@ -269,7 +269,7 @@ def _add_audit(commands, full):
         "group whose FMR meets the levels, instead of that of all impostor pairs: a label "
         "of an attribute, or of several together as 'f & young'"
     )
-    _add(points, ("--threshold-group", "LABEL", meaning))
+    _add(points, ("--threshold-group", "LABEL", audit.rare(meaning)))
     _add_checks(audit)
     # None, so that a policy may set it.
     _add_measurement(audit, confidence_level=None)
