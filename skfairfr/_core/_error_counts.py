@@ -23,6 +23,8 @@ from skfairfr._core._few_errors import (
     genuine_sums,
     impostor_sums,
     influences,
+    never_falling,
+    rate_bounds,
 )
 from skfairfr._core._resampling import Weights
 
@@ -168,9 +170,36 @@ class Course:
     added: np.ndarray | float
     pivot: int
 
+    def upper_bounds(self, tail):
+        """Upper bounds of the rate, one-sided, which never fall, (n_places,)."""
+        high = rate_bounds(self.sums, tail, self.added)[1]
+        return never_falling(high, self.pivot)
+
+    def most_errors(self, tail, limit):
+        """Largest weight of errors of which the upper bound is within a limit.
+
+        NaN where not even that of no error is, or where nothing is known.
+        """
+        high = self.upper_bounds(tail)
+        n = np.count_nonzero(high <= limit)
+        if n in (0, high.size):
+            return float(self.place[-1]) if n else np.nan
+        part = slice(n - 1, n + 1)
+        return float(np.interp(limit, high[part], self.place[part]))
+
+
+def people_with_pairs(pairs, scope, rate):
+    """Number of people who are in pairs of a scope."""
+    if rate == "far" and pairs.totals is not None:
+        return int(np.count_nonzero(people_of(pairs.totals, scope).pairs))
+    sequence = (
+        pairs.impostors(scope) if rate == "far" else pairs.genuine.ascending(scope)
+    )
+    return np.unique(np.concatenate(sequence.identities(pairs.images))).size
+
 
 def course_of(pairs, scope, rate, sampled=False):
-    """The Course of a rate of a scope: of impostor pairs as far as they are held.
+    """The Course of a rate of a scope: of impostor pairs as far as they are held; kept.
 
     Parameters
     ----------
@@ -183,6 +212,9 @@ def course_of(pairs, scope, rate, sampled=False):
     -------
     course : Course
     """
+    known, key = pairs.known, ("course", rate, scope, sampled)
+    if key in known:
+        return known[key]
     far = rate == "far"
     sequence = (
         pairs.impostors(scope, sampled) if far else pairs.genuine.ascending(scope)
@@ -214,7 +246,9 @@ def course_of(pairs, scope, rate, sampled=False):
         for part in np.array_split(thresholds, parts)
     ]
     sums = ErrorSums.joined(sums)
-    return Course(sums.errors, sums, 0.0, int(np.searchsorted(numbers, last)))
+    pivot = int(np.searchsorted(numbers, last))
+    known[key] = Course(sums.errors, sums, 0.0, pivot)
+    return known[key]
 
 
 # ---- weights of all pairs, by people -------------------------------------------------

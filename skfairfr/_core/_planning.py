@@ -295,6 +295,12 @@ def enlarged(sums, factor, growth, moved=1.0):
     )
 
 
+def growth_of(n_people, n_impostor):
+    """With which power of the number of people impostor pairs grow: 2, or 1 of a short list."""
+    # A list of a quarter of all pairs of two people, say across two domains, is no short one.
+    return 2 if n_impostor >= n_people**2 / 8 else 1
+
+
 @dataclass(frozen=True)
 class Question:
     """What a test is to answer.

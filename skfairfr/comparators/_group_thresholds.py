@@ -43,6 +43,10 @@ class GroupThresholds(Comparator):
         "overall", the level of the groups is the FAR of all impostor pairs within groups
         at the overall threshold. With all groups at one level, the largest of their FARs
         is that level too: "group" serves the worst-group operating point.
+    thresholds : dict of label -> float, default=None
+        Cosines from which on pairs within each group are accepted, such as
+        :meth:`~skfairfr.metrics.SimilarityROC.certify` gives them; they take the place of
+        those that ``far`` sets, and the strictest of them is ``threshold_``.
 
     Attributes
     ----------
@@ -99,11 +103,13 @@ class GroupThresholds(Comparator):
     _parameter_constraints: dict = {  # noqa: RUF012
         "far": [Interval(Real, 0, 1, closed="neither")],
         "operating_point": [StrOptions({"group", "overall"})],
+        "thresholds": [dict, None],
     }
 
-    def __init__(self, far=1e-3, *, operating_point="group"):
+    def __init__(self, far=1e-3, *, operating_point="group", thresholds=None):
         self.far = far
         self.operating_point = operating_point
+        self.thresholds = thresholds
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, sensitive_features=None):
@@ -163,6 +169,8 @@ class GroupThresholds(Comparator):
         self.n_without_pairs_, self.n_unresolved_ = count_few(
             found, self.level_, "groups"
         )
+        if self.thresholds is not None:
+            self._take(self.thresholds)
         return self
 
     def prepare(self, X, sensitive_features=None):
@@ -246,6 +254,18 @@ class GroupThresholds(Comparator):
         """
         first = self.prepare(X1, sensitive_features_1)
         return score_prepared_matrix(first, self.prepare(X2, sensitive_features_2))
+
+    def _take(self, thresholds):
+        """Take the thresholds that were given instead of those of the level."""
+        missing = [g for g in self.groups_.tolist() if g not in thresholds]
+        if missing:
+            raise ValueError(
+                f"thresholds has none for the groups {plain(missing)[:5]} of the data; give "
+                "every group one, as dict(zip(found.groups, found.threshold)) of a certificate."
+            )
+        given = [thresholds[group] for group in self.groups_.tolist()]
+        self.thresholds_ = np.array(given, dtype=np.float64)
+        self.threshold_ = float(max(thresholds.values()))
 
     def _prepare(self, X, sensitive_features):
         codes = self._codes(sensitive_features, len(X))

@@ -21,6 +21,7 @@ from importlib import import_module
 
 from skfairfr._core._intervals import Reason
 from skfairfr.metrics._asymmetry import FARAsymmetry
+from skfairfr.metrics._certificates import CertifiedThreshold
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._pairs._all_pairs import all_pairs
@@ -90,6 +91,7 @@ _DISPLAYS = {
 }
 
 __all__ = [
+    "CertifiedThreshold",
     "Comparison",
     "Dependence",
     "DisparityCurveDisplay",

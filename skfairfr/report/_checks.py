@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
-from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number
+from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr.report._notes import WITHHELD
 from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
@@ -181,12 +181,6 @@ def people_needed(judged, how, limit, sizes):
     else:
         found = _people_for_ratios(judged, groups, limit, how)
     return tuple((judged.labels[g], more) for g, more in sorted(found.items()))
-
-
-def growth_of(n_people, n_impostor):
-    """With which power of the number of people impostor pairs grow: 2, or 1 of a short list."""
-    # A list of a quarter of all pairs of two people, say across two domains, is no short one.
-    return 2 if n_impostor >= n_people**2 / 8 else 1
 
 
 def _people_for_rates(judged, groups, limit):

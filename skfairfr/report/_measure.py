@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass, replace
 from itertools import repeat
-from math import inf
 
 import numpy as np
 
-from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
+from skfairfr._core._rates import DISPARITIES, count_at_least
 from skfairfr._text._words import RATES, level_percent, percent
 from skfairfr.metrics import (
     Reason,
@@ -147,22 +146,9 @@ def chosen_thresholds(roc, far, operating_point="overall", group=None):
     label = None
     if group is not None:
         roc, operating_point, label = roc.by(group[0]), "group", group[1]
-    compared = roc._engine.pairs.compared
-    every = compared.tail().scores, compared.genuine.scores
-    found = []
     asked = {"operating_point": operating_point, "group": label}
-    for threshold in roc.threshold_at(far, **asked).tolist():
-        if threshold == threshold:
-            rejected, accepted = -inf, inf
-            for scores in every:
-                n_accepted = int(count_at_least(scores, threshold))
-                if n_accepted:
-                    accepted = min(accepted, float(scores[n_accepted - 1]))
-                if n_accepted < scores.size:
-                    rejected = max(rejected, float(scores[n_accepted]))
-            threshold = shortest_between(rejected, accepted)
-        found.append(threshold)
-    return np.array(found)
+    found = roc.threshold_at(far, **asked).tolist()
+    return np.array([t if t != t else roc._engine.shortest(t) for t in found])
 
 
 class AuditedROC:

@@ -7,10 +7,10 @@ import pytest
 from scipy.special import ndtri
 
 from skfairfr._core._few_errors import ErrorSums, genuine_sums, rate_bounds
-from skfairfr._core._planning import MAX_PEOPLE, Setting, enlarged
+from skfairfr._core._planning import MAX_PEOPLE, Setting, enlarged, growth_of
 from skfairfr.metrics._roc._evidence import ComparedGroups
 from skfairfr.report import audit_data
-from skfairfr.report._checks import growth_of, people_needed
+from skfairfr.report._checks import people_needed
 from skfairfr.report._policy import POWER
 from skfairfr.report._verdicts import Judged
 from tests.report.audits import scored_pairs

@@ -13,7 +13,13 @@ import numpy as np
 from skfairfr._core import _bootstrap
 from skfairfr._core._bootstrap import OPERATING_POINTS, Query, point_rates, rate_table
 from skfairfr._core._intervals import support_of
-from skfairfr._core._rates import DISPARITIES, DisparityMeasure, count_at_least, exceeds
+from skfairfr._core._rates import (
+    DISPARITIES,
+    DisparityMeasure,
+    count_at_least,
+    exceeds,
+    shortest_between,
+)
 from skfairfr.metrics._roc import _estimates, _evidence
 from skfairfr.metrics._roc._estimates import EstimandWarning
 from skfairfr.utils._validation import (
@@ -185,6 +191,18 @@ class Engine:
             row = 0 if part.scope is None else query.scopes.index(part.scope)
             found.append(point.thresholds[row])
         return question.in_shape(np.concatenate(found))
+
+    def shortest(self, threshold):
+        """The shortest decimal that accepts the same pairs; what is printed is then used."""
+        compared = self.pairs.compared
+        rejected, accepted = -np.inf, np.inf
+        for scores in (compared.tail().scores, compared.genuine.scores):
+            n_accepted = int(count_at_least(scores, threshold))
+            if n_accepted:
+                accepted = min(accepted, float(scores[n_accepted - 1]))
+            if n_accepted < scores.size:
+                rejected = max(rejected, float(scores[n_accepted]))
+        return shortest_between(rejected, accepted)
 
     def points(self, question):
         """Values in the data (n_levels,), levels in increasing order, without interval."""

@@ -28,7 +28,6 @@ from skfairfr._core._few_errors import (
     against_others,
     contrasts,
     every_two,
-    never_falling,
     number_of_tests,
     rate_bounds,
     shrunken_rates,
@@ -90,9 +89,9 @@ class Evidence:
                 course, at = asked.course(column), self.sums.errors[rows, column]
                 if asked.query.levels is not None:
                     at = asked.place_of(asked.query.levels)
-                _, ends = rate_bounds(course.sums, tail, course.added)
-                ends = never_falling(ends, course.pivot)
-                high[rows, column] = np.interp(at, course.place, ends)
+                high[rows, column] = np.interp(
+                    at, course.place, course.upper_bounds(tail)
+                )
         return low, np.maximum(high, self.sums.rate)
 
     @property
@@ -260,12 +259,9 @@ class Asked:
             rows = np.argsort(place)
             sums = found.sums.columns(column).rows(rows)
             return Course(place[rows], sums, found.added[rows, column], pivot)
-        known, scope = self.pairs.known, self.scopes[column]
+        scope = self.scopes[column]
         sampled = self.rate == "far" and scope in self.query.sampled
-        key = ("course", self.rate, scope, sampled)
-        if key not in known:
-            known[key] = course_of(self.pairs, scope, self.rate, sampled)
-        return known[key]
+        return course_of(self.pairs, scope, self.rate, sampled)
 
     def place_of(self, levels):
         """What grows with the rate: the logarithm of levels, or minus it."""

@@ -18,6 +18,7 @@ from skfairfr._core._intervals import METHODS, simultaneous
 from skfairfr._core._pairs import Expected, score_moments
 from skfairfr._core._resampling import MODES, Resampling
 from skfairfr.metrics._asymmetry import asymmetry
+from skfairfr.metrics._certificates import certify
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine, no_groups
 from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
@@ -25,13 +26,21 @@ from skfairfr.metrics._roc._paired import check_same_images, compare
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import plain, validate_rows
+from skfairfr.utils._validation import (
+    check_group,
+    check_number,
+    check_option,
+    plain,
+    validate_rows,
+)
 
 # Parameters that one fit answers with other values.
 ANSWERED = (
     *("average", "impostors", "resample", "method"),
     *("n_resamples", "confidence_level", "n_jobs"),
 )
+# A rate, or a confidence level.
+_RATE = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
 
 
 class SimilarityROC(BaseEstimator):
@@ -648,6 +657,81 @@ shape (n_pairs,), default=None
         replicates = np.empty_like(found.replicates)
         replicates[question.order] = found.replicates
         return replicates.T.reshape(-1, *question.shape)
+
+    def certify(
+        self,
+        far,
+        *,
+        frr=None,
+        groups=None,
+        confidence_level=0.95,
+        operating_point="overall",
+    ):
+        """The loosest threshold that keeps a FAR for every group, also for other people.
+
+        Upper bounds of the FAR within a group have people as units, and hold at each
+        threshold that was fixed before. The loosest one at which those of all groups keep the
+        limit is too loose for some group with a chance of about ``1 - confidence_level``: the
+        group whose true threshold is strictest decides, so that the number of groups needs no
+        correction [1]_, and thresholds of each group's own share the chance. How far that
+        holds with few or very uneven people is in the user guide. ``method``, ``resample`` and
+        ``confidence_level`` of the class play no part.
+
+        Parameters
+        ----------
+        far : float in (0, 1)
+            Largest FAR allowed of each group, over impostor pairs within it.
+        frr : float in (0, 1), default=None
+            Largest FRR allowed of each group, which is certified likewise: ``threshold_high``
+            of the result ends the thresholds that keep both, each limit with the stated
+            confidence. None allows any.
+        groups : sequence of labels, shape (n_groups,), default=None
+            Groups that have to keep the limits; None takes all.
+        confidence_level : float in (0, 1), default=0.95
+            One minus the chance of a wrong certificate.
+        operating_point : {"overall", "group"}, default="overall"
+            Whether one threshold serves all groups, or each has its own, as
+            :class:`~skfairfr.comparators.GroupThresholds` takes them.
+
+        Returns
+        -------
+        certified : CertifiedThreshold
+            The threshold, the rates of each group there, or why there is none.
+
+        Raises
+        ------
+        ValueError
+            If there are no groups, one is unknown, a rate is out of range, or far is beyond
+            what was held.
+
+        References
+        ----------
+        .. [1] Bates, S., Angelopoulos, A., Lei, L., Malik, J., & Jordan, M. (2021).
+           Distribution-Free, Risk-Controlling Prediction Sets. Journal of the ACM 68(6).
+           One risk; that of the worst group is the intersection of such tests.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=300, random_state=0)
+        >>> roc = SimilarityROC().fit(data.X, data.y, data.sensitive_features)
+        >>> found = roc.certify(1e-2)
+        >>> found.binding_group, bool((found.far_high <= 1e-2).all())
+        ('female', True)
+        """
+        check_is_fitted(self)
+        if not self.groups_.size:
+            raise no_groups("certify")
+        limits = [check_number(far, "far", *_RATE)]
+        limits.append(None if frr is None else check_number(frr, "frr", *_RATE))
+        level = check_number(confidence_level, "confidence_level", *_RATE)
+        check_option(operating_point, "operating_point", ("overall", "group"))
+        codes = list(range(self.groups_.size))
+        if groups is not None:
+            codes = [check_group(g, self.groups_, "groups") for g in groups]
+        own = operating_point == "group"
+        found = certify(self._engine, codes, *limits, level, own)
+        return framed(found, self._library)
 
     def far_matrix(self, far=None, *, threshold=None):
         """FAR within and between all groups at one overall threshold.

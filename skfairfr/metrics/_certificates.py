@@ -1,0 +1,266 @@
+"""Thresholds at which every group keeps a limit for other people, with a stated confidence."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skfairfr._core._error_counts import course_of, people_with_pairs
+from skfairfr._core._few_errors import rate_bounds
+from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
+from skfairfr._core._rates import count_at_least, in_digits, threshold_at
+from skfairfr._text._words import RATES, level_percent, printable
+from skfairfr.utils._errors import refused
+from skfairfr.utils._frames import Framed
+
+
+@dataclass(frozen=True)
+class CertifiedThreshold(Framed):
+    """Thresholds at which every group keeps its limits, and what they cost each group.
+
+    One row for each group. A number that stands for all groups is an array, (n_groups,),
+    where every group has its own threshold.
+
+    Attributes
+    ----------
+    threshold : float, or ndarray, shape (n_groups,)
+        The loosest similarity from which on pairs may be accepted: there, and at every
+        stricter one, the upper bounds of the FAR, which fall with it, keep the limit. The
+        shortest decimal that accepts the same pairs; nan where there is none.
+    groups : ndarray, shape (n_groups,)
+        Labels.
+    far : ndarray, shape (n_groups,)
+        FAR within each group at the threshold, in [0, 1]; lower is better.
+    far_high : ndarray, shape (n_groups,)
+        Its one-sided upper bound, at most the limit.
+    frr : ndarray, shape (n_groups,)
+        FRR of each group there, in [0, 1]; lower is better. NaN without genuine pairs.
+    frr_low, frr_high : ndarrays, shape (n_groups,)
+        Ends of its two-sided interval, in [0, 1].
+    binding_group : label or None
+        The group whose FAR needs the threshold to be so strict; None without a threshold,
+        and where every group has its own.
+    supported : bool
+        Whether there is a threshold that keeps all limits, for every group.
+    reason : str
+        Why there is none; else empty.
+    needed : tuple of (label, int)
+        Groups that are too small for any threshold, and about how many more people they
+        take.
+    threshold_high : float, or ndarray, shape (n_groups,)
+        The strictest similarity at which, and at every looser one, the FRR keeps its limit:
+        all thresholds from ``threshold`` up to it keep both. Infinite without such a limit.
+    binding_group_high : label or None
+        The group whose FRR allows no stricter one.
+    frr_least : ndarray, shape (n_groups,)
+        Lower bounds of the FRR at the threshold that hold for all groups at once: a limit
+        below one of them is exceeded there.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.certify : Returns it.
+    """
+
+    threshold: float | np.ndarray
+    groups: np.ndarray
+    far: np.ndarray
+    far_high: np.ndarray
+    frr: np.ndarray
+    frr_low: np.ndarray
+    frr_high: np.ndarray
+    binding_group: object
+    supported: bool
+    reason: str
+    needed: tuple
+    threshold_high: float | np.ndarray
+    binding_group_high: object
+    frr_least: np.ndarray
+
+    def _columns(self):
+        """One row for each group."""
+        columns = super()._columns()
+        del columns["needed"]
+        return columns
+
+
+def certify(engine, codes, far, frr, confidence_level, own):
+    """The CertifiedThreshold of some groups of an engine.
+
+    Parameters
+    ----------
+    engine : Engine
+    codes : list of int
+        Groups.
+    far : float
+    frr : float or None
+    confidence_level : float
+    own : bool
+        Whether every group has its own threshold.
+    """
+    labels, n, wrong = engine.groups[codes], len(codes), 1 - confidence_level
+    names = labels.tolist()
+    # At one threshold the group whose crossing is strictest decides: no correction.
+    tail = wrong / (n if own else 1)
+    asked = [_Limit(engine.pairs, (g, g), "far", far, tail) for g in codes]
+    low, high = np.array([_loosest(limit) for limit in asked]), np.full(n, np.inf)
+    limits = asked
+    if frr is not None:
+        of_frr = [_Limit(engine.pairs, (g, g), "frr", frr, tail) for g in codes]
+        high, limits = np.array([_strictest(limit) for limit in of_frr]), asked + of_frr
+    needed, reasons = [], []
+    for limit in limits:
+        more = limit.more_people()
+        if more is not None:
+            label = names[codes.index(limit.scope[0])]
+            needed += [(label, more)] if np.isfinite(more) else []
+            reasons.append(limit.in_words(label, more))
+    first, last = (None, None) if own else (np.argmax(low), np.argmin(high))
+    if not own:
+        low, high = np.full(n, low.max()), np.full(n, high.min())
+    low, high = (_printed(engine, ends) for ends in (low, high))
+    empty = np.flatnonzero(low > high)
+    if empty.size:
+        g, h = (empty[0], empty[0]) if own else (first, last)
+        reasons.append(
+            f"an FMR of {level_percent(far)} needs a threshold of {in_digits(low[g])} at least "
+            f"(by {printable(names[g])}), and an FNMR of {level_percent(frr)} one of "
+            f"{in_digits(high[h])} at most (by {printable(names[h])})"
+        )
+    bounds = np.array([limit.bound_at(t) for limit, t in zip(asked, low, strict=True)])
+    rates = [_rates_at(engine, g, t, wrong, n) for g, t in zip(codes, low, strict=True)]
+    of_far, *of_frr = np.array(rates).T
+    known, known_high = ~np.isnan(low[0]), np.isfinite(high[0])
+    return CertifiedThreshold(
+        *(low if own else float(low[0]), labels, of_far, bounds, *of_frr[:3]),
+        names[first] if known and not own else None,
+        not reasons,
+        "; ".join(reasons),
+        tuple(needed),
+        high if own else float(high[0]),
+        names[last] if known_high and not own else None,
+        of_frr[3],
+    )
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """A limit of the rate of a group, and the chance that its bounds are wrong."""
+
+    pairs: object
+    scope: tuple
+    rate: str
+    limit: float
+    tail: float
+
+    @property
+    def course(self):
+        """Errors of the group, as its threshold moves."""
+        return course_of(self.pairs, self.scope, self.rate)
+
+    @property
+    def sequence(self):
+        """Pairs of the group, those that err first at the head."""
+        if self.rate == "far":
+            return self.pairs.impostors(self.scope)
+        return self.pairs.genuine.ascending(self.scope)
+
+    def first_pair(self):
+        """Position of the first pair that may not err; None where not even no error will do."""
+        if not self.pairs.count(self.scope, self.rate):
+            return None
+        errors = self.course.most_errors(self.tail, self.limit)
+        if np.isnan(errors):
+            return None
+        return int(self.sequence.weighed().first_exceeding(np.array([[errors]])).item())
+
+    def bound_at(self, threshold):
+        """Upper bound of the rate, which is the FAR, at a threshold."""
+        if np.isnan(threshold):
+            return np.nan
+        n = count_at_least(self.sequence.scores, [threshold])
+        errors = self.sequence.weighed().before(n[:, None]).item()
+        return np.interp(errors, self.course.place, self.course.upper_bounds(self.tail))
+
+    def more_people(self):
+        """About how many more people let some threshold keep the limit; None if one does.
+
+        Infinite beyond ``MAX_PEOPLE``; nan where there are too few pairs to tell by.
+        """
+        if self.first_pair() is not None:
+            return None
+        n_pairs = self.pairs.count(self.scope, self.rate)
+        people = people_with_pairs(self.pairs, self.scope, self.rate) if n_pairs else 0
+        # Two people have the pairs of one clump, and nothing to tell how people vary.
+        if people < 3:
+            return np.nan
+        growth = 1
+        if self.pairs.images.n_drawn is not None:  # independent pairs
+            people = n_pairs
+        elif self.rate == "far":
+            growth = growth_of(people, n_pairs)
+
+        def keeps(number):
+            sums = enlarged(self.course.sums, number / people, growth)
+            return rate_bounds(sums, self.tail)[1].min() <= self.limit
+
+        enough = first_number(keeps, people + 1)
+        return np.inf if enough is None else enough - people
+
+    def in_words(self, label, more):
+        """That no threshold keeps the limit, and how many more people it takes."""
+        what = "people" if self.pairs.images.n_drawn is None else "pairs"
+        kept = f"keeps an {RATES[self.rate]} of {level_percent(self.limit)}"
+        if np.isnan(more):
+            kind = "impostor" if self.rate == "far" else "genuine"
+            return f"{printable(label)} has too few {kind} pairs to certify by"
+        number = f"{more:,}" if np.isfinite(more) else f"over {MAX_PEOPLE:,}"
+        return (
+            f"no threshold certainly {kept} for {printable(label)}: about {number} more "
+            f"{what} of {printable(label)} are needed"
+        )
+
+
+def _loosest(limit):
+    """The loosest threshold at which a FAR keeps its limit; nan where there is none."""
+    place = limit.first_pair()
+    if place is None:
+        return np.nan
+    if place < 0 and not limit.sequence.complete:
+        raise refused(
+            "far",
+            limit.limit,
+            "is beyond the pairs that were held;",
+            f"fit with far_max={limit.limit:g} or more.",
+        )
+    return float(threshold_at(limit.sequence.scores, place))
+
+
+def _strictest(limit):
+    """The strictest threshold at which an FRR keeps its limit; nan where there is none."""
+    place = limit.first_pair()
+    return np.nan if place is None else float(limit.sequence.scores[place])
+
+
+def _printed(engine, thresholds):
+    """The shortest decimals that accept the same pairs; nan and inf stay."""
+    known = [engine.shortest(t) if np.isfinite(t) else t for t in thresholds]
+    return np.array(known)
+
+
+def _rates_at(engine, group, threshold, wrong, n_groups):
+    """FAR, FRR, ends of its interval, and its lower bound for all groups at once."""
+    if np.isnan(threshold):
+        return [np.nan] * 5
+    found, scope = [], (group, group)
+    for rate in RATES:
+        about = engine.question(None, threshold, rate, None, None, "overall")
+        evidence = engine.evidence(replace(about, scope=scope), (scope,))
+        if evidence is None:
+            return [*found, *[np.nan] * (5 - len(found))]
+        found.append(evidence.sums.rate.item())
+    ends = [end.item() for end in evidence.bounds(wrong / 2)]
+    return [*found, *ends, evidence.bounds(wrong / n_groups)[0].item()]
