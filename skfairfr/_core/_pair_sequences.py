@@ -99,6 +99,7 @@ class PairSequence:
         return sums
 
 
+@njit(nogil=True, cache=True)
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     """Pairs split into cells by their groups, cell after cell; a cell keeps their order.
 
@@ -110,29 +111,44 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     n_groups : int
     across : bool
         False: one cell for each group, of the pairs within it. True: cell g * n_groups + h
-        for every two groups.
+        for every two other groups.
     ordered : bool
-        Whether (g, h) and (h, g) differ; else g <= h.
+        Whether (g, h) and (h, g) differ; else g < h.
 
     Returns
     -------
-    scores, left, right : ndarrays, shape (n_within,)
+    scores, left, right : ndarrays, shape (n_inside,)
     bounds : ndarray of int, shape (n_cells + 1,)
         Where each cell starts.
     """
     n_cells = n_groups * n_groups if across else n_groups
-    # Millions of pairs: -1 and cells as integers of as few bytes as hold both.
-    group = group.astype(np.min_scalar_type(-n_groups * n_groups - 1))
-    low, high = group[left], group[right]
-    if not ordered:
-        low, high = np.minimum(low, high), np.maximum(low, high)
-    inside = (low >= 0) & (high >= 0) & (across | (low == high))
-    cell = np.where(inside, low * n_groups + high if across else low, n_cells)
-    # A sort by few bits is a sort by counting.
-    order = np.argsort(cell.astype(np.min_scalar_type(n_cells)), kind="stable")
-    bounds = np.append(0, np.cumsum(np.bincount(cell, minlength=n_cells + 1)))
-    order = order[: bounds[n_cells]]
-    return scores[order], left[order], right[order], bounds[: n_cells + 1]
+    # Counted, then written: an order of all pairs would take twice their memory.
+    bounds = np.zeros(n_cells + 1, dtype=np.int64)
+    for p in range(scores.size):
+        cell = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+        if cell >= 0:
+            bounds[cell + 1] += 1
+    bounds = np.cumsum(bounds)
+    place, n = bounds.copy(), bounds[n_cells]
+    found = np.empty(n, scores.dtype)
+    first, second = np.empty(n, left.dtype), np.empty(n, right.dtype)
+    for p in range(scores.size):
+        cell = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+        if cell >= 0:
+            to = place[cell]
+            place[cell] = to + 1
+            found[to], first[to], second[to] = scores[p], left[p], right[p]
+    return found, first, second, bounds
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _cell_of(g, h, n_groups, across, ordered):
+    """Cell of a pair of images of two groups; -1 where it is in none."""
+    if g < 0 or h < 0 or across == (g == h):
+        return -1
+    if not across:
+        return g
+    return g * n_groups + h if ordered or g < h else h * n_groups + g
 
 
 BITS = 11

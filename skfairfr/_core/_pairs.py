@@ -256,9 +256,9 @@ class EmbeddingPairs:
     far_max : float
     expected : Expected, default=None
         Questions that the tail should answer too.
-    floors : ndarray of float32, shape (n_groups + 1,), default=None
-        Scores down to which the pairs of each group, and last of all, are held: those that
-        an earlier object with the same arguments chose.
+    floors : dict of scope -> float32, default=None
+        Scores down to which the pairs of each group, and of all, are held: those that an
+        earlier object with the same arguments chose. Two groups have that of all.
     """
 
     def __init__(self, compared, totals, far_max, expected=None, floors=None):
@@ -284,14 +284,18 @@ class EmbeddingPairs:
         self._tails, self._cells = {}, {}
         if floors is None:
             expected = expected or Expected()
-            floors = [self._floor(expected, g) for g in range(images.n_groups)]
             # All pairs are the same, whatever the groups.
             chosen = compared.floors if totals.impostors == "all" else {}
             key = (totals.average, far_max, expected)
             if key not in chosen:
-                chosen[key] = self._floor(expected, None)
-            floors = np.array([*floors, chosen[key]], dtype=np.float32)
-            compared.hold(images.group, floors[-1], floors[:-1])
+                chosen[key] = np.float32(self._floor(expected, None))
+            floors = {
+                (g, g): np.float32(min(self._floor(expected, g), chosen[key]))
+                for g in range(images.n_groups)
+            }
+            of_groups = np.array([*floors.values()], dtype=np.float32)
+            compared.hold(images.group, chosen[key], of_groups)
+            floors[None] = chosen[key]
         self.floors = floors
 
     # ---- pairs and totals of a scope -------------------------------------------------
@@ -305,7 +309,7 @@ class EmbeddingPairs:
             else:
                 pairs = self._held_of(scope)
                 # Other groups may hold more, which must not change an answer.
-                floor = self._floor_of(scope)
+                floor = self.floors.get(scope, self.floors[None])
                 rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
                 pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
             base = self.totals.base(scope, pairs.left, pairs.right)
@@ -338,7 +342,7 @@ class EmbeddingPairs:
     def holds(self, scope, lowest):
         """Whether all pairs that each threshold accepts are held."""
         # A threshold may lie below the last score held and still above the floor.
-        floor = self._floor_of(scope)
+        floor = self.floors.get(scope, self.floors[None])
         below_floor = np.nextafter(floor, np.float32(-np.inf))
         return np.isneginf(floor) | ~_rates.accepts(below_floor, lowest)
 
@@ -414,12 +418,6 @@ class EmbeddingPairs:
                 chosen &= self.images.group == group
             found.append(np.flatnonzero(chosen))
         return found
-
-    def _floor_of(self, scope):
-        floors = self.floors
-        if scope is None or scope[0] != scope[1]:
-            return floors[-1]
-        return min(floors[-1], floors[scope[0]])
 
     def _held_of(self, scope):
         """Held pairs of a scope; the split by groups is kept."""

@@ -25,6 +25,7 @@ from skfairfr.metrics._certificates import CertifiedThreshold
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._pairs._all_pairs import all_pairs
+from skfairfr.metrics._pairs._checks import ReversedScoresWarning
 from skfairfr.metrics._pairs._disparities import (
     GroupGateRates,
     bfar,
@@ -52,7 +53,6 @@ from skfairfr.metrics._roc._estimates import (
     EstimandWarning,
     Estimate,
     GroupFARMatrix,
-    ReversedScoresWarning,
     ROCCurve,
     ScoreSummary,
 )

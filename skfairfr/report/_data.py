@@ -18,8 +18,7 @@ from skfairfr._core._pairs import usual_far_max
 from skfairfr.datasets._embeddings import check_finite, labels_beside, read_embeddings
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._scored_pairs import read_pairs
-from skfairfr.metrics._pairs._checks import check_pairs
-from skfairfr.metrics._roc._inputs import warn_of_scores
+from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
 from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused, size_of

@@ -198,8 +198,8 @@ def test_beyond_the_tail_a_sample_answers_and_is_marked(meets, sizes_held):
     sizes_held(1, 2**15)
     tail = without_ties(0.001)
     if meets == "the data alone":
-        tail.floors[-1] = np.float32(expected.threshold - 1e-3)
-        tail.compared.hold(tail.images.group, tail.floors[-1], np.empty(0))
+        tail.floors[None] = np.float32(expected.threshold - 1e-3)
+        tail.compared.hold(tail.images.group, tail.floors[None], np.empty(0))
         in_data, _ = equal_error_in(tail, None, False, True, Weights())
         assert in_data == expected.value
     found = equal_error_rates(tail, None, asked)

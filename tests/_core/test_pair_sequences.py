@@ -178,7 +178,6 @@ def test_without_weight_nothing_exceeds_zero():
     assert running.first_exceeding(np.zeros((0, 3))).shape == (0, 3)
 
 
-# Numbers of the cells of 12 groups need more than a byte.
 @pytest.mark.parametrize("n_groups", [1, 3, 12])
 @pytest.mark.parametrize(
     ("across", "ordered"), [(False, False), (True, False), (True, True)]
@@ -196,6 +195,7 @@ def test_pairs_split_by_their_groups_keep_their_order(n_groups, across, ordered)
         wanted = [(g, h)] if ordered or g == h else [(g, h), (h, g)]
         rows = [p for p in range(200) if (group[left[p]], group[right[p]]) in wanted]
         rows = rows if ordered or g <= h else []
+        rows = rows if across == (g != h) else []
         run = slice(bounds[c], bounds[c + 1])
         for column, whole in zip(columns, (scores, left, right), strict=True):
             assert_array_equal(column[run], whole[rows])

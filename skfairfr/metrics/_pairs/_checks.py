@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr._core._rates import exceeds, first_exceeding, threshold_at
+from skfairfr._core._rates import (
+    count_at_least,
+    exceeds,
+    first_exceeding,
+    next_above,
+    threshold_at,
+)
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -22,8 +28,25 @@ from skfairfr.utils._validation import (
     check_scores,
     plain,
     to_array,
+    warn_caller,
     warn_undefined,
 )
+
+# Scores look reversed if the share of genuine scores above impostor ones is this many
+# standard deviations (of independent pairs that are all alike) below one half.
+CHANCE = 2.0
+# Scores carry next to no information if that share is at most this far from one half.
+NO_INFORMATION = 0.05
+
+
+class ReversedScoresWarning(UserWarning):
+    """Genuine scores lie below impostor ones, as distances do, or hardly above them.
+
+    Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
+    where chance alone would seldom put them there (``code`` "reversed_scores"), or where the
+    area under the ROC curve of genuine against impostor scores is within 0.05 of one half
+    ("uninformative_scores"). Audits and comparisons of embeddings look for the latter too.
+    """
 
 
 class SplitScores(NamedTuple):
@@ -150,6 +173,53 @@ def name_groups(groups):
     names = [repr(str(group)) for group in groups[:10]]
     more = f" and {len(groups) - 10} more" if len(groups) > 10 else ""
     return ("group " if len(groups) == 1 else "groups ") + ", ".join(names) + more
+
+
+def warn_of_scores(pairs):
+    """Warn of scores that look like distances, or carry next to no information.
+
+    Parameters
+    ----------
+    pairs : ListedPairs or EmbeddingPairs
+    """
+    genuine = pairs.genuine.ascending(None).scores
+    if genuine.size == 0:
+        return
+    impostor = pairs.some_scores()
+    share = _share_larger(genuine, impostor)
+    sizes = genuine.size * impostor.size
+    deviation = np.sqrt((genuine.size + impostor.size + 1) / 12 / sizes)
+    found = (
+        f"of one of each, the genuine one has the larger in {share:.3g} of all cases. "
+    )
+    if abs(share - 0.5) <= NO_INFORMATION:
+        code = "uninformative_scores"
+        message = (
+            f"Scores hardly tell genuine pairs from impostor pairs: {found}Are the labels "
+            "in the order of the rows?"
+        )
+    elif share < 0.5 - CHANCE * deviation:
+        code = "reversed_scores"
+        message = (
+            f"Genuine pairs mostly have smaller scores than impostor pairs: {found}Scores "
+            "are similarities, larger meaning more alike; are these distances? Give minus a "
+            "distance or, where a file is read, distance=True; if that was given, leave "
+            "it out."
+        )
+    else:
+        return
+    warn_caller(message, ReversedScoresWarning, code, share=share)
+
+
+def _share_larger(genuine, impostor):
+    """Share of (genuine, impostor) in which the genuine score is larger; a tie is half.
+
+    The area under the ROC curve of eq. (2)-(4) of Conti & Clémençon (2024), by positions
+    in the sorted impostor scores.
+    """
+    at_least = count_at_least(impostor, genuine).mean()
+    above = count_at_least(impostor, next_above(genuine)).mean()
+    return float(1 - (at_least + above) / 2 / impostor.size)
 
 
 def _check_y_true(y_true):

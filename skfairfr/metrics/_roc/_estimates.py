@@ -27,16 +27,6 @@ class EstimandWarning(UserWarning):
     """
 
 
-class ReversedScoresWarning(UserWarning):
-    """Genuine scores lie below impostor ones, as distances do, or hardly above them.
-
-    Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
-    where chance alone would seldom put them there (``code`` "reversed_scores"), or where the
-    area under the ROC curve of genuine against impostor scores is within 0.05 of one half
-    ("uninformative_scores"). Audits and comparisons of embeddings look for the latter too.
-    """
-
-
 @dataclass(frozen=True)
 class Estimate(Framed):
     """A rate or a disparity with its uncertainty.

@@ -23,11 +23,9 @@ from skfairfr._core._pairs import (
     ListedScores,
 )
 from skfairfr._core._parallel import available_bytes, comparison_bytes
-from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
-from skfairfr.metrics._roc._estimates import ReversedScoresWarning
 from skfairfr.utils._errors import FAILED_EXTRACTIONS, refused
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
@@ -40,14 +38,9 @@ from skfairfr.utils._labels import (
     to_column,
     to_columns,
 )
-from skfairfr.utils._validation import check_rows, check_scores, plain, warn_caller
+from skfairfr.utils._validation import check_rows, check_scores, plain
 
 SIMILARITIES = ("cosine", "dot")
-# Scores look reversed if the share of genuine scores above impostor ones is this many
-# standard deviations (of independent pairs that are all alike) below one half.
-CHANCE = 2.0
-# Scores carry next to no information if that share is at most this far from one half.
-NO_INFORMATION = 0.05
 
 
 def join_reference(probe, reference):
@@ -386,53 +379,6 @@ def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
     names = None if image is None else image.values
     compared = ListedAttributes(attributes, universe, listed, names)
     return compared, identity
-
-
-def warn_of_scores(pairs):
-    """Warn of scores that look like distances, or carry next to no information.
-
-    Parameters
-    ----------
-    pairs : ListedPairs or EmbeddingPairs
-    """
-    genuine = pairs.genuine.ascending(None).scores
-    if genuine.size == 0:
-        return
-    impostor = pairs.some_scores()
-    share = _share_larger(genuine, impostor)
-    sizes = genuine.size * impostor.size
-    deviation = np.sqrt((genuine.size + impostor.size + 1) / 12 / sizes)
-    found = (
-        f"of one of each, the genuine one has the larger in {share:.3g} of all cases. "
-    )
-    if abs(share - 0.5) <= NO_INFORMATION:
-        code = "uninformative_scores"
-        message = (
-            f"Scores hardly tell genuine pairs from impostor pairs: {found}Are the labels "
-            "in the order of the rows?"
-        )
-    elif share < 0.5 - CHANCE * deviation:
-        code = "reversed_scores"
-        message = (
-            f"Genuine pairs mostly have smaller scores than impostor pairs: {found}Scores "
-            "are similarities, larger meaning more alike; are these distances? Give minus a "
-            "distance or, where a file is read, distance=True; if that was given, leave "
-            "it out."
-        )
-    else:
-        return
-    warn_caller(message, ReversedScoresWarning, code, share=share)
-
-
-def _share_larger(genuine, impostor):
-    """Share of (genuine, impostor) in which the genuine score is larger; a tie is half.
-
-    The area under the ROC curve of eq. (2)-(4) of Conti & Clémençon (2024), by positions
-    in the sorted impostor scores.
-    """
-    at_least = count_at_least(impostor, genuine).mean()
-    above = count_at_least(impostor, next_above(genuine)).mean()
-    return float(1 - (at_least + above) / 2 / impostor.size)
 
 
 def _encode_both(columns, names, of, allow_unknown=False, remedy="give both"):

@@ -19,6 +19,7 @@ from skfairfr._core._pairs import Expected, score_moments
 from skfairfr._core._resampling import MODES, Resampling
 from skfairfr.metrics._asymmetry import asymmetry
 from skfairfr.metrics._certificates import certify
+from skfairfr.metrics._pairs._checks import warn_of_scores
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine, no_groups
 from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
@@ -359,7 +360,7 @@ shape (n_pairs,), default=None
             *(y_score, *identities, y_true, sensitive_features, *of_each, *images)
         )
         self._keep(compared, identity, library)
-        _inputs.warn_of_scores(self._engine.pairs)
+        warn_of_scores(self._engine.pairs)
         return self
 
     def by(self, sensitive_features=None, **parameters):

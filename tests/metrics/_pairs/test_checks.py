@@ -8,6 +8,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics._pairs._checks import (
     SplitScores,
+    _share_larger,
     check_pair_groups,
     check_pairs,
     operating_thresholds,
@@ -97,3 +98,14 @@ def test_unresolved_groups_are_named_with_their_counts():
         operating_thresholds(
             a, [a, b], np.array(["a", "b"]), far=0.1, operating_point="worst_group"
         )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_share_of_larger_genuine_scores_is_that_of_all_pairs(dtype):
+    rng = np.random.default_rng(0)
+    genuine, impostor = (rng.integers(0, 9, n).astype(dtype) for n in (30, 50))
+    larger = genuine[:, None] > impostor
+    ties = genuine[:, None] == impostor
+    descending = np.sort(impostor)[::-1]
+    share = _share_larger(np.sort(genuine), descending)
+    assert share == pytest.approx((larger + ties / 2).mean())

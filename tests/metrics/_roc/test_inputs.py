@@ -7,7 +7,6 @@ from sklearn.preprocessing import StandardScaler
 
 from skfairfr import face_labels
 from skfairfr.metrics import ReversedScoresWarning
-from skfairfr.metrics._roc._inputs import _share_larger
 from skfairfr.report import audit
 from skfairfr.utils import ArgumentError
 from tests.metrics.designs import GROUP, IDENTITY, ONE, SCORES, TWO, X, unfitted
@@ -231,17 +230,6 @@ def test_a_failed_fit_leaves_nothing_of_an_earlier_one():
     with pytest.raises(ValueError, match="no two people"):
         roc.fit(X, np.zeros(30))
     assert not hasattr(roc, "groups_") and not hasattr(roc, "_engine")
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_share_of_larger_genuine_scores_is_that_of_all_pairs(dtype):
-    rng = np.random.default_rng(0)
-    genuine, impostor = (rng.integers(0, 9, n).astype(dtype) for n in (30, 50))
-    larger = genuine[:, None] > impostor
-    ties = genuine[:, None] == impostor
-    descending = np.sort(impostor)[::-1]
-    share = _share_larger(np.sort(genuine), descending)
-    assert share == pytest.approx((larger + ties / 2).mean())
 
 
 def scored(n_pairs, shift):
