@@ -7,12 +7,10 @@ depends on how many images either has, so that people with as many are one kind;
 pairs the sums are counted.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from skfairfr._core import _pairs, _rates
@@ -82,10 +80,8 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
         added = float((base**2).sum())
         squared = (total if squared is None else squared) + added
         sizes = (sizes[0] + added, *sizes[1:])
-    last = int(positions.max(initial=0))
     of_person, powers = errors_by_person(
-        *(left, right, base, positions, n_people),
-        between(left[:last], right[:last]),
+        left, right, base, positions, n_people, between
     )
     sums = impostor_sums(of_person, of_pairs, powers, sizes, squared)
     return ErrorCounts(sums, influences(of_person, of_pairs, 2))
@@ -265,14 +261,14 @@ class People(NamedTuple):
         Sums over two people of the second to fourth power of the weight of their pairs.
     squared_weights : float or None
         Sum of the squared weights of pairs; None where all pairs weigh 1.
-    between : callable
-        Weight of all pairs of given people, who have some: left, right -> (n_pairs,).
+    between : ndarray, shape (n_pairs,), or tuple of two ndarrays
+        That of all pairs of two people, as :func:`errors_by_person` takes it.
     """
 
     pairs: np.ndarray
     sizes: tuple
     squared_weights: float | None
-    between: Callable
+    between: np.ndarray | tuple
 
 
 def people_of_list(left, right, base, n_people):
@@ -290,19 +286,16 @@ def people_of_list(left, right, base, n_people):
     people : People
     """
 
-    def key(left, right):
-        one, other = np.minimum(left, right), np.maximum(left, right)
-        return one.astype(np.int64) * n_people + other
-
     weights = np.ones(left.size) if base is None else base
     pairs = sum(np.bincount(end, weights, minlength=n_people) for end in (left, right))
-    keys, clump = np.unique(key(left, right), return_inverse=True)
-    size = np.bincount(clump, weights, minlength=keys.size)
+    key = np.minimum(left, right).astype(np.int64) * n_people + np.maximum(left, right)
+    _, clump = np.unique(key, return_inverse=True)
+    size = np.bincount(clump, weights)
     return People(
         pairs,
         tuple(float((size**power).sum()) for power in (2, 3, 4)),
         None if base is None else float((base**2).sum()),
-        lambda left, right: size[np.searchsorted(keys, key(left, right))],
+        size[clump],
     )
 
 
@@ -370,17 +363,8 @@ def _of_kinds(kind, size, squared_weights):
         (size @ n - np.diag(size))[kind],
         tuple(float(n @ of @ n - np.diag(of) @ n) / 2 for of in powers),
         squared_weights,
-        lambda left, right: _of_pairs(size, kind, left, right),
+        (kind, np.ascontiguousarray(size)),
     )
-
-
-@njit(nogil=True, cache=True)
-def _of_pairs(size, kind, left, right):
-    """``size[kind[left], kind[right]]``, without three arrays as long as the pairs."""
-    found = np.empty(left.size)
-    for p in range(left.size):
-        found[p] = size[kind[left[p]], kind[right[p]]]
-    return found
 
 
 def _kinds(masses):

@@ -589,8 +589,9 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
     positions : ndarray of int, shape (n_levels,)
         How many of the first pairs are errors at each level, in any order.
     n_people : int
-    between : ndarray, shape (n_pairs,), default=None
-        Weight of all pairs of the two people of each of the first pairs.
+    between : ndarray, shape (n_pairs,), or tuple of two ndarrays, default=None
+        Weight of all pairs of the two people of each of the first pairs; or the kind of each
+        person, (n_people,), and what two people of these kinds have, (n_kinds, n_kinds).
 
     Returns
     -------
@@ -604,9 +605,12 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
     order = np.argsort(positions, kind="stable")
     last = int(positions.max(initial=0))
     weights = np.ones(1) if weights is None else weights
+    kinds = np.zeros(0, dtype=np.int64), np.ones((1, 1))
+    if isinstance(between, tuple):
+        kinds, between = between, None
     between = np.ones(1) if between is None else between
     found = _accumulate(
-        left[:last], right[:last], weights, between, positions[order], n_people
+        left[:last], right[:last], weights, between, *kinds, positions[order], n_people
     )
     results = tuple(np.empty_like(values) for values in found)
     for result, values in zip(results, found, strict=True):
@@ -615,9 +619,9 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
 
 
 @njit(nogil=True, cache=True)
-def _accumulate(left, right, weights, between, positions, n_people):
+def _accumulate(left, right, weights, between, kind, size, positions, n_people):
     n_levels, n_pairs = positions.size, left.size
-    weighted, sized = weights.size > 1, between.size > 1
+    weighted, sized, by_kind = weights.size > 1, between.size > 1, kind.size > 0
     of_person = np.zeros((n_levels, n_people))
     powers = np.zeros((n_levels, 9))
     # Pairs by the lower of their people, in their order: what then is looked up, how much
@@ -651,9 +655,12 @@ def _accumulate(left, right, weights, between, positions, n_people):
         place[one] = q + 1
     met = np.zeros(n_people)
     for one in range(n_people):
+        of_one = size[kind[one] if by_kind else 0]
         for q in range(starts[one], starts[one + 1]):
             other = others[q]
             c = sizes[q] if sized else between[0]
+            if by_kind:
+                c = of_one[kind[other]]
             before, e = met[other], moved[q] if weighted else weights[0]
             after = before + e
             e2, e3 = after**2 - before**2, after**3 - before**3

@@ -52,7 +52,7 @@ def impostors(left, right, weights, positions, n_people):
     """ErrorSums of listed impostor pairs of which the first are errors at each level."""
     people = people_of_list(left, right, weights, n_people)
     of_person, powers = errors_by_person(
-        *(left, right, weights, positions, n_people, people.between(left, right))
+        *(left, right, weights, positions, n_people, people.between)
     )
     of_all = people.pairs, powers, people.sizes, people.squared_weights
     return impostor_sums(of_person, *of_all)
@@ -144,14 +144,17 @@ def scalars(sums):
 
 @pytest.mark.parametrize("positions", [[40, 0, 60, 7], [25, 3, 60]])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_errors_by_person_is_a_dictionary_of_two_people(positions, weighted):
+@pytest.mark.parametrize("by_kind", [False, True])
+def test_errors_by_person_is_a_dictionary_of_two_people(positions, weighted, by_kind):
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, 7, (2, 60))
     weights = rng.random(60) if weighted else None
-    of_two = rng.random((7, 7))
-    of_two += of_two.T
+    size, kind = rng.random((3, 3)), rng.integers(0, 3, 7)
+    size += size.T
+    of_two = size[kind][:, kind]
+    between = (kind, size) if by_kind else of_two[left, right]
     found, powers = errors_by_person(
-        left, right, weights, np.array(positions), 7, of_two[left, right]
+        left, right, weights, np.array(positions), 7, between
     )
     for level, n in enumerate(positions):
         person, errors = np.zeros(7), defaultdict(float)
