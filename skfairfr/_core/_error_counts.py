@@ -67,6 +67,8 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
     n_people = pairs.images.n_identities
     left, right = sequence.identities(pairs.images)
     positions = _rates.count_at_least(sequence.scores, thresholds)
+    if sequence.of_one:
+        return _errors_of_one(sequence, pairs, scope, "far", positions)
     if pairs.totals is None:
         people = people_of_list(left, right, sequence.base, n_people)
     else:
@@ -117,12 +119,27 @@ def rejected_genuine(pairs, scope, thresholds, sampled=False):
     n_people = pairs.images.n_identities
     people, _ = sequence.identities(pairs.images)
     positions = pairs.genuine.rejected(scope, thresholds)
+    if sequence.of_one:
+        return _errors_of_one(sequence, pairs, scope, "frr", positions)
     base = sequence.base
     of_person, *_ = errors_by_person(people, people, base, positions, n_people)
     of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
     squared = None if base is None else float((base**2).sum())
     sums = genuine_sums(of_person, of_pairs, squared)
     return ErrorCounts(sums, influences(of_person, of_pairs, 1))
+
+
+def _errors_of_one(sequence, pairs, scope, rate, positions):
+    """ErrorCounts of the first searches of a sequence, each of one person.
+
+    Chances of errors vary less than errors; they are taken as errors.
+    """
+    people, _ = sequence.identities(pairs.images)
+    asked = (people, people, sequence.base, positions, pairs.images.n_identities)
+    of_person, _ = errors_by_person(*asked)
+    of_searches = pairs.of_people(scope, rate)
+    sums = genuine_sums(of_person, of_searches)
+    return ErrorCounts(sums, influences(of_person, of_searches))
 
 
 def threshold_of(pairs, scope, levels, sampled=False):

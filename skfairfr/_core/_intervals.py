@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from scipy.special import expit, logit
 
+from skfairfr._core._few_errors import errors_by_person
 from skfairfr._core._rates import count_at_least
 
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
@@ -298,11 +299,25 @@ def support_of(pairs, rate, scope, thresholds, sampled):
             at = np.where(undefined, -np.inf, thresholds)
             n_errors = pairs.genuine.rejected(scope, at)
         ends, order = sequence.identities(images), np.argsort(n_errors)
+        if sequence.of_one and sequence.base is not None:
+            pairs.known[key] = _support_of_chances(sequence, n_errors, images)
+            return pairs.known[key]
         people, most = _count_people(*ends, n_errors, order, images.n_identities)
         with np.errstate(invalid="ignore"):
             share, named = most / n_errors, images.n_drawn is None
         pairs.known[key] = Support(n_errors, people, share, named)
     return pairs.known[key]
+
+
+def _support_of_chances(sequence, positions, images):
+    """Support of weights that are chances of errors: what they add up to, of as many people."""
+    asked = (*sequence.identities(images), sequence.base, positions)
+    of_person, _ = errors_by_person(*asked, images.n_identities)
+    total, squares = of_person.sum(axis=1), (of_person**2).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        people = np.nan_to_num(total**2 / squares).astype(int)
+        share = of_person.max(axis=1) / total
+    return Support(np.rint(total).astype(int), people, share)
 
 
 @njit(nogil=True, cache=True)

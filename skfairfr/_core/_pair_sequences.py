@@ -29,6 +29,8 @@ class PairSequence:
     base : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
     complete : bool
         Whether all pairs of the scope are held; a tail holds only the largest scores.
+    of_one : bool
+        Whether each stands for a search by one person, whose image is both: it weighs v_k w_i.
     """
 
     scores: np.ndarray
@@ -36,6 +38,7 @@ class PairSequence:
     right: np.ndarray
     base: np.ndarray | None = None
     complete: bool = True
+    of_one: bool = False
     _identities: list = field(default_factory=list, repr=False, compare=False)
     _sums: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -84,14 +87,14 @@ class PairSequence:
         if own is None:
             ends, own = self.identities(images), weights.identity
             other = own
-            if genuine:
-                other = np.ones((1, weights.n_resamples), dtype=own.dtype)
-                ends = (ends[0], np.zeros_like(ends[0]))
         else:
             if weights.identity is not None:
                 people = weights.identity[images.identity].astype(np.int64)
                 own = smallest(people * own)
             other = weights.image if genuine else own
+        if self.of_one or (genuine and weights.image is None):
+            other = np.ones((1, weights.n_resamples), dtype=own.dtype)
+            ends = (ends[0], np.zeros_like(ends[0]))
         sums = RunningSums(len(self), self.base, (own, other), ends)
         kept = sum(known.n_bytes for known in list(self._sums.values()))
         if weights.block is not None and kept + sums.n_bytes <= KEPT_BYTES:

@@ -353,7 +353,7 @@ def collect_tail_on_device(probe, reference, floors, device, tile=TILE):
     ]
     tiles = tiles_of(probe, reference, tile)
     found = []
-    with _full_float32(), progress_bar(len(tiles), "comparing all pairs") as bar:
+    with full_float32(device), progress_bar(len(tiles), "comparing all pairs") as bar:
         for start, column in tiles:
             strip, place = slice(start, start + tile), slice(column, column + tile)
             rows, group = (part[strip] for part in sides[0])
@@ -368,8 +368,14 @@ def collect_tail_on_device(probe, reference, floors, device, tile=TILE):
 
 
 @contextmanager
-def _full_float32():
-    """Products of all 24 bits, whatever the process has set; TF32 would miss the slack."""
+def full_float32(device):
+    """Products of all 24 bits on a device of torch, whatever the process has set.
+
+    TF32 would miss the slack.
+    """
+    if device == "cpu":
+        yield
+        return
     import torch
 
     before = torch.get_float32_matmul_precision()

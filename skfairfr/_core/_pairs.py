@@ -261,6 +261,9 @@ class EmbeddingPairs:
         earlier object with the same arguments chose. Two groups have that of all.
     """
 
+    # How many people an error of either rate is of.
+    people_in = {"far": 2, "frr": 1}  # noqa: RUF012
+
     def __init__(self, compared, totals, far_max, expected=None, floors=None):
         images = totals.images
         self.images = images
@@ -518,6 +521,7 @@ class ListedPairs:
 
     totals = None
     has_copies = False
+    people_in = EmbeddingPairs.people_in
 
     def __init__(self, listed, groups, images, average, impostors):
         self.images = images

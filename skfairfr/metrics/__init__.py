@@ -22,6 +22,12 @@ from importlib import import_module
 from skfairfr._core._intervals import Reason
 from skfairfr.metrics._asymmetry import FARAsymmetry
 from skfairfr.metrics._certificates import CertifiedThreshold
+from skfairfr.metrics._identification import (
+    CMC,
+    GalleryAlarms,
+    GroupFPIRMatrix,
+    IdentificationROC,
+)
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._pairs._all_pairs import all_pairs
@@ -92,6 +98,7 @@ _DISPLAYS = {
 
 __all__ = [
     "CertifiedThreshold",
+    "CMC",
     "Comparison",
     "Dependence",
     "DisparityCurveDisplay",
@@ -100,12 +107,15 @@ __all__ = [
     "Estimate",
     "FARAsymmetry",
     "FewErrorsWarning",
+    "GalleryAlarms",
     "GroupErrorRates",
     "GroupFARDisplay",
     "GroupFARMatrix",
+    "GroupFPIRMatrix",
     "GroupGateRates",
     "GroupRatesDisplay",
     "GroupWeightsDisplay",
+    "IdentificationROC",
     "IdentityInertia",
     "IdentityInertiaDisplay",
     "InstanceFAR",

@@ -368,7 +368,7 @@ class AuditedROC:
             question = self._question(rate, scope, threshold)
             evidence = self.roc._engine.evidence(question)
             sums = evidence.sums.columns(place_of(evidence, scope))
-            ends = 2 if rate == "far" else 1
+            ends = self.roc._engine.pairs.people_in[rate]
             columns = sums.effective_errors, sums.effective_people(ends)
             columns = (question.in_shape(column).tolist() for column in columns)
             worth[row] = [Effective(*both) for both in zip(*columns, strict=True)]

@@ -332,7 +332,8 @@ class Asked:
             together = (own.influence[:n_levels] * of_setter).sum(axis=1)
             errors = by.sums.errors[:n_levels]
             counted = np.where(errors > 0, errors, 1.0)
-            if self.rate == "far" and (None in (scope, setter) or scope == setter):
+            inside = None in (scope, setter) or scope == setter
+            if inside and self.pairs.people_in[self.rate] == 2:
                 # Clumps that both hold: those of the smaller scope.
                 inner = by if scope is None else own
                 of_scope = own.sums.errors[:n_levels]

@@ -43,7 +43,7 @@ from skfairfr.utils._validation import check_rows, check_scores, plain
 SIMILARITIES = ("cosine", "dot")
 
 
-def join_reference(probe, reference):
+def join_reference(probe, reference, called="reference"):
     """Rows, identities and attributes of probes and references in one, and their sides.
 
     Parameters
@@ -51,6 +51,8 @@ def join_reference(probe, reference):
     probe : tuple of X, y, sensitive features and domain, as ``fit`` is given them
         X is checked.
     reference : tuple of X, y and sensitive features
+    called : {"reference", "gallery"}, default="reference"
+        How the names of the arguments end. Groups of a gallery may be left out.
 
     Returns
     -------
@@ -59,25 +61,29 @@ def join_reference(probe, reference):
     """
     X, *labels = probe
     X_reference, y_reference, features = reference
+    named = f"X_{called}"
     if X_reference is None or y_reference is None:
-        missing = "X_reference" if X_reference is None else "y_reference"
-        raise ValueError(f"{missing} is missing; give X_reference and y_reference.")
-    options = {"dtype": (np.float32, np.float64), "input_name": "X_reference"}
+        missing = named if X_reference is None else f"y_{called}"
+        raise ValueError(f"{missing} is missing; give {named} and y_{called}.")
+    options = {"dtype": (np.float32, np.float64), "input_name": named}
     X_reference = check_rows(X_reference, **options)
     if X_reference.shape[1] != X.shape[1]:
         raise ValueError(
-            f"X_reference has {X_reference.shape[1]} features but X has {X.shape[1]}; "
+            f"{named} has {X_reference.shape[1]} features but X has {X.shape[1]}; "
             "both sides need embeddings of one encoder."
         )
     identity, group, domain = split_labels(*labels)
     if domain is not None:
         raise ValueError(
-            "domain and X_reference both say which pairs are compared; give one."
+            f"domain and {named} both say which pairs are compared; give one."
         )
     others, group_of_others, _ = split_labels(y_reference, features)
-    of = (("X", len(X)), ("X_reference", len(X_reference)))
-    identity = _encode_both((identity, others), ("y", "y_reference"), of)
-    names = ("sensitive_features", "sensitive_features_reference")
+    of = (("X", len(X)), (named, len(X_reference)))
+    identity = _encode_both((identity, others), ("y", f"y_{called}"), of)
+    names = ("sensitive_features", f"sensitive_features_{called}")
+    if called == "gallery" and group is not None and group_of_others is None:
+        unknown = np.full(len(X_reference), None)
+        group_of_others = dict.fromkeys(to_columns(group, names[0]), unknown)
     attributes = _attributes_of_both((group, group_of_others), names, of)
     side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
     return np.concatenate([X, X_reference]), identity, attributes, side

@@ -289,6 +289,10 @@ class _System:
     def accepted(self, scope, row):
         """Shares of every two people in the accepted impostor pairs of a scope."""
         threshold = self.evidence.thresholds[row, self.place]
+        if self.engine.pairs.people_in["far"] == 1:
+            return clumps(
+                *np.empty((2, 0), int), [], self.engine.pairs.images.n_identities
+            )
         key = (id(self.engine), scope, float(threshold))
         if key not in self.known:
             self.known[key] = self.evidence.clumps(scope, self.place, row)
@@ -300,7 +304,7 @@ def _covariance(systems, row):
     sums = [system.evidence.sums.rows(row).columns(system.place) for system in systems]
     influence, shared = _shared_errors(systems, row, [own.rate for own in sums])
     single = np.array([own.single / own.pairs for own in sums])
-    ends = 2 if systems[0].rate == "far" else 1
+    ends = systems[0].engine.pairs.people_in[systems[0].rate]
     people = min(own.people for own in sums)
     found = covariance(influence, shared, single, people, ends)
     return found, max(people - 1, 1.0)
@@ -309,7 +313,7 @@ def _covariance(systems, row):
 def _covariance_of_logs(systems, row):
     """Covariance of the logarithms of rates: what people add, and every two of them."""
     sums = [system.evidence.sums.rows(row).columns(system.place) for system in systems]
-    ends = 2 if systems[0].rate == "far" else 1
+    ends = systems[0].engine.pairs.people_in[systems[0].rate]
     # Deviations from an estimated rate are too small.
     left = [np.sqrt(max(1 - ends / max(s.people, ends), LEAST_LEFT)) for s in sums]
     influence, shared = _shared_errors(systems, row, 1 / np.array(left))

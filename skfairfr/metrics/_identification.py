@@ -1,0 +1,951 @@
+"""IdentificationROC: errors of searches (1:N) by group, with their uncertainty.
+
+A search is an event of one person. To the engine of SimilarityROC a non-mated search is an
+impostor pair whose score is that of the person returned, and a mated one a genuine pair; what
+an alarm, a mate and a random gallery are is in ``_core._searches``.
+"""
+
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
+
+from skfairfr._compat import Interval, StrOptions, fit_context
+from skfairfr._core._few_errors import genuine_sums, rate_bounds
+from skfairfr._core._pair_tiles import PreparedImages, unit_rows
+from skfairfr._core._parallel import OF_HELD, available_bytes
+from skfairfr._core._rates import accepts
+from skfairfr._core._resampling import MODES, Images
+from skfairfr._core._searches import (
+    FloorTooHighError,
+    Gallery,
+    Searched,
+    events_of,
+    floor_at,
+    search,
+    share_held,
+)
+from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._frames import Framed, framed, library_of
+from skfairfr.utils._labels import Labels
+from skfairfr.utils._validation import (
+    check_count,
+    check_group,
+    check_option,
+    plain,
+    to_array,
+    validate_rows,
+)
+
+RATES = {"fpir": "far", "fnir": "frr"}
+# What the engine calls searches and their errors.
+TERMS = (
+    ("impostor pairs", "non-mated searches"),
+    ("impostor pair", "non-mated search"),
+    ("genuine pairs", "mated searches"),
+    ("genuine pair", "mated search"),
+    ("no impostor", "no non-mated"),
+    ("n_impostor", "n_nonmated_"),
+    ("impostor score", "score of a non-mated search"),
+    ("genuine score", "score of a mate"),
+    ("No impostor", "No non-mated"),
+    ("No genuine", "No mated"),
+    (" pair within", " search within"),
+    (" pair in", " search in"),
+    (" pair:", " search:"),
+    ("FAR", "FPIR"),
+    ("FRR", "FNIR"),
+    ("far=", "fpir="),
+    (" far,", " fpir,"),
+)
+# From one pass over the gallery to the next, how many times as many candidates are held.
+DEEPER = 8.0
+
+
+@dataclass(frozen=True)
+class CMC(Framed):
+    """Cumulative match characteristic: how often the mate is among the first.
+
+    Attributes
+    ----------
+    ranks : ndarray of int, shape (n_ranks,)
+    value, low, high : ndarrays, shape (n_ranks,)
+        Share of the mated searches whose mate fewer than ``rank`` others reach, in [0, 1],
+        higher being better, with its interval for other people.
+    n_searches : int
+        Mated searches.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    IdentificationROC.cmc : Returns it.
+    """
+
+    ranks: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_searches: int
+
+
+@dataclass(frozen=True)
+class GroupFPIRMatrix(Framed):
+    """FPIR of the searches of each group, by the group of the person returned.
+
+    Attributes
+    ----------
+    groups : ndarray, shape (n_groups,)
+        Labels of rows, those of probes, and of columns, those of people returned.
+    fpir : ndarray, shape (n_groups, n_groups)
+        Share of all non-mated searches of the row's group that return, first, a person of
+        the column's, in [0, 1], lower is better. A row adds up to the FPIR of its group, less
+        those that return people of unknown group; nan without a search.
+    low, high : ndarrays, shape (n_groups, n_groups)
+        Ends of the interval, for other people who search.
+    n_nonmated : ndarray of int, shape (n_groups,)
+        Searches of each row.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    IdentificationROC.fpir_matrix : Returns it.
+    """
+
+    groups: np.ndarray
+    fpir: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_nonmated: np.ndarray
+
+    def _columns(self):
+        """One row for each cell, the groups of the probes changing slowest."""
+        n_groups = len(self.groups)
+        return {
+            "probe_group": np.repeat(self.groups, n_groups),
+            "returned_group": np.tile(self.groups, n_groups),
+            **{name: np.ravel(getattr(self, name)) for name in ("fpir", "low", "high")},
+            "n_nonmated": np.repeat(self.n_nonmated, n_groups),
+        }
+
+
+@dataclass(frozen=True)
+class GalleryAlarms(Framed):
+    """Which enrolled people false alarms return, those with the most first.
+
+    Attributes
+    ----------
+    identity : ndarray, shape (n_people,)
+        Enrolled people whom some false alarm returns first.
+    group : ndarray, shape (n_people,)
+        Theirs; None where it is unknown.
+    n_alarms : ndarray of int, shape (n_people,)
+        False alarms that return each.
+    share : ndarray, shape (n_people,)
+        Of all false alarms, in (0, 1]; without these people other candidates may still alarm.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    IdentificationROC.alarms : Returns it.
+    """
+
+    identity: np.ndarray
+    group: np.ndarray
+    n_alarms: np.ndarray
+    share: np.ndarray
+
+
+class IdentificationROC(BaseEstimator):
+    """Errors of searches of a gallery (1:N), by group, gallery size and composition.
+
+    A search whose person is enrolled is *mated*, another *non-mated*. FPIR(t) is the share of
+    non-mated searches in which the score of some enrolled person is at least t; FNIR(t, rank)
+    that of mated searches in which the mate's score is below t, or ``rank`` or more others
+    reach it: a tie with the mate counts against the system. Rates are by the group of the
+    probe.
+
+    One pass compares all probes with the gallery in tiles. Galleries of n of its N people,
+    drawn at random, are answered exactly and without simulation: with k people at or above
+    t, a non-mated search alarms with the probability 1 - C(N - k, n) / C(N, n), and the
+    number of others ahead of the mate is hypergeometric. 1 - (1 - FMR)**n, which is often
+    taken instead, assumes that comparisons are independent.
+
+    The gallery is taken as given: intervals are for other people who search this gallery.
+
+    Parameters
+    ----------
+    rank : int, default=1
+        A mate counts as found if fewer others reach her score.
+    template : {"image", "mean", "max"}, default="image"
+        What is enrolled: the one image of each person, the mean of a person's unit rows, or
+        all of them, of which the best counts.
+    resample : {"identities", "images", "both"}, default="identities"
+        What intervals at FPIR levels draw: people of the probes, or their searches. At given
+        thresholds, with "identities", intervals come from the errors of each person.
+    n_resamples : int, default=1000
+        Number of bootstrap resamples, >= 1.
+    confidence_level : float in (0, 1), default=0.95
+        Nominal coverage of the intervals.
+    similarity : {"cosine", "dot"} or comparator, default="cosine"
+        As in :class:`SimilarityROC`; a comparator's scores take several times as long.
+    device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
+        Where products are computed; scores are the same.
+    n_jobs : int, default=None
+        Joblib workers; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Draws the seeds of the resamples in ``fit``.
+
+    Attributes
+    ----------
+    groups_ : ndarray, shape (n_groups,)
+        Sorted labels of the groups, of probes and of the gallery.
+    gallery_ : ndarray, shape (n_enrolled,)
+        Sorted labels of the people enrolled.
+    n_mated_, n_nonmated_ : ndarrays of int, shape (1 + n_groups,)
+        Searches, overall and of each group.
+    n_features_in_ : int
+        Number of features of the embeddings.
+    feature_names_in_ : ndarray, shape (n_features,)
+        Names of the features, where X has string names.
+
+    See Also
+    --------
+    SimilarityROC : Errors of comparisons (1:1).
+
+    References
+    ----------
+    .. [1] ISO/IEC 19795-1:2021, Biometric performance testing and reporting. FPIR, FNIR and
+       CMC.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.metrics import IdentificationROC
+    >>> data = make_face_embeddings(n_identities=400, images_per_identity=2, random_state=0)
+    >>> enrolled = (data.y % 2 == 0) & (data.y != -1)
+    >>> import numpy as np
+    >>> _, first = np.unique(data.y, return_index=True)
+    >>> gallery = first[::2]  # one image of every second person
+    >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+    >>> roc = IdentificationROC(random_state=0).fit(
+    ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+    ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+    ... )
+    >>> whole = roc.estimate(threshold=0.5, rate="fpir").value
+    >>> smaller = roc.estimate(threshold=0.5, rate="fpir", gallery_size=20).value
+    >>> bool(smaller < whole)
+    True
+    """
+
+    # The gallery is not aligned with X, so that no split may slice it.
+    __metadata_request__fit = {  # noqa: RUF012
+        "sensitive_features": True,
+        "X_gallery": UNUSED,
+        "y_gallery": UNUSED,
+        "sensitive_features_gallery": UNUSED,
+    }
+
+    _parameter_constraints: dict = {  # noqa: RUF012
+        "rank": [Interval(Integral, 1, None, closed="left")],
+        "template": [StrOptions({"image", "mean", "max"})],
+        "resample": [StrOptions(set(MODES))],
+        "n_resamples": [Interval(Integral, 1, None, closed="left")],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        "similarity": "no_validation",  # check_parameters names the remedy
+        "device": [str],
+        "n_jobs": [None, Interval(Integral, None, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        rank=1,
+        template="image",
+        resample="identities",
+        n_resamples=1000,
+        confidence_level=0.95,
+        similarity="cosine",
+        device="cpu",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.rank = rank
+        self.template = template
+        self.resample = resample
+        self.n_resamples = n_resamples
+        self.confidence_level = confidence_level
+        self.similarity = similarity
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X,
+        y,
+        sensitive_features=None,
+        *,
+        X_gallery,
+        y_gallery,
+        sensitive_features_gallery=None,
+    ):
+        """Search the gallery with every probe.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_probes, n_features)
+            Embeddings of the probes, each a search.
+        y : array-like, shape (n_probes,)
+            Identity of each probe, as of :class:`SimilarityROC`; those who are in the gallery
+            make mated searches, the others non-mated ones.
+        sensitive_features : array-like, frame or dict, shape (n_probes,), default=None
+            Group of each probe; None and NaN are unknown.
+        X_gallery : array-like, shape (n_images, n_features)
+            Embeddings enrolled.
+        y_gallery : array-like, shape (n_images,)
+            Whose they are.
+        sensitive_features_gallery : array-like, frame or dict, shape (n_images,), default=None
+            Groups of these, for galleries of a given composition and by the person returned.
+
+        Returns
+        -------
+        self : IdentificationROC
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If shapes differ, values are not finite, a row is zero; if a probe is itself in
+            the gallery; if ``template="image"`` and a person has several images there; if
+            fewer than two people search, or there is no such device.
+        ImportError
+            If the device is not the CPU and torch is not installed.
+        """
+        _inputs.check_parameters(self.similarity, "recentered", self.resample)
+        if self.device != "cpu":
+            _inputs.check_device(self.device, self.similarity)
+        library = library_of(X, y, sensitive_features, X_gallery, y_gallery)
+        X = validate_rows(self, X, dtype=(np.float32, np.float64))
+        both, identity, attributes, side = _inputs.join_reference(
+            (X, y, sensitive_features, None),
+            (X_gallery, y_gallery, sensitive_features_gallery),
+            "gallery",
+        )
+        _check_not_enrolled(both[: len(X)], both[len(X) :])
+        searches = _Searches.of(both, identity, attributes, side, self)
+        self.gallery_ = identity.values[searches.enrolled]
+        base = SimilarityROC(
+            resample=self.resample,
+            n_resamples=self.n_resamples,
+            confidence_level=self.confidence_level,
+            far_max=float(np.nextafter(1.0, 0.0)),  # all levels are exact
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+        people = Labels(identity.values[searches.people], None)
+        self._searches, self._library = searches, library
+        self._systems = {None: base._keep(searches, people, library)}
+        self.groups_ = base.groups_
+        self.n_mated_, self.n_nonmated_ = base.n_genuine_, base.n_impostor_
+        return self
+
+    def threshold_at(self, fpir, *, operating_point="overall", group=None):
+        """Threshold that meets an FPIR level with the whole gallery.
+
+        The number next above the largest score of a non-mated search at which the FPIR still
+        exceeds the level.
+
+        Parameters
+        ----------
+        fpir : float in (0, 1) or array-like, shape (n_levels,)
+        operating_point : {"overall", "worst_group", "group"}, default="overall"
+            Whether the FPIR of all searches, that of every group, or that of one group meets
+            the level.
+        group : label, default=None
+            The group, with ``operating_point="group"``.
+
+        Returns
+        -------
+        threshold : float or ndarray, shape (n_levels,)
+            Similarity from which on a search alarms; higher is stricter.
+
+        Raises
+        ------
+        ValueError
+            If fpir is outside (0, 1) or the group unknown.
+        """
+        check_is_fitted(self)
+        with in_terms_of_searches():
+            return self._system().threshold_at(
+                fpir, operating_point=operating_point, group=group
+            )
+
+    def estimate(
+        self,
+        fpir=None,
+        *,
+        threshold=None,
+        rate="fnir",
+        group=None,
+        how=None,
+        gallery_size=None,
+        gallery_shares=None,
+        operating_point="overall",
+    ):
+        """A rate or a disparity at an FPIR level or a given threshold, with its interval.
+
+        Parameters
+        ----------
+        fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
+            FPIR level, met with the gallery asked about; its threshold is estimated again in
+            every resample.
+        threshold : float or array-like, shape (n_levels,), default=None
+            Similarity from which on a deployed system alarms; exactly one of the two.
+        rate : {"fnir", "fpir"}, default="fnir"
+            Lower is better.
+        group : label, default=None
+            Rate of the probes of one group; None is overall.
+        how : str, tuple or callable, default=None
+            Disparity over the groups of probes, as in :meth:`SimilarityROC.estimate`.
+        gallery_size : int, default=None
+            Number of people of a random gallery, up to those enrolled; None is all of them.
+            The rate is its expectation over such galleries. For a mated search the mate is
+            enrolled. Intervals at thresholds take chances of errors as errors, so that they
+            are too wide rather than too narrow.
+        gallery_shares : dict of label -> float, default=None
+            Composition of that gallery by group, which adds up to 1; None draws from all alike.
+            Mated searches of groups without a place are left out.
+        operating_point : {"overall", "worst_group", "group"}, default="overall"
+            Which FPIR meets the level.
+
+        Returns
+        -------
+        estimate : Estimate
+            ``n_genuine`` counts mated searches and ``n_impostor`` non-mated ones; in
+            ``reasons`` the rates "far" and "frr" are the FPIR and the FNIR.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range or contradicts another; if a gallery is larger than
+            the one searched, or needs more people of a group than are enrolled.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            Where a rate, or a group's, is undefined, or a level cannot be resolved.
+        """
+        asked = _in_engine_terms(fpir, threshold, rate, group)
+        asked |= {"how": how, "operating_point": operating_point}
+        (found,) = self._ask("estimate", asked, gallery_size, gallery_shares)
+        return found
+
+    def compare(
+        self,
+        other,
+        fpir=None,
+        *,
+        threshold=None,
+        rate="fnir",
+        group=None,
+        how=None,
+        gallery_size=None,
+        gallery_shares=None,
+        operating_point="overall",
+    ):
+        """Difference and ratio to another system on the same gallery and probes.
+
+        What is common to both systems cancels person by person.
+
+        Parameters
+        ----------
+        other : IdentificationROC
+            Fitted on another system's embeddings of the same images in the same order, with
+            the same identities and groups.
+        fpir, threshold, rate, group, how, gallery_size, gallery_shares, operating_point
+            As in :meth:`estimate`.
+
+        Returns
+        -------
+        comparison : Comparison
+            This system minus, and over, the other.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`estimate`, and if the two were not fitted on the same searches.
+        """
+        check_is_fitted(self)
+        if not isinstance(other, IdentificationROC):
+            raise refused(
+                *("other", other),
+                f"must be a fitted IdentificationROC; got {kind_of_value(other)}.",
+            )
+        check_is_fitted(other)
+        if not np.array_equal(self.gallery_, other.gallery_):
+            raise refused(
+                *("other", None),
+                "was fitted on a gallery of other people;",
+                "a paired comparison needs the same gallery and the same probes.",
+            )
+        asked = _in_engine_terms(fpir, threshold, rate, group)
+        asked |= {"how": how, "operating_point": operating_point}
+        return self._ask("compare", asked, gallery_size, gallery_shares, other)[0]
+
+    def cmc(self, ranks, group=None):
+        """Cumulative match characteristic, the closed-set rates of mated searches.
+
+        Parameters
+        ----------
+        ranks : int or array-like of int, shape (n_ranks,)
+            From 1 on.
+        group : label, default=None
+            Of the probes; None is overall.
+
+        Returns
+        -------
+        cmc : CMC
+
+        Raises
+        ------
+        ValueError
+            If a rank is no integer from 1 on, or the group is unknown.
+        """
+        check_is_fitted(self)
+        given = np.atleast_1d(to_array(ranks, "ranks")).ravel()
+        ranks = np.array([check_count(plain(rank), "ranks", 1) for rank in given])
+        found, (people, inside) = self._searches.found, self._probes_of(group)
+        inside = inside & ~np.isnan(found.mate)
+        ahead = found.above[inside].sum(axis=1)
+        sums = self._sums(people[inside], ahead >= ranks[:, None])
+        low, high = rate_bounds(sums, self._tail)
+        columns = (1 - sums.rate, 1 - high, 1 - low, int(inside.sum()))
+        return framed(CMC(ranks, *columns), self._library)
+
+    def fpir_matrix(self, fpir=None, *, threshold=None):
+        """FPIR by the group of the probe and that of the person returned.
+
+        Parameters
+        ----------
+        fpir : float in (0, 1), default=None
+            Overall FPIR level.
+        threshold : float, default=None
+            Similarity from which on a search alarms, instead.
+
+        Returns
+        -------
+        matrix : GroupFPIRMatrix
+
+        Raises
+        ------
+        ValueError
+            If no groups were given, or not exactly one number of the two.
+        """
+        alarm, returned = self._alarms_at(fpir, threshold)
+        if not self.groups_.size:
+            raise ValueError(
+                "fpir_matrix needs groups; pass sensitive_features= to fit."
+            )
+        groups = np.arange(self.groups_.size)
+        group_of, rows = self._searches.gallery_by(self._names).group[returned], []
+        for label in self.groups_.tolist():
+            people, inside = self._probes_of(label)
+            inside = inside & (returned >= 0)
+            falsely = alarm[inside] & (group_of[inside] == groups[:, None])
+            sums = self._sums(people[inside], falsely)
+            rows.append((sums.rate, *rate_bounds(sums, self._tail)))
+        columns = np.swapaxes(np.array(rows), 0, 1)
+        matrix = GroupFPIRMatrix(self.groups_, *columns, self.n_nonmated_[1:])
+        return framed(matrix, self._library)
+
+    def alarms(self, fpir=None, *, threshold=None):
+        """Which enrolled people cause the false alarms.
+
+        Parameters
+        ----------
+        fpir : float in (0, 1), default=None
+            Overall FPIR level.
+        threshold : float, default=None
+            Similarity from which on a search alarms, instead.
+
+        Returns
+        -------
+        alarms : GalleryAlarms
+            The people with most of them first: to enrol a few anew is often the remedy.
+
+        Raises
+        ------
+        ValueError
+            If not exactly one number of the two is given.
+        """
+        alarm, returned = self._alarms_at(fpir, threshold)
+        counts = np.bincount(returned[alarm], minlength=self.gallery_.size)
+        order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        group = self._searches.gallery_by(self._names).group[order]
+        labels = np.append(self.groups_.astype(object), None)[group]
+        share = counts[order] / max(counts.sum(), 1)
+        found = GalleryAlarms(self.gallery_[order], labels, counts[order], share)
+        return framed(found, self._library)
+
+    # ---- what is behind the answers --------------------------------------------------
+
+    @property
+    def _names(self):
+        return tuple(self._searches.columns)
+
+    @property
+    def _tail(self):
+        return (1 - self.confidence_level) / 2
+
+    def _ask(self, method, asked, gallery_size, gallery_shares, other=None):
+        """What SimilarityROC answers about some galleries, in a list."""
+        check_is_fitted(self)
+        if asked["group"] is not None:
+            check_group(asked["group"], self.groups_)
+        systems = [self, *([] if other is None else [other])]
+        while True:
+            rocs = [system._system(gallery_size, gallery_shares) for system in systems]
+            if asked["far"] is None and self.resample == "identities":
+                rocs = [roc.by(method="wilson") for roc in rocs]
+            try:
+                with in_terms_of_searches():
+                    found = getattr(rocs[0], method)(*rocs[1:], **asked)
+                break
+            except FloorTooHighError:
+                for system in systems:
+                    system._hold_more()
+        words = np.frompyfunc(in_search_terms, 1, 1)(found.reason)
+        levels = {RATES_OF.get(n, n): v for n, v in found._level_columns.items()}
+        return [framed(replace(found, reason=words), self._library, **levels)]
+
+    def _system(self, size=None, shares=None):
+        """The SimilarityROC whose pairs are the searches of a gallery."""
+        if size is None and shares is not None:
+            raise refused(
+                *("gallery_shares", shares),
+                "is the composition of a random gallery;",
+                "give its gallery_size too.",
+            )
+        key = size and (size, *sorted((shares or {}).items(), key=str))
+        if key not in self._systems:
+            whole = self._systems[None]
+            drawn = self._drawn(size, shares)
+            small = replace(self._searches, drawn=drawn)
+            roc = SimilarityROC(**whole.get_params())
+            roc.identities_, roc._library = whole.identities_, whole._library
+            engine = whole._engine
+            asked = (self._names, engine.far_max, engine.resampling.entropy)
+            self._systems[key] = roc._ask(small, *asked)
+        return self._systems[key]
+
+    def _drawn(self, size, shares):
+        """People drawn: of all, (1,), or of each group, (n_groups + 1,)."""
+        enrolled = self.gallery_.size
+        if check_count(size, "gallery_size", 1) > enrolled:
+            raise refused(
+                *("gallery_size", size),
+                f"is {size:,}, and {enrolled:,} people are enrolled: beyond the gallery "
+                "nothing is known;",
+                f"give {enrolled} at most, or enrol more people.",
+            )
+        if shares is None:
+            return np.array([size])
+        places = [check_group(g, self.groups_, "gallery_shares") for g in shares]
+        parts = np.array([*shares.values()], dtype=float)
+        if not ((parts >= 0).all() and np.isclose(parts.sum(), 1)):
+            raise refused(
+                *("gallery_shares", shares),
+                f"must be shares that add up to 1; got {plain(list(shares.values()))}.",
+            )
+        drawn = np.zeros(self.groups_.size + 1, dtype=int)
+        drawn[places] = np.floor(size * parts + 1e-9)
+        # The largest remainders make up for what was rounded down.
+        left = np.argsort(drawn[places] - size * parts, kind="stable")
+        for place in left[: size - drawn.sum()]:
+            drawn[places[place]] += 1
+        sizes = self._searches.gallery_by(self._names).sizes()
+        for place in places:
+            if drawn[place] > sizes[place]:
+                raise refused(
+                    *("gallery_shares", shares),
+                    f"asks for {drawn[place]:,} people of {plain(self.groups_[place])!r}, "
+                    f"and {sizes[place]:,} are enrolled;",
+                    "lower gallery_size or that share.",
+                )
+        return drawn
+
+    def _hold_more(self):
+        """Search again, and hold candidates down to a lower score."""
+        whole = self._systems[None]
+        self._searches = self._searches.deeper(self)
+        self._systems = {None: whole}
+
+    def _probes_of(self, group):
+        """Person of each probe, and which probes are of a group."""
+        images = self._systems[None]._engine.pairs.images
+        if group is None:
+            return images.identity, np.ones(images.identity.size, dtype=bool)
+        return images.identity, images.group == check_group(group, self.groups_)
+
+    def _sums(self, people, errors):
+        """ErrorSums of errors (n_levels, n_searches) of these people."""
+        n = self._systems[None].identities_.size
+        counts = np.stack([np.bincount(people, row, n) for row in errors.astype(float)])
+        return genuine_sums(counts, np.bincount(people, minlength=n).astype(float))
+
+    def _alarms_at(self, fpir, threshold):
+        """Whether each probe alarms falsely, and the person returned."""
+        check_is_fitted(self)
+        if (fpir is None) == (threshold is None):
+            raise _not_exactly_one(fpir, "fpir")
+        threshold = self.threshold_at(fpir) if threshold is None else threshold
+        if np.ndim(threshold):
+            raise ValueError(f"Give one level or threshold; got {plain(threshold)!r}.")
+        found = self._searches.found
+        return (found.returned >= 0) & accepts(found.best, threshold), found.returned
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+# ---- in the terms of searches --------------------------------------------------------
+
+RATES_OF = {"far": "fpir"}
+
+
+def in_search_terms(text):
+    """A text of the engine in the terms of searches."""
+    for pair, search_ in TERMS:
+        text = text.replace(pair, search_)
+    return text
+
+
+@contextmanager
+def in_terms_of_searches():
+    """Translate warnings and errors of the engine."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    except ValueError as error:
+        error.args = (in_search_terms(str(error)), *error.args[1:])
+        raise
+    for found in caught:
+        message = found.message
+        message.args = (in_search_terms(str(message)), *message.args[1:])
+        warnings.warn_explicit(message, found.category, found.filename, found.lineno)
+
+
+def _not_exactly_one(fpir, name):
+    given = "neither" if fpir is None else "both"
+    return ValueError(
+        f"Give exactly one of {name} and threshold; got {given}. {name}=1e-2 sets the "
+        f"threshold by its {name.upper()}, threshold=0.4 is that of a deployed system."
+    )
+
+
+def _in_engine_terms(fpir, threshold, rate, group):
+    """The arguments of a question as SimilarityROC has them."""
+    if (fpir is None) == (threshold is None):
+        raise _not_exactly_one(fpir, "fpir")
+    check_option(rate, "rate", tuple(RATES))
+    asked = {"far": fpir, "threshold": threshold, "rate": RATES[rate]}
+    return asked | {"group": group}
+
+
+# ---- what is searched ----------------------------------------------------------------
+
+
+def _check_not_enrolled(probes, enrolled):
+    """Raise where a probe is one of the images enrolled."""
+    rows = [np.ascontiguousarray(side) + 0.0 for side in (probes, enrolled)]
+    width = f"V{rows[0].itemsize * rows[0].shape[1]}"
+    same = np.isin(*(side.view(width).ravel() for side in rows))
+    if same.any():
+        row = int(np.flatnonzero(same)[0])
+        raise refused(
+            *("X", None),
+            f"has rows that are in the gallery too (row {row}, {same.sum()} in all), whose "
+            "search finds itself;",
+            "leave them out of the probes.",
+        )
+
+
+@dataclass
+class _Searches(_inputs.Attributes):
+    """Probes, gallery and what the pass found, by attribute.
+
+    Attributes
+    ----------
+    people : ndarray of int, shape (n_people,)
+        Codes of the people who search, among all labels.
+    enrolled : ndarray of int, shape (n_enrolled,)
+        Codes of those in the gallery.
+    own : ndarray of int, shape (n_probes,)
+        Place of the probe's person among them, or -1.
+    rank : int
+    gallery : Gallery
+        Grouped by the combinations of all attributes, unknown ones included.
+    probes : PreparedImages
+    found : Searched
+    share : float
+        Of the non-mated comparisons that are held.
+    drawn : ndarray of int, default=None
+        People of a random gallery, as of ``alarm_weights``.
+    """
+
+    people: np.ndarray
+    enrolled: np.ndarray
+    own: np.ndarray
+    rank: int
+    gallery: Gallery
+    probes: PreparedImages = field(repr=False)
+    found: Searched = field(repr=False)
+    share: float
+    drawn: np.ndarray | None = None
+    images_named = True
+
+    @classmethod
+    def of(cls, X, identity, attributes, side, roc):
+        """Templates, and one pass over all probes, as the parameters of ``roc`` say."""
+        n_probes = int((side == 0).sum())
+        people, who = np.unique(identity.codes[:n_probes], return_inverse=True)
+        if people.size < 2:
+            problem = "holds no two people who search;"
+            raise refused("y", None, problem, "give the probes of more people.")
+        enrolled, of_image = np.unique(identity.codes[n_probes:], return_inverse=True)
+        order = np.argsort(of_image, kind="stable")
+        first = np.append(0, np.cumsum(np.bincount(of_image)))
+        if roc.template == "image" and first[-1] > enrolled.size:
+            several = int(np.argmax(np.diff(first) > 1))
+            raise refused(
+                *("y_gallery", None),
+                f"has {first[several + 1] - first[several]} images of "
+                f"{plain(identity.values[enrolled[several]])!r}, and template='image' "
+                "enrols one of each person;",
+                "use template='mean' or 'max', or leave one.",
+            )
+        rows = X[n_probes:][order]
+        place = n_probes + order  # of the label of each row of templates
+        if roc.template == "mean":
+            of = roc.similarity if isinstance(roc.similarity, str) else "cosine"
+            unit = unit_rows(rows, of).astype(np.float64)
+            rows = np.add.reduceat(unit, first[:-1]) / np.diff(first)[:, None]
+            place, first = place[first[:-1]], np.arange(enrolled.size + 1)
+        taken = np.append(np.arange(n_probes), place)
+        labels = {n: Labels(of.values, of.codes[taken]) for n, of in attributes.items()}
+        side = np.repeat([0, 1], (n_probes, len(rows)))
+        both = np.concatenate([X[:n_probes], rows.astype(X.dtype)])
+        images = _inputs.prepare(both, roc.similarity, labels, side)
+        parts = [slice(None, n_probes), slice(n_probes, None)]
+        probes, templates = (
+            PreparedImages(
+                images.vectors[part],
+                None if images.adjustment is None else images.adjustment[part],
+            )
+            for part in parts
+        )
+        of_people = {
+            name: Labels(of.values, np.append(of.codes[:n_probes], group))
+            for name, of in attributes.items()
+            for group in [_one_group(of.codes[n_probes:][order], of_image[order])]
+        }
+        codes = np.array([np.zeros(enrolled.size, int)])
+        if attributes:
+            codes = np.array([of.codes[n_probes:] for of in of_people.values()])
+        _, cell = np.unique(codes, axis=1, return_inverse=True)
+        cell = cell.ravel().astype(np.int32)
+        gallery = Gallery(templates, first, cell, int(cell.max()) + 1)
+        own = np.searchsorted(enrolled, people[who])
+        own[own == enrolled.size] = 0
+        own = np.where(enrolled[own] == people[who], own, -1)
+        unknown = np.full(n_probes, -1, dtype=np.int32)
+        seen = Images(who.astype(np.int32), unknown, None, people.size, 0)
+        of_pass = (people, enrolled, own, int(roc.rank), gallery, probes)
+        n_comparisons = int((own < 0).sum()) * enrolled.size
+        share = share_held(n_comparisons)
+        return cls(of_people, seen, *of_pass, None, 0.0)._searched(share, roc)
+
+    def deeper(self, roc):
+        """The same with more candidates held."""
+        return self._searched(min(DEEPER * self.share, 1.0), roc)
+
+    def _searched(self, share, roc):
+        """The searches with this share of the non-mated comparisons held."""
+        nonmated = np.flatnonzero(self.own < 0)
+        needed = OF_HELD * share * nonmated.size * self.gallery.n_people
+        if needed > available_bytes():
+            raise refused(
+                *("gallery_size", None),
+                f"and the level need about {needed / 1e9:.2g} GB of candidates, more than "
+                "is available;",
+                "ask for a larger gallery_size, a smaller fpir, or of fewer probes.",
+            )
+        floor = np.float32(np.inf)
+        if nonmated.size:
+            some = PreparedImages(*self.probes)
+            if share < 1:
+                some = PreparedImages(
+                    self.probes.vectors[nonmated],
+                    None if some.adjustment is None else some.adjustment[nonmated],
+                )
+            floor = floor_at(some, self.gallery, share)
+        found = search(
+            *(self.probes, self.own, self.gallery, floor), roc.n_jobs, roc.device
+        )
+        return replace(self, found=found, share=share)
+
+    def gallery_by(self, names):
+        """The gallery by the groups of some attributes."""
+        labels, n_probes = self.labels(names), self.own.size
+        if labels is None:
+            unknown = np.full(self.enrolled.size, -1, dtype=np.int32)
+            return replace(self.gallery, group=unknown, n_groups=0)
+        group = labels.codes[n_probes:].astype(np.int32)
+        return replace(self.gallery, group=group, n_groups=labels.values.size)
+
+    def pairs(self, names, average, impostors):
+        """SearchEvents by the groups of some attributes."""
+        labels, images, gallery = (
+            self.labels(names),
+            self.images,
+            self.gallery_by(names),
+        )
+        if labels is not None:
+            group = labels.codes[: self.own.size].astype(np.int32)
+            images = replace(images, group=group, n_groups=labels.values.size)
+        # From the cells of all attributes to these groups.
+        merged = np.zeros((self.gallery.n_groups + 1, gallery.n_groups + 1), dtype=int)
+        merged[self.gallery.group, gallery.group % (gallery.n_groups + 1)] = 1
+        found = replace(self.found, above=self.found.above @ merged)
+        return events_of(found, images, gallery, self.own, self.rank, self.drawn)
+
+
+def _one_group(group, person):
+    """Group of each person, whose images stand together; -1 where they differ."""
+    starts = np.flatnonzero(np.diff(person, prepend=-1))
+    least, most = (f.reduceat(group, starts) for f in (np.minimum, np.maximum))
+    return np.where(least == most, least, -1)
