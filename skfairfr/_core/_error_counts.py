@@ -108,6 +108,7 @@ def accepted_by_people(pairs, scope, threshold, sampled=False):
     sequence = pairs.impostors(scope, sampled)
     at = np.inf if np.isnan(threshold) else threshold
     n = int(_rates.count_at_least(sequence.scores, at))
+    n = 0 if sequence.of_one else n  # which no two people add to
     left, right = (people[:n] for people in sequence.identities(pairs.images))
     weights = np.ones(n) if sequence.base is None else sequence.base[:n]
     return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)

@@ -367,6 +367,14 @@ def collect_tail_on_device(probe, reference, floors, device, tile=TILE):
     return sort_pairs(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
+def multiply_on_device(rows, columns, device):
+    """float32 products of every two rows, on a device of torch."""
+    import torch
+
+    one, other = (torch.from_numpy(s.copy()).to(device) for s in (rows, columns))
+    return (one @ other.T).cpu().numpy()
+
+
 @contextmanager
 def full_float32(device):
     """Products of all 24 bits on a device of torch, whatever the process has set.

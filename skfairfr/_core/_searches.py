@@ -19,6 +19,7 @@ from skfairfr._core._pair_tiles import (
     TILE,
     full_float32,
     largest_error,
+    multiply_on_device,
     score_between,
     score_prepared_matrix,
 )
@@ -193,12 +194,7 @@ def _products(rows, columns, device):
     if device == "cpu":
         with np.errstate(over="ignore", invalid="ignore"):  # see largest_error
             return rows.vectors @ columns.vectors.T
-    import torch
-
-    one, other = (
-        torch.from_numpy(side.vectors.copy()).to(device) for side in (rows, columns)
-    )
-    return (one @ other.T).cpu().numpy()
+    return multiply_on_device(rows.vectors, columns.vectors, device)
 
 
 def _score_people(rows, gallery, left, person):

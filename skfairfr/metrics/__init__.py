@@ -97,8 +97,8 @@ _DISPLAYS = {
 }
 
 __all__ = [
-    "CertifiedThreshold",
     "CMC",
+    "CertifiedThreshold",
     "Comparison",
     "Dependence",
     "DisparityCurveDisplay",

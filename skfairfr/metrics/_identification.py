@@ -238,11 +238,10 @@ class IdentificationROC(BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from skfairfr import make_face_embeddings
     >>> from skfairfr.metrics import IdentificationROC
     >>> data = make_face_embeddings(n_identities=400, images_per_identity=2, random_state=0)
-    >>> enrolled = (data.y % 2 == 0) & (data.y != -1)
-    >>> import numpy as np
     >>> _, first = np.unique(data.y, return_index=True)
     >>> gallery = first[::2]  # one image of every second person
     >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
@@ -250,8 +249,9 @@ class IdentificationROC(BaseEstimator):
     ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
     ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
     ... )
-    >>> whole = roc.estimate(threshold=0.5, rate="fpir").value
-    >>> smaller = roc.estimate(threshold=0.5, rate="fpir", gallery_size=20).value
+    >>> threshold = roc.threshold_at(0.1)
+    >>> whole = roc.estimate(threshold=threshold, rate="fpir").value
+    >>> smaller = roc.estimate(threshold=threshold, rate="fpir", gallery_size=20).value
     >>> bool(smaller < whole)
     True
     """
@@ -483,7 +483,11 @@ class IdentificationROC(BaseEstimator):
         other : IdentificationROC
             Fitted on another system's embeddings of the same images in the same order, with
             the same identities and groups.
-        fpir, threshold, rate, group, how, gallery_size, gallery_shares, operating_point
+        fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
+            FPIR level, which each system meets at a threshold of its own.
+        threshold : float or array-like, shape (n_levels,), default=None
+            Similarity from which on both alarm; exactly one of fpir and threshold.
+        rate, group, how, gallery_size, gallery_shares, operating_point
             As in :meth:`estimate`.
 
         Returns

@@ -326,14 +326,14 @@ def test_a_comparator_scores_searches_as_it_scores_pairs(n_jobs):
     data = make()
     (X, y, _), (X_gallery, y_gallery, _) = data
     cohort = CohortNormalizer().fit(X, y)
-    with parallel_config("threading"):
-        roc = fit(data, similarity=cohort, n_jobs=n_jobs)
     people = sorted(set(y_gallery))
     order = [np.flatnonzero(y_gallery == p)[0] for p in people]
     scores = cohort.score_matrix(X, X_gallery[order])
-    for threshold in np.quantile(scores, [0.5, 0.95]):
-        found = [value(roc, threshold=threshold, rate=r) for r in ("fpir", "fnir")]
-        assert_allclose(found, rates_of(scores, y, people, threshold), atol=1e-12)
+    with parallel_config("threading"):
+        roc = fit(data, similarity=cohort, n_jobs=n_jobs)
+        for threshold in np.quantile(scores, [0.5, 0.95]):
+            found = [value(roc, threshold=threshold, rate=r) for r in ("fpir", "fnir")]
+            assert_allclose(found, rates_of(scores, y, people, threshold), atol=1e-12)
 
 
 def test_groups_of_several_attributes_and_unknown_ones():

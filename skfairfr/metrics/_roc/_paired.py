@@ -289,10 +289,6 @@ class _System:
     def accepted(self, scope, row):
         """Shares of every two people in the accepted impostor pairs of a scope."""
         threshold = self.evidence.thresholds[row, self.place]
-        if self.engine.pairs.people_in["far"] == 1:
-            return clumps(
-                *np.empty((2, 0), int), [], self.engine.pairs.images.n_identities
-            )
         key = (id(self.engine), scope, float(threshold))
         if key not in self.known:
             self.known[key] = self.evidence.clumps(scope, self.place, row)
