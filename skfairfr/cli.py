@@ -432,6 +432,10 @@ def _add_plan(commands, full):
         "column of the pilot's groups; of several, their combinations are the groups"
     )
     _add(pilot, ("--attribute", "NAME", meaning), action="append")
+    meaning = (
+        "score from which on the pilot's system accepts, instead of the level of --fmr"
+    )
+    _add(pilot, ("--threshold", "T", meaning), type=float)
     _add_embeddings(plan.add_argument_group("a pilot of embeddings"))
     _add_pairs(plan.add_argument_group("a pilot of scored pairs"))
 
@@ -670,8 +674,8 @@ def _pilot(given):
     attributes = given["attribute"] or []
     reading = _taken_by(read_data, given)
     if given["pilot"] is None:
-        options = reading | {"attribute": attributes}
-        lone = next((name for name, value in options.items() if value), None)
+        options = reading | {"attribute": attributes, "threshold": given["threshold"]}
+        lone = next((n for n, v in options.items() if v not in (None, False, [])), None)
         if lone is not None:
             raise ValueError(f"{_flag(lone)} is about a pilot; give one with --pilot.")
         return None, ()

@@ -174,8 +174,8 @@ class Plan(Framed):
     dependence : dict of str -> Dependence
         Of either rate, in the last row of each question.
     pilot_errors : dict of str -> tuple (int, float)
-        Of either rate, how many errors of the pilot show the dependence, and at which FAR;
-        empty without a pilot.
+        Of either rate, how many errors of the pilot show the dependence, and at which FAR,
+        nan where its threshold was given; empty without a pilot.
     left_out : tuple of str
         What was not planned for of the policy: such as "max_bfar", and "at".
 
@@ -297,7 +297,10 @@ class Plan(Framed):
         found, shown = self.dependence[rate], ""
         if rate in self.pilot_errors:
             n_errors, far = self.pilot_errors[rate]
-            shown = f" ({plural(n_errors, 'error')} at an FMR of {level_percent(far)})"
+            at = "the given threshold"
+            if not math.isnan(far):
+                at = f"an FMR of {level_percent(far)}"
+            shown = f" ({plural(n_errors, 'error')} at {at})"
         phi = found.inflation(rate, self.images_per_person)
         times = "" if f"{phi:.3g}" == "1" else f"{phi:.3g} times "
         text = (
@@ -334,6 +337,7 @@ def plan_test(
     comparisons=None,
     dependence=None,
     pilot=None,
+    threshold=None,
 ):
     """Plan a test: how many people per group it takes to get an answer.
 
@@ -387,6 +391,9 @@ def plan_test(
     pilot : SimilarityROC, default=None
         Fitted, best with groups: its errors show the dependence, at the smallest FAR that
         is asked about if there are a hundred, or else at one nearby with more.
+    threshold : float, default=None
+        Similarity from which on the pilot's system accepts, instead of the level: where it
+        holds no impostor pair, say, so that no level sets one.
 
     Returns
     -------
@@ -443,7 +450,9 @@ def plan_test(
     of_fmr = [v for v in (given.get("certify_fmr"), limits.get("max_fmr")) if v]
     others = {*given, *limits} - {"certify_fmr", "max_fmr"}
     at = [*of_fmr, *(levels if others or not of_fmr else [])]
-    bases, pilot_errors, shown = _bases(dependence, pilot, min(at or [USUAL_FAR]))
+    bases, pilot_errors, shown = _bases(
+        dependence, pilot, min(at or [USUAL_FAR]), threshold
+    )
     n_groups = shown["groups"] if groups is None else groups
     n_groups = check_count(n_groups, "groups", 1, MOST_GROUPS)
     images = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
@@ -636,11 +645,13 @@ def _read_policy(policy, far, confidence_level):
     return limits, left_out, levels, confidence_level
 
 
-def _bases(dependence, pilot, far):
+def _bases(dependence, pilot, far, threshold):
     """Basis -> rate -> Dependence; rate -> a pilot's (errors, level); what it shows."""
     # Number of groups, and FRR, where no pilot shows them.
     usual = {"groups": 2, "frr": USUAL_FRR}
     if pilot is None:
+        if threshold is not None:
+            raise refused("threshold", threshold, "is that of a pilot;", "give one.")
         bases = {EVEN: Dependence(0.0, 0.0), UNEVEN: Dependence()}
         bases = bases if dependence is None else {"given dependence": dependence}
         return {name: _by_rate(known) for name, known in bases.items()}, {}, usual
@@ -660,12 +671,22 @@ def _bases(dependence, pilot, far):
             "names no people, so that it cannot show how errors depend on each other;",
             "name whom the two images of each pair show, or leave it out.",
         )
+    if threshold is None and not pilot.n_impostor_[0]:
+        raise refused(
+            "threshold",
+            None,
+            "is missing, and the pilot has no impostor pair, so that no level of the FMR sets "
+            "one;",
+            "give the threshold at which its system accepts.",
+        )
     known, pilot_errors, n_groups = {}, {}, []
     for rate in RATES:
         # Levels with more errors, from the one that is asked about on.
         steps = 10.0 ** (np.arange(3) if rate == "far" else -np.arange(3))
         levels = np.minimum(far * steps, pilot._engine.far_max)
-        sums = [_sums_of_pilot(pilot, rate, level) for level in levels.tolist()]
+        if threshold is not None:
+            levels = np.array([np.nan])  # of the FAR; the threshold was given
+        sums = [_sums_of_pilot(pilot, rate, at, threshold) for at in levels.tolist()]
         if sums[0] is None:
             known[rate] = Dependence()
             continue
@@ -681,11 +702,12 @@ def _bases(dependence, pilot, far):
     return {"pilot": known}, pilot_errors, usual
 
 
-def _sums_of_pilot(roc, rate, far):
-    """ErrorSums of the groups, or of everybody, at a level, each (n_groups,)."""
+def _sums_of_pilot(roc, rate, far, threshold):
+    """ErrorSums of the groups, or of everybody, at a level or threshold, each (n_groups,)."""
     engine = roc._engine
     how = "gini" if roc.groups_.size > 1 else None
-    question = engine.question(far, None, rate, None, how, "overall")
+    far = far if threshold is None else None
+    question = engine.question(far, threshold, rate, None, how, "overall")
     with warnings.catch_warnings():
         # A level that the pilot cannot resolve shows no error, which is no fault here.
         warnings.simplefilter("ignore", UndefinedMetricWarning)

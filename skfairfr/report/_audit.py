@@ -569,7 +569,7 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
             averaged = Other("average", other, changed.levels(told, **how))
     members = people if images is None else images
     notes = [
-        data.lack_of_genuine(),
+        data.lack_of_pairs(),
         *notes_of(warnings),
         "" if data.independent else mixed_people(people, group, name),
         *lost_groups(failures),

@@ -11,14 +11,14 @@ import numpy as np
 
 from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import RATES, TOO_FEW, level_percent, printable
+from skfairfr._text._words import TOO_FEW, level_percent, printable
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
 from skfairfr.report._audit import AuditOptions, check_one_threshold, prepare
 from skfairfr.report._data import EmbeddingData, check_about, check_data, restated
 from skfairfr.report._measure import AuditedROC, Points
-from skfairfr.report._notes import collecting, notes_of, reason_to_withhold
+from skfairfr.report._notes import collecting, notes_of, rates_in, reason_to_withhold
 from skfairfr.report._records import (
     Change,
     DisparityChange,
@@ -154,11 +154,12 @@ def compare_systems(
                 for name, roc, one in zip(names, rocs, common, strict=True)
             ]
             next_step("comparing systems")
-            changes = _changes(names, rocs, chosen, points)
+            rates = rates_in(measured[0].groups)
+            changes = _changes(names, rocs, chosen, points, rates)
             changes = _judged(changes, options.confidence_level, bool(withheld))
             changes = _without_gains(changes, measured, points, before.is_distance)
             notes += [change.reason for change in changes]
-            disparities = _disparities(names, rocs, chosen, points, changes)
+            disparities = _disparities(names, rocs, chosen, points, rates, changes)
     embedded = isinstance(before, EmbeddingData)
     return SystemsComparison(
         tuple(names),
@@ -373,7 +374,7 @@ def _measured(name, roc, data, attributes, points):
     )
 
 
-def _changes(names, rocs, chosen, points):
+def _changes(names, rocs, chosen, points, rates):
     """Changes of every system against the first, with why they are not tested."""
     named = list(zip(names, rocs, strict=True))
     few = {name: _few_setters(roc, chosen[0], points) for name, roc in named}
@@ -385,7 +386,7 @@ def _changes(names, rocs, chosen, points):
             both = [of_system.by(attributes) for of_system in both]
             attribute, labels = " & ".join(attributes), both[0].groups_.tolist()
         systems = PairedSystems(*(of_system._engine for of_system in both))
-        for label, rate in product(labels, RATES):
+        for label, rate in product(labels, rates):
             if label is None and rate == "far" and points.threshold is None:
                 continue  # it is set
             found += _of_group(systems, (name, attribute, label, rate), points)
@@ -491,13 +492,13 @@ def _judged(changes, confidence_level, withheld):
     return judged
 
 
-def _disparities(names, rocs, chosen, points, changes):
+def _disparities(names, rocs, chosen, points, rates, changes):
     """max / min of either rate at every level, of every system by every attribute."""
     found, later = [], zip(names[1:], rocs[1:], strict=True)
     for (name, roc), attributes in product(later, chosen):
         both = [own.by(attributes, method="wilson") for own in (roc, rocs[0])]
         systems = PairedSystems(*(own._engine for own in both))
-        for rate in RATES:
+        for rate in rates:
             asked = {"threshold": points.threshold, "rate": rate, "how": "max_min"}
             estimates = [own.estimate(points.far, **asked) for own in both]
             supported = np.all([own.supported for own in estimates], axis=0)

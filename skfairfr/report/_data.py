@@ -45,6 +45,10 @@ NO_FRR = (
     ", so that there is no genuine pair and no FNMR can be measured: this is an audit of the "
     "FMR alone. Do the identities name people, and not their images?"
 )
+NO_FAR = (
+    "No pair is of two people: no FMR can be measured, and this is an audit of the FNMR alone, "
+    "at a threshold that was set elsewhere."
+)
 # Options that only a file of one kind has.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
 OF_PAIRS = (
@@ -274,8 +278,8 @@ class EmbeddingData(_Data):
         sides = (np.bincount(people[s], minlength=size) for s in (second, ~second))
         return np.multiply(*sides)
 
-    def lack_of_genuine(self):
-        """Say why no FRR can be measured.
+    def lack_of_pairs(self):
+        """Say why no FRR, or no FAR, can be measured.
 
         Returns
         -------
@@ -488,15 +492,18 @@ class PairData(_Data):
         left, right = np.split(people, 2)
         return np.bincount(left[left == right], minlength=people.max() + 1)
 
-    def lack_of_genuine(self):
-        """Say why no FRR can be measured.
+    def lack_of_pairs(self):
+        """Say why no FRR, or no FAR, can be measured.
 
         Returns
         -------
         note : str
             Empty if one can.
         """
-        if self.genuine_pairs().any():
+        genuine = self.genuine_pairs()
+        if genuine.sum() == len(self.y_score):
+            return NO_FAR
+        if genuine.any():
             return ""
         if self.independent:
             return "No pair is genuine, so that no FNMR can be measured."

@@ -53,6 +53,7 @@ from skfairfr.report._notes import (
     heading_of,
     nothing_concluded,
     place_of,
+    rates_in,
     reason_in_words,
     short_place,
     title_of,
@@ -60,6 +61,11 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS, limits_of, verdict_of
 from skfairfr.report._verdicts import beyond_all_scores
 
+# What is compared, and what is an error, of either rate.
+COUNTED = {
+    "far": ("Non-mated comparisons", "False matches"),
+    "frr": ("Mated comparisons", "False non-matches"),
+}
 LIMITED = {
     "max_fmr": "FMR of each group",
     "max_fnmr": "FNMR of each group",
@@ -347,12 +353,14 @@ def _figure(audit):
     """The figure of the rates of all groups."""
     names = [short_place(level, audit) for level in audit.levels]
     limits, confidence = limits_of(audit), audit.settings["confidence_level"]
+    rates = rates_in(audit.groups)
+    shown = "Both error rates" if len(rates) > 1 else RATES[rates[0]]
     caption = (
-        f"Both error rates by {printable(audit.attribute)}; further right is worse. "
+        f"{shown} by {printable(audit.attribute)}; further right is worse. "
         f"Bars are {100 * confidence:g} % intervals, each alone."
     )
     asked = audit.levels, names, limits, confidence
-    return Figure(caption, lambda: group_rates(*asked))
+    return Figure(caption, lambda: group_rates(*asked, rates))
 
 
 def _conclusions(report):
@@ -439,11 +447,15 @@ def facts_of_data(everyone, attributes):
     if everyone.n_identities is not None:
         people = count(everyone.n_identities)
     images = [] if everyone.n_images is None else [("Images", count(everyone.n_images))]
+    genuine, impostor = everyone.n_genuine, everyone.n_impostor
+    of_kind = [
+        (("Mated comparisons (genuine pairs)", count(genuine)), genuine),
+        (("Non-mated comparisons (impostor pairs)", count(impostor)), impostor),
+    ]
     return [
         ("People", people),
         *images,
-        ("Mated comparisons (genuine pairs)", count(everyone.n_genuine)),
-        ("Non-mated comparisons (impostor pairs)", count(everyone.n_impostor)),
+        *(kind for kind, n in of_kind if n),
         ("Attributes", "; ".join(attributes)),
     ]
 
@@ -488,18 +500,23 @@ def _tables(levels, systems, found, by, names=("",)):
         The attribute.
     names : sequence of str, shape (n_systems,)
     """
-    rates, disparities = [], []
+    rates, disparities, measured = [], [], rates_in(systems[0].groups)
     for level, system, name in zip(levels, systems, names, strict=True):
         of_groups = zip(level.rates, system.groups, strict=True)
-        rates.append([_rates_row(level, *row, name) for row in of_groups])
-        disparities.append(_disparity_rows(level, found.settings, name))
+        rates.append([_rates_row(level, measured, *row, name) for row in of_groups])
+        disparities.append(_disparity_rows(level, measured, found.settings, name))
     abouts = [
         ", ".join(filter(None, (f"{by} {place_of(level, found)}", name)))
         for level, name in zip(levels, names, strict=True)
     ]
     return [
-        _rates(_beside(rates), found.settings, any(lev.generalised for lev in levels)),
-        _disparities(_beside(disparities)),
+        _rates(
+            _beside(rates),
+            measured,
+            found.settings,
+            any(lev.generalised for lev in levels),
+        ),
+        _disparities(_beside(disparities), measured),
         *_matrices([level.matrix for level in levels], abouts),
     ]
 
@@ -509,17 +526,21 @@ def _beside(rows_of_each):
     return [row for of_all in zip(*rows_of_each, strict=True) for row in of_all]
 
 
-def _rates_row(level, found, size, place):
+def _rates_row(level, measured, found, size, place):
     """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
-    cells = []
-    for rate, n_pairs in (("far", size.n_impostor), ("frr", size.n_genuine)):
+    cells, n_pairs = [], {"far": size.n_impostor, "frr": size.n_genuine}
+    for rate in measured:
         figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
         like = _like(rate, getattr(found, f"{rate}_effective"))
-        cells += [Cell(count(n_pairs)), Cell(count(errors, figure.source), more=like)]
+        cells += [
+            Cell(count(n_pairs[rate])),
+            Cell(count(errors, figure.source), more=like),
+        ]
         cells.append(_of_rate(figure))
     for gen in level.generalised:
         if gen.group == found.group:
-            cells += [Cell(percent(gen.gfar)), Cell(percent(gen.gfrr))]
+            both = {"far": gen.gfar, "frr": gen.gfrr}
+            cells += [Cell(percent(both[rate])) for rate in measured]
     return _row_of_group(found.group, cells, place)
 
 
@@ -544,10 +565,11 @@ def _of_rate(figure):
     return Cell(percent(figure.value), ends, few=_few(figure))
 
 
-def _rates(rows, settings, generalised):
-    head = ["Group", "Non-mated comparisons", "False matches", RATES["far"]]
-    head += ["Mated comparisons", "False non-matches", RATES["frr"]]
-    head += ["GFAR", "GFRR"] if generalised else []
+def _rates(rows, measured, settings, generalised):
+    head = ["Group"]
+    for rate in measured:
+        head += [*COUNTED[rate], RATES[rate]]
+    head += [f"G{rate.upper()}" for rate in measured if generalised]
     caption = (
         "Comparisons, errors and error rates of each group, with intervals, each alone."
     )
@@ -562,13 +584,13 @@ def _rates(rows, settings, generalised):
     return Table(caption, head, rows)
 
 
-def _disparity_rows(level, settings, place):
+def _disparity_rows(level, measured, settings, place):
     """Disparities and indices of a level."""
     found = {(d.how, d.operating_point): d for d in level.disparities}
     named = [(name, found.get((how, "overall"))) for how, name in DISPARITIES.items()]
     worst = "BFAR, BFRR: largest / smallest where no group's FMR exceeds the level"
     named.append((worst, found.get(("max_min", "worst_group"))))
-    rows = [_disparity(name, d, place) for name, d in named if d is not None]
+    rows = [_disparity(name, d, measured, place) for name, d in named if d is not None]
     if math.isfinite(level.worst_group_threshold):
         there = accepted(level.worst_group_threshold, settings)
         rows[-1] = replace(rows[-1], place=", ".join(filter(None, (place, there))))
@@ -583,12 +605,12 @@ def _disparity_rows(level, settings, place):
     return rows
 
 
-def _disparity(name, measured, place):
+def _disparity(name, found, measured, place):
     shown, ends = ratio, ratios
-    if measured.how == "difference":
+    if found.how == "difference":
         shown, ends = points, points_between
-    cells = [Cell(f"{measured.neutral:g}")]
-    for figure in (measured.far, measured.frr):
+    cells = [Cell(f"{found.neutral:g}")]
+    for figure in (getattr(found, rate) for rate in measured):
         more, corrected = "", figure.corrected
         if corrected is not None and math.isfinite(corrected + figure.value):
             more = f"{shown(corrected)} without noise"
@@ -597,14 +619,16 @@ def _disparity(name, measured, place):
     return Row(name, cells, place)
 
 
-def _disparities(rows):
-    caption = (
-        "Disparities at one threshold for everybody. Larger is less fair; for FDR, smaller "
-        "is. The last four combine both rates and have no interval. Lower ends of largest "
-        "/ smallest allow for the number of groups. Chance alone makes rates differ: "
+def _disparities(rows, measured):
+    caption = "Disparities at one threshold for everybody. Larger is less fair"
+    if len(measured) > 1:
+        caption += "; for FDR, smaller is. The last four combine both rates and have no interval"
+    caption += (
+        ". Lower ends of largest / smallest allow for the number of groups. Chance alone "
+        "makes rates differ: "
         "'without noise' is an estimate of the disparity without that part."
     )
-    head = ["Disparity", "If all are alike", "Of the FMR", "Of the FNMR"]
+    head = ["Disparity", "If all are alike", *(f"Of the {RATES[r]}" for r in measured)]
     return Table(caption, head, rows)
 
 
@@ -669,7 +693,7 @@ def _style(shade):
 
 def _det(audit):
     """The figure of the curves of all groups; None without curves."""
-    if audit.curves is None:
+    if audit.curves is None or len(rates_in(audit.groups)) < 2:
         return None
     names = [short_place(level, audit) for level in audit.levels]
     caption = (
@@ -689,7 +713,7 @@ def _averages(audit):
     rows = []
     for both in zip(audit.levels, audit.averaged.levels, strict=True):
         place = f"at {place_of(both[0], audit)}"
-        for rate in RATES:
+        for rate in rates_in(audit.groups):
             for of_group in zip(*(level.rates for level in both), strict=True):
                 name = f"{RATES[rate]} of {who(of_group[0].group)}"
                 cells = [_of_rate(getattr(found, rate)) for found in of_group]
@@ -715,7 +739,8 @@ def _n_differing(audit):
     """At how many levels, of either rate, the other average concludes something else."""
     if audit.averaged is None:
         return 0
-    both = product(zip(audit.levels, audit.averaged.levels, strict=True), RATES)
+    rates = rates_in(audit.groups)
+    both = product(zip(audit.levels, audit.averaged.levels, strict=True), rates)
     return sum({*_told_of(a, rate)} != {*_told_of(b, rate)} for (a, b), rate in both)
 
 
@@ -726,13 +751,17 @@ def _groups(systems, names=("",)):
         rows.append([])
         for found in system.groups:
             sizes = [Cell(count(n)) for n in (found.n_identities, found.n_images)]
-            cells = [*sizes, _of_rate(found.equal_error_rate)]
+            equal = found.equal_error_rate
+            cells = sizes if equal is None else [*sizes, _of_rate(equal)]
             rows[-1].append(_row_of_group(found.group, cells, name))
-    caption = (
-        "Size of each group, and its equal error rate (EER), at the threshold where its "
-        f"{LONG_RATES['far']} equals its {LONG_RATES['frr']}."
-    )
-    return Table(caption, ["Group", "People", "Images", "EER"], _beside(rows))
+    caption, head = "Size of each group.", ["Group", "People", "Images"]
+    if len(rates_in(systems[0].groups)) > 1:
+        head.append("EER")
+        caption = (
+            "Size of each group, and its equal error rate (EER), at the threshold where its "
+            f"{LONG_RATES['far']} equals its {LONG_RATES['frr']}."
+        )
+    return Table(caption, head, _beside(rows))
 
 
 def _cells(crossing, audit):
@@ -802,16 +831,19 @@ def unsupported_of(measured, found):
     found : Audit or SystemsComparison
         Whose settings these are.
     """
-    by, named = f"by {printable(measured.attribute)}", []
-    for row in measured.groups:
-        named.append((f"EER of {who(row.group)} ({by})", row.equal_error_rate, None))
+    by, rates = f"by {printable(measured.attribute)}", rates_in(measured.groups)
+    named = [
+        (f"EER of {who(row.group)} ({by})", row.equal_error_rate, None)
+        for row in measured.groups
+        if row.equal_error_rate is not None
+    ]
     texts = []
     for level in measured.levels:
         at = f"at {place_of(level, found)}"
         named += [
             (f"{RATES[rate]} of {who(row.group)} ({by}) {at}", getattr(row, rate), rate)
             for row in level.rates
-            for rate in RATES
+            for rate in rates
         ]
         for finding in level.findings:
             told = _not_compared(finding, level)
@@ -887,11 +919,12 @@ def _method(audit):
     if independent:
         drawn, how = "other pairs, as if no two shared a person", "few errors"
     weighs = "comparison" if settings["average"] == "pair" else "person"
+    equal = "the EER, " if len(rates_in(audit.groups)) > 1 else ""
     return [
         *texts,
         f"{setting} Every {weighs} weighs the same in a rate.",
         f"Intervals are about this threshold and {drawn}, at "
-        f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, the EER, "
+        f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, {equal}"
         "ratios and largest / smallest come from the errors of each person, on a scale "
         f"that allows for {how}. Other disparities take "
         f"{settings['n_resamples']:,} resamples.",
@@ -1224,15 +1257,18 @@ def _of_attribute(found, attribute):
 
 def _figure_of_systems(found, levels, names):
     confidence = found.settings["confidence_level"]
+    rates = rates_in(found.measured[0].groups)
     caption = (
-        f"Both error rates of every group under {listed(names)}; further right is worse. "
+        f"{'Both error rates' if len(rates) > 1 else RATES[rates[0]]} of every group under {listed(names)}; further right is worse. "
         f"Bars are {100 * confidence:g} % intervals of each rate on its own: whether two "
         "systems differ is for the paired intervals above."
     )
-    return Figure(caption, lambda: group_rates(levels, names, None, confidence))
+    return Figure(caption, lambda: group_rates(levels, names, None, confidence, rates))
 
 
 def _det_of_systems(systems, names):
+    if len(rates_in(systems[0].groups)) < 2:
+        return None
     caption = (
         "Both rates of each group under each system, as its one threshold for "
         "everybody moves; nearer to the lower left is better. Points mark the operating "

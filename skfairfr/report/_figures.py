@@ -146,12 +146,18 @@ def _figures(audited, audit, bands):
     confidence = audit.settings["confidence_level"]
     rates = rates_display(levels, names, limits_of(audit), confidence)
     height = panel_height(len(groups), points.size) + 0.4
-    yield "rates", lambda figure: _draw_rates(figure, rates), (9.0, height)
+    measured = tuple(audited.rates)
+    width = 9.0 if len(measured) > 1 else 5.0
+    yield "rates", lambda figure: _draw_rates(figure, rates, measured), (width, height)
+    if audit.curves is None:
+        return
     drawn = _Drawn(audited, audit, names, bands)
-    yield "roc", *_by_group(drawn.roc, groups, [0])
+    if len(measured) > 1:
+        yield "roc", *_by_group(drawn.roc, groups, [0])
     yield "error_rates", *_by_group(drawn.error_rates, groups, [])
     yield "scores", *_by_group(drawn.scores, groups, [])
-    yield "disparity", lambda figure: drawn.disparity(figure.subplots()), SIZE
+    if len(measured) > 1:
+        yield "disparity", lambda figure: drawn.disparity(figure.subplots()), SIZE
 
 
 class _Drawn:
@@ -227,8 +233,9 @@ class _Drawn:
         _style.add_legend(ax, above=above)
 
 
-def _draw_rates(figure, display):
-    display.plot(figure.subplots(1, 2, sharey=True))
+def _draw_rates(figure, display, rates):
+    axes = figure.subplots(1, len(rates), sharey=True, squeeze=False)
+    display.plot(list(axes[0]), rates=rates)
     # The title of the audit has the intervals.
     figure.suptitle(display.names[0] if len(display.names) == 1 else "")
 
@@ -314,8 +321,8 @@ def _printable(groups):
     return tuple(None if g is None else printable(g) for g in groups)
 
 
-def group_rates(levels, names, limits, confidence_level):
-    """The FMR and the FNMR of every group at every level, an SVG for each.
+def group_rates(levels, names, limits, confidence_level, rates=tuple(RATES)):
+    """The FMR and the FNMR, or one of them, of every group at every level, an SVG for each.
 
     Parameters
     ----------
@@ -325,6 +332,7 @@ def group_rates(levels, names, limits, confidence_level):
     limits : dict of str -> ndarray, shape (n_levels,)
         Of each rate; nan where there is none.
     confidence_level : float in (0, 1)
+    rates : sequence of str, default=("far", "frr")
 
     Returns
     -------
@@ -351,6 +359,7 @@ def group_rates(levels, names, limits, confidence_level):
     return [
         _svg(lambda figure, r=rate: draw(figure, r), height + 0.35, f"{title} {about}")
         for rate, title in _style.RATE_TITLES.items()
+        if rate in rates
     ]
 
 

@@ -47,6 +47,8 @@ INDICES = {
     "garbe": (garbe, 0.0),
     "fairness_discrepancy_rate": (fairness_discrepancy_rate, 1.0),
 }
+# Where a curve without impostor pairs has its thresholds.
+SHARES_OF_GENUINE = np.linspace(0, 1, 65)
 # A matrix of more groups than this is not measured.
 MAX_MATRIX = 30
 
@@ -133,6 +135,13 @@ class Points:
         """The points at thresholds: levels choose them on the data of a fitted ROC."""
         if self.threshold is not None:
             return self
+        if not roc.n_impostor_[0]:
+            raise refused(
+                "threshold",
+                None,
+                "is missing, and no pair is of two people, so that no level of the FMR sets one;",
+                "give the threshold at which the system accepts, or other data that set it (threshold_from, --threshold-from).",
+            )
         overall = chosen_thresholds(roc, self.far, "overall", self.group)
         worst = chosen_thresholds(roc, self.far, "worst_group")
         return replace(self, threshold=overall, worst_group=worst)
@@ -174,6 +183,7 @@ class AuditedROC:
             self.points = points.settled(roc)
         self.labels = [None, *roc.groups_.tolist()]
         self.n_pairs = {"far": roc.n_impostor_, "frr": roc.n_genuine_}
+        self.rates = [rate for rate in RATES if self.n_pairs[rate][0]]
 
     def evidence(self, rate, operating_point):
         """Evidence about every group, and the place of each of its levels in the points."""
@@ -208,7 +218,9 @@ class AuditedROC:
         for row, label in enumerate(self.labels):
             inside = group.codes == row - 1 if row else slice(None)
             n_genuine, n_impostor = (int(self.n_pairs[r][row]) for r in ("frr", "far"))
-            if n_genuine and n_impostor:
+            if not len(self.rates) == 2:
+                equal = None
+            elif n_genuine and n_impostor:
                 equal = figures_of(self.roc.equal_error_rate(label))[0]
             else:
                 equal = Figure.undefined(*self._lack(row))
@@ -255,7 +267,7 @@ class AuditedROC:
             )
             findings = [
                 finding
-                for rate in RATES
+                for rate in self.rates
                 if judged is not None
                 for finding in self._findings(
                     rate, rates, judged.get((rate, "overall", level))
@@ -272,7 +284,7 @@ class AuditedROC:
                     tuple(of_levels[level] for of_levels in disparities),
                     tuple(findings),
                     points.set_on,
-                    () if in_short else self._indices(rates),
+                    () if in_short or len(self.rates) < 2 else self._indices(rates),
                     matrix=matrices[level],
                 )
             )
@@ -311,6 +323,11 @@ class AuditedROC:
 
         If not ``whole``, they end at the audit's threshold that accepts most.
         """
+        if "far" not in self.rates:
+            scores = self.roc._engine.pairs.genuine.ascending(None).scores
+            threshold = np.unique(np.quantile(scores, SHARES_OF_GENUINE))[::-1]
+            columns = {rate: self._by_group(rate, threshold) for rate in RATES}
+            return Curves(tuple(self.labels), threshold, **columns)
         levels = default_levels(self.roc)
         with collecting([]):
             own = np.empty(0)
@@ -388,7 +405,7 @@ class AuditedROC:
         """The FAR of every two groups at each threshold; None of too many groups."""
         groups = self.labels[1:]
         threshold = self.points.threshold
-        if len(groups) > MAX_MATRIX:
+        if len(groups) > MAX_MATRIX or "far" not in self.rates:
             return [None] * len(threshold)
         pairs, two_sides = self.roc._engine.pairs, self.roc._engine.two_sides
         shape = (len(groups), len(groups))

@@ -142,6 +142,12 @@ NOTES = {
 }
 
 
+def rates_in(groups):
+    """The rates that groups have pairs for, a tuple; the first GroupRow is everyone's."""
+    n_pairs = {"far": groups[0].n_impostor, "frr": groups[0].n_genuine}
+    return tuple(rate for rate in RATES if n_pairs[rate])
+
+
 # ---- operating points ----------------------------------------------------------------
 
 

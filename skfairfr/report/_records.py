@@ -82,9 +82,14 @@ class Figure:
         return cls(nan, nan, nan, nan, False, in_words(reasons), reasons=reasons)
 
 
+NO_FIGURE = Figure.undefined()
+
+
 @dataclass(frozen=True)
 class GroupRow:
     """Size of a group and its equal error rate; ``group`` None is everyone.
+
+    ``equal_error_rate`` is None where all pairs are genuine, or none is.
 
     ``n_images`` is None where scored pairs do not name their images, and ``n_identities``
     where they do not name their people.
@@ -95,7 +100,7 @@ class GroupRow:
     n_images: int | None
     n_genuine: int
     n_impostor: int
-    equal_error_rate: Figure
+    equal_error_rate: Figure | None
 
 
 @dataclass(frozen=True)
@@ -1011,7 +1016,7 @@ def rates_of(audits):
             generalised = {row.group: row for row in level.generalised}
             for found in level.rates:
                 size, gen = sizes[found.group], generalised.get(found.group)
-                equal = size.equal_error_rate
+                equal = size.equal_error_rate or NO_FIGURE
                 rows.append(
                     {
                         **_point(audit, level),

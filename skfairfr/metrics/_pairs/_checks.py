@@ -183,9 +183,9 @@ def warn_of_scores(pairs):
     pairs : ListedPairs or EmbeddingPairs
     """
     genuine = pairs.genuine.ascending(None).scores
-    if genuine.size == 0:
-        return
     impostor = pairs.some_scores()
+    if not (genuine.size and impostor.size):
+        return
     share = _share_larger(genuine, impostor)
     sizes = genuine.size * impostor.size
     deviation = np.sqrt((genuine.size + impostor.size + 1) / 12 / sizes)

@@ -337,9 +337,10 @@ class Engine:
         scope, counts = question.scope, self.counts(question)
         if not all(counts):
             found = _estimates.no_equal_error(self, question, counts)
+            whose = found.reason[0].removeprefix("overall: ")
             where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
             warn_undefined(
-                f"There is {found.reason[0]} {where}: the equal error rate is undefined and "
+                f"There is {whose} {where}: the equal error rate is undefined and "
                 "set to nan."
             )
             return found
@@ -372,6 +373,11 @@ class Engine:
             )
 
     def _warn_unresolved(self, question):
+        if question.levels is not None and not self.pairs.count(None):
+            warn_undefined(
+                "No impostor pair, so that no threshold meets a FAR level: what is asked at "
+                "one is undefined and set to nan. Give threshold=."
+            )
         unresolved = self.unresolved(question)
         if unresolved is not None:
             warn_undefined(
@@ -384,6 +390,8 @@ class Engine:
     def _warn_undefined_values(self, question, found):
         """Say why values are nan, or a ratio over groups without any error is +inf."""
         rate = question.rate.upper()
+        if question.levels is not None and not self.pairs.count(None):
+            return  # which was said
         if question.how is not None and not np.isfinite(found.value).all():
             warn_undefined(
                 f"A group has no error, so that the disparity of the {rate} is x/0 (+inf) "

@@ -567,7 +567,7 @@ class ListedAttributes(Attributes):
         Raises
         ------
         ValueError
-            If there is no impostor pair.
+            If no impostor pair is within a group where only such pairs count.
         """
         group, images = self.labels(names), self.images
         groups = np.full((2, self.listed.n_pairs), -1)
@@ -575,14 +575,10 @@ class ListedAttributes(Attributes):
             images = replace(images, n_groups=group.values.size)
             groups = group.codes.reshape(2, -1)
         pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
-        if pairs.count(None) == 0:
-            within = " within a group" if impostors == "same_group" else ""
-            name, lists = "identity_1", "and identity_2 list"
-            if images.n_drawn is not None:
-                name, lists = "y_true", "lists"
+        if len(self.listed.impostors) and pairs.count(None) == 0:
             raise refused(
-                *(name, None),
-                f"{lists} no impostor pair{within};",
-                "give pairs of two people.",
+                *("impostors", impostors),
+                "'same_group' leaves no impostor pair: no two people share a known group.",
+                "Give groups, or use impostors='all'.",
             )
         return pairs

@@ -304,6 +304,10 @@ default="recentered"
         are too narrow if people are in several pairs. Whatever ``resample`` is, pairs are
         drawn.
 
+        A list may hold genuine pairs alone, or impostor pairs alone: what needs the other kind
+        is nan, with a warning that says so. Without impostor pairs no FAR level sets a threshold:
+        give ``threshold=``.
+
         Parameters
         ----------
         y_score : array-like, shape (n_pairs,)
@@ -328,7 +332,7 @@ shape (n_pairs,), default=None
         Raises
         ------
         ValueError
-            If lengths differ, a score is not finite, no pair is an impostor pair, an image
+            If lengths differ, a score is not finite, an image
             belongs to two people or is compared with itself; if neither the people nor
             ``y_true`` were given, or both, or groups of both images beside those of each.
 
