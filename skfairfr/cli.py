@@ -251,6 +251,7 @@ def _add_audit(commands, full):
         "and in combination; required unless the policy names attributes"
     )
     _add(audit, ("--attribute", "NAME", meaning), action="append")
+    _add_inputs(audit)
     embeddings = audit.add_argument_group("embeddings")
     _add_embeddings(embeddings)
     meaning = (
@@ -294,13 +295,8 @@ def _add_compare(commands, full):
         "other attributes, which are compared each and in combination"
     )
     _add(compare, ("--attribute", "NAME", meaning), required=True, action="append")
-    embeddings = compare.add_argument_group("embeddings")
-    _add_embeddings(embeddings)
-    meaning = (
-        "column that names the images, by which rows are paired; images that a system "
-        "lacks are left out. By default rows stand in the same order"
-    )
-    _add(embeddings, ("--image", "COLUMN", meaning))
+    _add_inputs(compare)
+    _add_embeddings(compare.add_argument_group("embeddings"))
     _add_pairs(compare.add_argument_group("scored pairs"))
     points = compare.add_argument_group("operating points")
     _add_levels(points)
@@ -340,6 +336,7 @@ def _add_bench(commands, full):
     row = ("--method", "NAME=MODULE:FACTORY", meaning)
     _add(bench, row, action="append", default=[])
     _add_embeddings(bench.add_argument_group("embeddings"), domain=False)
+    _add_metadata(bench)
     group = bench.add_argument_group("measurement")
     meaning = "FMR level to operate at (default: %(default)s)"
     _add(group, ("--fmr", "LEVEL", meaning), dest="far", type=LEVEL, default=1e-3)
@@ -436,8 +433,42 @@ def _add_plan(commands, full):
         "score from which on the pilot's system accepts, instead of the level of --fmr"
     )
     _add(pilot, ("--threshold", "T", meaning), type=float)
+    _add_inputs(plan)
     _add_embeddings(plan.add_argument_group("a pilot of embeddings"))
     _add_pairs(plan.add_argument_group("a pilot of scored pairs"))
+
+
+def _add_inputs(command):
+    """Files beside the data."""
+    group = _add_metadata(command)
+    meaning = (
+        "list of the pairs of embeddings to compare: lines of 1|0 IMAGE IMAGE, IMAGE IMAGE "
+        "target|nontarget, IMAGE IMAGE SCORE or IMAGE IMAGE. With scores, DATA may be a table "
+        "of the images' labels"
+    )
+    _add(group, ("--trials", "FILE", meaning))
+    meaning = (
+        "column that names the images; trials call them by it (default: image), and compare "
+        "pairs rows by it (default: in their order), without images that a system lacks"
+    )
+    _add(group, ("--image", "COLUMN", meaning))
+    meaning = "table of the labels of the rows of a matrix of scores (.npy, .npz)"
+    _add(group, ("--probes", "FILE", meaning))
+    meaning = (
+        "that of its columns (default: the same images, each two of which are one pair)"
+    )
+    _add(group, ("--references", "FILE", meaning))
+
+
+def _add_metadata(command):
+    group = command.add_argument_group("files beside the data")
+    meaning = "table of attributes of the people, or of the images"
+    _add(group, ("--metadata", "FILE", meaning))
+    meaning = (
+        "its column of the people, or of the images where it is called as theirs is"
+    )
+    _add(group, ("--on", "COLUMN", meaning))
+    return group
 
 
 def _add_embeddings(group, domain=True):
@@ -711,19 +742,19 @@ def _compare(arguments):
 
 
 def _bench(arguments):
-    from skfairfr.datasets import load_embeddings
     from skfairfr.model_selection import compare_mitigations
+    from skfairfr.report import EmbeddingData, read_data
 
     given = vars(arguments)
     attributes = [arguments.attribute, *arguments.other]
     if len({*attributes}) < len(attributes):
         raise ValueError("--other: a column was named twice; name it once.")
     methods = _methods(arguments)
-    reading = _taken_by(load_embeddings, given) | {"columns": attributes}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        data = load_embeddings(arguments.data, arguments.labels, **reading)
-    notes = [str(w.message) for w in caught]
+    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
+    if not isinstance(data, EmbeddingData):
+        raise ValueError(
+            f"DATA {arguments.data!r} holds scored pairs; give embeddings."
+        )
     folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns
     options = _taken_by(compare_mitigations, given)
@@ -740,7 +771,7 @@ def _bench(arguments):
         random_state=arguments.seed,
         **options,
     )
-    found = replace(found, notes=(*notes, *found.notes))
+    found = replace(found, notes=(*data.notes, *found.notes))
     about = {"version": __version__, "source": arguments.data}
     written = {"bench.json": found.to_json(**about), "bench.txt": found.to_text()}
     text = written["bench.json" if arguments.format == "json" else "bench.txt"]

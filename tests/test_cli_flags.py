@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1] / "skfairfr"
 # Modules whose errors and notes reach the command.
 REACHED = (
     *("datasets/_embeddings.py", "datasets/_files.py", "datasets/_scored_pairs.py"),
+    *("datasets/_trials.py", "datasets/_metadata.py"),
     *("metrics/_roc/_engine.py", "metrics/_roc/_inputs.py", "metrics/_plan.py"),
     "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").glob("*.py")),

@@ -26,7 +26,10 @@ SUBPACKAGES = tuple(
 WITHOUT_SOURCE = {
     "skfairfr.datasets.load_decisions": "reads a file",
     "skfairfr.datasets.load_embeddings": "reads a file",
+    "skfairfr.datasets.join_metadata": "reads a file",
     "skfairfr.datasets.load_pairs": "reads a file",
+    "skfairfr.datasets.load_score_matrix": "reads a file",
+    "skfairfr.datasets.load_trials": "reads a file",
     "skfairfr.metrics.all_pairs": "lists pairs",
 }
 # Functions of metrics whose result is neither a rate nor a disparity.

@@ -117,6 +117,16 @@ def read_embeddings(
     return _from_table(path, X, labels, of_labels, asked)
 
 
+def read_labels(path, argument, identity=None, asked=None):
+    """As :func:`read_embeddings`, of a table alone, so that embeddings have no features."""
+    path = check_path(path, argument)
+    table = _files.read_table(path, argument)
+    wanted = [("identity", (identity,) if identity else IDENTITY_NAMES)]
+    wanted += [(argument, (column,)) for column, argument in (asked or {}).items()]
+    name, *_ = _files.choose_all(wanted, table.names, path)
+    return _labelled(path, np.empty((table.n_rows, 0)), table, path, name, asked)
+
+
 def _from_table(path, X, labels, wanted, asked):
     table = _files.read_table(labels, "labels")
     _check_not_transposed(path, X, table.n_rows)
@@ -141,7 +151,9 @@ def _labelled(path, X, source, source_path, name, asked):
         asked = dict.fromkeys(others, "columns")
     columns = {}
     for column, argument in asked.items():
-        columns[column] = source.values(column)
+        # Names stay as they are written.
+        read = source.labels if argument == "image" else source.values
+        columns[column] = read(column)
         _check_labels(argument, column, columns[column], len(X))
         _files.warn_of_words(columns[column], column, source_path)
     return Bunch(X=X, y=y, columns=columns, path=path)

@@ -2,9 +2,11 @@
 
 A library reads. This module names columns, tells numbers from labels, changes no label into
 a number, and explains what a file lacks: every message has the argument, the file, what was
-found and what to do. A text table is in UTF-8 and starts with a row of names.
+found and what to do. A text table is in UTF-8 and starts with a row of names; a list has none,
+and its words stand between spaces.
 """
 
+import codecs
 import csv
 import gzip
 import io
@@ -26,6 +28,7 @@ from skfairfr.utils._labels import to_column
 from skfairfr.utils._validation import check_sequence, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
+GZIP = b"\x1f\x8b"
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"
 # A table of labels or scores has far fewer columns, and each costs time of its own.
@@ -34,6 +37,8 @@ MOST_COLUMNS = 10_000
 SMALL = 2**27
 # So many names of columns are listed in a message.
 MOST_LISTED = 30
+# So many labels that are not found are listed.
+FEW = 3
 # Of numpy's types: numbers, text and dates; neither objects nor structures.
 KINDS_OF_LABELS = "biufSUmM"
 # Words that programs write for a missing value, in lower case.
@@ -47,6 +52,8 @@ NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII
 )
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+# No text holds these bytes; a list is known by that.
+NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 # Integers up to here are exact as floats, to which a missing cell converts them.
 LARGEST_FLOAT_INTEGER = 2**53
 
@@ -62,8 +69,8 @@ def kind_of(path, argument="path"):
 
     Returns
     -------
-    kind : {"npy", "npz", "parquet", "csv", "pickle", "other"}
-        "csv" is any text table.
+    kind : {"npy", "npz", "parquet", "csv", "list", "pickle", "other"}
+        "csv" is any text table, "list" any other text.
     """
     # A device may never end, and opening a pipe waits for a writer.
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
@@ -73,7 +80,7 @@ def kind_of(path, argument="path"):
         )
     try:
         with open(path, "rb") as file:
-            start = file.read(8)
+            start = file.read(1024)
     except OSError as error:
         absent = isinstance(error, FileNotFoundError)
         why = "does not exist" if absent else f"cannot be read ({error.strerror})"
@@ -82,7 +89,10 @@ def kind_of(path, argument="path"):
     for magic, kind in KINDS.items():
         if start.startswith(magic):
             return kind
-    return "csv" if suffix_of(path) in TEXT_TABLES else "other"
+    if suffix_of(path) in TEXT_TABLES:
+        return "csv"
+    is_text = start.startswith(GZIP) or (start and not NO_TEXT.search(start))
+    return "list" if is_text else "other"
 
 
 def suffix_of(path):
@@ -175,9 +185,12 @@ def choose_all(wanted, present, path, remedy=None):
 
 
 def check_columns(columns):
-    """The requested columns, each with the argument that names it; None for all."""
-    if columns is None:
-        return None
+    """The requested columns, each with the argument that names it; None for all.
+
+    A dict, as which a reader of ours gives them, stays as it is.
+    """
+    if columns is None or isinstance(columns, dict):
+        return columns
     names = check_sequence(columns, "columns", "names of columns", str)
     return dict.fromkeys(names, "columns")
 
@@ -187,6 +200,15 @@ def check_known(argument, name, labels, remedy):
     if labels.dtype.kind == "O" and None in labels:
         problem = f"{name!r} is missing in row {labels.tolist().index(None)};"
         raise refused(argument, name, problem, remedy)
+
+
+def few(labels, what):
+    """How many labels, "people" or "images", these are, and the first of them."""
+    distinct = np.unique(labels.astype(str)).tolist()
+    listed = ", ".join(map(repr, distinct[:FEW]))
+    if len(distinct) == 1:
+        what = {"people": "person", "images": "image"}[what]
+    return f"{len(distinct):,} {what} ({listed}{', …' if len(distinct) > FEW else ''})"
 
 
 def warn_of_words(labels, name, path):
@@ -328,6 +350,7 @@ class Table:
         self.names = list(columns)
         self.n_rows = n_rows
         self._columns = columns
+        self.path = path
         self._file = argument, path
 
     def plain_columns(self, _):
@@ -373,26 +396,46 @@ class Table:
         return columns[0] if len(columns) == 1 else columns
 
 
-def read_table(path, argument="path"):
-    """A Table from a file; the argument that names it is for messages."""
+def read_table(path, argument="path", name_columns=None):
+    """A Table from a file.
+
+    Parameters
+    ----------
+    path : str
+    argument : str, default="path"
+        What names the file, for messages.
+    name_columns : callable, default=None
+        Names for the columns of a list, from the argument, the path and the words that occur
+        in each column; None to refuse lists.
+    """
     kind = kind_of(path, argument)
-    if kind not in ("csv", "parquet"):
+    is_list = kind == "list" and name_columns is not None
+    if not is_list and kind not in ("csv", "parquet"):
         remedy = f"give a {TABLE_FORMATS} file with a row for each row of the data."
         raise file_error(argument, path, " is no table;", remedy)
-    columns, n_rows = (_read_text if kind == "csv" else _read_parquet)(path, argument)
+    if kind == "parquet":
+        columns, n_rows = _read_parquet(path, argument)
+    else:
+        columns, n_rows = _read_text(path, argument, is_list)
     if not n_rows:
         remedy = "give a table with names in its first line."
         raise file_error(argument, path, " holds no row;", remedy)
+    if is_list:
+        words = [cells.values for cells in columns.values()]
+        names = name_columns(argument, path, words)
+        columns = dict(zip(names, columns.values(), strict=True))
     return Table(columns, n_rows, path, argument)
 
 
 # ---- text ----------------------------------------------------------------------------
 
 
-def _read_text(path, argument):
+def _read_text(path, argument, is_list):
     delimiter = "\t" if suffix_of(path).startswith(".tsv") else ","
     try:
         content = _content(path, argument)
+        if is_list:
+            delimiter, content = " ", _numbered(content)
         # A byte order mark, as spreadsheets write it, is no part of the text.
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         # Strict: a quote that is never closed would make one cell of all lines below it.
@@ -424,7 +467,15 @@ def _content(path, argument):
     with open(path, "rb") as file:
         content = file.read()
     # By its first bytes: a file loses or keeps the ending .gz in many ways.
-    return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+    return gzip.decompress(content) if content.startswith(GZIP) else content
+
+
+def _numbered(content):
+    """A list as a table whose columns are called by their numbers."""
+    lines = content.removeprefix(codecs.BOM_UTF8).splitlines()
+    lines = [b" ".join(line.split()) for line in lines]
+    n_columns = next(filter(None, lines), b"").count(b" ") + 1
+    return b"\n".join([b" ".join(b"%d" % k for k in range(n_columns)), *lines])
 
 
 def _check_separator(names, delimiter, path, argument):
@@ -451,8 +502,9 @@ def _read_by_csv(content, rows, names, delimiter):
     kept = []
     for row in filter(None, rows):
         if len(row) != len(names):
-            n_cells = f"line {rows.line_num} has {len(row)} cells"
-            raise csv.Error(f"{n_cells} but the first line names {len(names)} columns")
+            line = rows.line_num - (delimiter == " ")  # a list has no line of names
+            n_cells = f"line {line} has {len(row)} cells"
+            raise csv.Error(f"{n_cells} but the first line has {len(names)}")
         kept.append(row)
     return [_cells(column) for column in zip(*kept, strict=True)]
 

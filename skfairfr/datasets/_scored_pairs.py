@@ -15,10 +15,19 @@ DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNO
 PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
 Y_TRUE = ("y_true", "genuine", "label")
 GENUINE = {
-    **dict.fromkeys(("1", "true", "genuine", "mated", "same"), 1),
+    **dict.fromkeys(("1", "true", "genuine", "mated", "same", "target"), 1),
     **dict.fromkeys(("0", "false", "impostor", "imposter", "different"), 0),
-    **dict.fromkeys(("nonmated", "non-mated"), 0),
+    **dict.fromkeys(("nonmated", "non-mated", "nontarget", "non-target"), 0),
 }
+# Columns of lists without names, by their number: pairs of images, and bob's two forms.
+COLUMNS_OF_LISTS = {
+    2: IMAGES,
+    4: (*PEOPLE, "probe_label", "score"),
+    5: ("identity_1", "image_1", "identity_2", "image_2", "score"),
+}
+FORMS = """\
+1|0 image image, image image target|nontarget, image image score, image image, or bob's \
+claimed_id real_id probe_label score or claimed_id model_label real_id probe_label score"""
 
 
 def load_pairs(
@@ -41,7 +50,11 @@ def load_pairs(
         A table with one row for each pair, and names in its first row: comma-separated
         (.csv) or tab-separated (.tsv) text in UTF-8, plain or compressed by gzip (.csv.gz,
         .tsv.gz), or .parquet. Large text tables are read by pyarrow where it is installed,
-        in a fraction of the time.
+        in a fraction of the time. Text of any other name is a score file of bob, without
+        names and with spaces or tabs between columns: ``claimed_id real_id probe_label
+        score`` or ``claimed_id model_label real_id probe_label score``. Its columns are
+        called identity_1, identity_2, probe_label and score, or identity_1, image_1,
+        identity_2, image_2 and score.
     score : str, default=None
         Column of the scores; None takes "score" or, of distances, the first of "distance"
         and "score" that is there.
@@ -51,8 +64,8 @@ def load_pairs(
         leading zeros.
     y_true : str, default=None
         Where there are no such columns, the one that says whether both images show one
-        person, by 1 and 0, true and false, genuine and impostor, mated and nonmated, or
-        same and different; None takes "y_true", "genuine" or "label".
+        person, by 1 and 0, true and false, genuine and impostor, mated and nonmated, same
+        and different, or target and nontarget; None takes "y_true", "genuine" or "label".
     image_1, image_2 : str, default=None
         Columns that name the images; None takes "image_1" and "image_2" where both are
         there.
@@ -121,15 +134,15 @@ def read_pairs(path, names, asked=None, distance=False):
         "attributes" end in _1 and _2; where there are none, one of both images is read.
     """
     path = check_path(path, "path")
-    if _files.kind_of(path) not in ("csv", "parquet"):
+    if _files.kind_of(path) not in ("csv", "parquet", "list"):
         problem = f" is no table; scored pairs are read from a {_files.TABLE_FORMATS} file, one row "
         raise _files.file_error("path", path, f"{problem}for each pair.")
-    table = _files.read_table(path)
+    table = _files.read_table(path, name_columns=name_columns)
     if asked is not None:
         asked = _of_both_images(asked, table.names)
     names = {"y_true": None} | names
     found = _find_columns(table.names, names, asked or {}, path, distance)
-    y_score = _read_scores(table, found["score"], distance)
+    y_score = check_scores(table.numbers(found["score"]), found["score"], distance)
     read = dict.fromkeys((*PEOPLE, "y_true", *IMAGES))
     if "y_true" in found:
         read["y_true"] = _which_are_genuine(table, found["y_true"])
@@ -143,21 +156,42 @@ def read_pairs(path, names, asked=None, distance=False):
         _files.check_known(argument, name, labels, remedy)
         _files.warn_of_words(labels, name, path)
     if "y_true" not in found:
-        _warn_of_contradiction(table, path, read["identity_1"] == read["identity_2"])
+        warn_of_contradiction(table, path, read["identity_1"] == read["identity_2"])
     if asked is None:
         plain = table.plain_columns(y_score.size)
         others = [name for name in plain if name not in found.values()]
         asked = dict.fromkeys(others, "columns")
     return Bunch(
-        y_score=-y_score if distance else y_score,
+        y_score=y_score,
         **read,
         columns=_read_columns(table, asked, path),
         path=path,
     )
 
 
-def _read_scores(table, name, distance):
-    scores = table.numbers(name)
+def name_columns(argument, path, words):
+    """Names of the columns of a list, from the words that occur in each."""
+    if len(words) == 3:
+        is_label = [{word.lower() for word in words[k]} <= {*GENUINE} for k in (0, 2)]
+        is_number = all(map(_files.NUMBER.fullmatch, words[2]))
+        is_name = not is_number or all(map(_files.INTEGER.fullmatch, words[2]))
+        if is_label == [False, True]:
+            return *IMAGES, "y_true"
+        if is_label == [True, False] and is_name:
+            return "y_true", *IMAGES
+        if is_number and not all(is_label):
+            return *IMAGES, "score"
+    elif len(words) in COLUMNS_OF_LISTS:
+        return COLUMNS_OF_LISTS[len(words)]
+    problem = (
+        f" has {len(words)} words a line, of none of the forms of lists ({FORMS});"
+    )
+    remedy = "give a table (.csv, .tsv, .parquet), whose first line names its columns."
+    raise _files.file_error(argument, path, problem, remedy)
+
+
+def check_scores(scores, name, distance):
+    """Scores, larger meaning more alike; an error where one is missing or infinite."""
     bad = np.flatnonzero(~np.isfinite(scores))
     if bad.size:
         worst = "largest distance" if distance else "lowest score"
@@ -165,10 +199,10 @@ def _read_scores(table, name, distance):
         remedy = f"a comparison that failed is a non-match: give it the {worst}. Rates "
         remedy += "without failures hide whom the system fails."
         raise refused("score", name, problem, remedy)
-    return scores
+    return -scores if distance else scores
 
 
-def _warn_of_contradiction(table, path, same):
+def warn_of_contradiction(table, path, same):
     """Count the pairs of which a column says another thing than the people do."""
     # A column called label may be about anything.
     for name in {*Y_TRUE[:2]} & {*table.names}:
@@ -267,6 +301,9 @@ def _remedy(present, names, distance, score):
             return f"{told}{named}distance=True ({flag}--distance)."
     if names["y_true"] or any((names[a] or a) in present for a in PEOPLE):
         return None
+    if {*IMAGES} <= {*present}:
+        told = "give embeddings, or a table of the images' labels with their people, in its "
+        return f"{told}place, and it as trials (--trials)."
     if score is not None:
         people = "name others as identity_1 and identity_2, or for an audit as y_true "
         return f"{people}the one that says which pairs are genuine."

@@ -13,6 +13,9 @@ from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._data import (
     INDEPENDENT,
+    OF_ALL,
+    OF_EMBEDDINGS,
+    OF_PAIRS,
     EmbeddingData,
     PairData,
     check_about,
@@ -666,8 +669,10 @@ def _other_data(threshold_from, data, attributes):
             "give files of one kind, whose scores mean the same.",
         )
     if is_path:
-        # The labels named are those of the audited file.
-        options = data.reading.options | {"labels": None}
+        # Labels and lists are those of the audited file, and metadata only tell groups.
+        own = {*(OF_PAIRS if kind is PairData else OF_EMBEDDINGS)} - {"labels"}
+        own |= {*OF_ALL} if attributes else set()
+        options = {name: data.reading.options[name] for name in own}
         other = read_data(threshold_from, attributes, **options)
         return other if kind is PairData else replace(other, similarity=data.similarity)
     ways = [getattr(part, "similarity", "cosine") for part in (threshold_from, data)]

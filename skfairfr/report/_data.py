@@ -17,7 +17,9 @@ import numpy as np
 from skfairfr._core._pairs import usual_far_max
 from skfairfr.datasets._embeddings import check_finite, labels_beside, read_embeddings
 from skfairfr.datasets._files import kind_of
+from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
+from skfairfr.datasets._trials import load_score_matrix, load_trials
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
@@ -49,12 +51,17 @@ NO_FAR = (
     "No pair is of two people: no FMR can be measured, and this is an audit of the FNMR alone, "
     "at a threshold that was set elsewhere."
 )
-# Options that only a file of one kind has.
+# Options that only some ways of reading have.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance"),
 )
+OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
+OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
+OF_ALL = ("metadata", "on")
+# Options that are files beside the data.
+FILES = ("labels", "trials", "probes", "references", "metadata")
 # What a column says of an attempt.
 MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
 WORDS = {
@@ -527,6 +534,11 @@ def read_data(
     image_1=None,
     image_2=None,
     distance=False,
+    trials=None,
+    probes=None,
+    references=None,
+    metadata=None,
+    on=None,
 ):
     """Data to audit, from a file of embeddings or of scored pairs.
 
@@ -534,7 +546,7 @@ def read_data(
     ----------
     path : str or path-like
         Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, both
-        also as .gz; .parquet with pyarrow).
+        also as .gz; .parquet with pyarrow; score files of bob).
     attributes : str or sequence of str, shape (n_attributes,), default=()
         Columns of the groups; of scored pairs each is two columns, ending in _1 and _2, or
         one where both images of every pair have the same group.
@@ -545,7 +557,8 @@ def read_data(
         across them are compared.
     image : str, default=None
         Of embeddings: a column that names the images, by which :func:`compare_systems`
-        pairs the rows of two files; None leaves them in their order.
+        pairs the rows of two files; None leaves them in their order. Lists of trials call
+        images by it; there None takes "image".
     fte : str, default=None
         Of embeddings: a column that says which rows are attempts without a template, whose
         embeddings are not read: ``fte`` (or 1) where enrolment failed, ``fta`` where
@@ -556,6 +569,18 @@ def read_data(
         read instead of identities, pairs are taken as independent.
     distance : bool, default=False
         Of scored pairs: whether scores are distances, smaller meaning more alike.
+    trials : str or path-like, default=None
+        A list of pairs, as in :func:`~skfairfr.datasets.load_trials`: no others of the
+        embeddings are compared, and where it has scores, those are taken.
+    probes, references : str or path-like, default=None
+        Labels of the rows and of the columns of a matrix of scores, as in
+        :func:`~skfairfr.datasets.load_score_matrix`; ``path`` is that of the matrix.
+    metadata : str or path-like, default=None
+        A table from which those attributes are taken that it has, as in
+        :func:`~skfairfr.datasets.join_metadata`.
+    on : str, default=None
+        Its column of the people or, where it is called as the column of the images is, of
+        the images.
 
     Returns
     -------
@@ -588,26 +613,38 @@ def read_data(
     if isinstance(attributes, str):
         attributes = (attributes,)
     attributes = check_sequence(attributes, "attributes", "names of columns", str)
-    options = {name: given[name] for name in (*OF_EMBEDDINGS, *OF_PAIRS)}
-    warnings, own, other = [], EmbeddingData, PairData
-    read, of_other = _read_embeddings, OF_PAIRS
-    if holds_pairs(path):
-        own, other = PairData, EmbeddingData
-        read, of_other = _read_pairs, OF_EMBEDDINGS
-    for name in of_other:
-        if options[name] not in (None, False):
-            problem = f"is an option of {other.kind}, but {path!r} holds {own.kind};"
-            raise refused(name, options[name], problem, "leave it out.")
+    known = dict.fromkeys((*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_ALL))
+    options = {name: given[name] for name in known}
+    kind, read, own = _way_to_read(path, options)
+    for name, value in options.items():
+        if value not in (None, False) and name not in (*own, *OF_ALL):
+            problem = f"is no option of {kind}, as which {path!r} is read;"
+            raise refused(name, value, problem, "leave it out.")
+    if on is not None and metadata is None:
+        raise refused("on", on, "names a column of metadata;", "give it (--metadata).")
+    warnings = []
     with collecting(warnings, UserWarning):
         found = read(path, attributes, options)
     notes = tuple(dict.fromkeys(map(str, warnings)))
-    digests = _digests(path, options["labels"])
-    return replace(found, reading=Reading(path, options, notes, digests))
+    return replace(
+        found, reading=Reading(path, options, notes, _digests(path, options))
+    )
+
+
+def _way_to_read(path, options):
+    """How a file is read: the kind of data in words, a function, and its own options."""
+    if options["trials"] is not None:
+        return "listed trials", _read_trials, OF_TRIALS
+    if options["probes"] is not None:
+        return "a matrix of scores", _read_matrix, OF_MATRIX
+    if holds_pairs(path):
+        return PairData.kind, _read_pairs, OF_PAIRS
+    return EmbeddingData.kind, _read_embeddings, OF_EMBEDDINGS
 
 
 def holds_pairs(path):
     """Whether a file holds scored pairs, not embeddings."""
-    return kind_of(path) in ("csv", "parquet")
+    return kind_of(path) in ("csv", "parquet", "list")
 
 
 def cross(data, attributes):
@@ -643,12 +680,16 @@ def _masks(labels):
 
 
 def _read_embeddings(path, attributes, options):
-    asked = dict.fromkeys(attributes, "attributes")
-    for name in ("domain", "image", "fte"):
-        if options[name] is not None:
-            asked.setdefault(options[name], name)
-    names = (options[name] for name in ("labels", "embedding", "identity"))
-    data = read_embeddings(path, *names, asked, finite=options["fte"] is None)
+    names = [options[name] for name in ("labels", "embedding", "identity")]
+
+    def read(attributes, image):
+        asked = dict.fromkeys(attributes, "attributes")
+        for name, column in (options | {"image": image}).items():
+            if name in ("domain", "image", "fte") and column is not None:
+                asked.setdefault(column, name)
+        return read_embeddings(path, *names, asked, finite=options["fte"] is None)
+
+    data = _with_metadata(read, attributes, options)
     columns = {name: data.columns[name] for name in attributes}
     side, images = (
         None if options[name] is None else data.columns[options[name]]
@@ -658,6 +699,19 @@ def _read_embeddings(path, attributes, options):
     if options["fte"] is None:
         return found
     return _with_templates(found, data.columns[options["fte"]], options["fte"])
+
+
+def _with_metadata(read, attributes, options):
+    """What ``read`` gives for the attributes that metadata lack, and those from there."""
+    path, image = options["metadata"], options["image"]
+    if path is None:
+        return read(attributes, image)
+    table, key = read_metadata(path, options["on"], image or "image")
+    others = [name for name in attributes if name not in table.names or name == key]
+    image = key if key == (image or "image") else image
+    data = read(others, image)
+    added = [name for name in attributes if name not in others]
+    return joined(data, table, key, image, added)
 
 
 def _with_templates(data, values, name):
@@ -676,15 +730,14 @@ def _with_templates(data, values, name):
     return kept
 
 
-def _digests(path, labels):
-    """SHA-256 of a file, and of that of its labels where they are apart."""
-    paths = [path]
-    if labels is not None:
-        paths.append(os.fsdecode(labels))
-    elif kind_of(path) == "npy":
+def _digests(path, options):
+    """SHA-256 of a file, and of those that were read beside it."""
+    paths = [path, *(options[name] for name in FILES if options[name] is not None)]
+    is_lone = options["labels"] is None and options["probes"] is None
+    if kind_of(path) == "npy" and is_lone:
         paths.append(labels_beside(path))
     digests = {}
-    for one in paths:
+    for one in map(os.fsdecode, paths):
         with open(one, "rb") as file:
             digests[os.path.basename(one)] = file_digest(file, "sha256").hexdigest()
     return digests
@@ -692,13 +745,39 @@ def _digests(path, labels):
 
 def _read_pairs(path, attributes, options):
     names = {name: options[name] for name in OF_PAIRS if name != "distance"}
-    both = {name: (f"{name}_1", f"{name}_2") for name in attributes}
-    asked = {column: "attributes" for columns in both.values() for column in columns}
-    data = read_pairs(path, names, asked, bool(options["distance"]))
+
+    def read(attributes, image):
+        asked = [f"{name}_{side}" for name in attributes for side in (1, 2)]
+        asked = dict.fromkeys(asked, "attributes")
+        return read_pairs(path, names, asked, bool(options["distance"]))
+
+    return _pair_data(_with_metadata(read, attributes, options), attributes)
+
+
+def _read_trials(path, attributes, options):
+    return _read_listed(load_trials, OF_TRIALS, path, attributes, options)
+
+
+def _read_matrix(path, attributes, options):
+    return _read_listed(load_score_matrix, OF_MATRIX, path, attributes, options)
+
+
+def _read_listed(load, own, path, attributes, options):
+    def read(attributes, image):
+        given = {name: options[name] for name in own} | {"image": image}
+        return load(path, **given, columns=dict.fromkeys(attributes, "attributes"))
+
+    return _pair_data(_with_metadata(read, attributes, options), attributes)
+
+
+def _pair_data(data, attributes):
+    # One column is that of both images.
     columns = {
-        # One column is that of both images.
-        name: tuple(data.columns.get(c, data.columns.get(name)) for c in columns)
-        for name, columns in both.items()
+        name: tuple(
+            data.columns.get(f"{name}_{side}", data.columns.get(name))
+            for side in (1, 2)
+        )
+        for name in attributes
     }
     images = (data.image_1, data.image_2)
     identities = (data.identity_1, data.identity_2) if data.y_true is None else None

@@ -216,6 +216,25 @@ def join_columns(columns):
     return np.concatenate([column.astype(object) for column in columns])
 
 
+def find_labels(known, wanted):
+    """Where labels stand first among known ones, compared as texts.
+
+    Parameters
+    ----------
+    known : ndarray, shape (n_known,)
+    wanted : ndarray, shape (n_wanted,)
+
+    Returns
+    -------
+    places : ndarray of int, shape (n_wanted,)
+        -1 for those that are not there.
+    """
+    values, first = np.unique(known.astype(str), return_index=True)
+    distinct, codes = np.unique(wanted.astype(str), return_inverse=True)
+    near = np.searchsorted(values, distinct).clip(max=values.size - 1)
+    return np.where(values[near] == distinct, first[near], -1)[codes]
+
+
 def check_length(column, n_samples, name, other):
     """Raise unless the column has ``n_samples`` rows, as the argument ``other`` has."""
     if len(column) != n_samples:

@@ -140,7 +140,7 @@ def test_compression_is_seen_from_the_content(tmp_path):
 def test_what_is_no_table_is_refused(table, reader, lines, words):
     said = complaint(table, *lines)
     if reader == "csv" and "columns, got" in words:
-        words = "cells but the first line names 2"
+        words = "cells but the first line has 2"
     assert said.startswith("path '") and words in said
 
 
@@ -221,10 +221,12 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
         ("a", b"PAR1", "parquet"),
         ("a.npz", b"\x80\x04", "pickle"),
         ("a", b"", "other"),
+        ("a.png", b"\x89PNG\r\n\x1a\n\0\0", "other"),
         ("A.CSV", b"\x1f\x8b", "csv"),
         ("a.b.Tsv.GZ", b"x", "csv"),
-        ("a.txt.gz", b"x", "other"),
-        ("csv", b"x", "other"),
+        ("a.txt", b"\xe4 1\r\n", "list"),
+        ("a.txt.gz", b"\x1f\x8b", "list"),
+        ("csv", b"x", "list"),
     ],
 )
 def test_kind_is_told_by_content_or_name(tmp_path, name, content, kind):

@@ -178,5 +178,5 @@ def test_columns_that_say_nothing_are_refused(tmp_path, values, words):
 def test_scored_pairs_have_no_attempts(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("score,identity_1,identity_2,gender,fte\n0.5,a,b,f,0\n")
-    with pytest.raises(ArgumentError, match="is an option of embeddings"):
+    with pytest.raises(ArgumentError, match="fte is no option of scored pairs"):
         read_data(path, "gender", fte="fte")

@@ -1,0 +1,141 @@
+"""Attributes of people, or of images, from a file of their own."""
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skfairfr.datasets import _files
+from skfairfr.datasets._embeddings import IDENTITY_NAMES
+from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._labels import encode, find_labels, join_columns
+from skfairfr.utils._validation import check_path, warn_caller
+
+
+def join_metadata(data, path, *, on=None, image="image", columns=None):
+    """Data with the attributes that a separate file has of the people, or of the images.
+
+    Parameters
+    ----------
+    data : Bunch
+        Of :func:`load_embeddings`, :func:`load_pairs`, :func:`load_trials` or
+        :func:`load_score_matrix`.
+    path : str or path-like
+        A table in one of the formats of :func:`load_pairs`, with names in its first line.
+    on : str, default=None
+        Its column of the people or, where this is ``image``, of the images; None takes the
+        first of "identity", "identities", "y", "person" and ``image`` that is there. Labels
+        are compared as texts.
+    image : str, default="image"
+        How the images' column is called; embeddings have it under the same name.
+    columns : sequence of str, shape (n_columns,), default=None
+        Attributes to add, in the place of columns of the same name; None adds all.
+
+    Returns
+    -------
+    data : Bunch
+        A copy, in whose ``columns`` an attribute is None where the file does not tell; of
+        pairs each attribute is two columns, ending in _1 and _2.
+
+    Raises
+    ------
+    ValueError
+        If the table cannot be read or does not hold what is needed, tells two things of one
+        person or image, or names none of the data's, or the data do not name them.
+    ImportError
+        If a .parquet file is read without pyarrow.
+
+    Warns
+    -----
+    UserWarning
+        Of the people or images that are not found.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from skfairfr.datasets import join_metadata, load_embeddings
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path, people = (os.path.join(folder, n) for n in ("faces.npz", "people.csv"))
+    ...     np.savez(path, embedding=np.eye(3), identity=["ann", "ann", "bob"])
+    ...     with open(people, "w") as file:
+    ...         _ = file.write("person,gender\\nann,f\\nbob,m\\ncleo,f")
+    ...     data = join_metadata(load_embeddings(path), people, on="person")
+    >>> data.columns["gender"].tolist()
+    ['f', 'f', 'm']
+    """
+    table, key = read_metadata(path, on, image)
+    others = [name for name in table.plain_columns(table.n_rows) if name != key]
+    asked = dict.fromkeys(others) if columns is None else _files.check_columns(columns)
+    wanted = [("columns", (name,)) for name in asked]
+    _files.choose_all(wanted, others, table.path)
+    return joined(data, table, key, image, list(asked))
+
+
+def read_metadata(path, on, image):
+    """A table of attributes, and the name of its column of people or images."""
+    table = _files.read_table(check_path(path, "metadata"), "metadata")
+    usual = (on,) if on else (*IDENTITY_NAMES, "person", image)
+    return table, *_files.choose_all([("on", usual)], table.names, table.path)
+
+
+def joined(data, table, key, image, names):
+    """A copy of data with these columns of a table."""
+    what = "images" if key == image else "people"
+    both = _labels_of(data, image, what, table.path)
+    labels, keys = join_columns(both), table.labels(key)
+    _files.check_known("on", key, keys, "every row is about one: name it.")
+    places = find_labels(keys, labels)
+    absent = _files.few(labels[places < 0], what)
+    if (places < 0).all():
+        problem = (
+            f"{key!r} of {table.path!r} holds none of the data's {absent}, but others, "
+        )
+        problem += f"as {plain(keys[0])!r};"
+        raise refused("on", key, problem, "name the column that does.")
+    if (places < 0).any() and names:
+        n_all = np.unique(labels.astype(str)).size
+        unknown = " and ".join(map(repr, names))
+        found = (
+            f"column {key!r} lacks {absent} of the data's {n_all:,}, whose {unknown}"
+        )
+        warn_caller(f"{table.path!r}: {found} is unknown.", UserWarning)
+    sides = ("",) if len(both) == 1 else ("_1", "_2")
+    columns = dict(data.columns)
+    for name in names:
+        rows = _rows_that_tell(table, name, keys, what)[places]
+        column = table.values(name)
+        if (rows < 0).any():
+            column = np.append(column.astype(object), None)
+        parts = np.split(column[rows], len(sides))
+        columns |= {f"{name}{s}": part for s, part in zip(sides, parts, strict=True)}
+    return Bunch(**data | {"columns": columns})
+
+
+def _labels_of(data, image, what, path):
+    """Labels of the people or images of the data, a list; of pairs those of both sides."""
+    if "X" in data:
+        labels = [data.y if what == "people" else data.columns.get(image)]
+    else:
+        stem = "identity" if what == "people" else "image"
+        labels = [data[f"{stem}_1"], data[f"{stem}_2"]]
+    if labels[0] is None:
+        problem = f"{path!r} is about {what}, and the data name none;"
+        remedy = "name them by image (--image) or, of pairs, in columns of both sides."
+        raise refused("metadata", path, problem, remedy)
+    return labels
+
+
+def _rows_that_tell(table, name, keys, what):
+    """For every row the first of the same key that knows an attribute, or -1; then -1."""
+    column = table.values(name)
+    codes = encode(column, name, allow_unknown=True).codes
+    known, first = np.flatnonzero(codes >= 0), find_labels(keys, keys)
+    told = np.full(keys.size, -1)
+    told[first[known[::-1]]] = known[::-1]
+    other = known[codes[known] != codes[told[first[known]]]]
+    if other.size:
+        row, before = other[0], told[first[other[0]]]
+        values = f"{plain(column[before])!r} and {plain(column[row])!r}"
+        problem = f" says two things of {_files.few(keys[other], what)}: {name!r} of "
+        problem += f"{plain(keys[row])!r} is {values};"
+        raise _files.file_error("metadata", table.path, problem, "keep one.")
+    return np.append(told[first], -1)

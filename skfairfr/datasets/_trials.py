@@ -1,0 +1,282 @@
+"""Pairs of images whose labels stand in another file: lists of trials, matrices of scores."""
+
+import os
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skfairfr._core._pair_tiles import score_pairs, unit_rows
+from skfairfr.datasets import _files, _scored_pairs
+from skfairfr.datasets._embeddings import read_embeddings, read_labels
+from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._labels import find_labels, join_columns
+from skfairfr.utils._validation import check_path, warn_caller
+
+SCORE_NAMES = ("score", "scores", "similarity")
+# What a pair takes, at least: its score, its place and its people.
+BYTES_OF_A_PAIR = 40
+
+
+def load_trials(
+    path,
+    trials,
+    labels=None,
+    *,
+    embedding=None,
+    identity=None,
+    image=None,
+    score=None,
+    columns=(),
+    distance=False,
+):
+    """Embeddings compared as a list of trials says, and no others.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Embeddings, as in :func:`load_embeddings`; where the list has scores, a table with
+        the labels of the images (.csv, .tsv, .csv.gz, .tsv.gz, .parquet) will do.
+    trials : str or path-like
+        A list without names, whose lines are ``1|0 image image`` (as those of VoxCeleb),
+        ``image image target|nontarget`` (of Kaldi), ``image image score`` or ``image image``,
+        plain or compressed by gzip; or a table with the columns image_1 and image_2. Scores
+        of a list are used as they are; else a score is the cosine similarity.
+    labels, embedding, identity : str, default=None
+        As in :func:`load_embeddings`.
+    image : str, default=None
+        Name of the images' names, each of one image, by which the list calls them; None
+        takes "image".
+    score : str, default=None
+        Column of the scores in a table of trials, as in :func:`load_pairs`.
+    columns : sequence of str, shape (n_columns,), default=()
+        Other labels of the images to read.
+    distance : bool, default=False
+        Whether the list has distances, smaller meaning more alike.
+
+    Returns
+    -------
+    data : Bunch
+        As that of :func:`load_pairs`, with people; of the column gender of the images the
+        columns are gender_1 and gender_2.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read or does not hold what is needed, or the list names images
+        that the file does not.
+    ImportError
+        If a .parquet file is read without pyarrow.
+
+    Warns
+    -----
+    UserWarning
+        If the list contradicts the identities, which decide which pairs are genuine.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from skfairfr.datasets import load_trials
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path, trials = (os.path.join(folder, n) for n in ("voices.npz", "trials.txt"))
+    ...     np.savez(path, X=np.eye(2)[[0, 0, 1]], y=[7, 7, 8], image=list("abc"))
+    ...     with open(trials, "w") as file:
+    ...         _ = file.write("1 a b\\n0 a c")
+    ...     data = load_trials(path, trials)
+    >>> data.y_score.tolist(), data.identity_2.tolist()
+    ([1.0, 0.0], [7, 8])
+    """
+    path, trials = check_path(path, "path"), check_path(trials, "trials")
+    image = image or "image"
+    asked = _files.check_columns(columns) | {image: "image"}
+    listed = _files.read_table(trials, "trials", _scored_pairs.name_columns)
+    usual = ("distance", "score") if distance else ("score",)
+    score = score or _files.first_of(usual, listed.names)
+    wanted = [(name, (name,)) for name in _scored_pairs.IMAGES]
+    wanted += [("score", (score or "score",))] if score or distance else []
+    _files.choose_all(wanted, listed.names, trials)
+    if score is not None and _files.kind_of(path) in ("csv", "parquet"):
+        data = read_labels(path, "path", identity, asked)
+    else:
+        data = read_embeddings(path, labels, embedding, identity, asked, finite=False)
+    data.images = data.columns.pop(image)
+    left, right = _rows_of(listed, image, data)
+    if score is None:
+        y_score = _compare(data, left, right)
+    else:
+        scores = listed.numbers(score)
+        y_score = _scored_pairs.check_scores(scores, score, distance)
+    same = data.y[left] == data.y[right]
+    _scored_pairs.warn_of_contradiction(listed, trials, same)
+    return _pairs_of(y_score, data, left, data, right, path)
+
+
+def _rows_of(listed, image, data):
+    """Rows of the first and of the second image of every trial."""
+    known, wanted = data.images, join_columns(listed.labels(*_scored_pairs.IMAGES))
+    _files.check_known("image", image, known, "every image needs a name.")
+    first, rows = find_labels(known, known), find_labels(known, wanted)
+    if (twice := np.flatnonzero(first != np.arange(first.size))).size:
+        problem = f"{image!r} holds {plain(known[twice[0]])!r} several times;"
+        raise refused("image", image, problem, "give each image a name of its own.")
+    if (rows < 0).any():
+        absent = _files.few(wanted[rows < 0], "images")
+        problem = f" lists {absent} that {data.path!r} does not name, as it names "
+        problem += f"{plain(known[0])!r};"
+        remedy = "give the column that does as image (--image). A comparison that failed is a "
+        remedy += "non-match: list scores, the lowest for it."
+        raise _files.file_error("trials", listed.path, problem, remedy)
+    return np.split(rows, 2)
+
+
+def _compare(data, left, right):
+    """Cosine similarities of pairs of rows; only rows in a pair are looked at."""
+    rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    X = np.asarray(data.X[rows])
+    bad = ~np.isfinite(X).all(axis=1) | ~X.any(axis=1)
+    if bad.any():
+        problem = f"of {_files.few(data.images[rows[bad]], 'images')} is no direction;"
+        remedy = "a comparison that failed is a non-match: list scores, the lowest "
+        raise refused("embedding", None, problem, f"{remedy}for it.")
+    scores = score_pairs(unit_rows(X, "cosine"), *np.split(places, 2))
+    return scores.astype(np.float64)
+
+
+def _pairs_of(y_score, first, left, second, right, path):
+    """Scored pairs of rows of labels."""
+    columns = {}
+    pairs = Bunch(y_score=y_score, y_true=None, columns=columns, path=path)
+    for side, labels, rows in ((1, first, left), (2, second, right)):
+        pairs |= {
+            f"identity_{side}": labels.y[rows],
+            f"image_{side}": labels.images[rows],
+        }
+        columns |= {f"{name}_{side}": c[rows] for name, c in labels.columns.items()}
+    return pairs
+
+
+# ---- matrices of scores --------------------------------------------------------------
+
+
+def load_score_matrix(
+    path,
+    probes,
+    references=None,
+    *,
+    score=None,
+    identity=None,
+    image=None,
+    columns=(),
+    distance=False,
+):
+    """A matrix of scores, every cell of which is a pair.
+
+    Parameters
+    ----------
+    path : str or path-like
+        An .npy or .npz file with a matrix (n_probes, n_references).
+    probes, references : str or path-like
+        Tables with the labels of the rows and of the columns of the matrix, in their order,
+        in one of the formats of :func:`load_pairs`, with names in the first line. Where
+        references are None, or the same file, every two images are one pair, whose score
+        stands above the diagonal.
+    score : str, default=None
+        Name of the matrix in an .npz file; None takes the first of "score", "scores" and
+        "similarity" that is there.
+    identity : str, default=None
+        Column of the people; None takes the first of "identity", "identities" and "y".
+    image : str, default=None
+        Column of the images' names; None numbers the images. A cell of one image twice is
+        left out.
+    columns : sequence of str, shape (n_columns,), default=()
+        Other labels of the images to read.
+    distance : bool, default=False
+        Whether scores are distances, smaller meaning more alike.
+
+    Returns
+    -------
+    data : Bunch
+        As that of :func:`load_trials`.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read or does not hold what is needed, or the matrix has not a row
+        for each probe and a column for each reference.
+    ImportError
+        If a .parquet file is read without pyarrow.
+
+    Warns
+    -----
+    UserWarning
+        If a matrix of pairs within one file is not symmetric.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from skfairfr.datasets import load_score_matrix
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path, labels = (os.path.join(folder, n) for n in ("scores.npy", "labels.csv"))
+    ...     np.save(path, [[1.0, 0.8, 0.1], [0.8, 1.0, 0.2], [0.1, 0.2, 1.0]])
+    ...     with open(labels, "w") as file:
+    ...         _ = file.write("identity,gender\\nann,f\\nann,f\\nbob,m")
+    ...     data = load_score_matrix(path, labels, columns=["gender"])
+    >>> data.y_score.tolist(), data.columns["gender_2"].tolist()
+    ([0.8, 0.1, 0.2], ['f', 'm', 'm'])
+    """
+    path, asked = check_path(path, "path"), _files.check_columns(columns)
+    asked |= {} if image is None else {image: "image"}
+    first = second = read_labels(probes, "probes", identity, asked)
+    is_one_file = references is None or os.path.samefile(probes, references)
+    if not is_one_file:
+        second = read_labels(references, "references", identity, asked)
+    matrix = _read_matrix(path, score)
+    shape = first.y.size, second.y.size
+    if matrix.shape != shape or matrix.dtype.kind not in "fiu":
+        problem = f" holds {matrix.dtype} of shape {matrix.shape}, and there are {shape[0]:,} "
+        problem += f"probes and {shape[1]:,} references;"
+        remedy = "give numbers, a row for each probe and a column for each reference."
+        raise _files.file_error("path", path, problem, remedy)
+    _files.check_fits(BYTES_OF_A_PAIR * matrix.size, "path", path, ": a pair a cell")
+    first.images = first.columns.pop(image, np.arange(shape[0]))
+    if not is_one_file:
+        numbers = shape[0] + np.arange(shape[1])
+        second.images = second.columns.pop(image, numbers)
+    if first.y.dtype.kind != second.y.dtype.kind:  # a label of one file is no number
+        first.y, second.y = first.y.astype(str), second.y.astype(str)
+    left, right = _cells(matrix, first, second, path)
+    scores = matrix[left, right].astype(np.float64)
+    y_score = _scored_pairs.check_scores(scores, score or path, distance)
+    return _pairs_of(y_score, first, left, second, right, path)
+
+
+def _read_matrix(path, score):
+    kind = _files.kind_of(path)
+    if kind == "npy":
+        return _files.read_npy(path)
+    if kind != "npz":
+        problem = (
+            " is neither an .npz nor an .npy file, and a matrix of scores is needed;"
+        )
+        raise _files.file_error("path", path, problem, "write one with numpy.save.")
+    with _files.open_npz(path) as archive:
+        wanted = [("score", (score,) if score else SCORE_NAMES)]
+        return archive.read(*_files.choose_all(wanted, archive.names, path))
+
+
+def _cells(matrix, first, second, path):
+    """Rows and columns of the cells that are pairs."""
+    if first is not second:
+        left, right = (place.ravel() for place in np.indices(matrix.shape))
+        kept = right != find_labels(second.images, first.images)[left]
+        return left[kept], right[kept]
+    left, right = np.triu_indices(len(matrix), 1)
+    same = np.isclose(matrix[left, right], matrix[right, left], equal_nan=True)
+    if not same.all():
+        warn_caller(
+            f"{path!r}: {np.count_nonzero(~same):,} of {same.size:,} pairs have two scores, one "
+            "on each side of the diagonal; those above it are taken.",
+            UserWarning,
+        )
+    return left, right

@@ -1,0 +1,246 @@
+"""Lists of trials, score files of bob and matrices of scores give the pairs that they list."""
+
+import gzip
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from skfairfr.datasets import load_pairs, load_score_matrix, load_trials
+from skfairfr.datasets._scored_pairs import name_columns
+from tests.refusals import refusal
+
+X = np.random.default_rng(0).normal(size=(5, 4)) * [[1], [9], [1e-3], [1], [2]]
+Y = np.array(["ann", "ann", "bob", "bob", "cleo"])
+SEX = np.array(["f", "f", "m", "", "f"])
+NAMES = np.array(["007", "7", "a/b.wav", "d", "1.50"])
+
+
+@pytest.fixture
+def voices(tmp_path):
+    np.savez(tmp_path / "voices.npz", X=X, y=Y, sex=SEX, image=NAMES, other=NAMES[::-1])
+    return tmp_path / "voices.npz"
+
+
+@pytest.fixture
+def labels(tmp_path):
+    rows = zip(Y, SEX, NAMES, strict=True)
+    lines = ["identity,sex,image", *map(",".join, rows)]
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+    return tmp_path / "labels.csv"
+
+
+def cosine(i, j):
+    return X[i] @ X[j] / np.sqrt((X[i] @ X[i]) * (X[j] @ X[j]))
+
+
+def listed(tmp_path, *lines, name="trials.txt"):
+    (tmp_path / name).write_text("\n".join(lines))
+    return tmp_path / name
+
+
+PAIRS = [(0, 1), (2, 0), (3, 2), (4, 1), (2, 0)]
+FORMS = {
+    "VoxCeleb": lambda i, j: f"{int(Y[i] == Y[j])} {NAMES[i]} {NAMES[j]}",
+    "Kaldi": lambda i, j: f"{NAMES[i]} {NAMES[j]} {'non' * (Y[i] != Y[j])}target",
+    "two names": lambda i, j: f"{NAMES[i]}\t {NAMES[j]} ",
+    "table": lambda i, j: f"{NAMES[i]},{NAMES[j]}",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_only_the_listed_pairs_are_compared(voices, tmp_path, form):
+    lines = [FORMS[form](i, j) for i, j in PAIRS]
+    if form == "table":
+        path = listed(tmp_path, "image_1,image_2", *lines, name="trials.csv")
+    else:
+        path = listed(tmp_path, "", *lines, "")
+    data = load_trials(voices, path, columns=["sex"])
+    assert data.y_score == pytest.approx([cosine(i, j) for i, j in PAIRS], abs=1e-7)
+    left, right = np.transpose(PAIRS)
+    for side, rows in ((1, left), (2, right)):
+        assert data[f"identity_{side}"].tolist() == Y[rows].tolist()
+        assert data[f"image_{side}"].tolist() == NAMES[rows].tolist()
+        sexes = [sex or None for sex in SEX[rows]]
+        assert data.columns[f"sex_{side}"].tolist() == sexes
+
+
+def test_a_compressed_list_and_other_names_of_images(voices, tmp_path):
+    (tmp_path / "list").write_bytes(gzip.compress(b"\xef\xbb\xbf1 1.50 d\r\n0 7 d\r\n"))
+    data = load_trials(voices, tmp_path / "list", image="other")
+    assert data.identity_1.tolist() == ["ann", "bob"]
+
+
+def test_scores_of_a_list_are_taken_as_they_are(voices, labels, tmp_path):
+    path = listed(tmp_path, "007 7 -3.5", "7 d 2")
+    for source in (voices, labels):
+        data = load_trials(source, path, columns=["sex"])
+        assert data.y_score.tolist() == [-3.5, 2.0]
+        assert data.columns["sex_2"].tolist() == ["f", None]
+        assert load_trials(source, path, distance=True).y_score.tolist() == [3.5, -2.0]
+
+
+def test_a_file_of_labels_needs_scores(labels, tmp_path):
+    with refusal("path", "is neither an .npz nor an .npy file"):
+        load_trials(labels, listed(tmp_path, "1 007 7"))
+    with refusal("score", "holds no 'score'"):
+        load_trials(labels, listed(tmp_path, "1 007 7"), distance=True)
+
+
+def test_a_list_that_contradicts_the_people_is_told(voices, tmp_path):
+    path = listed(tmp_path, "0 007 7", "1 7 d", "0 7 1.50")
+    with pytest.warns(UserWarning, match="contradicts the identities in 2 of 3 pairs"):
+        data = load_trials(voices, path)
+    assert (data.identity_1 == data.identity_2).tolist() == [True, False, False]
+
+
+def test_images_that_are_not_there_are_listed(voices, tmp_path):
+    path = listed(tmp_path, "1 007 p", "0 q r", "0 s 7", "0 p 7")
+    with refusal("trials", "lists 4 images ('p', 'q', 'r', …) that", "names '007'"):
+        load_trials(voices, path)
+    with refusal("trials", "lists 1 image ('x') that"):
+        load_trials(voices, listed(tmp_path, "1 007 x"))
+
+
+def test_images_need_names_of_their_own(voices, tmp_path):
+    path = listed(tmp_path, "1 007 7")
+    with refusal("image", "holds no 'photo'"):
+        load_trials(voices, path, image="photo")
+    with refusal("image", "'y' holds 'ann' several times"):
+        load_trials(voices, path, image="y")
+    with refusal("image", "'sex' is missing in row 3"):
+        load_trials(voices, path, image="sex")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0])
+def test_only_what_is_compared_needs_a_direction(tmp_path, value):
+    broken = X.copy()
+    broken[2] = value
+    np.savez(tmp_path / "faces.npz", X=broken, y=Y, image=NAMES)
+    load_trials(tmp_path / "faces.npz", listed(tmp_path, "1 007 7"))
+    with refusal("embedding", "of 1 image ('a/b.wav') is no direction"):
+        load_trials(tmp_path / "faces.npz", listed(tmp_path, "0 007 a/b.wav"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (["10", "ab", "cd"], "y_true image_1 image_2"),
+        (["10", "01", "123"], "y_true image_1 image_2"),
+        (["10", "01", [".5", "1"]], "image_1 image_2 score"),
+        (["ab", "01", "10"], "image_1 image_2 y_true"),
+        (["ab", "cd", ["Target", "nontarget"]], "image_1 image_2 y_true"),
+        (["ab", "cd", ["-1e-3", "7"]], "image_1 image_2 score"),
+        ([["target"], "a", "b"], "y_true image_1 image_2"),
+        (["a", "b", "c", "1"], "identity_1 identity_2 probe_label score"),
+        (["a", "p", "b", "q", "1"], "identity_1 image_1 identity_2 image_2 score"),
+    ],
+)
+def test_forms_are_told_by_their_words(columns, names):
+    assert [*name_columns("trials", "x.txt", columns)] == names.split()
+
+
+@pytest.mark.parametrize(
+    "columns", ["a", "abcdef", ["ab", "cd", "ef"], ["10", "ab", "10"]]
+)
+def test_other_forms_are_refused(columns):
+    with refusal(
+        "trials", "none of the forms of lists (1|0 image", "names its columns"
+    ):
+        name_columns("trials", "x.txt", columns)
+
+
+def test_a_list_without_scores_or_people_is_no_list_of_scored_pairs(tmp_path):
+    for line in ("1 a b", "a b 0.5"):
+        with pytest.raises(ValueError, match=r"and it as trials \(--trials\)"):
+            load_pairs(listed(tmp_path, line))
+    with pytest.raises(ValueError, match="line 3 has 2 cells but the first line has 3"):
+        load_pairs(listed(tmp_path, "1 a b", "", "0 c"))
+
+
+@pytest.mark.parametrize("images", [True, False])
+def test_score_files_of_bob(tmp_path, images):
+    lines = ["ann m1 ann p1 0.5", "ann  m1\tbob p2 -1"]
+    if not images:
+        lines = [line.replace(" m1", "").replace("  m1", "") for line in lines]
+    data = load_pairs(listed(tmp_path, *lines, name="scores-dev"))
+    assert data.y_score.tolist() == [0.5, -1.0]
+    assert data.identity_1.tolist() == ["ann", "ann"]
+    assert data.identity_2.tolist() == ["ann", "bob"]
+    if images:
+        assert (data.image_1.tolist(), data.image_2.tolist()) == (
+            ["m1"] * 2,
+            ["p1", "p2"],
+        )
+    else:
+        assert (data.image_1, [*data.columns]) == (None, ["probe_label"])
+
+
+# ---- matrices ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def references(tmp_path):
+    rows = ("eve,f,z", "ann,f,7", "bob,m,y")
+    (tmp_path / "references.csv").write_text("\n".join(["y,sex,image", *rows]))
+    return tmp_path / "references.csv"
+
+
+@pytest.mark.parametrize("name", ["scores.npy", "scores.npz"])
+def test_every_cell_is_a_pair(labels, references, tmp_path, name):
+    scores = np.arange(15.0).reshape(5, 3)
+    np.savez(tmp_path / name, scores=scores)
+    if name == "scores.npy":
+        np.save(tmp_path / name, scores)
+    data = load_score_matrix(tmp_path / name, labels, references, columns=["sex"])
+    people = ["eve", "ann", "bob"]
+    want = [(scores[i, j], Y[i], people[j]) for i, j in product(range(5), range(3))]
+    found = zip(data.y_score, data.identity_1, data.identity_2, strict=True)
+    assert [*found] == want
+    assert data.columns["sex_1"].tolist()[8:10] == ["m", None]
+    assert len({*data.image_1}) == 5 and len({*data.image_2, *data.image_1}) == 8
+
+
+def test_an_image_is_not_compared_with_itself(labels, references, tmp_path):
+    np.save(tmp_path / "scores.npy", np.arange(15).reshape(5, 3))
+    files = tmp_path / "scores.npy", labels, references
+    data = load_score_matrix(*files, image="image")
+    assert sorted(set(range(15)) - {*data.y_score}) == [4]
+    assert data.image_2.tolist()[:4] == ["z", "7", "y", "z"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_every_two_images_of_one_file_are_one_pair(labels, tmp_path, named):
+    scores = np.random.default_rng(1).normal(size=(5, 5))
+    np.save(tmp_path / "scores.npy", scores + scores.T)
+    data = load_score_matrix(tmp_path / "scores.npy", labels, labels if named else None)
+    want = [(i, j) for i, j in combinations(range(5), 2)]
+    assert [*zip(data.image_1, data.image_2, strict=True)] == want
+    assert data.y_score.tolist() == [(scores + scores.T)[pair] for pair in want]
+    scores[0, 1:3] += 1
+    np.save(tmp_path / "scores.npy", np.triu(scores))
+    with pytest.warns(UserWarning, match="10 of 10 pairs have two scores"):
+        load_score_matrix(tmp_path / "scores.npy", labels, distance=True)
+
+
+def test_people_of_two_files_are_alike_as_texts(tmp_path):
+    (tmp_path / "a.csv").write_text("y\n1\n2\n")
+    (tmp_path / "b.csv").write_text("y\n1\nx\n")
+    np.save(tmp_path / "scores.npy", np.eye(2))
+    data = load_score_matrix(*(tmp_path / n for n in ("scores.npy", "a.csv", "b.csv")))
+    assert (data.identity_1 == data.identity_2).tolist() == [True, False, False, False]
+
+
+def test_unusable_matrices(labels, references, tmp_path):
+    path = tmp_path / "scores.npy"
+    np.save(path, np.zeros((3, 5)))
+    with refusal("path", "(3, 5), and there are 5 probes and 3 references"):
+        load_score_matrix(path, labels, references)
+    np.save(path, np.full((5, 5), np.nan))
+    with refusal("score", "is missing or infinite in row 0 (10 rows)"):
+        load_score_matrix(path, labels)
+    with refusal("path", "a matrix of scores is needed"):
+        load_score_matrix(labels, labels)
+    np.savez(tmp_path / "scores.npz", X=np.eye(5))
+    with refusal("score", "holds no 'score' or 'scores' or 'similarity', but 'X'"):
+        load_score_matrix(tmp_path / "scores.npz", labels)
