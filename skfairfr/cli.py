@@ -225,7 +225,7 @@ def _command(commands, name, help, description, run, full):
     about = {"help": help, "description": description}
     command = commands.add_parser(name, usage=usage, **about)
     command.set_defaults(run=run, date=None)
-    text = "show this help with the options that few need, and exit"
+    text = "show this help with the options that few need"
     command.add_argument("--help-all", action="help", help=text)
     command.rare = lambda text: text if full else argparse.SUPPRESS
     return command
@@ -242,13 +242,13 @@ def _add_audit(commands, full):
     audit = _command(commands, "audit", about, AUDIT_DESCRIPTION, _audit, full)
     meaning = (
         "embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, "
-        ".csv.gz, .tsv.gz, .parquet)"
+        ".parquet, those of bob)"
     )
     _add(audit, ("data", "DATA", meaning))
     meaning = (
         "column of the groups, of pairs NAME_1 and NAME_2, or NAME where both images "
-        "have the same group; give it again for other attributes, which are audited each "
-        "and in combination; required unless the policy names attributes"
+        "have the same group; may be given again, and combinations are audited too; "
+        "required unless the policy names attributes"
     )
     _add(audit, ("--attribute", "NAME", meaning), action="append")
     _add_inputs(audit)
@@ -441,33 +441,24 @@ def _add_plan(commands, full):
 def _add_inputs(command):
     """Files beside the data."""
     group = _add_metadata(command)
-    meaning = (
-        "list of the pairs of embeddings to compare: lines of 1|0 IMAGE IMAGE, IMAGE IMAGE "
-        "target|nontarget, IMAGE IMAGE SCORE or IMAGE IMAGE. With scores, DATA may be a table "
-        "of the images' labels"
-    )
+    meaning = "list of the pairs to compare, or of their scores"
     _add(group, ("--trials", "FILE", meaning))
     meaning = (
-        "column that names the images; trials call them by it (default: image), and compare "
-        "pairs rows by it (default: in their order), without images that a system lacks"
+        "column that names the images, as trials do (default: image); compare pairs rows by "
+        "it (default: in their order) and leaves out images that a system lacks"
     )
-    _add(group, ("--image", "COLUMN", meaning))
-    meaning = "table of the labels of the rows of a matrix of scores (.npy, .npz)"
-    _add(group, ("--probes", "FILE", meaning))
-    meaning = (
-        "that of its columns (default: the same images, each two of which are one pair)"
-    )
-    _add(group, ("--references", "FILE", meaning))
+    _add(group, ("--image", "COLUMN", command.rare(meaning)))
+    meaning = "labels of the rows of a matrix of scores (.npy, .npz), a table"
+    _add(group, ("--probes", "FILE", command.rare(meaning)))
+    meaning = "those of its columns (default: the same images, each two one pair)"
+    _add(group, ("--references", "FILE", command.rare(meaning)))
 
 
 def _add_metadata(command):
     group = command.add_argument_group("files beside the data")
     meaning = "table of attributes of the people, or of the images"
     _add(group, ("--metadata", "FILE", meaning))
-    meaning = (
-        "its column of the people, or of the images where it is called as theirs is"
-    )
-    _add(group, ("--on", "COLUMN", meaning))
+    _add(group, ("--on", "COLUMN", "its column that names them"))
     return group
 
 
@@ -479,8 +470,8 @@ def _add_embeddings(group, domain=True):
         (
             "--labels",
             "FILE",
-            "table of the labels (.csv, .tsv, .csv.gz, .tsv.gz, .parquet), one row for each "
-            "image (default: those in the .npz file, or beside the .npy file)",
+            "table of the labels, one row for each image (default: those in the .npz file, "
+            "or beside the .npy file)",
         ),
     )
     if domain:
@@ -494,7 +485,7 @@ def _add_embeddings(group, domain=True):
 def _add_pairs(group, without_people=False):
     _add(
         group,
-        ("--score", "NAME", "column of the similarities (default: score; or distance)"),
+        ("--score", "NAME", "column of the scores (default: score or distance)"),
         ("--identity-1", "NAME", "column of the first image's person"),
         ("--identity-2", "NAME", "column of the second image's person"),
         ("--image-1", "NAME", "column that names the first image"),
@@ -503,7 +494,7 @@ def _add_pairs(group, without_people=False):
     if without_people:
         meaning = (
             "column that says which pairs are genuine (default: y_true, genuine or label), "
-            "instead of people: pairs are then taken as independent"
+            "not people: pairs are taken as independent"
         )
         _add(group, ("--y-true", "NAME", meaning))
     meaning = "scores are distances, smaller meaning more alike"
@@ -538,7 +529,7 @@ def _add_checks(audit):
         "too; or the name of one that is shipped"
     )
     _add(group, ("--policy", "FILE_OR_NAME", meaning))
-    meaning = "print the names of the policies that are shipped, and exit"
+    meaning = "print the names of the shipped policies, and exit"
     group.add_argument("--list-policies", action=_ListPolicies, nargs=0, help=meaning)
     at_worst = "with the threshold set where no group's FMR exceeds the level"
     _add(

@@ -144,7 +144,7 @@ def test_unusable_arguments(capsys, faces, options, message):
         (("--max-fmr-ratio", "1"), "--max-fmr-ratio must be"),
         (("--domain", "identity"), "domain must have two values"),
         (("--labels", "absent.csv"), "labels 'absent.csv' does not exist"),
-        (("--distance",), "--distance is an option of scored pairs"),
+        (("--distance",), "--distance is no option of embeddings"),
     ],
 )
 def test_unusable_options(capsys, faces, options, message):
@@ -228,7 +228,7 @@ def test_pairs_with_distances(capsys, pairs, options):
         (("--distance", "--identity-1", "who"), "--identity-1 cannot be found: "),
         (
             ("--distance", "--domain", "lens"),
-            "--domain is an option of embeddings",
+            "--domain is no option of scored pairs",
         ),
         (("--score", "gender_1"), "must hold numbers"),
     ],

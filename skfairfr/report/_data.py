@@ -618,7 +618,7 @@ def read_data(
     kind, read, own = _way_to_read(path, options)
     for name, value in options.items():
         if value not in (None, False) and name not in (*own, *OF_ALL):
-            problem = f"is no option of {kind}, as which {path!r} is read;"
+            problem = f"is no option of {kind}, which {path!r} is read as;"
             raise refused(name, value, problem, "leave it out.")
     if on is not None and metadata is None:
         raise refused("on", on, "names a column of metadata;", "give it (--metadata).")
