@@ -65,6 +65,11 @@ How many people per group a test needs: to certify that every group's FMR or FNM
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
 are within a limit. Each number is given as if pairs were independent, and with errors that
 depend on each other as a pilot shows. {STATUS}"""
+THRESHOLD_DESCRIPTION = """\
+The loosest threshold that keeps a limit of the FMR for every group, also in other people, with a
+stated confidence; what it costs each group, or how many more people it takes. Exit status: 0 there is
+one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data cannot
+tell, 4 a fault of the program, 130 interrupted."""
 COMPARE_DESCRIPTION = f"""\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
@@ -213,14 +218,16 @@ def _parser(full=False):
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for add in (_add_audit, _add_compare, _add_plan, _add_bench, _add_demo):
+    commands_of = (_add_audit, _add_compare, _add_plan, _add_threshold_command)
+    for add in (*commands_of, _add_bench, _add_demo):
         add(commands, full)
     return parser, commands.choices
 
 
 def _command(commands, name, help, description, run, full):
     """A command, whose ``--help`` leaves out rare options unless the help is full."""
-    files = {"audit": " DATA", "bench": " DATA", "compare": " BEFORE AFTER [MORE ...]"}
+    data = dict.fromkeys(("audit", "bench", "threshold"), " DATA")
+    files = data | {"compare": " BEFORE AFTER [MORE ...]"}
     usage = f"skfairfr {name} [options]{files.get(name, '')}"
     about = {"help": help, "description": description}
     command = commands.add_parser(name, usage=usage, **about)
@@ -278,6 +285,50 @@ def _add_audit(commands, full):
     audit.add_argument("--bands", action="store_true", help=audit.rare(meaning))
     _add_common(audit, formats=("text", "json", "html", "card", "junit"))
     _add_about(audit)
+
+
+def _add_threshold_command(commands, full):
+    about = "a threshold at which every group keeps a limit, also in other people"
+    command = _command(
+        commands, "threshold", about, THRESHOLD_DESCRIPTION, _threshold, full
+    )
+    _add(command, ("data", "DATA", "embeddings or scored pairs, as audit reads them"))
+    meaning = (
+        "column of the groups; of several, their combinations are the groups; required "
+        "unless the policy names attributes"
+    )
+    _add(command, ("--attribute", "NAME", meaning), action="append")
+    group = command.add_argument_group("limits")
+    meaning = (
+        "file (.toml) of limits and confidence, or the name of one that is shipped"
+    )
+    _add(group, ("--policy", "FILE_OR_NAME", meaning))
+    _add(
+        group,
+        ("--max-fmr", "RATE", "largest FMR allowed of each group"),
+        (
+            "--max-fnmr",
+            "RATE",
+            "largest FNMR allowed of each group, if it is limited too",
+        ),
+        type=float,
+    )
+    meaning = (
+        "a threshold for each group instead, which share the chance of a wrong one"
+    )
+    group.add_argument("--own", action="store_true", help=meaning)
+    meaning = (
+        "one minus the share of wrong certificates (default: the policy's, or 0.95)"
+    )
+    _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
+    _add_embeddings(command.add_argument_group("embeddings"))
+    _add_pairs(command.add_argument_group("scored pairs"), without_people=True)
+    _add_common(
+        command,
+        "report.html, threshold.json and threshold.txt are",
+        formats=("text", "json", "html"),
+    )
+    _add_about(command)
 
 
 def _add_compare(commands, full):
@@ -708,6 +759,36 @@ def _pilot(given):
         warnings.simplefilter("always")
         data.fit(roc, tuple(data.columns))
     return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
+
+
+def _threshold(arguments):
+    from skfairfr.report import Policy, certify_data, read_data
+
+    given = vars(arguments)
+    if arguments.policy is not None:
+        given["policy"] = Policy.read(arguments.policy)
+    _report_folder(arguments)
+    attributes = _attributes(arguments)
+    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
+    limits = {n: given[n] for n in ("max_fmr", "max_fnmr") if given[n] is not None}
+    found = certify_data(
+        data,
+        limits=limits or None,
+        progress=not arguments.quiet,
+        about=_about(given),
+        **_taken_by(certify_data, given),
+    )
+    return _written(arguments, found, arguments.data)
+
+
+def _written(arguments, found, source):
+    """Text of a small report, which goes to --out as well, and exit code."""
+    about = {"version": __version__, "date": arguments.date}
+    text = _formatted(found, arguments.format, arguments.date, source)
+    if arguments.out is not None:
+        written = found.save(arguments.out, source, replace=True, **about)
+        text = _with_places(text, written, (), arguments.format)
+    return text, found.exit_code
 
 
 def _compare(arguments):

@@ -9,7 +9,7 @@ import pytest
 
 from skfairfr import cli
 from skfairfr.metrics import plan_test
-from skfairfr.report import audit_data, compare_systems, read_data
+from skfairfr.report import audit_data, certify_data, compare_systems, read_data
 from skfairfr.report._policy import LIMITS
 from skfairfr.utils._errors import refused
 
@@ -99,7 +99,7 @@ def test_every_argument_that_an_error_names_has_a_flag():
     spelled = {cli._in_flags(error).rstrip() for error in errors}
     words = {word for word in cli.FLAGS.values() if not word.startswith("-")}
     assert len(names) > 15
-    commands = flags_of("audit") | flags_of("plan") | flags_of("compare")
+    commands = {f for name in cli._parser()[1] for f in flags_of(name)}
     assert spelled - commands - words == set()
 
 
@@ -109,6 +109,7 @@ def test_every_argument_that_an_error_names_has_a_flag():
         ("audit", (read_data, audit_data)),
         ("compare", (read_data, compare_systems)),
         ("plan", (read_data, plan_test)),
+        ("threshold", (read_data, certify_data)),
     ],
 )
 def test_every_flag_is_an_argument_of_what_the_command_calls(command, functions):

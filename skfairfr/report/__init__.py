@@ -5,9 +5,12 @@ answers into one record, which becomes a table for a terminal and a JSON file. O
 :func:`audit` and :func:`audit_pairs` do so in one call; :func:`read_data` and
 :func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
 finds the groups that another system harms or helps; ``skfairfr compare`` calls it.
+:func:`certify_data` finds a threshold that keeps limits for every group; ``skfairfr threshold``
+calls it.
 """
 
 from skfairfr.report._audit import audit, audit_data, audit_pairs
+from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_systems
 from skfairfr.report._data import EmbeddingData, PairData, read_data
 from skfairfr.report._policy import Policy
@@ -21,6 +24,7 @@ from skfairfr.report._records import (
 
 __all__ = [
     "Audit",
+    "Certificate",
     "Change",
     "DisparityChange",
     "EmbeddingData",
@@ -31,6 +35,7 @@ __all__ = [
     "audit",
     "audit_data",
     "audit_pairs",
+    "certify_data",
     "compare_systems",
     "read_data",
 ]

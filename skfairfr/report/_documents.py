@@ -141,7 +141,7 @@ def audit_document(report, source=None, date=None):
         Section("glossary", "Glossary", [glossary(first.settings, "Levelling down")]),
     ]
     data = "" if source is None else f"Data: {printable(source)}"
-    subtitle = _under_title(report, data, date)
+    subtitle = under_title(report, data, date)
     return Document(printable(report.about.get("title", title)), subtitle, sections)
 
 
@@ -433,7 +433,7 @@ def _facts(report):
     return [*rows, ("Operating points", "; ".join(thresholds))]
 
 
-def _under_title(found, data, date):
+def under_title(found, data, date):
     """What was tested on what, by whom and when, as far as it is known, in one line."""
     named = {"system": "System", "dataset": "Data set", "organisation": "Laboratory"}
     told = [(t, found.about[name]) for name, t in named.items() if name in found.about]
@@ -976,7 +976,7 @@ def comparison_document(found, date=None):
         Section("glossary", "Glossary", [terms]),
     ]
     title = printable(found.about.get("title", "Comparison of verification systems"))
-    subtitle = _under_title(found, f"{', '.join(others)} against {first}", date)
+    subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
     return Document(title, subtitle, sections)
 
 

@@ -313,6 +313,12 @@ def settle(
         given |= {"limits": limits, "confidence_level": confidence_level}
         given["threshold_group"] = threshold_group
         _check_alone(policy, given)
+        if not (policy.fmr or policy.threshold) and far is None and threshold is None:
+            raise _refused(
+                policy.name,
+                "it leaves open where the system operates;",
+                "give the level or the threshold as well.",
+            )
         data = _by_attributes(policy, data)
     if threshold is not None and threshold_from is not None:
         raise refused(
@@ -335,6 +341,33 @@ def settle(
         check_operating_point(policy.all_limits, policy.name)
     asked = policy.limits, policy.at, policy.confidence_level
     return Asked(data, far, threshold, *asked, {"policy": policy.name})
+
+
+def settle_limits(policy, limits, confidence_level):
+    """Limits, whatever the operating point, where a policy may set them.
+
+    Parameters
+    ----------
+    policy : Policy, str, path-like or None
+    limits, confidence_level : options
+        As of :func:`audit_data`, None where they were not given.
+
+    Returns
+    -------
+    limits : dict of str -> float
+        Of a policy, the strictest where several levels have one.
+    confidence_level : float in (0, 1)
+    settings : dict
+        ``policy``, its name; empty without one.
+    """
+    if policy is None:
+        limits = {} if limits is None else limits
+        check_limits(limits)
+        level = USUAL_LEVEL if confidence_level is None else plain(confidence_level)
+        return limits, level, {}
+    policy = _as_policy(policy)
+    _check_alone(policy, {"limits": limits, "confidence_level": confidence_level})
+    return policy.all_limits, policy.confidence_level, {"policy": policy.name}
 
 
 def _as_policy(policy):
@@ -379,7 +412,7 @@ def _check_alone(policy, given):
         "confidence_level": "confidence_level",
     }
     for name, own in sets.items():
-        value = given[name]
+        value = given.get(name)
         if value is None or own is None:
             continue
         if name == "limits" and isinstance(value, dict):
@@ -387,12 +420,6 @@ def _check_alone(policy, given):
         problem = f"was given, and the policy {policy.name!r} sets {own};"
         remedy = "leave one out, or write into the policy what it is to ask."
         raise refused(name, value, problem, remedy)
-    if points is None and given["far"] is None and given["threshold"] is None:
-        raise _refused(
-            policy.name,
-            "it leaves open where the system operates;",
-            "give the level or the threshold as well.",
-        )
 
 
 # ---- limits -------------------------------------------------------------------------

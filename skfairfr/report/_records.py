@@ -515,7 +515,7 @@ class Report:
         """
         names = ("about", "audits", "crossings", "checks")
         record = {name: getattr(self, name) for name in names}
-        return _to_json(SCHEMA_VERSION, about, record, self.audits[0].settings)
+        return to_json(SCHEMA_VERSION, about, record, self.audits[0].settings)
 
     def to_text(self, source=None, *, date=None):
         """A table for a terminal: ASCII of at most 100 columns.
@@ -655,7 +655,7 @@ class Report:
             "rates.csv": to_csv(map(in_iso, rates_of(self.audits))),
             "disparities.csv": to_csv(map(in_iso, disparities_of(self.audits))),
         }
-        return _save(folder, written, replace, self.figures)
+        return save_texts(folder, written, replace, self.figures)
 
     @staticmethod
     def schema():
@@ -905,7 +905,7 @@ class SystemsComparison:
         """
         names = ("harm", "improved", "levelling_down")
         record = vars(self) | {name: getattr(self, name) for name in names}
-        return _to_json(COMPARISON_VERSION, about, record, self.settings)
+        return to_json(COMPARISON_VERSION, about, record, self.settings)
 
     def to_html(self, *, version=None, date=None):
         """One self-contained page: no script, no network, every label escaped.
@@ -972,7 +972,7 @@ class SystemsComparison:
             "comparison.txt": self.to_text(date=date),
             "changes.csv": to_csv(in_iso(changes)),
         }
-        return _save(folder, written, replace)
+        return save_texts(folder, written, replace)
 
     @staticmethod
     def schema():
@@ -1079,13 +1079,17 @@ def in_given_scale(form, settings):
     return _with_distances(form) if settings.get("distance") else form
 
 
+# Keys of what is a score.
+THRESHOLDS = ("threshold", "worst_group_threshold", "threshold_high")
+
+
 def _with_distances(form, of=""):
     """Dicts, lists and values with minus the thresholds; ``of`` is the key of a value."""
     if isinstance(form, dict):
         return {name: _with_distances(value, name) for name, value in form.items()}
     if isinstance(form, list):
         return [_with_distances(value, of) for value in form]
-    negated = of in ("threshold", "worst_group_threshold") and form is not None
+    negated = of in THRESHOLDS and form is not None
     return 0.0 - form if negated else form
 
 
@@ -1153,7 +1157,7 @@ def _cell(value):
 # ---- files ---------------------------------------------------------------------------
 
 
-def _save(folder, written, replace, figures=()):
+def save_texts(folder, written, replace, figures=()):
     """Write texts by name, and copies of figures, to a folder; their paths without these."""
     check_replaceable(check_path(folder, "folder"), replace)
     with replaced(folder, REPORT) as staged:
@@ -1166,7 +1170,7 @@ def _save(folder, written, replace, figures=()):
     return tuple(Path(folder) / name for name in written)
 
 
-def _to_json(version, about, record, settings):
+def to_json(version, about, record, settings):
     """A record as JSON, after its version and what the caller adds."""
     form = plain_form({"schema_version": version, **about, **record})
     form = in_iso(in_given_scale(form, settings))

@@ -16,10 +16,10 @@ class Contents(NamedTuple):
 
 
 REPORT = Contents(
-    ("audit.json", "comparison.json"),
+    ("audit.json", "comparison.json", "threshold.json", "monitor.json"),
     (
         *("report.html", "rates.csv", "disparities.csv", "figures"),
-        *("comparison.txt", "changes.csv"),
+        *("comparison.txt", "changes.csv", "threshold.txt", "monitor.txt"),
     ),
 )
 

@@ -1,0 +1,365 @@
+"""A threshold certified for every group, as a report."""
+
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from skfairfr._core._parallel import next_step, show_progress
+from skfairfr._core._rates import in_digits
+from skfairfr._text._document import Cell, Document, Facts, Row, Section, Table, Verdict
+from skfairfr._text._words import (
+    accepted,
+    capital,
+    count,
+    level_percent,
+    percent,
+    percents,
+    plural,
+    printable,
+)
+from skfairfr.metrics import CertifiedThreshold, SimilarityROC
+from skfairfr.report._audit import prepare
+from skfairfr.report._data import check_about, check_data
+from skfairfr.report._documents import under_title
+from skfairfr.report._measure import Points
+from skfairfr.report._notes import (
+    collecting,
+    nothing_concluded,
+    notes_of,
+    reason_to_withhold,
+)
+from skfairfr.report._pages import Page
+from skfairfr.report._policy import RATE_LIMITS, settle_limits
+from skfairfr.utils._errors import refused
+
+CERTIFIABLE = ("max_fmr", "max_fnmr")
+
+
+@dataclass(frozen=True)
+class Certificate(Page):
+    """A certified threshold and what it rests on, from :func:`certify_data`.
+
+    Attributes
+    ----------
+    attribute : str
+        What the groups are of.
+    settings : dict
+        What the numbers depend on.
+    limits : dict of str -> float
+        ``max_fmr`` in (0, 1), and ``max_fnmr`` if there is one.
+    found : CertifiedThreshold
+        The threshold and the rates of each group there, lower being better.
+    n_people : int or None
+        Of the data; None where people are not known.
+    notes : tuple of str
+        What looks like a mistake, and what was not certified.
+    about : dict of str -> str
+        What was given about the test.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    certify_data : Returns it.
+    """
+
+    attribute: str
+    settings: dict
+    limits: dict
+    found: CertifiedThreshold = field(repr=False)
+    n_people: int | None
+    notes: tuple
+    about: dict
+
+    _name = "threshold"
+
+    @property
+    def verdict(self):
+        """State of the certificate: a str.
+
+        "passed" where there is a threshold that keeps all limits, "failed" where the FNMR of a
+        group certainly exceeds its limit at the threshold that the FMR needs, and
+        "undetermined" where the data cannot tell.
+        """
+        if "withheld" in self.settings:
+            return "undetermined"
+        if self.found.supported:
+            return "passed"
+        limit = self.limits.get("max_fnmr", 1.0)
+        return "failed" if (self.found.frr_least > limit).any() else "undetermined"
+
+    def _record(self):
+        found = asdict(self.found)
+        record = {name: getattr(self, name) for name in ("attribute", "settings")}
+        return record | {
+            "verdict": self.verdict,
+            "limits": self.limits,
+            **found,
+            "n_people": self.n_people,
+            "notes": self.notes,
+            "about": self.about,
+        }
+
+    # ---- the document ------------------------------------------------------------
+
+    def _document(self, source=None, date=None):
+        title = f"Threshold certified for every group by {printable(self.attribute)}"
+        data = "" if source is None else f"Data: {printable(source)}"
+        people = "not known; pairs taken as independent"
+        if self.n_people is not None:
+            people = count(self.n_people)
+        facts = [
+            ("People", people),
+            ("Groups", ", ".join(map(printable, self.found.groups.tolist()))),
+            ("Limits", "; ".join(self._limits())),
+        ]
+        sections = [
+            Section("verdict", "Verdict", [self._told()]),
+            Section("groups", "Every group there", [self._table()]),
+            Section("data", "What was tested", [Facts(facts)]),
+            Section("notes", "Notes", [[*map(printable, self.notes)]]),
+            Section("method", "How it was computed", [self._method()]),
+        ]
+        title = printable(self.about.get("title", title))
+        return Document(title, under_title(self, data, date), sections)
+
+    def _limits(self):
+        names = {"max_fmr": "FMR", "max_fnmr": "FNMR"}
+        return [
+            f"{names[name]} of each group at most {level_percent(limit)}"
+            for name, limit in self.limits.items()
+        ]
+
+    def _told(self):
+        """The threshold and whose it is, or why there is none."""
+        if nothing := nothing_concluded(self.settings):
+            return Verdict("undetermined", *nothing)
+        found, level = self.found, f"{100 * self.settings['confidence_level']:g} %"
+        limit = level_percent(self.limits["max_fmr"])
+        if self.settings["own"]:
+            headline = (
+                f"Certified at {level} for all groups at once: each keeps an FMR of "
+                f"{limit} at its own threshold."
+            )
+            texts = self._lacking()
+            if texts:
+                headline = "Not every group has a threshold that keeps its limits."
+            return Verdict(self.verdict, headline, texts)
+        if np.isnan(found.threshold):
+            headline = "No threshold can be certified with these people."
+            texts = [capital(f"{reason}.") for reason in found.reason.split("; ")]
+            return Verdict(self.verdict, headline, texts)
+        at = accepted(found.threshold, self.settings)
+        headline = (
+            f"Certified at {level}: {at}, every group keeps an FMR of {limit} in other "
+            "people too."
+        )
+        texts = [
+            f"{printable(found.binding_group)} decides: the bound of its FMR reaches the "
+            "limit first."
+        ]
+        if "max_fnmr" in self.limits:
+            most = level_percent(self.limits["max_fnmr"])
+            decides = found.binding_group_high
+            if found.supported:
+                texts.append(
+                    f"Any threshold up to {self._point(found.threshold_high)} keeps an FNMR of "
+                    f"{most} in every group ({printable(decides)} decides)."
+                )
+            elif self.verdict == "failed":
+                headline = (
+                    f"No threshold keeps both limits: {at}, as the FMR needs, the "
+                )
+                headline += f"FNMR of a group exceeds {most}."
+            else:
+                headline = (
+                    "The data cannot tell whether a threshold keeps both limits: "
+                )
+                headline += f"the FMR needs the one {at}."
+            if decides is not None and not found.supported:
+                texts.append(
+                    f"An FNMR of {most} is certain up to {self._point(found.threshold_high)} "
+                    f"alone ({printable(decides)} decides)."
+                )
+            elif not found.supported:
+                texts += [capital(f"{found.reason}.")]
+        return Verdict(self.verdict, headline, texts)
+
+    def _lacking(self):
+        """Which groups have no threshold of their own that keeps their limits."""
+        found = self.found
+        texts = [capital(f"{r}.") for r in found.reason.split("; ") if "(by" not in r]
+        for g in np.flatnonzero(found.threshold > found.threshold_high):
+            low, high = (
+                self._point(t[g]) for t in (found.threshold, found.threshold_high)
+            )
+            texts.append(
+                f"{printable(found.groups[g])}: the FMR needs a threshold of {low}, and the "
+                f"FNMR allows none beyond {high}."
+            )
+        return list(filter(lambda text: text != ".", texts))
+
+    def _point(self, threshold):
+        """A threshold on the scale of the caller's scores."""
+        sign = -1 if self.settings.get("distance") else 1
+        return in_digits(sign * threshold)
+
+    def _table(self):
+        """What a threshold means for each group; nothing where there is none."""
+        found, own = self.found, self.settings["own"]
+        thresholds = np.broadcast_to(found.threshold, found.groups.shape)
+        head = ["Group", "FMR", "Bound", "FNMR", "95 %"]
+        head[-1] = f"{100 * self.settings['confidence_level']:g} % interval"
+        rows = []
+        for place, group in enumerate(found.groups.tolist()):
+            if np.isnan(thresholds[place]):
+                continue
+            ends = percents(found.frr_low[place], found.frr_high[place])
+            cells = [
+                percent(found.far[place]),
+                f"at most {percent(found.far_high[place])}",
+                percent(found.frr[place]),
+                ends,
+            ]
+            if own:
+                at = self._point(thresholds[place])
+                if "max_fnmr" in self.limits:
+                    at += f" up to {self._point(found.threshold_high[place])}"
+                cells.insert(0, at)
+            rows.append(Row(printable(group), [Cell(text) for text in cells]))
+        if own:
+            head.insert(1, "Threshold")
+        caption = (
+            "FMR of pairs within the group, with the one-sided bound that was certified; FNMR "
+            "with its two-sided interval. Each bound and interval is of its group alone."
+        )
+        return Table(caption, head, rows)
+
+    def _method(self):
+        """What the certificate says, and what it does not."""
+        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
+        texts = [
+            "The threshold is the loosest at which the one-sided upper bound of the FMR of "
+            f"every group keeps the limit; about {wrong} of such certificates are nominally "
+            "too loose for some group. Bounds are about other people of the same groups: people, "
+            "not pairs, are their units.",
+            "An audit at this threshold uses two-sided intervals, which reach further, and may "
+            "call the same limit undetermined.",
+            "Pairs across groups, and other ways of taking pictures, are not covered.",
+        ]
+        if self.settings["own"]:
+            texts[0] = (
+                "Each threshold is the loosest at which the one-sided upper bound of the "
+                "group's own FMR keeps the limit, with the chance of a wrong one divided by "
+                "the number of groups. Who uses them treats people differently by their "
+                "group, and has to know it."
+            )
+        if "max_fnmr" in self.limits:
+            texts.insert(1, "Each limit is certified with the stated confidence.")
+        return texts
+
+
+def certify_data(
+    data,
+    *,
+    limits=None,
+    policy=None,
+    own=False,
+    confidence_level=None,
+    about=None,
+    progress=False,
+    n_jobs=None,
+):
+    """Find the loosest threshold that keeps limits for every group of the data.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+        Such as :func:`read_data` gives. Of several attributes the combinations are the groups.
+    limits : dict of str -> float, default=None
+        ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is
+        limited too, ``max_fnmr``.
+    policy : Policy, str or path-like, default=None
+        What sets the limits and the confidence level instead, as of :func:`audit_data`; the
+        strictest of its limits at several levels, none of which it operates at.
+    own : bool, default=False
+        Whether each group has a threshold of its own.
+    confidence_level : float in (0, 1), default=None
+        One minus the share of wrong certificates; None takes 0.95.
+    about : dict of str -> str, default=None
+        As of :func:`audit_data`.
+    progress : bool, default=False
+        Whether standard error shows how far the comparison of all pairs is.
+    n_jobs : int, default=None
+        Workers of joblib; None is one process, which uses all cores by threads.
+
+    Returns
+    -------
+    certificate : Certificate
+        The threshold, or why there is none.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit_data`, and if no limit of the FMR is given.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.certify : The numbers.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.report import EmbeddingData, certify_data
+    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
+    >>> found = certify_data(data, limits={"max_fmr": 0.02})
+    >>> found.verdict, found.found.binding_group
+    ('passed', 'female')
+    """
+    check_data(data)
+    check_about(about)
+    every, level, settings = settle_limits(policy, limits, confidence_level)
+    limits = {name: every[name] for name in CERTIFIABLE if name in every}
+    if "max_fmr" not in limits:
+        where = f" by the policy {settings['policy']!r}" if settings else ""
+        remedy = "name the largest FMR allowed of each group."
+        raise refused("max_fmr", None, f"is not given{where};", remedy)
+    chosen, points, alike = prepare(data, Points.of(limits["max_fmr"]), 0)
+    warnings = []
+    with show_progress(progress, 2), collecting(warnings):
+        next_step("comparing all pairs")
+        # Nothing is resampled.
+        roc = SimilarityROC(
+            n_resamples=1, far_max=points.far_max, n_jobs=n_jobs, random_state=0
+        )
+        roc = data.fit(roc, chosen[-1])
+        next_step("certifying")
+        found = roc.certify(
+            limits["max_fmr"],
+            frr=limits.get("max_fnmr"),
+            confidence_level=level,
+            operating_point="group" if own else "overall",
+        )
+    settings |= {"confidence_level": level, "own": bool(own)}
+    if data.reading is not None:
+        settings |= {"sha256": data.reading.sha256, "distance": data.is_distance}
+    if (code := reason_to_withhold(warnings)) is not None:
+        settings["withheld"] = code
+    notes = [*data.notes, *alike, *notes_of(warnings)]
+    if left_out := [name for name in every if name not in RATE_LIMITS]:
+        notes.append(
+            f"Not certified: {', '.join(left_out)}, which an audit at the threshold judges."
+        )
+    return Certificate(
+        " & ".join(chosen[-1]),
+        settings,
+        limits,
+        found,
+        None if data.independent else np.unique(data.people()).size,
+        tuple(dict.fromkeys(filter(None, notes))),
+        about or {},
+    )

@@ -1,0 +1,113 @@
+"""What a small report is written as: a text, a page, JSON, and a folder of these."""
+
+from pathlib import Path
+
+from skfairfr._text._document import write_fragment, write_page, write_text
+from skfairfr.report._records import read_schema, save_texts, to_json
+
+SCHEMA_VERSION = 1
+# What was found, and the status with which the command ends.
+EXIT_CODES = {"passed": 0, "failed": 1, "undetermined": 3}
+
+
+class Page:
+    """Base of a record that is one document; ``_name`` is that of its files.
+
+    A record gives ``document(source, date)``, the keys of its JSON by ``_record()``,
+    ``settings`` and a ``verdict``.
+    """
+
+    @property
+    def exit_code(self):
+        """0 where the verdict is passed, 1 failed, 3 undetermined."""
+        return EXIT_CODES[self.verdict]
+
+    def to_text(self, source=None, *, date=None):
+        """Give what was found for a terminal: ASCII of at most 100 columns.
+
+        Parameters
+        ----------
+        source, date : str, default=None
+            Where the data come from, and a day to be printed.
+
+        Returns
+        -------
+        text : str
+        """
+        return write_text(self._document(source, date))
+
+    def to_json(self, **about):
+        """Give strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
+
+        Parameters
+        ----------
+        **about : JSON-able values
+            Keys written before the others.
+
+        Returns
+        -------
+        text : str
+        """
+        return to_json(SCHEMA_VERSION, about, self._record(), self.settings)
+
+    def to_html(self, source=None, *, version=None, date=None):
+        """Give one self-contained page: no script, no network, every label escaped.
+
+        Parameters
+        ----------
+        source : str, default=None
+            Where the data come from.
+        version, date : str, default=None
+            Of skfairfr, and the day of the page; None takes the installed one, and today.
+
+        Returns
+        -------
+        html : str
+        """
+        return write_page(self._document(source), version, date)
+
+    def save(self, folder, source=None, *, replace=False, version=None, date=None):
+        """Write the page, the JSON and the text to a folder, which changes when all is written.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it does not exist.
+        source, version, date : str, default=None
+            As of :meth:`to_html`.
+        replace : bool, default=False
+            Whether a report that the folder holds is replaced; files of others stay.
+
+        Returns
+        -------
+        paths : tuple of pathlib.Path
+            Files written.
+
+        Raises
+        ------
+        ArgumentError
+            If the folder is no path, or holds a report that is not to be replaced.
+        OSError
+            If it cannot be written to.
+        """
+        about = {"version": version, "source": source}
+        about = {name: text for name, text in about.items() if text is not None}
+        written = {
+            "report.html": self.to_html(source, version=version, date=date),
+            f"{self._name}.json": self.to_json(**about),
+            f"{self._name}.txt": self.to_text(source, date=date),
+        }
+        return save_texts(Path(folder), written, replace)
+
+    @classmethod
+    def schema(cls):
+        """JSON Schema of what :meth:`to_json` gives.
+
+        Returns
+        -------
+        schema : dict
+        """
+        return read_schema(f"{cls._name}.json")
+
+    def _repr_html_(self):
+        return write_fragment(self._document().only("verdict", "groups"))

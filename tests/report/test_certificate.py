@@ -1,0 +1,142 @@
+"""What ``certify_data`` and the command ``skfairfr threshold`` say of a certificate."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skfairfr import SimilarityROC
+from skfairfr.report import Certificate, EmbeddingData, audit_data, certify_data
+from tests.report.audits import HOSTILE, scored_pairs, synthetic
+from tests.report.json_schema import is_valid
+from tests.test_cli import assert_one_line, faces, pairs, run  # noqa: F401
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = synthetic(150)
+    return EmbeddingData(X, y, {"gender": groups})
+
+
+def test_it_is_that_of_the_roc(data):
+    found = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.6}).found
+    roc = SimilarityROC().fit(data.X, data.y, data.columns["gender"])
+    expected = roc.certify(0.05, frr=0.6)
+    assert found.threshold == expected.threshold
+    assert found.threshold_high == expected.threshold_high
+    assert found.supported
+
+
+@pytest.mark.parametrize(
+    ("limits", "verdict", "code", "words"),
+    [
+        ({"max_fmr": 0.05}, "passed", 0, "every group keeps an FMR of 5 %"),
+        ({"max_fmr": 0.05, "max_fnmr": 0.6}, "passed", 0, "Any threshold up to"),
+        ({"max_fmr": 0.01, "max_fnmr": 0.01}, "failed", 1, "No threshold keeps both"),
+        ({"max_fmr": 0.05, "max_fnmr": 0.3}, "undetermined", 3, "cannot tell whether"),
+        ({"max_fmr": 1e-6}, "undetermined", 3, "more people of female are needed"),
+    ],
+)
+def test_verdicts(data, limits, verdict, code, words):
+    found = certify_data(data, limits=limits)
+    assert (found.verdict, found.exit_code) == (verdict, code)
+    assert words in " ".join(found.to_text().split())
+    assert is_valid(json.loads(found.to_json(version="1", source="x")), found.schema())
+
+
+def test_an_audit_of_the_printed_threshold_accepts_the_same_pairs(data):
+    found = certify_data(data, limits={"max_fmr": 0.05})
+    printed = float(re.search(r"from similarity (\S+) on", found.to_text())[1])
+    level = audit_data(data, threshold=printed, n_resamples=2).audits[0].levels[0]
+    assert [row.far.value for row in level.rates[1:]] == found.found.far.tolist()
+    assert [row.frr.low for row in level.rates[1:]] == found.found.frr_low.tolist()
+
+
+def test_own_thresholds_stand_beside_their_groups(data):
+    found = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.6}, own=True)
+    text = found.to_text()
+    for low, high in zip(
+        found.found.threshold, found.found.threshold_high, strict=True
+    ):
+        assert f"{low:g} up to {high:g}" in text
+    found = certify_data(data, limits={"max_fmr": 0.01, "max_fnmr": 0.05}, own=True)
+    assert "the FNMR allows none beyond" in found.to_text()
+    assert is_valid(json.loads(found.to_json()), found.schema())
+
+
+def test_distances_are_printed_as_they_were_given(data):
+    rng = np.random.default_rng(0)
+    listed = scored_pairs(rng, {"a": 30, "b": 30}, {"a": 0.2, "b": 0})
+    similar = certify_data(listed, limits={"max_fmr": 0.2, "max_fnmr": 0.9})
+    found = replace(similar, settings=similar.settings | {"distance": True})
+    assert f"accepted up to distance {-found.found.threshold:g}" in found.to_text()
+    form = json.loads(found.to_json())
+    assert form["threshold"] == -found.found.threshold
+    assert form["threshold_high"] == -found.found.threshold_high
+
+
+def test_a_policy_sets_the_limits(data, tmp_path):
+    path = tmp_path / "door.toml"
+    path.write_text(
+        'name = "door"\nconfidence_level = 0.9\n'
+        "[limits]\nmax_fmr = 0.05\nmax_fmr_ratio = 2.0\n"
+    )
+    found = certify_data(data, policy=path)
+    assert found.limits == {"max_fmr": 0.05}
+    assert found.settings["confidence_level"] == 0.9
+    assert found.notes[-1].startswith("Not certified: max_fmr_ratio")
+    with pytest.raises(ValueError, match="max_fmr was given, and the policy 'door'"):
+        certify_data(data, policy=path, limits={"max_fmr": 0.1})
+    path.write_text('name = "door"\nlimits = { max_fnmr = 0.1 }\n')
+    with pytest.raises(ValueError, match="max_fmr is not given by the policy 'door'"):
+        certify_data(data, policy=path)
+
+
+def test_nothing_is_concluded_from_scores_that_look_like_distances(data):
+    rng = np.random.default_rng(0)
+    listed = scored_pairs(rng, {"a": 30, "b": 30}, {"a": 0.2, "b": 0})
+    listed = replace(listed, y_score=-listed.y_score)
+    found = certify_data(listed, limits={"max_fmr": 0.2})
+    assert (found.verdict, found.exit_code) == ("undetermined", 3)
+    assert "Nothing is concluded" in found.to_text()
+
+
+def test_labels_are_escaped_on_the_page(data):
+    X, y, groups = synthetic(150)
+    groups = np.where(groups == "male", HOSTILE, "m")
+    found = certify_data(
+        EmbeddingData(X, y, {"gender": groups}),
+        limits={"max_fmr": 0.05},
+        about={"title": HOSTILE},
+    )
+    page = found.to_html("faces.npz", date="2026-01-01")
+    assert HOSTILE not in page and "&lt;script&gt;" in page
+
+
+def test_the_command_writes_what_it_prints(capsys, faces, tmp_path):  # noqa: F811
+    out = tmp_path / "out"
+    asked = ("threshold", faces, "--attribute", "gender", "--max-fmr", 0.3, "--quiet")
+    code, text, err = run(capsys, *asked, "--out", out)
+    assert err == "" and code in (0, 3)
+    names = ["report.html", "threshold.json", "threshold.txt"]
+    assert sorted(p.name for p in out.iterdir()) == names
+    assert (out / "threshold.txt").read_text() == text[: text.index("\nWritten: ")]
+    form = json.loads((out / "threshold.json").read_text())
+    assert is_valid(form, Certificate.schema())
+    code, printed, _ = run(capsys, *asked, "--format", "json")
+    assert json.loads(printed)["threshold"] == form["threshold"]
+    code, _, err = run(capsys, *asked, "--out", out)
+    assert code == 2 and "--replace" in err
+
+
+def test_the_command_names_its_flags(capsys, faces, pairs):  # noqa: F811
+    asked = ("threshold", faces, "--attribute", "gender")
+    code, _, err = run(capsys, *asked)
+    assert code == 2
+    assert "--max-fmr is not given;" in err
+    assert_one_line(code, "", err)
+    asked = ("threshold", pairs, "--attribute", "gender", "--distance", "--quiet")
+    code, text, _ = run(capsys, *asked, "--max-fmr", 0.4)
+    assert code in (0, 3)
