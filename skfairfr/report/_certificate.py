@@ -14,7 +14,6 @@ from skfairfr._text._words import (
     level_percent,
     percent,
     percents,
-    plural,
     printable,
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
@@ -24,8 +23,8 @@ from skfairfr.report._documents import under_title
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import (
     collecting,
-    nothing_concluded,
     notes_of,
+    nothing_concluded,
     reason_to_withhold,
 )
 from skfairfr.report._pages import Page

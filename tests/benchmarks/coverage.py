@@ -94,6 +94,33 @@ class Group:
         impostor pairs up to ``looser`` times the rate.
         """
         n, m = self.people, self.images
+        left, right, place, shift = self.impostors(rng, looser)
+        numbers = _numbers((place < shift).sum(), left.size)
+        accepted = sums_of(left, right, numbers, n, m)
+        known = np.sqrt(self.genuine) * rng.standard_normal(n)
+        known += GOAT * (rng.random(n) < self.goats)
+        pairs = m * (m - 1) // 2
+        place = np.sqrt(1 - self.genuine) * rng.standard_normal((n, pairs))
+        place = (place - known[:, None]).ravel()
+        people = np.argsort(place) // max(pairs, 1)
+        numbers = _numbers((place < self._cut).sum(), people.size)
+        of_person, _ = errors_by_person(people, people, None, numbers, n)
+        return accepted, genuine_sums(of_person, np.full(n, float(pairs)))
+
+    def impostors(self, rng, looser=LOOSER):
+        """Pairs that are accepted up to ``looser`` times the rate, first errors first.
+
+        Returns
+        -------
+        left, right : ndarrays of int, shape (n_errors,)
+            People.
+        place : ndarray, shape (n_errors,)
+            Shift of the scores at which each begins to be an error; with ``log`` the rate
+            is in proportion to the exponential of the shift.
+        shift : float
+            At which the rate is the true one.
+        """
+        n, m = self.people, self.images
         own = rng.exponential(size=n) if self.heavy else rng.standard_normal(n)
         if self.log:
             own = self.person * own + np.log(WOLF) * (rng.random(n) < self.wolves)
@@ -113,24 +140,7 @@ class Group:
         place = np.log(place) if self.log else parts[2] * ndtri(place)
         place -= score - loose
         order = np.argsort(place)
-        left, right = left[order], right[order]
-        numbers = _numbers((place < shift).sum(), left.size)
-        of_person, powers = errors_by_person(
-            left, right, None, numbers, n, np.full(left.size, float(m * m))
-        )
-        n_couples, c = n * (n - 1) / 2, float(m * m)
-        pairs = np.full(n, (n - 1) * c)
-        sizes = tuple(n_couples * c**power for power in (2, 3, 4))
-        accepted = impostor_sums(of_person, pairs, powers, sizes)
-        known = np.sqrt(self.genuine) * rng.standard_normal(n)
-        known += GOAT * (rng.random(n) < self.goats)
-        pairs = m * (m - 1) // 2
-        place = np.sqrt(1 - self.genuine) * rng.standard_normal((n, pairs))
-        place = (place - known[:, None]).ravel()
-        people = np.argsort(place) // max(pairs, 1)
-        numbers = _numbers((place < self._cut).sum(), people.size)
-        of_person, _ = errors_by_person(people, people, None, numbers, n)
-        return accepted, genuine_sums(of_person, np.full(n, float(pairs)))
+        return left[order], right[order], place[order], shift
 
     @property
     def _shift(self):
@@ -143,6 +153,17 @@ class Group:
     def _cut(self):
         """The score below which people who are no goats are rejected."""
         return _cut_of(self.goats, self.frr)
+
+
+def sums_of(left, right, numbers, n_people, images):
+    """Sums of accepted pairs, first errors first, where everybody is compared, at numbers."""
+    c, n_couples = float(images**2), n_people * (n_people - 1) / 2
+    of_person, powers = errors_by_person(
+        left, right, None, numbers, n_people, np.full(left.size, c)
+    )
+    pairs = np.full(n_people, (n_people - 1) * c)
+    sizes = tuple(n_couples * c**power for power in (2, 3, 4))
+    return impostor_sums(of_person, pairs, powers, sizes)
 
 
 def _numbers(at_rate, last):

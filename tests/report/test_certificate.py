@@ -136,7 +136,7 @@ def test_the_command_names_its_flags(capsys, faces, pairs):  # noqa: F811
     code, _, err = run(capsys, *asked)
     assert code == 2
     assert "--max-fmr is not given;" in err
-    assert_one_line(code, "", err)
+    assert_one_line(code, "", err, "threshold")
     asked = ("threshold", pairs, "--attribute", "gender", "--distance", "--quiet")
-    code, text, _ = run(capsys, *asked, "--max-fmr", 0.4)
+    code, _text, _ = run(capsys, *asked, "--max-fmr", 0.4)
     assert code in (0, 3)
