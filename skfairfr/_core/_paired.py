@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
-from skfairfr._core._few_errors import Contrasts, ErrorSums, contrasts
+from skfairfr._core._few_errors import Contrasts, contrasts
 
 # The least share of people that a correction for estimated rates may leave.
 LEAST_LEFT = 0.3
@@ -174,7 +174,7 @@ def ratio_ends(rates, covariance, reach):
 # ---- disparities ---------------------------------------------------------------------
 
 
-def disparity_ratio(sums, people_add, shared, blocks, tail):
+def disparity_ratio(compared, blocks, tail):
     """Interval of the ratio of two systems' disparities, and its p-value.
 
     The logarithm of a disparity is the largest of some contrasts of the logarithms of rates.
@@ -185,13 +185,11 @@ def disparity_ratio(sums, people_add, shared, blocks, tail):
 
     Parameters
     ----------
-    sums : tuple of two ErrorSums
-        Of either system, each (n_groups,).
-    people_add, shared : ndarrays, shape (2 * n_groups, 2 * n_groups)
-        Covariance of the logarithms of the rates, of the first system and then of the other:
-        what people add on their own, and what every two do.
+    compared : callable
+        Of weights (n, 2 * n_groups), of the logarithms of the first system's rates and then
+        of the other's, the Contrasts.
     blocks : sequence of ndarrays, each (n_contrasts, n_groups)
-        The contrasts, some at a time.
+        The contrasts of either system, some at a time.
     tail : float in (0, 1)
         Chance of either end to miss the ratio.
 
@@ -199,22 +197,17 @@ def disparity_ratio(sums, people_add, shared, blocks, tail):
     -------
     p_value, low, high : float
     """
-    n_groups, share = sums[0].errors.size, tail / sum(map(len, blocks))
-    both = ErrorSums(*map(np.concatenate, zip(*sums, strict=True)))
+    share = tail / sum(map(len, blocks))
     highs, p_values = [], []
     for first in (0, 1):
         # The contrast of the other system that is surely the largest.
-        bounds = [
-            contrasts(sums[1 - first], block).bounds(share)[0] for block in blocks
-        ]
-        place = [int(np.argmax(low)) for low in bounds]
-        best = int(np.argmax([low[k] for low, k in zip(bounds, place, strict=True)]))
-        chosen = blocks[best][place[best]]
+        others = [_of_system(block, 1 - first) for block in blocks]
+        bounds = [compared(weights).bounds(share)[0] for weights in others]
+        best = int(np.argmax([low.max() for low in bounds]))
+        chosen = others[best][np.argmax(bounds[best])]
         high = p_value = 0.0
         for block in blocks:
-            weights = np.tile(-chosen, (len(block), 2))
-            weights[:, first * n_groups :][:, :n_groups] = block
-            found = _paired_contrasts(both, weights, people_add, shared)
+            found = compared(_of_system(block, first) - chosen)
             estimate, error, freedom = found.upper
             with np.errstate(divide="ignore", invalid="ignore"):
                 below = stdtr(freedom, estimate / error)
@@ -225,8 +218,27 @@ def disparity_ratio(sums, people_add, shared, blocks, tail):
     return min(2 * min(p_values), 1.0), 1 / highs[1] if highs[1] else np.inf, highs[0]
 
 
-def _paired_contrasts(sums, weights, people_add, shared):
-    """Contrasts of rates, many of them of the same people."""
+def _of_system(weights, system):
+    """Weights of the rates of one system, with 0 for those of the other."""
+    return np.hstack([weights * (system == place) for place in (0, 1)])
+
+
+def paired_contrasts(weights, *, sums, people_add, shared):
+    """Contrasts of rates, many of them of the same people.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n_contrasts, n_rates)
+    sums : ErrorSums
+        Each (n_rates,).
+    people_add, shared : ndarrays, shape (n_rates, n_rates)
+        Covariance of the logarithms of the rates: what people add on their own, and what
+        every two do.
+
+    Returns
+    -------
+    found : Contrasts
+    """
     found, own = contrasts(sums, weights), weights * (sums.errors > 0)
     people, clumped = (((own @ of) * own).sum(axis=1) for of in (people_add, shared))
     varied = np.maximum(people, 0.0) + clumped
@@ -236,3 +248,33 @@ def _paired_contrasts(sums, weights, people_add, shared):
         for estimate, error, freedom in (found.lower, found.upper)
     )
     return Contrasts(found.value, *sides)
+
+
+def difference_ends(ratio, first, second):
+    """Ends of the difference of two disparities: what the intervals of three numbers leave.
+
+    Parameters
+    ----------
+    ratio, first, second : tuples of two ndarrays, shape (n_levels,)
+        Ends of the intervals of first over second, and of either.
+
+    Returns
+    -------
+    low, high : ndarrays, shape (n_levels,)
+        They exclude 0 where the interval of the ratio excludes 1.
+    """
+    ends = []
+    for end, (inner, outer), nearer in (
+        (ratio[0], (0, 1), np.fmax),
+        (ratio[1], (1, 0), np.fmin),
+    ):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # first - second = second * (ratio - 1) = first * (1 - 1 / ratio)
+            both = [
+                np.where(
+                    part == 0, 0, part * np.where(part > 0, own[inner], own[outer])
+                )
+                for part, own in ((end - 1, second), (1 - 1 / end, first))
+            ]
+        ends.append(nearer(*both))
+    return tuple(ends)

@@ -213,7 +213,8 @@ def equal_error(far, frr):
 # denominators follow one rule: x/0 is +inf, 0/0 is nan. A nan rate makes the disparity nan:
 # the caller decides which groups take part. A new disparity needs one function, one line of
 # ``DISPARITIES`` and one entry in its test. With a ``range_of`` as well, its intervals agree
-# with those of max / min.
+# with those of max / min; with ``contrasts``, those of the ratio of two systems' disparities
+# allow for a largest rate that is large by chance.
 
 
 def _divide(numerator, denominator):
@@ -319,6 +320,19 @@ def _range_of_std(smallest, n_groups):
     return apart / np.sqrt(2 * n_groups), apart * np.sqrt(halves) / n_groups
 
 
+# Where the logarithm of a disparity is the largest of some weighted sums of the logarithms of
+# rates: the weights of these sums, blocks (n_contrasts, n_groups).
+
+
+def _every_two(n_groups):
+    one = np.eye(n_groups)
+    return [one[group] - np.delete(one, group, axis=0) for group in range(n_groups)]
+
+
+def _against_the_mean(n_groups):
+    return [np.eye(n_groups) - 1 / n_groups]
+
+
 @dataclass(frozen=True)
 class DisparityMeasure:
     """A disparity: its function, neutral value and natural range.
@@ -333,6 +347,9 @@ class DisparityMeasure:
         largest rate is 1; None where it is not known.
     in_rates : bool, default=False
         Whether the disparity is in units of a rate: of rates twice as large, twice as large.
+    contrasts : callable, default=None
+        Weights of the logarithms of rates, in blocks (n_contrasts, n_groups), by the number of
+        groups: the logarithm of the disparity is the largest of these sums. None if it is not.
     """
 
     function: Callable
@@ -340,12 +357,16 @@ class DisparityMeasure:
     bounds: tuple[float, float]
     range_of: Callable | None = None
     in_rates: bool = False
+    contrasts: Callable | None = None
 
 
 DISPARITIES = {
-    "max_min": DisparityMeasure(max_min, 1.0, (1.0, np.inf), _range_of_max_min),
+    "max_min": DisparityMeasure(
+        max_min, 1.0, (1.0, np.inf), _range_of_max_min, contrasts=_every_two
+    ),
     "max_geomean": DisparityMeasure(
-        max_geomean, 1.0, (1.0, np.inf), _range_of_max_geomean
+        *(max_geomean, 1.0, (1.0, np.inf), _range_of_max_geomean),
+        contrasts=_against_the_mean,
     ),
     "log_geomean": DisparityMeasure(
         log_geomean, 0.0, (0.0, np.inf), _range_of_log_geomean

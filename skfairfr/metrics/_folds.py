@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import stdtrit
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._bootstrap import Query, point_rates, rate_table
 from skfairfr._core._error_counts import accepted_by_people
-from skfairfr._core._paired import student
+from skfairfr._core._few_errors import Contrasts
+from skfairfr._core._paired import disparity_ratio, student
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._resampling import Resampling, Weights, draw
@@ -331,7 +333,8 @@ class PooledRatio:
     p_value : float
         Two-sided, that the ratio is 1.
     log_error : float
-        Standard error of the logarithm of the ratio.
+        Standard error of the logarithm of the ratio; of a disparity of more than two groups
+        half the width of the interval on that scale, over Student's quantile.
     """
 
     before: float = np.nan
@@ -363,9 +366,11 @@ def compare(before, after, cells, how, freedom, confidence_level):
 
     Notes
     -----
-    The interval is symmetric about the logarithm of the ratio of values with half an error
-    more. Its variance is that of the replicates minus twice the sum of squares of what
-    every two people add, and no less than that sum.
+    Of rates with half an error more. The variance of a sum of their logarithms is that of the
+    replicates minus twice the sum of squares of what every two people add, and no less than
+    the latter sum. Of a rate, and of two groups, the interval is symmetric about the logarithm
+    of the ratio. Of more groups a largest rate may be large by chance: the interval is that of
+    :func:`~skfairfr._core._paired.disparity_ratio`.
     """
     cells, systems = np.asarray(cells), (before, after)
     # A rate that a system cannot have is none that the other has.
@@ -383,12 +388,40 @@ def compare(before, after, cells, how, freedom, confidence_level):
     replicates = difference[1:][np.isfinite(difference[1:])]
     together = float(((shares[1] - shares[0]) ** 2).sum())
     variance = max(replicates.var(ddof=1) - 2 * together, together)
+    error = np.sqrt(variance)
     p_value, *ends = student(difference[0], variance, freedom, confidence_level)
+    if how is not None and cells.size > 2:
+        compared = _contrasts_of((after, before), cells, freedom)
+        blocks, tail = (
+            DISPARITIES[how].contrasts(cells.size),
+            (1 - confidence_level) / 2,
+        )
+        p_value, *ends = disparity_ratio(compared, blocks, tail)
+        ends = np.log(ends)
+        error = (ends[1] - ends[0]) / -2 / stdtrit(freedom, tail)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
-    numbers = first, second, ratio, *np.exp(ends), p_value, np.sqrt(variance)
+    numbers = first, second, ratio, *np.exp(ends), p_value, error
     names = PooledRatio.__dataclass_fields__
     return PooledRatio(**dict(zip(names, map(float, numbers), strict=True)))
+
+
+def _contrasts_of(systems, cells, freedom):
+    """What makes Contrasts of the logarithms of two systems' rates, of weights."""
+    logs = np.concatenate([s.logs[cells] for s in systems])
+    clumps = sparse.vstack([s.clumps[cells] for s in systems], format="csr")
+    shared = (clumps @ clumps.T).toarray()
+    covariance = np.cov(logs[:, 1:][:, np.isfinite(logs[:, 1:]).all(axis=0)])
+
+    def contrasts(weights):
+        together, varied = (
+            ((weights @ of) * weights).sum(axis=1) for of in (shared, covariance)
+        )
+        error = np.sqrt(np.maximum(varied - 2 * together, together))
+        side = weights @ logs[:, 0], error, np.full(len(weights), freedom)
+        return Contrasts(side[0], side, side)
+
+    return contrasts
 
 
 def _log_disparity(logs, how):

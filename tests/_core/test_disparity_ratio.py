@@ -1,12 +1,15 @@
 """The ratio of two systems' largest ratios of rates, against loops, chance and other orders."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core._few_errors import ErrorSums, contrasts, every_two
-from skfairfr._core._paired import disparity_ratio
+from skfairfr._core._few_errors import ErrorSums, contrasts
+from skfairfr._core._paired import difference_ends, disparity_ratio, paired_contrasts
 from skfairfr._core._planning import genuine_sums_of
+from skfairfr._core._rates import DISPARITIES
 
 TAIL = 0.025
 
@@ -26,38 +29,97 @@ def own_variances(sums):
     return np.zeros((variance.size, variance.size)), np.diag(variance)
 
 
-def ratio_of(sums, covariance=None):
-    blocks = list(every_two(sums[0]))
-    return disparity_ratio(sums, *(covariance or own_variances(sums)), blocks, TAIL)
+def ratio_of(sums, covariance=None, how="max_min"):
+    people_add, shared = covariance or own_variances(sums)
+    both = ErrorSums(*map(np.concatenate, zip(*sums, strict=True)))
+    compared = partial(
+        paired_contrasts, sums=both, people_add=people_add, shared=shared
+    )
+    blocks = DISPARITIES[how].contrasts(sums[0].errors.size)
+    return disparity_ratio(compared, blocks, TAIL)
 
 
-def test_two_samples_of_other_people_by_loops():
-    """Every two groups of the first system against the surest two of the second."""
+@pytest.mark.parametrize("how", ["max_min", "max_geomean"])
+def test_a_disparity_is_its_largest_contrast(how):
+    measure, rng = DISPARITIES[how], np.random.default_rng(3)
+    for n_groups in (2, 3, 6):
+        rates = rng.uniform(size=n_groups)
+        sums = np.concatenate(measure.contrasts(n_groups)) @ np.log(rates)
+        assert_allclose(np.exp(sums.max()), measure.function(rates))
+
+
+def all_contrasts(how, n_groups):
+    """Of the logarithms of rates, by loops; the largest is that of the disparity."""
+    found = []
+    for i in range(n_groups):
+        if how == "max_geomean":
+            found.append([(i == k) - 1 / n_groups for k in range(n_groups)])
+            continue
+        for j in range(n_groups):
+            if i != j:
+                found.append([float((i == k) - (j == k)) for k in range(n_groups)])
+    return found
+
+
+@pytest.mark.parametrize("how", ["max_min", "max_geomean"])
+def test_two_samples_of_other_people_by_loops(how):
+    """Every contrast of the first system against the surest one of the second."""
     rng = np.random.default_rng(0)
     for n_groups in (2, 3, 5):
         people = rng.integers(40, 300, n_groups)
         sums = [sums_of(rng.binomial(people, 0.2), people) for _ in range(2)]
-        two = [(i, j) for i in range(n_groups) for j in range(n_groups) if i != j]
-        tail = TAIL / len(two)
+        every, none = all_contrasts(how, n_groups), [0.0] * n_groups
+        tail = TAIL / len(every)
         joined = ErrorSums(*map(np.concatenate, zip(*sums, strict=True)))
 
-        def upper(first, second, joined=joined, two=two, tail=tail, sums=sums):
-            lowest = []
-            for i, j in two:
-                weights = np.zeros((1, sums[0].errors.size))
-                weights[0, [i, j]] = 1, -1
-                lowest.append(contrasts(sums[second], weights).bounds(tail)[0][0])
-            k, m = two[int(np.argmax(lowest))]
-            n, found = sums[0].errors.size, []
-            for i, j in two:
-                weights = np.zeros((1, 2 * n))
-                weights[0, [first * n + i, first * n + j]] += 1, -1
-                weights[0, [second * n + k, second * n + m]] += -1, 1
-                found.append(contrasts(joined, weights).bounds(tail)[1][0])
-            return max(found)
+        def bounds(first, second, joined=joined, tail=tail):
+            both = contrasts(joined, np.array([first + second]))
+            return [end[0] for end in both.bounds(tail)]
 
-        _, low, high = ratio_of(sums)
-        assert_allclose([low, high], [1 / upper(1, 0), upper(0, 1)])
+        def upper(first, bounds=bounds, every=every, none=none):
+            def placed(own, other):
+                return (own, other) if first == 0 else (other, own)
+
+            lowest = [bounds(*placed(none, other))[0] for other in every]
+            surest = [-weight for weight in every[int(np.argmax(lowest))]]
+            return max(bounds(*placed(own, surest))[1] for own in every)
+
+        _, low, high = ratio_of(sums, how=how)
+        assert_allclose([low, high], [1 / upper(1), upper(0)])
+
+
+def test_ends_of_the_difference_by_a_grid():
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        ratio = np.sort(rng.uniform(0.2, 3, 2))
+        both = np.sort(rng.uniform(1, 5, (2, 2)))
+        first, second, q = (np.linspace(*ends, 41) for ends in (*both, ratio))
+        differences = (
+            np.multiply.outer(second, q - 1),
+            np.multiply.outer(first, 1 - 1 / q),
+        )
+        low, high = difference_ends(ratio, *both)
+        assert_allclose(low, max(d.min() for d in differences))
+        assert_allclose(high, min(d.max() for d in differences))
+        assert (low > 0) == (ratio[0] > 1)
+        assert (high < 0) == (ratio[1] < 1)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [
+        ((0, np.inf), (-9, 4)),
+        ((1, np.inf), (0, 4)),
+        ((0, 1), (-9, 0)),
+        ((1, 1), (0, 0)),
+    ],
+)
+def test_ends_of_the_difference_without_bounds(ratio, expected):
+    """A ratio without bounds leaves what either disparity alone does."""
+    ends = np.array(ratio, dtype=float)
+    assert_allclose(difference_ends(ends, np.array([1, 4]), np.array([1, 9])), expected)
+    low, _ = difference_ends(ends, np.array([1, np.inf]), np.array([1, np.inf]))
+    assert low == (0 if ratio[0] == 1 else -np.inf)
 
 
 @pytest.mark.parametrize("n_groups", [2, pytest.param(8, marks=pytest.mark.slow)])

@@ -1,6 +1,6 @@
 """Facts of pooled rates and of the ratio of two systems, against loops over everything."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def log_ratio(folds, cells, how, column):
 
 
 @pytest.mark.parametrize(
-    ("cells", "how"), [([2], None), ([0, 1], "max_min"), ([0, 1, 2], "max_geomean")]
+    ("cells", "how"), [([2], None), ([0, 1], "max_min"), ([0, 2], "max_geomean")]
 )
 def test_the_comparison_equals_loops(systems, cells, how):
     pooled = [pool(folds, N_PEOPLE) for folds in systems]
@@ -132,16 +132,55 @@ def test_the_comparison_equals_loops(systems, cells, how):
         assert_allclose(value, max(rates) / of[how])
 
 
+@pytest.mark.parametrize("how", ["max_min", "max_geomean"])
+def test_more_than_two_groups_are_compared_by_contrasts(systems, how):
+    """The largest contrast of one system against the surest of the other, by loops."""
+    cells, level = range(N_CELLS), 0.9
+    if how == "max_min":
+        every = [{i: 1, j: -1} for i, j in permutations(cells, 2)]
+    else:
+        every = [{k: (i == k) - 1 / N_CELLS for k in cells} for i in cells]
+    before, after = systems
+    columns, quantile = range(1 + N_RESAMPLES), student.ppf(1 - 0.05 / len(every), 7)
+
+    def bounds(*signed):
+        """Estimate and error of a sum of contrasts, each (folds, sign, weights)."""
+        values, both = np.zeros(1 + N_RESAMPLES), {}
+        for folds, sign, weights in signed:
+            for cell, weight in weights.items():
+                rates = [log_ratio(folds, [cell], None, c) for c in columns]
+                values += sign * weight * np.array(rates)
+                for people, share in shares(folds, cell).items():
+                    both[people] = both.get(people, 0) + sign * weight * share
+        together = sum(share**2 for share in both.values())
+        variance = np.var(values[1:], ddof=1) - 2 * together
+        return values[0], np.sqrt(max(variance, together))
+
+    highs, p_values = [], []
+    for one, other in ((after, before), (before, after)):
+        lowest = [e - quantile * s for e, s in (bounds((other, 1, w)) for w in every)]
+        surest = every[int(np.argmax(lowest))]
+        found = [bounds((one, 1, w), (other, -1, surest)) for w in every]
+        highs.append(max(e + quantile * s for e, s in found))
+        p_values.append(len(every) * max(student.cdf(e / s, 7) for e, s in found))
+    pooled = [pool(folds, N_PEOPLE) for folds in systems]
+    found = compare(*pooled, list(cells), how, 7, level)
+    assert_allclose(np.log([found.low, found.high]), [-highs[1], highs[0]])
+    assert_allclose(found.p_value, min(2 * min(p_values), 1))
+    assert_allclose(found.log_error, sum(highs) / 2 / student.ppf(0.95, 7))
+
+
 def test_a_system_is_equal_to_itself(systems):
     pooled = pool(systems[0], N_PEOPLE)
     found = compare(pooled, pooled, [0, 1], "max_min", 5, 0.95)
     assert (found.ratio, found.low, found.high, found.p_value) == (1, 1, 1, 1)
 
 
-def test_the_interval_excludes_1_where_the_test_rejects(systems):
+@pytest.mark.parametrize("cells", [[0, 1], [0, 1, 2]])
+def test_the_interval_excludes_1_where_the_test_rejects(systems, cells):
     pooled = [pool(folds, N_PEOPLE) for folds in systems]
-    for level in (0.05, 0.3, 0.6, 0.9, 0.99):
-        found = compare(*pooled, [0, 1], "max_min", 7, level)
+    for level in (0.001, 0.05, 0.3, 0.6, 0.9, 0.99):
+        found = compare(*pooled, cells, "max_min", 7, level)
         excluded = found.low > 1 or found.high < 1
         assert excluded == (found.p_value < 1 - level)
 

@@ -284,12 +284,15 @@ class Comparison(PairedRates, Framed):
         First minus second; below 0 the first system has the lower rate, which is better,
         or the smaller disparity (larger is less fair).
     low, high : float or ndarray, shape (n_levels,)
-        Ends of the interval of the difference.
+        Ends of the interval of the difference. Where the ratio's is by contrasts, what the
+        intervals of the ratio and of both disparities leave of it.
     p_value : float or ndarray, shape (n_levels,)
         Two-sided, in [0, 1], of no difference. Of a rate with ``resample="identities"``
         Student's test of the sum of what every person, and every two people, add to the
-        difference; it is below ``1 - confidence_level`` where the interval of the
-        difference excludes 0. Else twice the smaller share of replicates of the difference
+        difference; of "max_min" and "max_geomean" by contrasts that of the largest of them,
+        times their number (Bonferroni). Both are below ``1 - confidence_level`` where the
+        interval of the difference excludes 0, and that of the ratio 1; nan where a group has
+        but one person. Else twice the smaller share of replicates of the difference
         on either side of 0, each share counted with one replicate more.
     ratio : float or ndarray, shape (n_levels,)
         First over second, >= 0; +inf where the second is 0, nan where both are.

@@ -7,17 +7,20 @@ sum.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 from scipy.special import stdtrit
 
-from skfairfr._core._few_errors import TINY, every_two
+from skfairfr._core._few_errors import TINY, ErrorSums
 from skfairfr._core._intervals import percentile
 from skfairfr._core._paired import (
     LEAST_LEFT,
     covariance,
+    difference_ends,
     disparity_ratio,
+    paired_contrasts,
     ratio_ends,
     student,
 )
@@ -99,21 +102,34 @@ def _differs(problem):
 def compare(first, second, question):
     """Comparison of two engines about the same images.
 
-    Rates of other people are a sum of what every person and every two people add; else both
-    take the same resamples.
+    Rates of other people are a sum of what every person and every two people add, and
+    disparities the largest contrast of such rates; else both take the same resamples.
     """
-    answers = []
-    for engine in (first, second):
+    engines, answers, how = (first, second), [], question.how
+    by_people = first.resampling.mode == "identities"
+    # Of two groups replicates are right as well, and their intervals narrower.
+    by_contrasts = (by_people and how is not None and how.contrasts is not None) and (
+        first.method == "wilson" or len(first.scopes(question)) > 2
+    )
+    if by_contrasts:
+        engines = [replace(engine, method="wilson") for engine in engines]
+    for engine in engines:
         engine.check_answerable(question)
         answers += engine.answers(question, first.resampling)
     one, other = answers
-    if first.resampling.mode == "identities" and question.how is None:
-        rates = PairedSystems(first, second).compare(question, (one.value, other.value))
+    systems = PairedSystems(*engines)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        difference, ratio = one.value - other.value, one.value / other.value
+        differences = one.adjusted - other.adjusted
+        ratios = one.adjusted / other.adjusted
+    if by_people and how is None:
+        rates = systems.compare(question, (one.value, other.value))
+    elif by_contrasts:
+        p_value, *ends = systems.compare_disparities(question, ratio)
+        of_both = ((answer.low, answer.high) for answer in answers)
+        low, high = difference_ends(ends, *of_both)
+        rates = PairedRates(difference, low, high, p_value, ratio, *ends)
     else:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            difference, ratio = one.value - other.value, one.value / other.value
-            differences = one.adjusted - other.adjusted
-            ratios = one.adjusted / other.adjusted
         level = first.confidence_level
         low, high, _ = percentile(differences, level, (-np.inf, np.inf))
         ratio_low, ratio_high, _ = percentile(ratios, level, (0.0, np.inf))
@@ -212,7 +228,7 @@ class PairedSystems:
         Parameters
         ----------
         question : Question
-            About max / min.
+            About a disparity whose logarithm is the largest of contrasts.
         ratios : ndarray, shape (n_levels,)
             In the data, first over second.
 
@@ -232,17 +248,19 @@ class PairedSystems:
             for place in places
         ]
         tail = (1 - self.engines[0].confidence_level) / 2
+        blocks = question.how.contrasts(len(places))
         for row in range(ratios.size):
             sums = [of_system.sums.rows(row) for of_system in evidence]
             # One person does not show how a group's rate varies.
             if np.isnan(ratios[row]) or min(s.people.min() for s in sums) <= 1 + TINY:
                 continue
-            blocks = list(every_two(sums[0]))
-            if blocks:
-                logs = _covariance_of_logs(systems, row)
-                p_value, low, high = disparity_ratio(sums, *logs, blocks, tail)
-                low, high = min(low, ratios[row]), max(high, ratios[row])
-                found[:, row] = p_value, low, high
+            people_add, shared = _covariance_of_logs(systems, row)
+            both = ErrorSums(*map(np.concatenate, zip(*sums, strict=True)))
+            compared = partial(
+                paired_contrasts, sums=both, people_add=people_add, shared=shared
+            )
+            p_value, low, high = disparity_ratio(compared, blocks, tail)
+            found[:, row] = p_value, min(low, ratios[row]), max(high, ratios[row])
         return found
 
 

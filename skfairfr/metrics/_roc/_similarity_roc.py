@@ -581,10 +581,13 @@ shape (n_pairs,), default=None
 
         Variation common to both cancels. With ``resample="identities"`` the difference of
         two rates is a sum of what every person, and every two people, add to it, its
-        threshold included, and the interval that of this sum, whatever ``method`` is. Of
-        disparities, and with other resamples, both systems use the same resamples; that
-        does not allow for a largest rate that is large by chance, more so where fewer err.
-        Of "max_min", :func:`~skfairfr.report.compare_systems` gives an interval that does.
+        threshold included, and the interval that of this sum, whatever ``method`` is. A
+        largest rate may be large by chance, more so where fewer err. For "max_min" and
+        "max_geomean" of more than two groups, and with ``method="wilson"`` of two, the
+        interval allows for that: it is that of the largest contrast of such sums, as
+        :func:`~skfairfr.report.compare_systems` gives it. Of other disparities, of two groups
+        and with other resamples both systems use the same resamples. These may be said to
+        differ too often where there are more than two groups.
 
         Parameters
         ----------
