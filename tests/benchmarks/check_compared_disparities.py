@@ -1,17 +1,22 @@
-"""How often two systems are said to differ in a disparity where all groups are alike in both.
+"""How often two systems are said to differ in a disparity that is the same in both.
 
     python -m tests.benchmarks.check_compared_disparities [n_sets]
 
-Groups of 60 people have as many genuine pairs of their own, and impostor pairs with others of
-their group. People are unevenly hard, for both systems. Each row is a number of groups, the
-FNMR of either system, and what is asked: the max / min of the FNMR at one threshold, of the
-FNMR at an FMR of 1 %, of the FMR there, and of the FMR at the worst group's threshold (BFAR).
-Each cell is the share of data sets whose 95 % interval of the ratio leaves out 1:
+People are unevenly hard, for both systems. Each row is a number of groups, the FNMR of either
+system, how many times as large it is in the first group of both, and what is asked. Each cell
+is the share of data sets whose 95 % interval of the ratio leaves out 1.
 
-- replicates: ``SimilarityROC.compare``, and so the bench;
-- contrasts: ``compare_systems``, whose rule is that of ``PairedSystems.compare_disparities``.
+The first table is of ``SimilarityROC.compare``, about groups of 60 people with as many genuine
+pairs each, and impostor pairs with others of their group: the FNMR at one threshold, the FNMR
+at an FMR of 1 %, the FMR there, and the FMR at the worst group's threshold. Its columns are
+the max / min with ``method="wilson"``, as of ``compare_systems``, and with the default method;
+the max / geometric mean; and the Gini coefficient, which is by replicates whatever the number
+of groups is.
 
-Some three minutes with 200 sets, on one core.
+The second is of the bench: of half as many data sets, with 30 people of three images a group,
+all of whose pairs are compared in two folds.
+
+Some seven minutes with 100 sets, on one core.
 """
 
 import warnings
@@ -20,15 +25,18 @@ import numpy as np
 from scipy.stats import norm
 
 from skfairfr import SimilarityROC
-from skfairfr.metrics._roc._paired import PairedSystems
+from skfairfr.metrics._folds import cells_of, compare, count_errors, pool
+from skfairfr.model_selection._bench_fits import METRICS, rows_of
 from tests.benchmarks._command import run_command
 
-N_PEOPLE = 60  # of each group
+N_PEOPLE, N_IN_FOLDS = 60, 30  # of each group
 N_GENUINE, N_IMPOSTORS = 3, 20  # pairs of each person
+N_IMAGES, N_FOLDS = 3, 2
 OWN = 0.7  # spread of what only one system sees, beside 1 of what both do
 UNEVEN = 0.5  # spread of people
 LEVEL = 0.01  # FMR of both at the threshold 0
-FNMRS = ((0.05, 0.05), (0.05, 0.15), (0.15, 0.05))
+# FNMR of either system, and of the first group over that of the others.
+DESIGNS = ((0.05, 0.05, 1), (0.05, 0.15, 1), (0.05, 0.15, 2))
 WORST = {"rate": "far", "operating_point": "worst_group"}
 QUESTIONS = {
     "FNMR, threshold": {"threshold": 0.0},
@@ -36,9 +44,27 @@ QUESTIONS = {
     "FMR, level": {"far": LEVEL, "rate": "far"},
     "BFAR": {"far": LEVEL, **WORST},
 }
+HOWS = ("max_min", "max_geomean", "gini")
+OF_BENCH = ("bfar", "bfrr", "far_max_geomean", "frr_max_geomean")
 
 
-def two_systems(rng, n_groups, fnmrs):
+def scores_of(rng, hard, genuine, fnmr, fnmrs):
+    """Scores of two systems of the same pairs, one after the other.
+
+    ``hard`` is how hard the people of both ends are, and ``fnmr`` by how much the FNMR of a
+    pair's group is larger than that of a system.
+    """
+    common = rng.normal(size=genuine.shape) + np.where(
+        genuine, hard[0], -hard[0] - hard[1]
+    )
+    varied = np.where(genuine, 1, 2) * UNEVEN**2
+    spread = np.sqrt(1 + varied + OWN**2)
+    for of_system in fnmrs:
+        scores = (common + rng.normal(0, OWN, genuine.shape)) / spread
+        yield scores - norm.ppf(np.where(genuine, of_system * fnmr, 1 - LEVEL))
+
+
+def two_systems(rng, n_groups, fnmrs, factor=1):
     """Fits of two systems on the same pairs."""
     people = np.arange(n_groups * N_PEOPLE)
     group = people // N_PEOPLE
@@ -48,57 +74,98 @@ def two_systems(rng, n_groups, fnmrs):
     other = one // N_PEOPLE * N_PEOPLE + moved
     left, right = np.r_[genuine, one], np.r_[genuine, other]
     hard = rng.normal(0, UNEVEN, people.size)
-    common = rng.normal(size=left.size) + np.where(
-        left == right, hard[left], -hard[left] - hard[right]
-    )
-    varied = np.where(left == right, 1, 2) * UNEVEN**2
-    spread = np.sqrt(1 + varied + OWN**2)
-    fits = []
-    for fnmr in fnmrs:
-        scores = (common + rng.normal(0, OWN, left.size)) / spread
-        scores -= norm.ppf(np.where(left == right, fnmr, 1 - LEVEL))
-        roc = SimilarityROC(n_resamples=300, far_max=0.05, random_state=0)
-        groups = {
-            "sensitive_features_1": group[left],
-            "sensitive_features_2": group[right],
-        }
-        fits.append(roc.fit_pairs(scores, left, right, **groups))
-    return fits
+    ends, fnmr = (hard[left], hard[right]), np.where(group[left] == 0, factor, 1)
+    groups = {
+        "sensitive_features_1": group[left],
+        "sensitive_features_2": group[right],
+    }
+    return [
+        SimilarityROC(n_resamples=300, far_max=0.05, random_state=0).fit_pairs(
+            scores, left, right, **groups
+        )
+        for scores in scores_of(rng, ends, left == right, fnmr, fnmrs)
+    ]
+
+
+def pooled_systems(rng, n_groups, fnmrs, factor):
+    """PooledErrors of two systems on the same people, as the bench counts them."""
+    y = np.repeat(np.arange(n_groups * N_IN_FOLDS), N_IMAGES)
+    group, labels = y // N_IN_FOLDS, {"group": list(range(n_groups))}
+    hard = rng.normal(0, UNEVEN, y.max() + 1)[y]
+    counted, options = [], {"far": LEVEL, "n_resamples": 100}
+    for fold in range(N_FOLDS):
+        rows = y % N_FOLDS == fold
+        own, of = hard[rows], {"group": group[rows]}
+        fnmr = np.where(group[rows] == 0, factor, 1)[:, None]
+        genuine = y[rows][:, None] == y[rows]
+        entropy = int(rng.integers(2**31))
+        counted.append(
+            [
+                count_errors(
+                    *(None, y[rows], of, labels),
+                    similarity=scores,
+                    entropy=entropy,
+                    **options,
+                )
+                for scores in scores_of(rng, (own[:, None], own), genuine, fnmr, fnmrs)
+            ]
+        )
+    return [pool(folds, y.max() + 1) for folds in zip(*counted, strict=True)]
 
 
 def told(fits, asked):
-    """Whether either rule says that the disparities differ."""
-    by_replicates = fits[0].compare(fits[1], **asked, how="max_min")
-    question = fits[0]._engine.question(
-        *(asked.get(name) for name in ("far", "threshold")),
-        *(asked.get("rate", "frr"), None, "max_min"),
-        asked.get("operating_point", "overall"),
-    )
-    paired = PairedSystems(*(roc._engine for roc in fits))
-    _, low, high = paired.compare_disparities(
-        question, np.atleast_1d(by_replicates.ratio)
-    )
-    ends = (by_replicates.ratio_low, by_replicates.ratio_high), (low[0], high[0])
-    return [low > 1 or high < 1 for low, high in ends]
+    """Whether the disparities are said to differ, by method and measure."""
+    analytic = fits[0].by(method="wilson")
+    found = [analytic.compare(fits[1], **asked, how="max_min")]
+    found += [fits[0].compare(fits[1], **asked, how=how) for how in HOWS]
+    return [one.ratio_low > 1 or one.ratio_high < 1 for one in found]
 
 
-def main(n_sets=200):
-    """Print a row for each design and question."""
-    warnings.simplefilter("ignore")
-    print(f"{n_sets} data sets a row, {N_PEOPLE} people a group")
-    print("groups  FNMR of both   asked             replicates  contrasts")
+def told_by_bench(rng, n_groups, *design):
+    """Whether the metrics of the bench are said to differ."""
+    pooled = pooled_systems(rng, n_groups, *design)
+    cells = cells_of({"group": list(range(n_groups))})
+    found = (
+        compare(
+            *(*pooled, rows_of(cells, "group", name), METRICS[name].how),
+            *(N_IN_FOLDS - 1, 0.95),
+        )
+        for name in OF_BENCH
+    )
+    return [one.low > 1 or one.high < 1 for one in found]
+
+
+def rows(n_sets, kept):
+    """Designs, and shares of what ``kept`` gives of a random generator and a design."""
     for n_groups in (2, 4, 8):
-        for fnmrs in FNMRS:
-            rng, found = np.random.default_rng(0), {name: [] for name in QUESTIONS}
-            for _ in range(n_sets):
-                fits = two_systems(rng, n_groups, fnmrs)
-                for name, asked in QUESTIONS.items():
-                    found[name].append(told(fits, asked))
-            for name, of in found.items():
-                start = f"{n_groups:6}  {fnmrs[0]:.2f} and {fnmrs[1]:.2f}  {name:16}"
-                print(
-                    start + "{:12.3f}{:11.3f}".format(*np.mean(of, axis=0)), flush=True
-                )
+        for *fnmrs, factor in DESIGNS:
+            rng = np.random.default_rng(0)
+            found = [kept(rng, n_groups, fnmrs, factor) for _ in range(n_sets)]
+            start = "{:6}  {:.2f} and {:.2f}  {:5}".format(n_groups, *fnmrs, factor)
+            yield start, np.mean(found, axis=0)
+
+
+def main(n_sets=100):
+    """Print both tables."""
+    warnings.simplefilter("ignore")
+    start = "groups  FNMR of both   times"
+    print(f"SimilarityROC.compare: {n_sets} data sets a row, {N_PEOPLE} people a group")
+    print(f"{start}  asked             max/min wilson  max/min  max/geomean   Gini")
+
+    def asked_all(*design):
+        fits = two_systems(*design)
+        return [told(fits, asked) for asked in QUESTIONS.values()]
+
+    for design, shares in rows(n_sets, asked_all):
+        for name, of in zip(QUESTIONS, shares, strict=True):
+            cells = "{:14.3f}{:9.3f}{:13.3f}{:7.3f}".format(*of)
+            print(f"{design}  {name:16}{cells}", flush=True)
+    n_sets = -(-n_sets // 2)
+    print(f"\nBench: {n_sets} data sets a row, {N_IN_FOLDS} people a group")
+    print(f"{start}   BFAR   BFRR  FMR max/geomean  FNMR max/geomean")
+    for design, shares in rows(n_sets, told_by_bench):
+        cells = "{:7.3f}{:7.3f}{:17.3f}{:18.3f}".format(*shares)
+        print(design + cells, flush=True)
 
 
 if __name__ == "__main__":
