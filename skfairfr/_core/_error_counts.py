@@ -17,6 +17,7 @@ from skfairfr._core import _pairs, _rates
 from skfairfr._core._bootstrap import threshold_in
 from skfairfr._core._few_errors import (
     ErrorSums,
+    chances_of_errors,
     errors_by_person,
     genuine_sums,
     impostor_sums,
@@ -133,13 +134,20 @@ def rejected_genuine(pairs, scope, thresholds, sampled=False):
 def _errors_of_one(sequence, pairs, scope, rate, positions):
     """ErrorCounts of the first searches of a sequence, each of one person.
 
-    Chances of errors vary less than errors; they are taken as errors.
+    In a random gallery errors are chances, of which one weighs what it does on average, and no
+    less than one person in the gallery can make.
     """
     people, _ = sequence.identities(pairs.images)
-    asked = (people, people, sequence.base, positions, pairs.images.n_identities)
-    of_person, _ = errors_by_person(*asked)
+    of_person, _ = errors_by_person(
+        people, people, sequence.base, positions, pairs.images.n_identities
+    )
     of_searches = pairs.of_people(scope, rate)
     sums = genuine_sums(of_person, of_searches)
+    if sequence.base is not None:
+        number = chances_of_errors(sequence, positions, pairs.images)
+        share = sums.errors / np.where(number > 0, number, 1.0)
+        single = np.maximum(share, pairs.least[rate])
+        sums = sums._replace(single=single, clumped=sums.clumped * single)
     return ErrorCounts(sums, influences(of_person, of_searches))
 
 

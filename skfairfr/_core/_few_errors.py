@@ -618,6 +618,13 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
     return results
 
 
+def chances_of_errors(sequence, positions, images):
+    """As how many certain errors the chances of the first searches count (Kish), (n_levels,)."""
+    asked = (sequence.left, sequence.left, sequence.base, positions)
+    chances, _ = errors_by_person(*asked, images.identity.size)
+    return _over(chances.sum(axis=1) ** 2, (chances**2).sum(axis=1), 0.0)
+
+
 @njit(nogil=True, cache=True)
 def _accumulate(left, right, weights, between, kind, size, positions, n_people):
     n_levels, n_pairs = positions.size, left.size

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from scipy.special import expit, logit
 
-from skfairfr._core._few_errors import errors_by_person
+from skfairfr._core._few_errors import chances_of_errors, errors_by_person
 from skfairfr._core._rates import count_at_least
 
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
@@ -310,14 +310,15 @@ def support_of(pairs, rate, scope, thresholds, sampled):
 
 
 def _support_of_chances(sequence, positions, images):
-    """Support of weights that are chances of errors: what they add up to, of as many people."""
+    """Support of weights that are chances of errors: as of so many errors and people (Kish)."""
     asked = (*sequence.identities(images), sequence.base, positions)
     of_person, _ = errors_by_person(*asked, images.n_identities)
     total, squares = of_person.sum(axis=1), (of_person**2).sum(axis=1)
     with np.errstate(invalid="ignore"):
-        people = np.nan_to_num(total**2 / squares).astype(int)
+        people = np.nan_to_num(total**2 / squares)
         share = of_person.max(axis=1) / total
-    return Support(np.rint(total).astype(int), people, share)
+    number = chances_of_errors(sequence, positions, images)
+    return Support(*(np.rint(n).astype(int) for n in (number, people)), share)
 
 
 @njit(nogil=True, cache=True)

@@ -7,7 +7,7 @@ this one are answered by the hypergeometric distribution. Nothing is probes x ga
 """
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -84,6 +84,8 @@ class Searched:
         How many others have a score no less than the mate's, by their group.
     scores, probe, person : ndarrays, shape (n_held,)
         Non-mated candidates at or above the floor: by probe, then by descending score.
+    order : ndarray of int, shape (n_held,)
+        Their places by descending score.
     floor : float32
     """
 
@@ -94,6 +96,7 @@ class Searched:
     scores: np.ndarray
     probe: np.ndarray
     person: np.ndarray
+    order: np.ndarray
     floor: np.float32
 
 
@@ -137,8 +140,10 @@ def search(probes, own, gallery, floor, n_jobs=None, device="cpu", tile=TILE):
         np.concatenate(part) for part in zip(*strips, strict=True)
     )
     order = np.lexsort((-scores, probe))
-    held = scores[order], probe[order], person[order]
-    return Searched(*of_probes, *held, np.float32(floor))
+    scores, probe, person = scores[order], probe[order], person[order]
+    places = np.arange(probe.size, dtype=np.int32)
+    *_, order = sort_pairs(scores, probe, places)
+    return Searched(*of_probes, scores, probe, person, order, np.float32(floor))
 
 
 def _search_strip(probes, own, gallery, floor, slack, device, tile, start):
@@ -363,7 +368,7 @@ def alarm_weights(found, gallery, drawn):
         marked = np.cumsum(group == g)
         before = np.concatenate([[0], marked])[first]
         marked -= np.repeat(before, np.diff(first, append=marked.size))
-        log += log_none_drawn(marked, people, n)
+        log += log_none_drawn(np.arange(people + 1), people, n)[marked]
     none = np.exp(log)
     previous = np.concatenate([[1.0], none[:-1]])
     previous[first] = 1.0
@@ -397,14 +402,16 @@ class SearchEvents:
         Whether a search counts; those whose person cannot be in the gallery do not.
     floor : float32, default=-inf
         From which on all candidates are held.
+    alone : float, default=1.0
+        Chance of an alarm of which one person is the cause.
     """
 
     totals = None
     has_copies = False
     people_in = {"far": 1, "frr": 1}  # noqa: RUF012
 
-    def __init__(self, images, alarms, misses, mated, used, floor=-np.inf):
-        self.floor = np.float32(floor)
+    def __init__(self, images, alarms, misses, mated, used, floor=-np.inf, alone=1.0):
+        self.floor, self.least = np.float32(floor), {"far": alone, "frr": 1.0}
         self.images = images
         self.genuine = Genuine(misses, (images.group[misses.left],) * 2, False, _as_is)
         self.known = LastAnswers()
@@ -519,20 +526,20 @@ def events_of(found, images, gallery, own, rank, drawn=None):
     lost = np.float32(-np.inf)
     if drawn is None:
         probe = np.flatnonzero(~mated).astype(np.int32)
-        scores, alarms, floor = found.best[probe], None, -np.inf
+        scores, probe, _ = sort_pairs(found.best[probe], probe, probe)
+        alarms, floor, alone = None, -np.inf, 1.0
         hit = (found.above.sum(axis=1) < rank).astype(np.float64)
     else:
-        scores, probe = found.scores, found.probe
-        alarms = alarm_weights(found, gallery, drawn)
+        scores, probe = found.scores[found.order], found.probe[found.order]
+        alarms, floor = alarm_weights(found, gallery, drawn)[found.order], found.floor
+        alone = drawn.sum() / gallery.n_people
         people, n, marked = _others(found, gallery, own, drawn)
         # Those of whose group nobody is drawn search in vain for their mate.
         used = ~mated | (n >= 0).all(axis=1)
         hit = chance_of_fewer(rank, marked, people, np.maximum(n, 0))
-    sequence = PairSequence(*sort_pairs(scores, probe, probe), of_one=True)
-    if alarms is not None:
-        order = np.argsort(-scores, kind="stable")
-        floor = found.floor
-        sequence = replace(sequence, base=alarms[order], complete=np.isneginf(floor))
+    sequence = PairSequence(
+        scores, probe, probe, alarms, bool(np.isneginf(floor)), True
+    )
     searched = np.flatnonzero(mated & used).astype(np.int32)
     scores, probe, hit = found.mate[searched], searched, hit[searched]
     # A search that may be missed by rank has a second row, which is missed anyway.
@@ -546,7 +553,7 @@ def events_of(found, images, gallery, own, rank, drawn=None):
         None if whole.all() else base[order],
         of_one=True,
     )
-    return SearchEvents(images, sequence, misses, mated, used, floor)
+    return SearchEvents(images, sequence, misses, mated, used, floor, alone)
 
 
 def _others(found, gallery, own, drawn):

@@ -84,6 +84,7 @@ from skfairfr.utils._validation import FewErrorsWarning
 _DISPLAYS = {
     "DisparityCurveDisplay": "_curves",
     "ErrorRateDisplay": "_thresholds",
+    "GallerySizeDisplay": "_identification",
     "GroupFARDisplay": "_groups",
     "GroupRatesDisplay": "_groups",
     "GroupWeightsDisplay": "_groups",
@@ -108,6 +109,7 @@ __all__ = [
     "FARAsymmetry",
     "FewErrorsWarning",
     "GalleryAlarms",
+    "GallerySizeDisplay",
     "GroupErrorRates",
     "GroupFARDisplay",
     "GroupFARMatrix",

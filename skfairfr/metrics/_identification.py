@@ -431,8 +431,7 @@ class IdentificationROC(BaseEstimator):
         gallery_size : int, default=None
             Number of people of a random gallery, up to those enrolled; None is all of them.
             The rate is its expectation over such galleries. For a mated search the mate is
-            enrolled. Intervals at thresholds take chances of errors as errors, so that they
-            are too wide rather than too narrow.
+            enrolled.
         gallery_shares : dict of label -> float, default=None
             Composition of that gallery by group, which adds up to 1; None draws from all alike.
             Mated searches of groups without a place are left out.
