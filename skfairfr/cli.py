@@ -184,16 +184,7 @@ def _check_flags(command, given):
 
 
 def _number(kind, is_allowed, meaning):
-    """The type of an option that is a number in a range.
-
-    Parameters
-    ----------
-    kind : {int, float}
-    is_allowed : callable
-        Whether a number is in the range.
-    meaning : str
-        The range in words.
-    """
+    """The type of an option that is an int or a float in a range, which ``meaning`` says."""
 
     def convert(text):
         try:
@@ -956,10 +947,7 @@ def _with_places(text, written, figures, name):
 
 
 def _report_folder(arguments, contents=REPORT):
-    """The folder of --out, made and found to be writable; None if none was given.
-
-    An older report stays there unless it is to be replaced.
-    """
+    """The folder of --out, made and found to be writable; None if none was given."""
     if arguments.out is None:
         return None
     path = place = Path(arguments.out)

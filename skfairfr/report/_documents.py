@@ -488,18 +488,7 @@ def _of_audit(report, place):
 
 
 def _tables(levels, systems, found, by, names=("",)):
-    """Tables of one level of one system, or of several, whose rows stand side by side.
-
-    Parameters
-    ----------
-    levels : sequence of Level, shape (n_systems,)
-    systems : sequence of Audit or Measured, shape (n_systems,)
-    found : Audit or SystemsComparison
-        Whose settings these are.
-    by : str
-        The attribute.
-    names : sequence of str, shape (n_systems,)
-    """
+    """Tables of a level of each of some systems, (n_systems,), whose rows stand side by side."""
     rates, disparities, measured = [], [], rates_in(systems[0].groups)
     for level, system, name in zip(levels, systems, names, strict=True):
         of_groups = zip(level.rates, system.groups, strict=True)
@@ -633,18 +622,7 @@ def _disparities(rows, measured):
 
 
 def _matrices(matrices, abouts):
-    """The FMR of every two groups, in shades that can be compared; empty without two.
-
-    Parameters
-    ----------
-    matrices : list of Matrix or None
-    abouts : list of str
-        Attribute, operating point and system of each, in words.
-
-    Returns
-    -------
-    tables : list of Table
-    """
+    """Tables of FMR matrices, in shades that can be compared; empty without two groups."""
     if any(matrix is None or len(matrix.groups) < 2 for matrix in matrices):
         return []
     shades = _shades(np.stack([matrix.far for matrix in matrices]))

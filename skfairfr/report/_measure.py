@@ -361,10 +361,7 @@ class AuditedROC:
         return [None, *((g, g) for g in range(len(self.labels) - 1))]
 
     def _group_rates(self, rate, in_short):
-        """Figures, numbers of errors and what those are worth, of every group and level.
-
-        Each is a list of lists; errors and their worth are None in short.
-        """
+        """Figures, errors and their worth (None in short), lists (n_groups, n_levels) each."""
         n_levels, threshold = self.points.size, self.points.threshold
         figures = [
             [Figure.undefined(*self._lack(row))] * n_levels

@@ -212,11 +212,7 @@ def warn_of_scores(pairs):
 
 
 def _share_larger(genuine, impostor):
-    """Share of (genuine, impostor) in which the genuine score is larger; a tie is half.
-
-    The area under the ROC curve of eq. (2)-(4) of Conti & Clémençon (2024), by positions
-    in the sorted impostor scores.
-    """
+    """Share of (genuine, impostor) in which the genuine score is larger: area under the ROC."""
     at_least = count_at_least(impostor, genuine).mean()
     above = count_at_least(impostor, next_above(genuine)).mean()
     return float(1 - (at_least + above) / 2 / impostor.size)

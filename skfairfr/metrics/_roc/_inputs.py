@@ -388,10 +388,7 @@ def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
 
 
 def _encode_both(columns, names, of, allow_unknown=False, remedy="give both"):
-    """Labels of two columns, coded together, one after the other; None where not given.
-
-    ``of`` has, for each, the argument whose rows it is of, and how many these are.
-    """
+    """Labels of two columns together, whose rows are those ``of`` (argument, number) each."""
     if columns[0] is None and columns[1] is None:
         return None
     for column, name, other in zip(columns, names, names[::-1], strict=True):
