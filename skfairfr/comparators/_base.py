@@ -1,4 +1,7 @@
-"""Base of the comparators: unit rows, and scores of pairs from them and a few numbers of each."""
+"""Base of the comparators: unit rows, and scores of pairs from them and a few numbers of each.
+
+Some give images of one cluster the same numbers: clusters are found here too.
+"""
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -7,13 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 from skfairfr._compat import count_rows
 from skfairfr._core._pair_tiles import (
     PreparedImages,
+    genuine_pairs,
     score_prepared_matrix,
     score_prepared_pairs,
     unit_rows,
 )
+from skfairfr._core._resampling import Images
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import validate_rows
+from skfairfr.utils._validation import validate_rows, warn_caller
 
 
 class Comparator(BaseEstimator):
@@ -196,3 +201,52 @@ def multiply_rows(rows, matrix):
     return score_prepared_matrix(
         PreparedImages(rows, None), PreparedImages(matrix, None)
     )
+
+
+# ---- clusters of unit rows -----------------------------------------------------------
+
+
+def find_clusters(rows, n_clusters, random_state):
+    """Centers of k-means, and the nearest one of each row.
+
+    Parameters
+    ----------
+    rows : ndarray of float32, shape (n_images, n_features)
+        Of unit length.
+    n_clusters : int
+    random_state : int, RandomState instance or None
+
+    Returns
+    -------
+    centers : ndarray of float32, shape (n_clusters, n_features)
+    clusters : ndarray of int, shape (n_images,)
+    """
+    if n_clusters > len(rows):
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the {len(rows)} rows of X; lower it, or "
+            "fit on more images."
+        )
+    if n_clusters == 1:
+        warn_caller(
+            "n_clusters=1 makes one cluster, which treats all images alike: scores keep "
+            "the order of cosines. Give 2 at least.",
+            UserWarning,
+        )
+    # This import takes a tenth of a second, and few callers of the package need it.
+    from sklearn.cluster import KMeans
+
+    means = KMeans(n_clusters, n_init=1, random_state=random_state).fit(rows)
+    centers = means.cluster_centers_
+    return centers, nearest(rows, centers)
+
+
+def nearest(rows, centers):
+    """Which center is nearest to each row, (n_rows,); of several the first."""
+    squares = np.einsum("ij,ij->i", centers, centers)
+    return np.argmax(multiply_rows(rows, centers) - squares / 2, axis=1)
+
+
+def genuine_of(identity):
+    """Both images of every genuine pair, by the codes of identities."""
+    unknown = np.full(identity.size, -1, dtype=np.int32)
+    return genuine_pairs(Images(identity, unknown, None, identity.max() + 1, 0))

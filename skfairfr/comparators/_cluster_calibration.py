@@ -13,8 +13,14 @@ from skfairfr._core._pair_tiles import (
     draw_pairs,
     score_pairs,
 )
-from skfairfr.comparators._base import Comparator, identities_of, unit_rows_of
-from skfairfr.comparators._clusters import find_clusters, genuine_of, nearest
+from skfairfr.comparators._base import (
+    Comparator,
+    find_clusters,
+    genuine_of,
+    identities_of,
+    nearest,
+    unit_rows_of,
+)
 from skfairfr.utils._validation import validate_rows, warn_undefined
 
 

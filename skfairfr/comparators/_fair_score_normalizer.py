@@ -8,8 +8,14 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core import _pair_tiles
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
-from skfairfr.comparators._base import Comparator, identities_of, unit_rows_of
-from skfairfr.comparators._clusters import find_clusters, genuine_of, nearest
+from skfairfr.comparators._base import (
+    Comparator,
+    find_clusters,
+    genuine_of,
+    identities_of,
+    nearest,
+    unit_rows_of,
+)
 from skfairfr.comparators._group_thresholds import (
     GroupLevels,
     compare_groups,

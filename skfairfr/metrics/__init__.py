@@ -54,14 +54,14 @@ from skfairfr.metrics._pairs._rates import (
     threshold_at_far,
 )
 from skfairfr.metrics._plan import Dependence, Plan, plan_test
-from skfairfr.metrics._roc._estimates import (
+from skfairfr.metrics._records import (
     Comparison,
-    EstimandWarning,
     Estimate,
     GroupFARMatrix,
     ROCCurve,
     ScoreSummary,
 )
+from skfairfr.metrics._roc._engine import EstimandWarning
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.metrics._scorers import (
     bfar_scorer,

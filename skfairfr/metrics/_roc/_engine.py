@@ -21,7 +21,6 @@ from skfairfr._core._rates import (
     shortest_between,
 )
 from skfairfr.metrics._roc import _estimates, _evidence
-from skfairfr.metrics._roc._estimates import EstimandWarning
 from skfairfr.utils._validation import (
     check_group,
     check_level,
@@ -35,6 +34,15 @@ from skfairfr.utils._validation import (
 # Resamples of identities that show whether an interval over images is far too narrow.
 N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
+
+
+class EstimandWarning(UserWarning):
+    """The interval covers the people in the data only; other people vary much more.
+
+    Issued by :class:`~skfairfr.metrics.SimilarityROC` with ``resample="images"`` when the
+    standard error over other people of the same population is more than 1.5 times that
+    over other photographs of these people.
+    """
 
 
 class Unresolved(NamedTuple):

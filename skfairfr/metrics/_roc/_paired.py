@@ -24,7 +24,7 @@ from skfairfr._core._paired import (
     ratio_ends,
     student,
 )
-from skfairfr.metrics._roc._estimates import Comparison, PairedRates
+from skfairfr.metrics._records import Comparison, PairedRates
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.utils._errors import plain, refused
 

@@ -20,9 +20,10 @@ from skfairfr._core._resampling import MODES, Resampling
 from skfairfr.metrics._asymmetry import asymmetry
 from skfairfr.metrics._certificates import certify
 from skfairfr.metrics._pairs._checks import warn_of_scores
+from skfairfr.metrics._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine, no_groups
-from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
+from skfairfr.metrics._roc._estimates import to_matrix
 from skfairfr.metrics._roc._paired import check_same_images, compare
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of

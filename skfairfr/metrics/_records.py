@@ -1,0 +1,308 @@
+"""What SimilarityROC answers with: an estimate, a curve, a matrix, a summary, a comparison."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skfairfr.utils._frames import Framed
+
+
+@dataclass(frozen=True)
+class Estimate(Framed):
+    """A rate or a disparity with its uncertainty.
+
+    Fields have the shape of the argument ``far`` or ``threshold``: floats for a number,
+    arrays of shape (n_levels,) for several.
+
+    Attributes
+    ----------
+    value : float or ndarray, shape (n_levels,)
+        In the data. Rates lie in [0, 1], lower is better; a disparity is larger where the
+        groups are treated less alike (larger is less fair).
+    low, high : float or ndarray, shape (n_levels,)
+        Ends of the interval, intersected with the natural range of the quantity; nan where
+        too many replicates are undefined.
+    standard_error : float or ndarray, shape (n_levels,)
+        Standard deviation, >= 0, of the replicates; those exist with ``method="wilson"``
+        too, though its intervals are not made of them (but of equal error rates: nan).
+    normalized_uncertainty : float or ndarray, shape (n_levels,)
+        sd(replicate - centre) / value, eq. (11) of [1]_; >= 0, lower is more certain.
+    n_genuine, n_impostor : int or ndarray of int, shape (n_levels,)
+        Pairs of the scope: all of them, or those within the groups.
+    n_undefined : int or ndarray of int, shape (n_levels,)
+        Replicates without a value (0/0); never dropped.
+    corrected : float or ndarray, shape (n_levels,), or None
+        Of a disparity with ``method="wilson"``: that of rates which were moved together by
+        as much as they are noise. A disparity of noisy rates is too large; this one is its
+        neutral value where equal groups would look as different. None otherwise.
+    p_value : float or ndarray, shape (n_levels,), or None
+        Of a disparity with ``method="wilson"``: of the hypothesis that all groups have the
+        same rate in the population, in (0, 1], small where they differ. None otherwise.
+    supported : bool or ndarray of bool, shape (n_levels,)
+        Whether every group used has at least 30 errors, from at least 10 people, no one of
+        whom is in more than a third of them; of a disparity also whether some rate is
+        below 1.
+    reason : str or ndarray of str, shape (n_levels,)
+        Why it is not supported, in words; then, above ``far_max``, that a sample of the
+        pairs was used. Empty if all is supported and exact.
+    source : str or ndarray of str, shape (n_levels,)
+        "all pairs" (exact) or "sample" (of the impostor pairs).
+    reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
+        Why it is not supported, as records with a code; empty where it is.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.estimate : Returns it.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
+    """
+
+    value: float | np.ndarray
+    low: float | np.ndarray
+    high: float | np.ndarray
+    standard_error: float | np.ndarray
+    normalized_uncertainty: float | np.ndarray
+    n_genuine: int | np.ndarray
+    n_impostor: int | np.ndarray
+    n_undefined: int | np.ndarray
+    corrected: float | np.ndarray | None
+    p_value: float | np.ndarray | None
+    supported: bool | np.ndarray
+    reason: str | np.ndarray
+    source: str | np.ndarray
+    reasons: tuple | np.ndarray = field(repr=False)
+
+    def __str__(self):
+        """One line: each value with its interval and, where there is one, its reason."""
+        columns = (self.value, self.low, self.high, self.reason)
+        return ", ".join(
+            f"{value:.3g} [{low:.3g}, {high:.3g}]" + (f" ({reason})" if reason else "")
+            for value, low, high, reason in zip(
+                *map(np.atleast_1d, columns), strict=True
+            )
+        )
+
+    def _columns(self):
+        """One row for each level, without fields of another ``method``."""
+        columns = super()._columns().items()
+        return {name: values for name, values in columns if values is not None}
+
+
+@dataclass(frozen=True)
+class ROCCurve(Framed):
+    """A rate or a disparity over FAR levels, with a pointwise and a simultaneous band.
+
+    Attributes
+    ----------
+    far : ndarray, shape (n_levels,)
+        FAR levels in (0, 1).
+    value : ndarray, shape (n_levels,)
+        In the data; rates in [0, 1], lower is better, and larger disparities are less
+        fair.
+    low, high : ndarrays, shape (n_levels,)
+        Interval at each level on its own.
+    band_low, band_high : ndarrays, shape (n_levels,)
+        Band meant to hold the whole curve at once: value +- c standard errors, with c the
+        quantile of the largest studentised deviation over the levels; never narrower than
+        the interval.
+    threshold : ndarray, shape (n_levels,)
+        Similarity from which on a pair is accepted, higher being stricter; nan where every
+        group has its own.
+    supported : ndarray of bool, shape (n_levels,)
+        As in :class:`Estimate`.
+    reason, source : ndarrays of str, shape (n_levels,)
+        As in :class:`Estimate`.
+    reasons : ndarray of tuples of Reason, shape (n_levels,)
+        As in :class:`Estimate`.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.curve : Returns it.
+    """
+
+    far: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    band_low: np.ndarray
+    band_high: np.ndarray
+    threshold: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
+    source: np.ndarray
+    reasons: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True)
+class GroupFARMatrix(Framed):
+    """FAR of the impostor pairs of every two groups at one overall threshold.
+
+    Attributes
+    ----------
+    groups : ndarray, shape (n_groups,)
+        Labels of rows and columns, sorted.
+    far : ndarray, shape (n_groups, n_groups)
+        In [0, 1], lower is better; nan without a pair. Rows are the groups of probes and
+        columns those of references where there are two sides; symmetric otherwise.
+    low, high : ndarrays, shape (n_groups, n_groups)
+        Ends of the interval, in [0, 1].
+    n_impostor : ndarray of int, shape (n_groups, n_groups)
+        Number of impostor pairs.
+    supported : ndarray of bool, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+    reason, source : ndarrays of str, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+    reasons : ndarray of tuples of Reason, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.far_matrix : Returns it.
+    """
+
+    groups: np.ndarray
+    far: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_impostor: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
+    source: np.ndarray
+    reasons: np.ndarray = field(repr=False)
+
+    def _columns(self):
+        """One row for each cell, the groups of the probes changing slowest."""
+        n_groups = len(self.groups)
+        cells = ("far", "low", "high", "n_impostor", "supported", "reason", "source")
+        return {
+            "probe_group": np.repeat(self.groups, n_groups),
+            "reference_group": np.tile(self.groups, n_groups),
+            **{name: np.ravel(getattr(self, name)) for name in cells},
+        }
+
+
+@dataclass(frozen=True)
+class ScoreSummary(Framed):
+    """Moments of genuine and impostor scores, overall and by group; every pair counts once.
+
+    Attributes
+    ----------
+    groups : tuple, shape (1 + n_groups,)
+        None (overall), then the sorted labels: row r of the arrays is that of groups[r].
+    n_genuine, n_impostor : ndarrays of int, shape (1 + n_groups,)
+        Number of pairs.
+    genuine_mean, genuine_sd : ndarrays, shape (1 + n_groups,)
+        Of the similarity of genuine pairs; a larger mean is better, nan without a pair.
+    impostor_mean, impostor_sd : ndarrays, shape (1 + n_groups,)
+        Of the similarity of impostor pairs; a lower mean is better. The standard
+        deviation (>= 0) divides by the number of pairs.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.score_summary : Returns it.
+    """
+
+    groups: tuple
+    n_genuine: np.ndarray
+    genuine_mean: np.ndarray
+    genuine_sd: np.ndarray
+    n_impostor: np.ndarray
+    impostor_mean: np.ndarray
+    impostor_sd: np.ndarray
+
+    def _columns(self):
+        """One row for each group; the first, overall, has no label."""
+        columns = super()._columns()
+        return {"group": columns.pop("groups"), **columns}
+
+
+@dataclass(frozen=True)
+class PairedRates:
+    """The numbers of a :class:`Comparison`, each (n_levels,), levels increasing."""
+
+    difference: float | np.ndarray
+    low: float | np.ndarray
+    high: float | np.ndarray
+    p_value: float | np.ndarray
+    ratio: float | np.ndarray
+    ratio_low: float | np.ndarray
+    ratio_high: float | np.ndarray
+
+
+@dataclass(frozen=True)
+class Comparison(PairedRates, Framed):
+    """A rate or disparity of one system against another's on the same images.
+
+    Fields have the shape of the argument ``far`` or ``threshold``.
+
+    Attributes
+    ----------
+    difference : float or ndarray, shape (n_levels,)
+        First minus second; below 0 the first system has the lower rate, which is better,
+        or the smaller disparity (larger is less fair).
+    low, high : float or ndarray, shape (n_levels,)
+        Ends of the interval of the difference. Where the ratio's is by contrasts, what the
+        intervals of the ratio and of both disparities leave of it.
+    p_value : float or ndarray, shape (n_levels,)
+        Two-sided, in [0, 1], of no difference. Of a rate with ``resample="identities"``
+        Student's test of the sum of what every person, and every two people, add to the
+        difference; of "max_min" and "max_geomean" by contrasts that of the largest of them,
+        times their number (Bonferroni). Both are below ``1 - confidence_level`` where the
+        interval of the difference excludes 0, and that of the ratio 1; nan where a group has
+        but one person. Else twice the smaller share of replicates of the difference
+        on either side of 0, each share counted with one replicate more.
+    ratio : float or ndarray, shape (n_levels,)
+        First over second, >= 0; +inf where the second is 0, nan where both are.
+    ratio_low, ratio_high : float or ndarray, shape (n_levels,)
+        Ends of the interval of the ratio.
+    supported : bool or ndarray of bool, shape (n_levels,)
+        Whether the answers of both systems are, as in :class:`Estimate`.
+    reason : str or ndarray of str, shape (n_levels,)
+        The reasons of both in words, each after "first" or "second".
+    source : str or ndarray of str, shape (n_levels,)
+        The less exact of the sources of the two: "all pairs" or "sample".
+    reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
+        Those of both, with ``system`` "first" or "second".
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.compare : Returns it.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
+    """
+
+    supported: bool | np.ndarray
+    reason: str | np.ndarray
+    source: str | np.ndarray
+    reasons: tuple | np.ndarray = field(repr=False)
