@@ -500,16 +500,13 @@ class AuditedROC:
 
 def figures_of(estimate):
     """One Figure for each level of an Estimate."""
-    one_level = np.ndim(estimate.value) == 0
-
-    def of_levels(name):
-        values = getattr(estimate, name)
-        if one_level:
-            return [values]
-        return repeat(None) if values is None else values.tolist()
-
     names = ("value", "low", "high", "standard_error", "supported", "source", "reasons")
-    rows = zip(*map(of_levels, (*names, "corrected", "p_value")), strict=False)
+    columns = [getattr(estimate, name) for name in (*names, "corrected", "p_value")]
+    if np.ndim(estimate.value) == 0:
+        columns = [[value] for value in columns]
+    else:
+        columns = [repeat(None) if c is None else c.tolist() for c in columns]
+    rows = zip(*columns, strict=False)
     return [
         Figure(*row, *_why(reasons, source), corrected, p_value)
         for *row, source, reasons, corrected, p_value in rows

@@ -7,6 +7,7 @@ message as values. A note has the same meaning in the words of a report.
 import warnings
 from contextlib import contextmanager
 from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -251,7 +252,7 @@ def in_words(reasons, source="all pairs"):
     text : str
     """
     texts = []
-    for label, of_label in groupby(reasons, lambda reason: reason.label):
+    for label, of_label in groupby(reasons, attrgetter("label")):
         lacking, others, rate = [], [], ""
         for reason in of_label:
             if reason.code == "no_pairs":

@@ -66,7 +66,7 @@ class Judged:
         order = np.lexsort((~higher, tests.p_value, p))
         order = [g for g in order.tolist() if p[g] <= 1]
         differing = [g for g in order if p[g] <= 1 - self.confidence_level]
-        differing.sort(key=lambda g: not higher[g])  # the worse ones first
+        differing.sort(key=(~higher).__getitem__)  # the worse ones first
         if self.compared.n_tests == 1:  # of two groups, the worse one
             return [(g, g in differing) for g in order if higher[g]][:1] or [
                 (g, False) for g in order[:1]
