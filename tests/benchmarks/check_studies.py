@@ -1,6 +1,8 @@
 """The central contrasts of the studies of examples/mitigation, in 64 and in 512 features.
 
-    python -m tests.benchmarks.check_studies [n_draws]
+    python -m tests.benchmarks.check_studies [n_draws] [night]
+
+With a night, a whole number, one part alone: another one every night.
 
 The studies draw people with 64 features. Here the same people, drawn and trained as there,
 are placed in 512 by a random orthonormal map, which changes no cosine; ``mlp`` heads, whose
@@ -273,7 +275,7 @@ def advice(found):
     """Print each sentence with the ratio it speaks of, as it came out."""
     print(f"\n{'':65}64 features              512 features")
     for part, sentences in ADVICE.items():
-        for settings, asked, words in sentences:
+        for settings, asked, words in sentences if part in found else ():
             name, base = settings.rsplit(" / ", 1)
             rate, side = asked.rsplit(" ", 1)
             column = list(PARTS[part][3]).index(rate)
@@ -292,12 +294,14 @@ def verdict(text, side):
     return "open" if seen is None else "yes" if seen == side else "NO"
 
 
-def main(n_draws=3):
-    """Print a table for each part, and the advice."""
+def main(n_draws=3, night=None):
+    """Print a table for each part, or for that of a night, and the advice."""
+    parts = list(PARTS.items())
+    parts = parts if night is None else [parts[night % len(parts)]]
     print(f"{n_draws} draws, FAR {FAR:g}, after over before")
     warnings.simplefilter("ignore", UserWarning)  # of few people and steps
     found = {}
-    for title, part in PARTS.items():
+    for title, part in parts:
         draws = [of_draw(part, seed) for seed in range(n_draws)]
         found[title] = {key: np.array([d[key] for d in draws]) for key in draws[0]}
         table(title, part[3], found[title])
