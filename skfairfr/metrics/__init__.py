@@ -30,6 +30,12 @@ from skfairfr.metrics._identification import (
 )
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
+from skfairfr.metrics._monitor import (
+    MonitorState,
+    RateMonitor,
+    WatchedLimit,
+    WatchedRates,
+)
 from skfairfr.metrics._pairs._all_pairs import all_pairs
 from skfairfr.metrics._pairs._checks import ReversedScoresWarning
 from skfairfr.metrics._pairs._disparities import (
@@ -124,8 +130,10 @@ __all__ = [
     "InstanceFARDisplay",
     "KappaGridDisplay",
     "MitigationsDisplay",
+    "MonitorState",
     "Plan",
     "ROCCurve",
+    "RateMonitor",
     "Reason",
     "ReversedScoresWarning",
     "ScoreHistogramDisplay",
@@ -133,6 +141,8 @@ __all__ = [
     "SimilarityROC",
     "SimilarityROCDisplay",
     "TradeOffDisplay",
+    "WatchedLimit",
+    "WatchedRates",
     "WorstGroupRate",
     "all_pairs",
     "bfar",

@@ -1,0 +1,549 @@
+"""RateMonitor: rates of groups watched over time, with verdicts that hold at any time."""
+
+import hashlib
+import json
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from skfairfr._core._betting import (
+    SHARES,
+    bet_on_ratios,
+    confidence_sequence,
+    log_wealth_of_rate,
+)
+from skfairfr._core._few_errors import holm
+from skfairfr.utils._errors import refused
+from skfairfr.utils._folder import whole_file
+from skfairfr.utils._frames import Framed
+from skfairfr.utils._labels import check_length, encode
+from skfairfr.utils._saved import damage_named
+from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
+
+FORMAT = 1
+MOST_ATTEMPTS = 100
+# What limits may be of, and the range of each.
+LIMITED = {
+    None: (lambda x: 0 < x < 1, "must be a rate in (0, 1)"),
+    "max_min": (lambda x: 1 <= x < np.inf, "must be a ratio of at least 1"),
+}
+
+
+@dataclass(frozen=True)
+class WatchedRates(Framed):
+    """Rates of the groups so far, with confidence sequences.
+
+    Attributes
+    ----------
+    groups : tuple, shape (n_groups,)
+        Labels, in the order in which they were first seen.
+    n_people : ndarray of int, shape (n_groups,)
+        People who count.
+    value : ndarray, shape (n_groups,)
+        Mean of their errors, in [0, 1]; lower is better. NaN without people.
+    low, high : ndarrays, shape (n_groups,)
+        Ends of the confidence sequence, in [0, 1]: of a rate that does not change, all
+        intervals that were ever looked at hold together with the confidence level.
+    n_attempts : ndarray of int, shape (n_groups,)
+        All attempts, those of people who had counted before included.
+    n_errors : ndarray, shape (n_groups,)
+        Errors among all attempts.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    RateMonitor.update : Returns it, within a state.
+    """
+
+    groups: tuple
+    n_people: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_attempts: np.ndarray
+    n_errors: np.ndarray
+
+
+@dataclass(frozen=True)
+class WatchedLimit:
+    """What is known of one limit, of a group or of two.
+
+    Attributes
+    ----------
+    how : str or None
+        "max_min" of a ratio; None of a rate.
+    limit : float
+        A rate in (0, 1), or a ratio of at least 1.
+    groups : tuple of labels
+        The group, or the two, that with the larger rate so far first.
+    value : float
+        The rate in [0, 1], or the ratio, so far; larger is worse, nan where it is undefined.
+    e_value : float
+        The largest wealth so far of the bets that the limit is exceeded, 0 or more: a large
+        one is evidence that it is.
+    p_value : float
+        One over it, in (0, 1], valid at any time.
+    p_adjusted : float
+        The same for all limits and groups together (Holm), in (0, 1].
+    verdict : str
+        "failed" where the limit is exceeded, else "undetermined".
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    RateMonitor.update : Returns it, within a state.
+    """
+
+    how: str | None
+    limit: float
+    groups: tuple
+    value: float
+    e_value: float
+    p_value: float
+    p_adjusted: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class MonitorState:
+    """What a monitor knows after an update.
+
+    Attributes
+    ----------
+    rates : WatchedRates
+        Of every group, lower being better.
+    findings : tuple of WatchedLimit
+        One for each limit of a rate and group, and for each limit of a ratio and two groups.
+    n_people : int
+        People who count.
+    n_unknown : int
+        Attempts of people of unknown group, who do not count.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    RateMonitor.update : Returns it.
+    """
+
+    rates: WatchedRates
+    findings: tuple
+    n_people: int
+    n_unknown: int
+
+    @property
+    def failed(self):
+        """Limits that are exceeded: a tuple of WatchedLimit."""
+        return tuple(f for f in self.findings if f.verdict == "failed")
+
+
+@dataclass
+class _Sums:
+    """What a monitor remembers of its groups; ``g`` stands for the number of them."""
+
+    groups: list = field(default_factory=list)
+    people: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (g,)
+    errors: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    attempts: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    attempt_errors: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    # Largest logarithms of wealths: of every limit of a rate, (n_limits, g), and of a ratio,
+    # (n_limits, g, g), with those of all bets.
+    best_of_rate: list = field(default_factory=list)
+    best_of_ratio: list = field(default_factory=list)
+    log_wealth: list = field(default_factory=list)
+    waiting: list = field(default_factory=list)
+
+    def grown(self, n):
+        """Make room for so many groups."""
+        more = n - len(self.people)
+        for name in ("people", "errors", "attempts", "attempt_errors"):
+            setattr(self, name, np.pad(getattr(self, name), (0, more)))
+        self.best_of_rate = [np.pad(best, (0, more)) for best in self.best_of_rate]
+        room = ((0, more), (0, more), (0, 0))
+        self.best_of_ratio = [np.pad(b, room[:2]) for b in self.best_of_ratio]
+        self.log_wealth = [np.pad(w, room) for w in self.log_wealth]
+        self.waiting = [np.pad(w, room) for w in self.waiting]
+
+
+class RateMonitor:
+    """Watch the error rates of groups after deployment, with verdicts valid at any time.
+
+    A fixed-sample audit that is repeated every month finds an excess sooner or later, whether
+    there is one or not. Here each limit has a wealth, which bets on its excess multiply
+    whenever a person comes: while the limit is kept, it ever reaches 1 / delta with chance
+    delta at most, so that one may look after every person and stop whenever one likes [1]_,
+    [2]_. Rates may drift below their limit, and together: a ratio is judged by people who come
+    about the same time. People are the units: a person counts once, by the first attempts.
+
+    Parameters
+    ----------
+    how : str, None or tuple of these, default="max_min"
+        What is limited: "max_min", the ratio of the rates of every two groups, or None, the
+        rate of every group.
+    limit : float or tuple of floats, shape (n_limits,), default=None
+        The largest allowed, one for each ``how``: a ratio of at least 1, or a rate in (0, 1).
+        None watches rates alone.
+    confidence_level : float in (0, 1), default=0.95
+        One minus the chance that any limit that is always kept is ever found to be exceeded;
+        and of each confidence sequence.
+    attempts : int, default=1
+        How many first attempts of a person make one value, their mean; the person counts when
+        they are complete. Later attempts are counted, and not bet on.
+
+    Attributes
+    ----------
+    history_ : list of dict
+        What was known after each update: ``when`` as it was given, ``groups``, ``n_people``,
+        ``value``, ``low`` and ``high``, and ``e_value`` of all limits.
+    logs_ : list of str
+        Digests of logs that were given.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.certify : A threshold, before deployment.
+
+    References
+    ----------
+    .. [1] Waudby-Smith, I., & Ramdas, A. (2024). Estimating means of bounded random variables
+       by betting. JRSS B 86(1).
+    .. [2] Chugg, B., Cortes-Gomez, S., Wilder, B., & Ramdas, A. (2023). Auditing Fairness by
+       Betting. NeurIPS.
+    .. [3] Vovk, V., & Wang, R. (2021). E-values: Calibration, combination and applications.
+       Annals of Statistics 49(3). Means of wealths, and Holm's method of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.metrics import RateMonitor
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.choice(["a", "b"], 4000)
+    >>> rejected = rng.random(4000) < np.where(group == "a", 0.09, 0.03)
+    >>> monitor = RateMonitor(limit=1.5)
+    >>> state = monitor.update(rejected, np.arange(4000), group)
+    >>> [(found.groups, found.verdict) for found in state.findings]
+    [(('a', 'b'), 'failed')]
+    """
+
+    def __init__(self, *, how="max_min", limit=None, confidence_level=0.95, attempts=1):
+        self.how = how
+        self.limit = limit
+        hows = how if isinstance(how, tuple | list) else (how,)
+        limits = limit if isinstance(limit, tuple | list) else (limit,)
+        if limit is None:
+            hows = limits = ()
+        if len(hows) != len(limits):
+            problem = (
+                f"{plain(limit)!r} does not have one for each how, {plain(how)!r};"
+            )
+            raise refused("limit", limit, problem, "give as many.")
+        for kind in hows:
+            if kind not in LIMITED:
+                problem = f"must be 'max_min' or None; got {plain(kind)!r}."
+                raise refused("how", how, problem)
+        self._limits = [
+            (kind, check_number(value, "limit", *LIMITED[kind]))
+            for kind, value in zip(hows, limits, strict=True)
+        ]
+        in_range = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
+        level = check_number(confidence_level, "confidence_level", *in_range)
+        self.confidence_level = level
+        self.attempts = check_count(attempts, "attempts", 1, MOST_ATTEMPTS)
+        self.history_, self.logs_ = [], []
+        self._seen = np.zeros(0, dtype=np.uint64)
+        self._unfinished, self._n_unknown = {}, 0
+        n_rates = sum(kind is None for kind, _ in self._limits)
+        n_ratios = len(self._limits) - n_rates
+        self._sums = _Sums(
+            best_of_rate=[np.zeros(0) for _ in range(n_rates)],
+            best_of_ratio=[np.zeros((0, 0)) for _ in range(n_ratios)],
+            log_wealth=[np.zeros((0, 0, SHARES.size)) for _ in range(n_ratios)],
+            waiting=[np.zeros((0, 0, 2)) for _ in range(n_ratios)],
+        )
+
+    def update(self, error, identity, sensitive_features, *, when=None, log=None):
+        """Take the attempts since the last update, in the order of time.
+
+        Several updates come to the same as one with all attempts.
+
+        Parameters
+        ----------
+        error : array-like, shape (n_attempts,)
+            1 where the decision was wrong, else 0: of genuine attempts, that they were
+            rejected.
+        identity : array-like, shape (n_attempts,)
+            Who made the attempt.
+        sensitive_features : array-like, shape (n_attempts,)
+            Group of each; None and NaN are unknown, and such people do not count.
+        when : str, default=None
+            A date for the history.
+        log : str, default=None
+            What tells the log of these attempts apart, such as its digest.
+
+        Returns
+        -------
+        state : MonitorState
+            Rates and findings about all attempts so far.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, errors are not in [0, 1], or the log was given before.
+        """
+        if log is not None and log in self.logs_:
+            problem = f"{log!r} was given before, and its attempts would count twice;"
+            raise refused("log", log, problem, "give the attempts since then.")
+        people, group = encode(identity, "identity"), None
+        group = encode(sensitive_features, "sensitive_features", allow_unknown=True)
+        error = to_numbers(error, "error")
+        check_length(error, people.codes.size, "error", "identity")
+        check_length(group.codes, people.codes.size, "sensitive_features", "identity")
+        if error.ndim != 1 or not ((error >= 0) & (error <= 1)).all():
+            problem = "must be one number in [0, 1] for each attempt."
+            raise refused("error", None, problem, "1 is a wrong decision.")
+        codes = self._codes(group)
+        sums, known = self._sums, codes >= 0
+        n = len(sums.groups)
+        sums.attempts += np.bincount(codes[known], minlength=n)
+        sums.attempt_errors += np.bincount(codes[known], error[known], minlength=n)
+        self._n_unknown += int((~known).sum())
+        self._bet(*self._units(people, codes, error))
+        if log is not None:
+            self.logs_.append(log)
+        state = self._state()
+        rates = state.rates
+        self.history_.append(
+            {
+                "when": when,
+                "groups": list(rates.groups),
+                "n_people": rates.n_people.tolist(),
+                **{n: getattr(rates, n).tolist() for n in ("value", "low", "high")},
+                "e_value": [found.e_value for found in state.findings],
+            }
+        )
+        return state
+
+    def save(self, path):
+        """Write the state to a JSON file, whole or not at all.
+
+        People are in it as digests of their labels: whoever has the labels can recognise them.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An earlier file is replaced.
+        """
+        sums = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in vars(self._sums).items()
+        }
+        for name in ("best_of_rate", "best_of_ratio", "log_wealth", "waiting"):
+            sums[name] = [value.tolist() for value in sums[name]]
+        content = {
+            "format": FORMAT,
+            "settings": self.settings,
+            "sums": sums,
+            "people": b64encode(self._seen.astype("<u8").tobytes()).decode(),
+            "unfinished": [[str(k), *v] for k, v in self._unfinished.items()],
+            "n_unknown": self._n_unknown,
+            "logs": self.logs_,
+            "history": self.history_,
+        }
+        with whole_file(path) as staged:
+            staged.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path):
+        """Read a monitor that goes on where it was saved.
+
+        Parameters
+        ----------
+        path : str or path-like
+            What :meth:`save` wrote.
+
+        Returns
+        -------
+        monitor : RateMonitor
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, or something else.
+        OSError
+            If there is no such file.
+        """
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with damage_named(path, "give the state of a monitor, or name a new file"):
+            content = json.loads(text)
+            if content["format"] != FORMAT:
+                raise ValueError(f"it has format {content['format']}, not {FORMAT}")
+            monitor = cls(**content["settings"])
+            sums, n = content["sums"], len(content["sums"]["groups"])
+            shapes = {"best_of_rate": (n,), "best_of_ratio": (n, n)}
+            shapes |= {"log_wealth": (n, n, SHARES.size), "waiting": (n, n, 2)}
+            for name in ("people", "errors", "attempts", "attempt_errors"):
+                sums[name] = np.array(sums[name], dtype=np.float64)
+            for name, shape in shapes.items():
+                arrays = [np.array(v, dtype=np.float64) for v in sums[name]]
+                sums[name] = [array.reshape(shape) for array in arrays]
+            monitor._sums = _Sums(**sums)
+            seen = np.frombuffer(b64decode(content["people"]), dtype="<u8")
+            monitor._seen = seen.astype(np.uint64)
+            monitor._unfinished = {
+                np.uint64(int(key)): (count, total)
+                for key, count, total in content["unfinished"]
+            }
+            monitor._n_unknown, monitor.logs_ = content["n_unknown"], content["logs"]
+            monitor.history_ = content["history"]
+        return monitor
+
+    @property
+    def settings(self):
+        """Arguments that make a monitor of the same limits: a dict for JSON."""
+        return {
+            "how": [kind for kind, _ in self._limits],
+            "limit": [limit for _, limit in self._limits] or None,
+            "confidence_level": self.confidence_level,
+            "attempts": self.attempts,
+        }
+
+    @property
+    def state(self):
+        """What is known so far: a MonitorState."""
+        return self._state()
+
+    def _codes(self, group):
+        """Places of the groups of attempts among all groups so far; -1 is unknown."""
+        groups = self._sums.groups
+        groups += [label for label in group.values.tolist() if label not in groups]
+        self._sums.grown(len(groups))
+        places = [groups.index(label) for label in group.values.tolist()]
+        return np.array([*places, -1])[group.codes]
+
+    def _units(self, people, codes, error):
+        """Group and value of the people who come to count, in their order.
+
+        Returns
+        -------
+        group : ndarray of int, shape (n_units,)
+        value : ndarray, shape (n_units,)
+        """
+        digests = np.array([_digest(label) for label in people.values.tolist()])
+        digests = digests.astype(np.uint64)
+        done = np.isin(digests, self._seen)
+        before = [self._unfinished.get(key, (0, 0.0)) for key in digests]
+        count, total = np.array(before, dtype=np.float64).reshape(-1, 2).T
+        count[done] = self.attempts
+        # The place of every attempt among those of its person.
+        order = np.argsort(people.codes, kind="stable")
+        starts = np.searchsorted(people.codes[order], np.arange(digests.size))
+        place = np.empty(order.size)
+        place[order] = np.arange(order.size) - starts[people.codes[order]]
+        place += count[people.codes]
+        used = place < self.attempts
+        total += np.bincount(people.codes[used], error[used], minlength=digests.size)
+        count += np.bincount(people.codes[used], minlength=digests.size)
+        (last,) = np.nonzero(place == self.attempts - 1)
+        complete = people.codes[last]
+        self._seen = np.sort(np.concatenate([self._seen, digests[complete]]))
+        for key in digests[complete]:
+            self._unfinished.pop(key, None)
+        for person in np.flatnonzero((count > 0) & (count < self.attempts)):
+            self._unfinished[digests[person]] = (int(count[person]), total[person])
+        kept = codes[last] >= 0
+        return codes[last][kept], total[complete][kept] / self.attempts
+
+    def _bet(self, group, value):
+        """Bet on all limits as people come."""
+        sums = self._sums
+        n_rates = n_ratios = 0
+        for kind, limit in self._limits:
+            if kind is None:
+                best = sums.best_of_rate[n_rates]
+                for g in np.unique(group).tolist():
+                    own = value[group == g]
+                    people = sums.people[g] + np.arange(1, own.size + 1)
+                    errors = sums.errors[g] + np.cumsum(own)
+                    wealth = log_wealth_of_rate(people, errors, limit)
+                    best[g] = max(best[g], wealth.max())
+                n_rates += 1
+            else:
+                of_limit = (sums.waiting, sums.log_wealth, sums.best_of_ratio)
+                bet_on_ratios(
+                    *(group, value, *(arrays[n_ratios] for arrays in of_limit)),
+                    *(limit, SHARES),
+                )
+                n_ratios += 1
+        n = len(sums.groups)
+        sums.people += np.bincount(group, minlength=n)
+        sums.errors += np.bincount(group, value, minlength=n)
+
+    def _state(self):
+        sums = self._sums
+        with np.errstate(invalid="ignore"):
+            value = sums.errors / sums.people
+        both = zip(sums.people, sums.errors, strict=True)
+        ends = [
+            confidence_sequence(*of_group, self.confidence_level) for of_group in both
+        ]
+        low, high = np.array(ends).reshape(-1, 2).T
+        counts = (sums.people, sums.attempts)
+        n_people, n_attempts = (count.astype(np.int64) for count in counts)
+        rates = WatchedRates(
+            *(tuple(sums.groups), n_people, value, low, high),
+            *(n_attempts, sums.attempt_errors.copy()),
+        )
+        return MonitorState(
+            rates, self._findings(value), int(n_people.sum()), self._n_unknown
+        )
+
+    def _findings(self, value):
+        """One WatchedLimit for each limit and group, or two groups."""
+        groups, found = self._sums.groups, []
+        of_rate, of_ratio = (
+            iter(self._sums.best_of_rate),
+            iter(self._sums.best_of_ratio),
+        )
+        for kind, limit in self._limits:
+            if kind is None:
+                best = next(of_rate)
+                for g, label in enumerate(groups):
+                    found.append((kind, limit, (label,), value[g], best[g]))
+                continue
+            best = next(of_ratio)
+            for g, h in combinations(range(len(groups)), 2):
+                first, second = (h, g) if value[h] > value[g] else (g, h)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    ratio = value[first] / value[second]
+                both = groups[first], groups[second]
+                found.append((kind, limit, both, ratio, best[g, h]))
+        logs = np.array([row[-1] for row in found])
+        p = np.minimum(np.exp(-logs), 1.0)
+        with np.errstate(over="ignore"):
+            rows = zip(found, np.exp(logs), p, holm(p), strict=True)
+        return tuple(
+            WatchedLimit(
+                *(*about, float(of), float(e), float(own), float(adjusted)),
+                "failed" if adjusted <= 1 - self.confidence_level else "undetermined",
+            )
+            for (*about, of, _), e, own, adjusted in rows
+        )
+
+
+def _digest(label):
+    """A number that stands for the label of a person, also as text of a file."""
+    found = hashlib.blake2b(str(label).encode("utf-8", "replace"), digest_size=8)
+    return int.from_bytes(found.digest(), "little")
