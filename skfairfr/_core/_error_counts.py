@@ -337,6 +337,8 @@ def people_of(totals, scope):
     -------
     people : People
     """
+    if totals.strata is not None:
+        return totals.people(scope)
     groups = totals.images.n_groups
     scopes = [(None, None) if scope is None else scope]
     one_side = not totals.two_sides and scopes[0][0] == scopes[0][1]

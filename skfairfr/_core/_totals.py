@@ -66,7 +66,11 @@ class Totals:
     ----------
     cells : tuple of two Cells
         Of the probes and of the references: the same object if there is one side.
+    strata : Strata or None
+        Those by which pairs weigh, of :class:`~skfairfr._core._strata.WeighedTotals`.
     """
+
+    strata = None
 
     def __init__(self, images, average, impostors):
         self.images = images

@@ -1,0 +1,262 @@
+"""Direct standardisation: pairs weighed so that covariates are alike in all groups.
+
+Pairs fall into strata of a covariate. The standardised rate of a group is the mean of its
+rates in the strata, each weighing the share that the stratum has of the pairs of all groups.
+That is a rate of weighted pairs: one of stratum s in group g weighs w_s N_g / N_gs, with N
+the weight of pairs, so that those of a group weigh as much as before. What is known of
+weighted pairs holds for them; the weights are taken as given. Of embeddings N_gs and what
+the pairs of people weigh follow from how many images of each code people have.
+"""
+
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from skfairfr._core._error_counts import People
+from skfairfr._core._pairs import LastAnswers, within
+from skfairfr._core._totals import Totals
+
+# Kinds of people whose pairs are weighed at a time, with all others.
+BLOCK = 1024
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Strata of pairs, by the codes of their images or, where pairs are listed, of each.
+
+    Attributes
+    ----------
+    names : list of str, shape (n_strata,)
+    of_codes : ndarray of int, shape (n_codes, n_codes), or None
+        Stratum of two images by their codes, symmetric; -1 is unknown.
+    codes : ndarray of int, shape (n_images,) or, of listed pairs, (n_pairs,)
+        Of listed pairs their strata.
+    """
+
+    names: list
+    of_codes: np.ndarray | None
+    codes: np.ndarray
+
+    def crossed(self, other):
+        """Strata of both covariates at once."""
+        names = [f"{one}, {two}" for one in self.names for two in other.names]
+        n = len(other.names)
+        if self.of_codes is None:
+            return Strata(names, None, _crossed(self.codes, other.codes, n))
+        size = len(other.of_codes)
+        one, two = np.divmod(np.arange(len(self.of_codes) * size), size)
+        of_codes = self.of_codes[one][:, one], other.of_codes[two][:, two]
+        codes = self.codes * size + other.codes
+        return Strata(names, _crossed(*of_codes, n), codes)
+
+
+def _crossed(one, other, n_others):
+    known = (one >= 0) & (other >= 0)
+    return np.where(known, one * n_others + other, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """Weights of the strata of one rate.
+
+    Attributes
+    ----------
+    counts : ndarray, shape (n_groups, n_strata)
+        Weight of the pairs of each group in each stratum.
+    totals : ndarray, shape (n_groups,)
+        Weight of all pairs of each group, unknown strata included.
+    """
+
+    counts: np.ndarray
+    totals: np.ndarray
+
+    @property
+    def common(self):
+        """Strata in which every group that has pairs has some, (n_strata,)."""
+        return (self.counts[self.totals > 0] > 0).all(axis=0)
+
+    @property
+    def shares(self):
+        """Share of each stratum among the pairs of all groups in common strata."""
+        pooled = np.where(self.common, self.counts.sum(axis=0), 0.0)
+        return pooled / (pooled.sum() or 1.0)
+
+    @property
+    def lost(self):
+        """Share of the groups' pairs that is in no common stratum."""
+        return 1 - self.counts[:, self.common].sum() / self.totals.sum()
+
+    @property
+    def weights(self):
+        """Weight of a pair of each group and stratum, the last of which is unknown: 0."""
+        used = self.common & (self.counts > 0)
+        times = self.shares * self.totals[:, None]
+        found = np.divide(times, self.counts, out=np.zeros_like(times), where=used)
+        return np.pad(found, ((0, 0), (0, 1)))
+
+
+def standards(pairs, strata):
+    """The Standard of either rate by its name, of an EmbeddingPairs or a ListedPairs.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    strata : Strata
+
+    Returns
+    -------
+    found : dict of str -> Standard
+    """
+    n_strata, found = len(strata.names), {}
+    for rate in ("far", "frr"):
+        counts = np.zeros((pairs.images.n_groups, n_strata + 1))
+        for g in range(len(counts)):
+            if rate == "far" and pairs.totals is not None:
+                # -1 is the last.
+                mass = _weights_met(pairs.totals, (g, g), strata)
+                np.add.at(counts[g], strata.of_codes, mass)
+                # Differences of sums that are equal but for rounding.
+                counts[g][counts[g] < TINY * counts[g].sum()] = 0.0
+            else:
+                sequence, stratum = _sequence(pairs, rate, (g, g), strata)
+                counts[g] = np.bincount(
+                    stratum % (n_strata + 1), sequence.base, n_strata + 1
+                )
+        found[rate] = Standard(counts[:, :-1], counts.sum(axis=1))
+    return found
+
+
+def standardised(pairs, strata, standards):
+    """The same pairs, those within groups weighed by strata.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    strata : Strata
+    standards : dict of str -> Standard
+
+    Returns
+    -------
+    weighed : EmbeddingPairs or ListedPairs
+        Without the pairs of strata that are not common.
+    """
+    weighed = copy(pairs)
+    weighed.known = LastAnswers()
+    weights = {rate: standard.weights for rate, standard in standards.items()}
+    kept = {rate: {} for rate in weights}
+    for rate, g in product(kept, range(pairs.images.n_groups)):
+        sequence, stratum = _sequence(pairs, rate, (g, g), strata)
+        by = weights[rate][g][stratum]
+        base = by if sequence.base is None else by * sequence.base
+        kept[rate][g, g] = replace(sequence, base=base).take(by > 0)
+    weighed.genuine = replace(pairs.genuine)
+    weighed.genuine._scopes.update(kept["frr"])
+    if pairs.totals is None:
+        weighed._scopes = kept["far"]
+    else:
+        weighed.totals = WeighedTotals(pairs.totals, strata, weights["far"])
+        weighed._tails, weighed._samples = kept["far"], {}
+    return weighed
+
+
+def _sequence(pairs, rate, scope, strata):
+    """The pairs of a scope, ascending of an FRR, and the stratum of each."""
+    if rate == "frr":
+        sequence = pairs.genuine.ascending(scope)
+    else:
+        sequence = pairs.impostors(scope)
+    if strata.of_codes is not None:
+        left, right = (strata.codes[end] for end in (sequence.left, sequence.right))
+        return sequence, strata.of_codes[left, right]
+    listed = pairs.compared
+    rows, groups = listed.impostor_rows, pairs._groups
+    if rate == "frr":
+        rows, groups = listed.genuine_rows, pairs.genuine.groups
+    rows = rows[within(groups, scope, False)]
+    return sequence, strata.codes[rows if rate == "far" else rows[::-1]]
+
+
+# ---- impostor pairs of embeddings, of which few are held -----------------------------
+
+
+class WeighedTotals(Totals):
+    """Totals of pairs that weigh by strata within groups, the sums as before.
+
+    Parameters
+    ----------
+    totals : Totals
+    strata : Strata
+    weights : ndarray, shape (n_groups, n_strata + 1)
+    """
+
+    def __init__(self, totals, strata, weights):
+        vars(self).update(vars(totals))
+        self.strata, self.weights = strata, weights
+
+    def of_codes(self, scope):
+        """Weight of a pair of images by their codes, (n_codes, n_codes)."""
+        return self.weights[scope[0]][self.strata.of_codes]
+
+    def base(self, scope, left, right, genuine=False):
+        """As of Totals, times the weight of the stratum."""
+        base = super().base(scope, left, right, genuine)
+        by = self.of_codes(scope)[self.strata.codes[left], self.strata.codes[right]]
+        return by if base is None else by * base
+
+    def people(self, scope):
+        """People of a scope: what all pairs of every two people weigh, in closed form."""
+        scale = 1.0 if self.two_sides else 0.5
+        by = self.of_codes(scope)
+        one, other = (_masses(self, side, scope, self.strata) for side in (0, 1))
+        rows = np.hstack([one, other])
+        _, first, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        n = np.bincount(kind.ravel()).astype(np.float64)
+        # What the pairs of two people weigh: the products of their masses, by codes.
+        left, right = one[first] @ by, other[first]
+        pairs, sums = np.empty(n.size), np.zeros(3)
+        own = 2 * scale * (left * right).sum(axis=1)
+        for start in range(0, n.size, BLOCK):
+            block = slice(start, start + BLOCK)
+            size = scale * (left[block] @ right.T + right[block] @ left.T)
+            pairs[block] = size @ n - own[block]
+            for power in (2, 3, 4):
+                each = size**power @ n - own[block] ** power
+                sums[power - 2] += n[block] @ each / 2
+        squared = (by**2 * _weights_met(self, scope, self.strata, 2)).sum()
+        kind = kind.ravel()
+
+        def between(one, other):
+            one, other = kind[one], kind[other]
+            products = (
+                left[one, c] * right[other, c] + right[one, c] * left[other, c]
+                for c in range(left.shape[1])
+            )
+            return scale * sum(products, np.zeros(one.size))
+
+        return People(pairs[kind], tuple(sums.tolist()), float(squared), between)
+
+
+def _weights_met(totals, scope, strata, power=1):
+    """Weight (to a power) of the impostor pairs of a scope by codes, (n_codes, n_codes)."""
+    one, other = (_masses(totals, side, scope, strata, power) for side in (0, 1))
+    met = np.outer(one.sum(axis=0), other.sum(axis=0)) - one.T @ other
+    return met if totals.two_sides else met / 2
+
+
+def _masses(totals, side, scope, strata, power=1):
+    """Masses (to a power, summed) of the images of people by code, (n_people, n_codes)."""
+    cells, images = totals.cells[side], totals.images
+    inside = images.group == scope[side]
+    if totals.two_sides:
+        inside &= images.side == side
+    rows = np.flatnonzero(inside)
+    mass = np.ones(rows.size)
+    if totals.average == "identity":
+        mass = 1 / cells.count[cells.of_image[0, rows]] ** power
+    shape = (images.n_identities, len(strata.of_codes))
+    found = np.zeros(shape)
+    np.add.at(found, (images.identity[rows], strata.codes[rows]), mass)
+    return found
