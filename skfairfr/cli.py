@@ -258,6 +258,13 @@ def _add_audit(commands, full):
     )
     _add(embeddings, ("--fte", "COLUMN", meaning))
     _add_pairs(audit.add_argument_group("scored pairs"), without_people=True)
+    meaning = (
+        "covariate at equal values of which rates are shown too: COLUMN of categories, "
+        "COLUMN:K for K quantiles of a number (of two images the lower), COLUMN:K:gap of its "
+        "difference; give it again for strata of several"
+    )
+    row = ("--control", "COLUMN[:K[:gap]]", audit.rare(meaning))
+    _add(audit, row, action="append")
     points = audit.add_argument_group("operating points")
     _add_levels(points)
     given = points.add_mutually_exclusive_group()

@@ -7,6 +7,7 @@ depends on how many images either has, so that people with as many are one kind;
 pairs the sums are counted.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -83,6 +84,9 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
         added = float((base**2).sum())
         squared = (total if squared is None else squared) + added
         sizes = (sizes[0] + added, *sizes[1:])
+    if callable(between):
+        last = int(positions.max(initial=0))
+        between = between(left[:last], right[:last])
     of_person, powers = errors_by_person(
         left, right, base, positions, n_people, between
     )
@@ -287,14 +291,15 @@ class People(NamedTuple):
         Sums over two people of the second to fourth power of the weight of their pairs.
     squared_weights : float or None
         Sum of the squared weights of pairs; None where all pairs weigh 1.
-    between : ndarray, shape (n_pairs,), or tuple of two ndarrays
-        That of all pairs of two people, as :func:`errors_by_person` takes it.
+    between : ndarray, shape (n_pairs,), tuple of two ndarrays, or callable
+        That of all pairs of two people, as :func:`errors_by_person` takes it; of people of
+        very many kinds what gives that array of their codes.
     """
 
     pairs: np.ndarray
     sizes: tuple
     squared_weights: float | None
-    between: np.ndarray | tuple
+    between: np.ndarray | tuple | Callable
 
 
 def people_of_list(left, right, base, n_people):

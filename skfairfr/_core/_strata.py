@@ -92,9 +92,9 @@ class Standard:
     @property
     def weights(self):
         """Weight of a pair of each group and stratum, the last of which is unknown: 0."""
-        used = self.common & (self.counts > 0)
-        times = self.shares * self.totals[:, None]
-        found = np.divide(times, self.counts, out=np.zeros_like(times), where=used)
+        times = self.shares * self.totals[:, None]  # 0 of strata that are not common
+        there = self.counts > 0
+        found = np.divide(times, self.counts, out=np.zeros_like(times), where=there)
         return np.pad(found, ((0, 0), (0, 1)))
 
 

@@ -11,6 +11,7 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import RATES, percent, printable
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
+from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import (
     INDEPENDENT,
     OF_ALL,
@@ -31,6 +32,7 @@ from skfairfr.report._data import (
     read_data,
     restated,
     two_columns,
+    with_covariates,
 )
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import (
@@ -70,6 +72,7 @@ def audit(
     attribute=None,
     domain=None,
     similarity="cosine",
+    covariates=None,
     **options,
 ):
     """Assess which groups a verification system treats worse, and how sure that is.
@@ -94,6 +97,8 @@ def audit(
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         As in :class:`~skfairfr.metrics.SimilarityROC`: a fitted comparator scores the
         pairs instead of the cosine.
+    covariates : dict or frame of array-likes, shape (n_samples,), default=None
+        Columns of which ``control`` names some.
     **options : options
         As of :func:`audit_data`.
 
@@ -123,6 +128,7 @@ def audit(
     """
     columns, named = columns_of(sensitive_features, attribute)
     data = EmbeddingData(X, y, columns, domain, similarity=similarity)
+    data = with_covariates(data, covariates)
     check_data(data, "sensitive_features", named=named)
     return audit_data(data, **options)
 
@@ -135,6 +141,7 @@ def audit_pairs(
     y_true=None,
     attribute=None,
     images=(None, None),
+    covariates=None,
     **options,
 ):
     """As :func:`audit`, of scored pairs.
@@ -157,6 +164,9 @@ def audit_pairs(
         As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
         Names of the images, which resampling images needs.
+    covariates : dict or frame, default=None
+        Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
+        or in a dict a tuple of two, of both images.
     **options : options
         As of :func:`audit_data`.
 
@@ -192,6 +202,7 @@ def audit_pairs(
     images = two_columns(images, "images", needed=False)
     columns, named = columns_of(sensitive_features, attribute, of_pairs=True)
     data = PairData(y_score, identities, columns, images, y_true=y_true)
+    data = with_covariates(data, covariates)
     check_data(data, "sensitive_features", named=named)
     return audit_data(data, **options)
 
@@ -206,6 +217,7 @@ def audit_data(
     limits=None,
     policy=None,
     about=None,
+    control=None,
     figures=None,
     bands=False,
     progress=False,
@@ -249,6 +261,12 @@ def audit_data(
     about : dict of str -> str, default=None
         "title", "system", "dataset" and "organisation": what the report is to show, and its
         JSON to keep, about the test.
+    control : str or sequence of str, default=None
+        Covariates, at equal values of which rates are shown too: NAME of categories of a
+        column (of both images), "NAME:K" for K quantiles of a number (the lower one of both
+        images) or "NAME:K:gap" for those of its difference. Several make strata of all at
+        once. Each stratum weighs the same in every group (direct standardisation); those
+        in which some group has no pairs are left out.
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
         own; made if it does not exist. None writes none.
@@ -279,8 +297,8 @@ def audit_data(
     Raises
     ------
     ValueError
-        As :func:`audit`, and if limits cannot be judged, thresholds not be set, or figures
-        not be written.
+        As :func:`audit`, and if limits cannot be judged, thresholds not be set, figures not
+        be written, or groups have no stratum in common.
 
     Examples
     --------
@@ -304,12 +322,18 @@ def audit_data(
     points = asked.far, asked.threshold, data.is_distance, threshold_group
     points = Points.of(*points)
     chosen, points, alike = prepare(data, points, random_state)
+    strata = None if control is None else strata_of(data, control)
     folders = [None] * len(chosen)
     if figures is not None:
         folders = make_folders(figures, map(" & ".join, chosen))
     notes = [*([INDEPENDENT] if data.independent else []), *data.notes, *alike]
     audits = []
-    n_steps = 2 + (threshold_from is not None) + len(chosen) * (6 if figures else 1)
+    n_steps = (
+        2
+        + (threshold_from is not None)
+        + (control is not None)
+        + len(chosen) * (6 if figures else 1)
+    )
     with show_progress(progress, n_steps):
         if threshold_from is not None:
             points, notes_of_other = points_on(threshold_from, data, points, options)
@@ -320,6 +344,8 @@ def audit_data(
         notes += notes_of(warnings)
         told = _judged(audited, chosen, options, asked)
         settings = _settings_of(data, points, asked, options, warnings)
+        if control is not None:
+            settings["control"] = [control] if isinstance(control, str) else [*control]
         # Figures show all scores, and listed ones are at hand.
         whole = figures is not None or isinstance(data, PairData)
         for attributes, own, judged, folder in zip(
@@ -328,6 +354,11 @@ def audit_data(
             found = _audit_by(own, data, attributes, settings, judged, whole)
             found = replace(found, checks=check(found, judged, asked.limits, asked.at))
             audits.append(_drawn(found, data, own, folder, bands))
+        if control is not None:
+            next_step("standardising rates")
+            about_strata = chosen, strata, control, options.confidence_level
+            with collecting([]):
+                audits = controlled(audits, audited, *about_strata)
         with collecting([]):
             notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
             # Without the repeats, pairs take as much memory again.

@@ -27,7 +27,7 @@ from skfairfr.report._records import (
 )
 from skfairfr.report._verdicts import beyond_all_scores, judge
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._labels import encode, to_column
+from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_sequence
 
 FORM = re.compile(r"(?P<name>.+?)(:(?P<n>[2-9]|[1-9]\d+)(?P<gap>:gap)?)?", re.DOTALL)
@@ -94,7 +94,9 @@ def strata_of(data, control):
     -------
     strata : Strata
     """
-    return reduce(Strata.crossed, [_strata(data, one) for one in covariates_of(control)])
+    return reduce(
+        Strata.crossed, [_strata(data, one) for one in covariates_of(control)]
+    )
 
 
 def _strata(data, asked):
@@ -103,27 +105,31 @@ def _strata(data, asked):
         known = ", ".join(map(repr, data.covariates)) or "none"
         problem = f"{asked.name!r} is no covariate of the data; these are: {known}."
         raise refused("control", asked.name, problem)
-    column = data.covariates[asked.name]
-    if data.kind == "embeddings":
-        found = _of_images(asked, to_column(column, asked.name))
-    elif isinstance(column, tuple):
-        one, other = (to_column(end, asked.name) for end in column)
+    column, embedded = data.covariates[asked.name], data.kind == "embeddings"
+    ends = column if isinstance(column, tuple) else (column,)
+    ends = [to_column(end, asked.name) for end in ends]
+    for end in ends:
+        n_rows = len(data.X if embedded else data.y_score)
+        check_length(end, n_rows, f"covariates[{asked.name!r}]", "the data")
+    if embedded:
+        found = _of_images(asked, *ends)
+    elif len(ends) == 1:
         if asked.is_gap:
-            gaps = np.abs(_numbers(asked, one) - _numbers(asked, other))
-            found = Strata(*_quantiles(asked, gaps)[:1], None, _quantiles(asked, gaps)[1])
-        else:
-            both = _of_images(asked, np.concatenate([one, other]))
-            of_pairs = both.of_codes[both.codes[: one.size], both.codes[one.size :]]
-            found = Strata(both.names, None, of_pairs)
-    elif asked.is_gap:
-        raise refused(
-            *("control", asked.name),
-            f"{asked.name!r} is one column of the pair, which has no difference;",
-            "leave :gap out, or give a column for each image.",
-        )
-    else:
-        names, codes = _coded(asked, to_column(column, asked.name))
+            raise refused(
+                *("control", asked.name),
+                f"{asked.name!r} is one column of the pair, which has no difference;",
+                "leave :gap out, or give a column for each image.",
+            )
+        names, codes = _coded(asked, *ends)
         found = Strata(names, None, codes)
+    elif asked.is_gap:
+        one, other = (_numbers(asked, end) for end in ends)
+        names, codes = _quantiles(asked, np.abs(one - other))
+        found = Strata(names, None, codes)
+    else:
+        both = _of_images(asked, join_columns(ends))
+        left, right = np.split(both.codes, 2)
+        found = Strata(both.names, None, both.of_codes[left, right])
     if len(found.names) < 2:
         problem = f"{asked.name!r} has one stratum, which nothing can differ by;"
         raise refused("control", asked.name, problem, "leave it out.")
@@ -187,7 +193,9 @@ def _numbers(asked, column):
     try:
         return np.array(column, dtype=np.float64)
     except (TypeError, ValueError):
-        problem = f"{asked.name!r} holds what is no number, of which there are no quantiles;"
+        problem = (
+            f"{asked.name!r} holds what is no number, of which there are no quantiles;"
+        )
         remedy = f"give {asked.name} alone for its categories."
         raise refused("control", asked.name, problem, remedy) from None
 
@@ -196,11 +204,13 @@ def _quantiles(asked, values, weights=None):
     """Names of quantiles of a number, and that of each value; -1 where it is not known."""
     known = np.isfinite(values)
     shares = np.arange(1, asked.n_strata) / asked.n_strata
-    cuts = np.empty(0)
-    if known.any():
+    cuts, highest = np.empty(0), np.max(values[known], initial=-np.inf)
+    below = values[known & (values < highest)]
+    if below.size:
         options = {"method": "inverted_cdf", "weights": weights}
-        cuts = np.unique(np.quantile(values[known], shares, **options))
-        cuts = cuts[cuts < values[known].max()]
+        cuts = np.quantile(values[known], shares, **options)
+        # Where the highest value is most frequent, it is a stratum of its own.
+        cuts = np.unique(np.minimum(cuts, below.max()))
     name = f"difference of {asked.name}" if asked.is_gap else asked.name
     above = ["", *(f" above {cut:.4g}" for cut in cuts)]
     up_to = [*(f" up to {cut:.4g}" for cut in cuts), ""]
@@ -278,7 +288,7 @@ class StandardisedROC(AuditedROC):
         withheld : bool
         """
         of_level = [judged.get((rate, "overall", place)) for rate in RATES]
-        none = {label: (_undefined(), None, None) for label in self.labels[1:]}
+        none = {label: (Figure.undefined(), None, None) for label in self.labels[1:]}
         found = [
             none if of is None else none | self._figures(rate, of, level.threshold)
             for rate, of in zip(RATES, of_level, strict=True)
@@ -295,7 +305,7 @@ class StandardisedROC(AuditedROC):
         if withheld or beyond_all_scores(level.rates[0]):
             findings = [replace(f, verdict="undetermined") for f in findings]
         ratios = (
-            _undefined() if of is None else _largest(of, [f for f, *_ in figures.values()])
+            Figure.undefined() if of is None else _largest(of, figures.values())
             for of, figures in zip(of_level, found, strict=True)
         )
         ratio = Disparity("max_min", "overall", 1.0, *ratios)
@@ -309,14 +319,25 @@ class StandardisedROC(AuditedROC):
         people = sums.effective_people(2 if rate == "far" else 1)
         sampled = evidence.asked[row].query.sampled
         for g, label in enumerate(judged.labels):
-            asked = evidence.scopes[g], np.array([threshold]), evidence.scopes[g] in sampled
+            asked = (
+                evidence.scopes[g],
+                np.array([threshold]),
+                evidence.scopes[g] in sampled,
+            )
             support = support_of(self.roc._engine.pairs, rate, *asked)
             reasons = tuple(support.reasons(0, (plain(label),), rate))
             source = "sample" if asked[-1] else "all pairs"
-            numbers = sums.rate[g], low[g], high[g], np.sqrt(sums.variance[g]) / sums.pairs[g]
+            numbers = (
+                sums.rate[g],
+                low[g],
+                high[g],
+                np.sqrt(sums.variance[g]) / sums.pairs[g],
+            )
             why = in_words(reasons, source), source, reasons
             figure = Figure(*map(float, numbers), not reasons, *why)
             worth = Effective(float(sums.effective_errors[g]), float(people[g]))
+            if not support.named:
+                worth = None
             found[label] = figure, int(support.n_errors[0]), worth
         return found
 
@@ -327,23 +348,19 @@ def _within(standard):
     return [tuple(row) for row in (standard.counts / totals[:, None]).T.tolist()]
 
 
-def _undefined():
-    return Figure.undefined()
-
-
 def _largest(judged, figures):
     """The Figure of the largest over the smallest rate."""
     low, high, *_ = judged.compared.largest_ratio(judged.tail)
     rates = judged.sums.rate
     with np.errstate(divide="ignore", invalid="ignore"):
         value = float(rates.max() / rates.min()) if rates.size > 1 else np.nan
-    reasons = tuple(reason for figure in figures for reason in figure.reasons)
+    reasons = tuple(reason for figure, *_ in figures for reason in figure.reasons)
     why = in_words(reasons), "all pairs", reasons
     numbers = value, float(low), float(high), np.nan, not reasons
     return Figure(*numbers, *why, p_value=judged.compared.p_value)
 
 
-def controlled(audits, audited, chosen, strata, asked, options):
+def controlled(audits, audited, chosen, strata, asked, confidence_level):
     """Audits with their rates at equal covariates beside them.
 
     Parameters
@@ -355,7 +372,7 @@ def controlled(audits, audited, chosen, strata, asked, options):
     strata : Strata
     asked : str or sequence of str
         The covariates.
-    options : AuditOptions
+    confidence_level : float in (0, 1)
 
     Returns
     -------
@@ -371,7 +388,7 @@ def controlled(audits, audited, chosen, strata, asked, options):
             problem = f"leaves nothing common to the groups of {attributes[0]}: {why};"
             raise refused("control", asked, problem, "give fewer, or wider, strata.")
     sizes = [len(attributes) for attributes in chosen]
-    told = judge(own, sizes, options.confidence_level)
+    told = judge(own, sizes, confidence_level)
     found = []
     for audit, one, judged in zip(audits, own, told, strict=True):
         notes = [f"By {audit.attribute}, {text}." for text in one.lacking()]
@@ -379,9 +396,13 @@ def controlled(audits, audited, chosen, strata, asked, options):
         if one.rates:
             withheld = "withheld" in audit.settings
             levels = tuple(
-                replace(level, standardised=one.standardised(level, n, judged, withheld))
+                replace(
+                    level, standardised=one.standardised(level, n, judged, withheld)
+                )
                 for n, level in enumerate(audit.levels)
             )
-            audit = replace(audit, levels=levels, control=one.control(covariates, strata))
+            audit = replace(
+                audit, levels=levels, control=one.control(covariates, strata)
+            )
         found.append(audit)
     return found

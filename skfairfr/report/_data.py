@@ -21,6 +21,7 @@ from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
+from skfairfr.report._control import covariates_of
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
 from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused, size_of
@@ -153,6 +154,8 @@ class EmbeddingData(_Data):
         As in :class:`~skfairfr.metrics.SimilarityROC`.
     attempts : object, default=None
         What :func:`read_data` remembers of attempts that gave no template.
+    covariates : dict of str -> array-like, shape (n_samples,)
+        What an audit may control for, as the quality of each image.
     """
 
     X: object = field(repr=False)
@@ -163,6 +166,7 @@ class EmbeddingData(_Data):
     names: object = field(default=None, repr=False)
     similarity: object = "cosine"
     attempts: Attempts | None = field(default=None, repr=False)
+    covariates: dict = field(default_factory=dict, repr=False)
     # Embeddings name their people; pairs may not.
     independent = False
     kind, naming = "embeddings", "name the image of each row (--image)."
@@ -266,8 +270,10 @@ class EmbeddingData(_Data):
         """
         names = ("y", "domain", "names")
         taken = {name: _taken(getattr(self, name), name, rows) for name in names}
-        columns = {n: _taken(c, n, rows) for n, c in self.columns.items()}
-        return replace(self, X=np.asarray(self.X)[rows], columns=columns, **taken)
+        for name in ("columns", "covariates"):
+            columns = getattr(self, name).items()
+            taken[name] = {n: _taken(c, n, rows) for n, c in columns}
+        return replace(self, X=np.asarray(self.X)[rows], **taken)
 
     def genuine_pairs(self):
         """Count the genuine pairs of each identity.
@@ -320,6 +326,8 @@ class PairData(_Data):
     y_true : array-like, shape (n_pairs,), default=None
         Instead of the people: 1 where both images show one person, else 0. Pairs are then
         taken as independent.
+    covariates : dict of str -> array-like, shape (n_pairs,), or tuple of two
+        What an audit may control for: of each pair, or of both of its images.
     """
 
     # Scored pairs are comparisons, which failed attempts never reach.
@@ -331,6 +339,7 @@ class PairData(_Data):
     image_names: tuple = field(default=(None, None), repr=False)
     reading: Reading | None = None
     y_true: object = field(default=None, repr=False)
+    covariates: dict = field(default_factory=dict, repr=False)
 
     @property
     def independent(self):
@@ -467,8 +476,8 @@ class PairData(_Data):
         """
 
         def of(both, name):
-            if both is None:
-                return None
+            if not isinstance(both, tuple):
+                return _taken(both, name, rows)
             return tuple(_taken(column, name, rows) for column in both)
 
         return replace(
@@ -478,6 +487,7 @@ class PairData(_Data):
             columns={name: of(both, name) for name, both in self.columns.items()},
             image_names=of(self.image_names, "image_names"),
             y_true=_taken(self.y_true, "y_true", rows),
+            covariates={name: of(c, name) for name, c in self.covariates.items()},
         )
 
     def genuine_pairs(self):
@@ -521,6 +531,7 @@ def read_data(
     path,
     attributes=(),
     *,
+    control=(),
     labels=None,
     embedding=None,
     identity=None,
@@ -550,6 +561,9 @@ def read_data(
     attributes : str or sequence of str, shape (n_attributes,), default=()
         Columns of the groups; of scored pairs each is two columns, ending in _1 and _2, or
         one where both images of every pair have the same group.
+    control : str or sequence of str, default=()
+        What the audit will control for, whose columns are read too, as of
+        :func:`audit_data`.
     labels, embedding, identity : str, default=None
         Of embeddings, as in :func:`~skfairfr.datasets.load_embeddings`.
     domain : str, default=None
@@ -624,10 +638,32 @@ def read_data(
         raise refused("on", on, "names a column of metadata;", "give it (--metadata).")
     warnings = []
     with collecting(warnings, UserWarning):
-        found = read(path, attributes, options)
+        found = _controlled(read, path, attributes, options, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
     return replace(
         found, reading=Reading(path, options, notes, _digests(path, options))
+    )
+
+
+def _controlled(read, path, attributes, options, control):
+    """Data with attributes, and with covariates apart from them."""
+    covariates = [one.name for one in covariates_of(control)] if control else []
+    more = [name for name in covariates if name not in attributes]
+    try:
+        found = read(path, [*attributes, *more], options)
+    except ArgumentError as error:
+        if error.argument == "attributes" and error.value in more:
+            raise restated(error, "control", error.value) from None
+        raise
+    ends = {name: found.columns[name] for name in covariates}
+    return replace(
+        found,
+        columns={name: found.columns[name] for name in attributes},
+        covariates={
+            # One column is that of the pair.
+            name: both[0] if isinstance(both, tuple) and both[0] is both[1] else both
+            for name, both in ends.items()
+        },
     )
 
 
@@ -999,6 +1035,13 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
             "leave it out.",
         )
     return columns, True
+
+
+def with_covariates(data, covariates):
+    """The data with covariates as callers give them."""
+    if covariates is None:
+        return data
+    return replace(data, covariates=_by_name(covariates))
 
 
 def _by_name(labels):

@@ -93,6 +93,17 @@ INDICES = {
 IN_TEXT = ("verdict", "data", "by-*-[!d]*", "open", "method")
 IN_CARD = ("verdict", "data", "by-*-level-*", "open", "limits")
 IN_NOTEBOOK = ("verdict", "by-*-level-*")
+CONCLUSIONS = [
+    "Comparison",
+    "Group",
+    "Others",
+    "Ratio, alone",
+    "p, alone",
+    "Adjusted p",
+]
+CONCLUSIONS += ["Conclusion"]
+# Groups of more than these have no columns in a table of strata.
+MOST_COLUMNS = 8
 # More findings than these are counted and not told one by one.
 MOST_TOLD = 6
 # More of the others that a group is compared with are counted, not named.
@@ -196,6 +207,20 @@ def _found(report):
     # One comparison of groups may have several findings, all of them differences.
     compared = {(id(level), f.rate): f.verdict for _, level, f in findings}
     texts += counted([*compared.values()], "comparisons of groups")
+    equal = [
+        (audit, level, f)
+        for audit, level in levels_at_equal(report)
+        for f in level.standardised.findings
+    ]
+    texts += [
+        f"At equal {controlled(one[0])}: {_told(*one)}"
+        for one in equal
+        if one[2].verdict in ("worse", "better")
+    ][:MOST_TOLD]
+    if equal:
+        what = f"comparisons at equal {controlled(equal[0][0])}"
+        compared = {(id(level), f.rate): f.verdict for _, level, f in equal}
+        texts += counted([*compared.values()], what)
     differing = sum(_n_differing(audit) for audit in report.audits)
     if differing:
         unit = {"pair": "person", "identity": "comparison"}
@@ -215,6 +240,19 @@ def _findings(report):
         for level in audit.levels
         for finding in level.findings
     ]
+
+
+def levels_at_equal(report):
+    """Every level with standardised rates, after its audit."""
+    both = ((audit, level) for audit in report.audits for level in audit.levels)
+    return [(audit, level) for audit, level in both if level.standardised is not None]
+
+
+def controlled(audit):
+    """The covariates that rates of an audit are standardised by."""
+    return listed(
+        [printable(name.partition(":")[0]) for name in audit.control.covariates]
+    )
 
 
 def counted(verdicts, what):
@@ -374,8 +412,7 @@ def _conclusions(report):
         f"groups treated alike, about {alpha:g} % of such audits or fewer would name one. "
         "Adjusted, several p may be equal (Holm's method)."
     )
-    head = ["Comparison", "Group", "Others", "Ratio, alone", "p, alone", "Adjusted p"]
-    return Table(caption, [*head, "Conclusion"], rows)
+    return Table(caption, CONCLUSIONS, rows)
 
 
 def _row_of_finding(audit, level, finding):
@@ -477,6 +514,7 @@ def _of_audit(report, place):
         for n, level in enumerate(audit.levels)
     ]
     parts += [
+        *_at_equal(audit, place),
         ("det", DET, [_det(audit)]),
         ("averages", "Both averages", [_averages(audit)]),
         ("groups", "Groups", [_groups([audit]), *crossings]),
@@ -485,6 +523,61 @@ def _of_audit(report, place):
     return [_figure(audit)] * (place > 0) + [
         Section(f"by-{place}-{name}", title, found) for name, title, found in parts
     ]
+
+
+def _at_equal(audit, place):
+    """The section of standardised rates, in a list; empty without any."""
+    if audit.control is None:
+        return []
+    title = f"At equal {controlled(audit)}"
+    parts = [*lines_of("control"), _strata(audit, "far"), _strata(audit, "frr")]
+    for n, level in enumerate(audit.levels):
+        found, rows = level.standardised, []
+        for raw, row in zip(level.rates[1:], found.rates, strict=True):
+            figures = (raw.far, row.far, raw.frr, row.frr)
+            rows.append(_row_of_group(row.group, [_of_rate(f) for f in figures]))
+        raw = next(d for d in level.disparities if d.how == "max_min")
+        figures = (raw.far, found.ratio.far, raw.frr, found.ratio.frr)
+        cells = [
+            Cell(ratio(f.value), ratios(f.low, f.high), few=_few(f)) for f in figures
+        ]
+        rows.append(Row(capital(DISPARITIES["max_min"]), cells))
+        caption = f"Rates at {place_of(level, audit)}, as they are and {title.lower()}."
+        head = ["Group"]
+        for rate in RATES.values():
+            head += [f"{rate}, as it is", f"{rate}, {title.lower()}"]
+        compared = Table(
+            "Conclusions at equal covariates, by a family of tests of their own.",
+            CONCLUSIONS,
+            [_row_of_finding(audit, level, finding) for finding in found.findings],
+        )
+        tables = [Table(caption, head, rows), compared]
+        name = f"by-{place}-control-{n}"
+        parts.append(Section(name, heading_of(level, audit), tables))
+    return [("control", title, parts)]
+
+
+def _strata(audit, rate):
+    """A table of the strata of one rate: their weights, and the shares in each group."""
+    strata, lost = audit.control.strata, getattr(audit.control, f"{rate}_lost")
+    if math.isnan(lost):
+        return []
+    groups = audit.control.groups
+    groups = groups if len(groups) <= MOST_COLUMNS else ()
+    rows = []
+    for stratum in strata:
+        share = getattr(stratum, f"{rate}_share")
+        within = getattr(stratum, f"{rate}_within")[: len(groups)]
+        cells = [
+            Cell(percent(share) if share else "left out"),
+            *map(Cell, map(percent, within)),
+        ]
+        rows.append(Row(printable(stratum.name), cells))
+    caption = (
+        f"Strata of the {RATES[rate]}: the weight of each, and its share of the pairs of "
+        f"each group. {percent(lost)} of the pairs are in no stratum that all groups have."
+    )
+    return Table(caption, ["Stratum", "Weight", *map(printable, groups)], rows)
 
 
 def _tables(levels, systems, found, by, names=("",)):

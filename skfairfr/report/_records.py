@@ -277,6 +277,68 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Stratum:
+    """A stratum of the pairs, by covariates.
+
+    Attributes
+    ----------
+    name : str
+    far_share, frr_share : float in [0, 1]
+        Share of the impostor, and of the genuine, pairs of all groups that are in common
+        strata; 0 of a stratum that some group has no pairs in, which is left out.
+    far_within, frr_within : tuple of float, shape (n_groups,)
+        Share of the pairs of each group that are in the stratum; nan of a group without any.
+    """
+
+    name: str
+    far_share: float
+    frr_share: float
+    far_within: tuple
+    frr_within: tuple
+
+
+@dataclass(frozen=True)
+class Control:
+    """The strata by which rates are standardised.
+
+    Attributes
+    ----------
+    covariates : tuple of str
+        As they were asked for.
+    groups : tuple of labels
+        Those of the tuples of a Stratum.
+    strata : tuple of Stratum
+    far_lost, frr_lost : float in [0, 1]
+        Share of the groups' pairs outside common strata; nan where there is none.
+    """
+
+    covariates: tuple
+    groups: tuple
+    strata: tuple
+    far_lost: float
+    frr_lost: float
+
+
+@dataclass(frozen=True)
+class Standardised:
+    """Rates of a level at equal covariates: each stratum weighs the same in every group.
+
+    Attributes
+    ----------
+    rates : tuple of GroupRates
+        Of the groups; errors are those in common strata.
+    ratio : Disparity
+        Their max_min.
+    findings : tuple of Finding
+        As of a Level, by a family of tests about standardised rates.
+    """
+
+    rates: tuple
+    ratio: Disparity
+    findings: tuple
+
+
+@dataclass(frozen=True)
 class Level:
     """Everything at one threshold, which was given or chosen by a FAR level.
 
@@ -303,6 +365,8 @@ class Level:
         Everyone first; empty where no failures were recorded.
     matrix : Matrix or None
         None of more groups than are shown.
+    standardised : Standardised or None
+        None where no covariate is controlled for.
     """
 
     far: float | None
@@ -315,6 +379,7 @@ class Level:
     indices: tuple = ()
     generalised: tuple = ()
     matrix: Matrix | None = None
+    standardised: Standardised | None = None
 
 
 @dataclass(frozen=True)
@@ -415,6 +480,8 @@ class Audit:
         Everyone first; empty where no failures to enrol or to acquire were recorded.
     curves : Curves or None
         Both rates over levels.
+    control : Control or None
+        Strata of the covariates that are controlled for.
     """
 
     attribute: str
@@ -429,6 +496,7 @@ class Audit:
     figures: tuple = field(default=(), metadata=HIDDEN)
     failures: tuple = ()
     curves: Curves | None = None
+    control: Control | None = None
 
     def __repr__(self):
         by, levels = printable(self.attribute), len(self.levels)
@@ -1014,6 +1082,8 @@ def rates_of(audits):
         sizes = {row.group: row for row in audit.groups}
         for level in audit.levels:
             generalised = {row.group: row for row in level.generalised}
+            of_control = level.standardised
+            standard = {r.group: r for r in of_control.rates} if of_control else {}
             for found in level.rates:
                 size, gen = sizes[found.group], generalised.get(found.group)
                 equal = size.equal_error_rate or NO_FIGURE
@@ -1032,6 +1102,8 @@ def rates_of(audits):
                         "equal_error_rate_high": equal.high,
                         "gfar": getattr(gen, "gfar", math.nan),
                         "gfrr": getattr(gen, "gfrr", math.nan),
+                        **_standardised("far", standard.get(found.group)),
+                        **_standardised("frr", standard.get(found.group)),
                     }
                 )
     return rows
@@ -1113,6 +1185,17 @@ def _rate(rate, found):
         key = rate if name == "value" else f"{rate}_{name}"
         columns[key] = getattr(figure, name)
     return columns
+
+
+def _standardised(rate, found):
+    """A standardised rate and its interval as columns; nan without any."""
+    figure = None if found is None else getattr(found, rate)
+    return {
+        f"{rate}_standardised{end and f'_{end}'}": getattr(
+            figure, end or "value", math.nan
+        )
+        for end in ("", "low", "high")
+    }
 
 
 def _without_interval(index):

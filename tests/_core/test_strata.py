@@ -147,9 +147,9 @@ def test_a_sample_gives_about_the_same_rate(monkeypatch):
     weighed = standardised(pairs, strata, standards(pairs, strata))
     at = np.array([2.0])
     exact = accepted_impostors(weighed, (0, 0), at).sums.rate[0]
-    monkeypatch.setattr(_pairs, "SAMPLE", 200_000)
+    monkeypatch.setattr(_pairs, "SAMPLE", 40_000)
     sampled = accepted_impostors(weighed, (0, 0), at, sampled=True).sums.rate[0]
-    assert 0 < abs(sampled - exact) < 0.01
+    assert 0 < abs(sampled - exact) < 0.02
 
 
 def test_strata_that_a_group_lacks_are_common_to_none():

@@ -1,0 +1,344 @@
+"""Rates at equal covariates against loops over strata, and in simulations of known gaps."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from skfairfr import cli
+from skfairfr.report import (
+    EmbeddingData,
+    PairData,
+    Report,
+    audit,
+    audit_data,
+    audit_pairs,
+)
+from skfairfr.report._control import Covariate, strata_of
+
+QUICK = {"n_resamples": 10, "random_state": 0}
+
+
+def simulated(gap, seed=0, n_people=500, n=16_000):
+    """Pairs of two groups: f errs twice as often, by its poor images alone or by itself."""
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, n_people, n)
+    same = rng.random(n) < 0.5
+    other = np.where(same, one, 2 * rng.integers(0, n_people // 2, n) + one % 2)
+    is_f = one % 2 == 1
+    chance = np.where(is_f, 0.6, 0.1) if gap == "quality" else np.full(n, 0.3)
+    poor = rng.random((2, n)) < chance
+    rate = np.where(poor.any(axis=0), 0.08, 0.02)
+    if gap == "group":
+        rate = rate * np.where(is_f, 2, 1)
+    wrong = rng.random(n) < rate
+    score = ((one == other) ^ wrong) + rng.normal(0, 0.01, n)
+    quality = tuple(np.where(poor, 0.2, 0.9))
+    sex = np.where(is_f, "f", "m")
+    return PairData(
+        score, (one, other), {"sex": (sex, sex)}, covariates={"quality": quality}
+    )
+
+
+def audited(data, control="quality:2", **options):
+    options = {"threshold": 0.5, "control": control} | QUICK | options
+    return audit_data(data, **options)
+
+
+def test_a_gap_that_is_all_quality_is_gone_at_equal_quality():
+    (level,) = audited(simulated("quality")).audits[0].levels
+    for raw, equal in zip(level.findings, level.standardised.findings, strict=True):
+        assert raw.verdict == "worse" and raw.ratio.value > 1.8
+        assert equal.verdict == "no certain difference"
+        assert equal.ratio.low < 1 < equal.ratio.high < 1.5
+    for figure in (level.standardised.ratio.far, level.standardised.ratio.frr):
+        assert figure.low == 1 < figure.value < figure.high and figure.p_value > 0.05
+
+
+def test_a_gap_that_has_nothing_to_do_with_quality_stays():
+    (level,) = audited(simulated("group")).audits[0].levels
+    for raw, equal in zip(level.findings, level.standardised.findings, strict=True):
+        assert equal.verdict == raw.verdict == "worse"
+        assert equal.ratio.low < 2 < equal.ratio.high
+        assert equal.ratio.value == pytest.approx(raw.ratio.value, rel=0.05)
+
+
+@pytest.mark.slow
+def test_intervals_at_equal_quality_hold_the_truth():
+    """Of 300 audits whose gap is all quality."""
+    missed = []
+    for seed in range(300):
+        data = simulated("quality", seed, n_people=200, n=4000)
+        (level,) = audited(data).audits[0].levels
+        found = level.standardised.findings
+        missed.append([not f.ratio.low <= 1 <= f.ratio.high for f in found])
+    print(np.mean(missed, axis=0))
+    assert np.mean(missed) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
+
+
+# ---- loops ---------------------------------------------------------------------------
+
+
+def standardised_by_loops(pairs, groups):
+    """Rate of each group from (group, stratum or None, error)s."""
+    cells = {}
+    for group, stratum, wrong in pairs:
+        if group is not None and stratum is not None:
+            cells.setdefault((group, stratum), []).append(wrong)
+    strata = {s for _, s in cells}
+    common = [s for s in strata if all((g, s) in cells for g in groups)]
+    sizes = {s: sum(len(cells[g, s]) for g in groups) for s in common}
+    return [
+        sum(sizes[s] * np.mean(cells[g, s]) for s in common) / sum(sizes.values())
+        for g in groups
+    ]
+
+
+def quantile_of(value, values, k):
+    """Which of the k quantiles of some values holds one of them."""
+    ordered = sorted(values)
+    cuts = [ordered[-(-len(ordered) * q // k) - 1] for q in range(1, k)]
+    return sum(value > cut for cut in cuts)
+
+
+@pytest.fixture(scope="module")
+def images():
+    """Embeddings of 40 people with covariates, some unknown, and all pairs of two images."""
+    rng = np.random.default_rng(3)
+    y = rng.permutation(np.repeat(np.arange(40), 4))
+    X = (rng.normal(size=(40, 8))[y] + rng.normal(size=(y.size, 8))).astype(np.float32)
+    columns = {
+        "quality": np.where(rng.random(y.size) < 0.05, np.nan, rng.random(y.size)),
+        "camera": np.array(["a", "b", None], dtype=object)[
+            rng.choice(3, y.size, p=[0.5, 0.4, 0.1])
+        ],
+        "age": rng.integers(20, 40, y.size),
+    }
+    data = EmbeddingData(X, y, {"half": y % 2}, covariates=columns)
+    return data, list(combinations(range(y.size), 2))
+
+
+def strata_by_loops(control, columns):
+    """The stratum of two images by their rows, None where it is unknown."""
+    quality, camera, age = columns.values()
+    if control == "quality:3":
+        known = [q for q in quality if q == q]
+        own = [quantile_of(q, known, 3) if q == q else None for q in quality]
+        return lambda i, j: None if None in (own[i], own[j]) else min(own[i], own[j])
+    if control == "camera":
+        return lambda i, j: (
+            None
+            if None in (camera[i], camera[j])
+            else frozenset((camera[i], camera[j]))
+        )
+    gaps = [abs(a - b) for a in age for b in age]
+    of_gap = {gap: quantile_of(gap, gaps, 3) for gap in set(gaps)}
+    return lambda i, j: of_gap[abs(age[i] - age[j])]
+
+
+@pytest.mark.parametrize("control", ["quality:3", "camera", "age:3:gap"])
+def test_embeddings_agree_with_a_double_loop(images, control):
+    data, pairs = images
+    X = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
+    scores = X @ X.T
+    level = audited(data, control, threshold=0.4).audits[0].levels[0].standardised
+    stratum_of = strata_by_loops(control, data.covariates)
+    rows = {"far": [], "frr": []}
+    for i, j in pairs:
+        same = data.y[i] == data.y[j]
+        group = data.y[i] % 2 if data.y[i] % 2 == data.y[j] % 2 else None
+        stratum = stratum_of(i, j)
+        accepted = scores[i, j] >= 0.4
+        rows["frr" if same else "far"].append((group, stratum, accepted != same))
+    for rate, of_rate in rows.items():
+        expected = standardised_by_loops(of_rate, [0, 1])
+        found = [getattr(row, rate).value for row in level.rates]
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_listed_pairs_of_images_are_as_the_embeddings(images):
+    data, pairs = images
+    X = (data.X / np.linalg.norm(data.X, axis=1, keepdims=True)).astype(np.float64)
+    i, j = np.array(pairs).T
+    both = {name: (c[i], c[j]) for name, c in data.covariates.items()}
+    control = ["quality:3", "camera"]
+    of_pairs = audit_pairs(
+        np.einsum("ij,ij->i", X[i], X[j]),
+        (data.y[i], data.y[j]),
+        {"half": (data.y[i] % 2, data.y[j] % 2)},
+        covariates=both,
+        control=control,
+        threshold=0.4,
+        **QUICK,
+    ).audits[0]
+    of_images = audit(
+        data.X,
+        data.y,
+        data.columns,
+        covariates=data.covariates,
+        control=control,
+        threshold=0.4,
+        **QUICK,
+    ).audits[0]
+    # Quantiles are of all images here, and of those in pairs there, each as often as any.
+    for one, other in zip(
+        of_pairs.control.strata, of_images.control.strata, strict=True
+    ):
+        assert one.name == other.name
+        assert one.far_share == pytest.approx(other.far_share)
+        assert one.frr_within == pytest.approx(other.frr_within)
+    for one, other in zip(
+        of_pairs.levels[0].standardised.rates,
+        of_images.levels[0].standardised.rates,
+        strict=True,
+    ):
+        for rate in ("far", "frr"):
+            a, b = getattr(one, rate), getattr(other, rate)
+            assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high))
+
+
+# ---- strata --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("camera", ("camera", None, False)),
+        ("quality:4", ("quality", 4, False)),
+        ("age:3:gap", ("age", 3, True)),
+        ("a:b:12", ("a:b", 12, False)),
+        ("age_gap", ("age_gap", None, False)),
+    ],
+)
+def test_what_a_text_asks_for(text, expected):
+    found = Covariate.of(text)
+    assert (found.name, found.n_strata, found.is_gap) == expected
+
+
+def data_of(**covariates):
+    n = len(next(iter(covariates.values())))
+    return PairData(np.zeros(n), None, covariates=covariates)
+
+
+def test_columns_of_a_pair_are_taken_as_they_are():
+    found = strata_of(data_of(light=np.array(["in", "out", None, "in"])), "light")
+    assert found.names == ["light in", "light out"] and found.codes.tolist() == [
+        0,
+        1,
+        -1,
+        0,
+    ]
+    found = strata_of(data_of(age_gap=np.array([1.0, 5, np.nan, 9, 7])), "age_gap:2")
+    assert found.names == ["age_gap up to 5", "age_gap above 5"]
+    assert found.codes.tolist() == [0, 0, -1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("control", "message"),
+    [
+        ("q:1", "control must be NAME, NAME:K or NAME:K:gap with K >= 2; got 'q:1'"),
+        ("q:gap", "NAME:K:gap with K >= 2; got 'q:gap'"),
+        ("", "got ''"),
+        (["q:2", "q"], "each once"),
+        ([], "must name columns"),
+        ("z:2", "'z' is no covariate of the data; these are: 'q', 'text', 'one'"),
+        ("text:2", "'text' holds what is no number"),
+        ("one", "'one' has one stratum"),
+        ("q:3:gap", "'q' is one column of the pair, which has no difference"),
+        ("q", "'q' has 30 categories, and 20 are taken at most; give q:4"),
+    ],
+)
+def test_refused(control, message):
+    columns = {"q": np.arange(30.0), "text": ["a", "b"] * 15, "one": [1] * 30}
+    with pytest.raises(ValueError, match=message):
+        strata_of(data_of(**columns), control)
+
+
+def test_differences_of_many_numbers_are_refused():
+    values = np.arange(300.0)
+    data = EmbeddingData(np.eye(300), np.arange(300), covariates={"age": values})
+    with pytest.raises(ValueError, match="'age' has 300 different values"):
+        strata_of(data, "age:3:gap")
+
+
+def test_columns_of_another_length_are_refused():
+    data = simulated("group", n=400)
+    data.covariates["quality"] = data.covariates["quality"][0][:10]
+    with pytest.raises(ValueError, match="10 rows but the data has 400"):
+        audited(data)
+
+
+def test_groups_without_a_common_stratum_are_refused_and_combinations_noted():
+    data = simulated("group", n=4000)
+    sex, people = data.columns["sex"][0], data.identities[0]
+    light = np.where(sex == "f", "in", "out")
+    data.covariates["light"] = light
+    with pytest.raises(
+        ValueError, match="nothing common to the groups of sex: no stratum"
+    ):
+        audited(data, "light")
+    # Each alone has both; their combinations have one each.
+    young = np.where(people // 2 % 2, "young", "old")
+    data.columns["age"] = (young, young)
+    data.covariates["light"] = np.where((sex == "f") == (young == "old"), "in", "out")
+    report = audited(data, "light")
+    assert [one.control is None for one in report.audits] == [False, False, True]
+    told = [note for note in report.audits[2].notes if "standardised" in note]
+    assert len(told) == 2 and told[0].startswith(
+        "By sex & age, no stratum of the covariates"
+    )
+
+
+# ---- what people see -----------------------------------------------------------------
+
+
+def test_records_tables_and_texts():
+    report = audited(simulated("quality"), ["quality:2"])
+    record = json.loads(report.to_json(version="0"))
+    Draft202012Validator(Report.schema()).validate(record)
+    (level,) = record["audits"][0]["levels"]
+    assert level["standardised"]["rates"][0]["fmr"]["value"] > 0
+    assert record["audits"][0]["control"]["covariates"] == ["quality:2"]
+    frame = report.to_frame(backend="pandas")
+    assert frame["far_standardised_low"].notna().tolist() == [False, True, True]
+    text = report.to_text()
+    assert "comparisons at equal quality, which is no evidence" in " ".join(
+        text.split()
+    )
+    assert "quality up to 0.2" in text and "FNMR, at equal" in text
+    assert (
+        "At equal quality: f is treated worse" in audited(simulated("group")).to_text()
+    )
+    assert "<h3" in report.to_html() and "At equal quality" in report.to_html()
+    plain = audit_data(simulated("quality"), threshold=0.5, **QUICK)
+    assert "equal quality" not in plain.to_text() and plain.audits[0].control is None
+
+
+def test_the_command_reads_columns_of_images_and_of_pairs(tmp_path, capsys, images):
+    data = simulated("quality", n=3000)
+    rows = zip(
+        data.y_score,
+        *data.identities,
+        data.columns["sex"][0],
+        *data.covariates["quality"],
+        np.arange(3000) % 3,
+        strict=True,
+    )
+    lines = ["score,identity_1,identity_2,sex,quality_1,quality_2,light"]
+    lines += [",".join(map(str, row)) for row in rows]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines))
+    asked = ["--threshold", "0.5", "--quiet", "--n-resamples", "10"]
+    flags = ["--attribute", "sex", "--control", "quality:2", "--control", "light"]
+    assert cli.main(["audit", str(tmp_path / "pairs.csv"), *flags, *asked]) == 0
+    assert "At equal quality and light" in capsys.readouterr().out
+    faces, _ = images
+    arrays = {"quality": faces.covariates["quality"], "half": faces.y % 2}
+    np.savez(tmp_path / "faces.npz", embedding=faces.X, identity=faces.y, **arrays)
+    flags = ["--attribute", "half", "--control", "quality:2"]
+    assert cli.main(["audit", str(tmp_path / "faces.npz"), *flags, *asked]) == 0
+    assert "quality up to" in capsys.readouterr().out
+    flags[-1] = "light:2"
+    assert cli.main(["audit", str(tmp_path / "faces.npz"), *flags, *asked]) == 2
+    assert "--control" in capsys.readouterr().err
