@@ -19,6 +19,7 @@ from skfairfr.report._data import (
     OF_PAIRS,
     EmbeddingData,
     PairData,
+    by_name,
     check_about,
     check_data,
     check_people,
@@ -32,7 +33,6 @@ from skfairfr.report._data import (
     read_data,
     restated,
     two_columns,
-    with_covariates,
 )
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import (
@@ -127,8 +127,8 @@ def audit(
     ('far', 'female', 'worse')
     """
     columns, named = columns_of(sensitive_features, attribute)
-    data = EmbeddingData(X, y, columns, domain, similarity=similarity)
-    data = with_covariates(data, covariates)
+    more = {} if covariates is None else by_name(covariates)
+    data = EmbeddingData(X, y, columns, domain, similarity=similarity, covariates=more)
     check_data(data, "sensitive_features", named=named)
     return audit_data(data, **options)
 
@@ -201,8 +201,8 @@ def audit_pairs(
         identities = two_columns(identities, "identities")
     images = two_columns(images, "images", needed=False)
     columns, named = columns_of(sensitive_features, attribute, of_pairs=True)
-    data = PairData(y_score, identities, columns, images, y_true=y_true)
-    data = with_covariates(data, covariates)
+    more = {} if covariates is None else by_name(covariates)
+    data = PairData(y_score, identities, columns, images, None, y_true, more)
     check_data(data, "sensitive_features", named=named)
     return audit_data(data, **options)
 
@@ -261,7 +261,7 @@ def audit_data(
     about : dict of str -> str, default=None
         "title", "system", "dataset" and "organisation": what the report is to show, and its
         JSON to keep, about the test.
-    control : str or sequence of str, default=None
+    control : str or sequence of str, shape (n_covariates,), default=None
         Covariates, at equal values of which rates are shown too: NAME of categories of a
         column (of both images), "NAME:K" for K quantiles of a number (the lower one of both
         images) or "NAME:K:gap" for those of its difference. Several make strata of all at

@@ -476,8 +476,8 @@ class PairData(_Data):
         """
 
         def of(both, name):
-            if not isinstance(both, tuple):
-                return _taken(both, name, rows)
+            if both is None:
+                return None
             return tuple(_taken(column, name, rows) for column in both)
 
         return replace(
@@ -487,7 +487,12 @@ class PairData(_Data):
             columns={name: of(both, name) for name, both in self.columns.items()},
             image_names=of(self.image_names, "image_names"),
             y_true=_taken(self.y_true, "y_true", rows),
-            covariates={name: of(c, name) for name, c in self.covariates.items()},
+            covariates={
+                name: of(column, name)
+                if isinstance(column, tuple)
+                else _taken(column, name, rows)
+                for name, column in self.covariates.items()
+            },
         )
 
     def genuine_pairs(self):
@@ -561,7 +566,7 @@ def read_data(
     attributes : str or sequence of str, shape (n_attributes,), default=()
         Columns of the groups; of scored pairs each is two columns, ending in _1 and _2, or
         one where both images of every pair have the same group.
-    control : str or sequence of str, default=()
+    control : str or sequence of str, shape (n_covariates,), default=()
         What the audit will control for, whose columns are read too, as of
         :func:`audit_data`.
     labels, embedding, identity : str, default=None
@@ -652,8 +657,10 @@ def _controlled(read, path, attributes, options, control):
     try:
         found = read(path, [*attributes, *more], options)
     except ArgumentError as error:
-        if error.argument == "attributes" and error.value in more:
-            raise restated(error, "control", error.value) from None
+        lacking = [f"{name}{end}" for name in more for end in ("", "_1", "_2")]
+        if error.argument == "attributes" and error.value in lacking:
+            problem = str(error).removeprefix("attributes ")
+            raise refused("control", error.value, problem) from None
         raise
     ends = {name: found.columns[name] for name in covariates}
     return replace(
@@ -1014,7 +1021,7 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
     if sensitive_features is None:
         columns, problem = {}, "is None"
     else:
-        columns = (_of_both if of_pairs else _by_name)(sensitive_features)
+        columns = (_of_both if of_pairs else by_name)(sensitive_features)
         problem = "has no column"
     if not columns:
         raise refused(
@@ -1037,14 +1044,7 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
     return columns, True
 
 
-def with_covariates(data, covariates):
-    """The data with covariates as callers give them."""
-    if covariates is None:
-        return data
-    return replace(data, covariates=_by_name(covariates))
-
-
-def _by_name(labels):
+def by_name(labels):
     """Name -> labels of a dict, a frame or a series; labels without a name have an empty one."""
     if isinstance(labels, dict):
         return {str(name): column for name, column in labels.items()}
@@ -1063,7 +1063,7 @@ def _of_both(sensitive_features):
             for name, both in sensitive_features.items()
         }
     both = groups_of_both(sensitive_features, "sensitive_features")
-    first, second = map(_by_name, both)
+    first, second = map(by_name, both)
     if len(first) == len(second) == 1:
         # Of NAME_1 and NAME_2 the name is NAME.
         (one,), (other,) = first, second

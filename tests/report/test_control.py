@@ -341,4 +341,7 @@ def test_the_command_reads_columns_of_images_and_of_pairs(tmp_path, capsys, imag
     assert "quality up to" in capsys.readouterr().out
     flags[-1] = "light:2"
     assert cli.main(["audit", str(tmp_path / "faces.npz"), *flags, *asked]) == 2
-    assert "--control" in capsys.readouterr().err
+    assert "--control cannot be found: " in capsys.readouterr().err
+    flags = ["--attribute", "sex", "--control", "shade"]
+    assert cli.main(["audit", str(tmp_path / "pairs.csv"), *flags, *asked]) == 2
+    assert "--control cannot be found: " in capsys.readouterr().err
