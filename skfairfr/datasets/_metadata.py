@@ -64,10 +64,10 @@ def join_metadata(data, path, *, on=None, image="image", columns=None):
     """
     table, key = read_metadata(path, on, image)
     others = [name for name in table.plain_columns(table.n_rows) if name != key]
-    asked = dict.fromkeys(others) if columns is None else _files.check_columns(columns)
+    asked = others if columns is None else _files.check_columns(columns)
     wanted = [("columns", (name,)) for name in asked]
-    _files.choose_all(wanted, others, table.path)
-    return joined(data, table, key, image, list(asked))
+    names = _files.choose_all(wanted, others, table.path)
+    return joined(data, table, key, image, names)
 
 
 def read_metadata(path, on, image):
@@ -86,18 +86,18 @@ def joined(data, table, key, image, names):
     places = find_labels(keys, labels)
     absent = _files.few(labels[places < 0], what)
     if (places < 0).all():
-        problem = (
-            f"{key!r} of {table.path!r} holds none of the data's {absent}, but others, "
-        )
-        problem += f"as {plain(keys[0])!r};"
+        problem = f"{key!r} of {table.path!r} holds none of the data's {absent}, but "
+        problem += f"others, as {plain(keys[0])!r};"
         raise refused("on", key, problem, "name the column that does.")
-    if (places < 0).any() and names:
-        n_all = np.unique(labels.astype(str)).size
-        unknown = " and ".join(map(repr, names))
-        found = (
+    if (places < 0).any():
+        n_all, unknown = (
+            np.unique(labels.astype(str)).size,
+            " and ".join(map(repr, names)),
+        )
+        lacks = (
             f"column {key!r} lacks {absent} of the data's {n_all:,}, whose {unknown}"
         )
-        warn_caller(f"{table.path!r}: {found} is unknown.", UserWarning)
+        warn_caller(f"{table.path!r}: {lacks} is unknown.", UserWarning)
     sides = ("",) if len(both) == 1 else ("_1", "_2")
     columns = dict(data.columns)
     for name in names:

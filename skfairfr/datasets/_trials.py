@@ -228,9 +228,9 @@ def load_score_matrix(
     path, asked = check_path(path, "path"), _files.check_columns(columns)
     asked |= {} if image is None else {image: "image"}
     first = second = read_labels(probes, "probes", identity, asked)
-    is_one_file = references is None or os.path.samefile(probes, references)
-    if not is_one_file:
-        second = read_labels(references, "references", identity, asked)
+    if references is not None:
+        other = read_labels(references, "references", identity, asked)
+        second = first if os.path.samefile(probes, references) else other
     matrix = _read_matrix(path, score)
     shape = first.y.size, second.y.size
     if matrix.shape != shape or matrix.dtype.kind not in "fiu":
@@ -240,7 +240,7 @@ def load_score_matrix(
         raise _files.file_error("path", path, problem, remedy)
     _files.check_fits(BYTES_OF_A_PAIR * matrix.size, "path", path, ": a pair a cell")
     first.images = first.columns.pop(image, np.arange(shape[0]))
-    if not is_one_file:
+    if second is not first:
         numbers = shape[0] + np.arange(shape[1])
         second.images = second.columns.pop(image, numbers)
     if first.y.dtype.kind != second.y.dtype.kind:  # a label of one file is no number
@@ -256,9 +256,7 @@ def _read_matrix(path, score):
     if kind == "npy":
         return _files.read_npy(path)
     if kind != "npz":
-        problem = (
-            " is neither an .npz nor an .npy file, and a matrix of scores is needed;"
-        )
+        problem = " is no .npz or .npy file, and a matrix of scores is needed;"
         raise _files.file_error("path", path, problem, "write one with numpy.save.")
     with _files.open_npz(path) as archive:
         wanted = [("score", (score,) if score else SCORE_NAMES)]

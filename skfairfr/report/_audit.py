@@ -701,9 +701,10 @@ def _other_data(threshold_from, data, attributes):
         )
     if is_path:
         # Labels and lists are those of the audited file, and metadata only tell groups.
-        own = {*(OF_PAIRS if kind is PairData else OF_EMBEDDINGS)} - {"labels"}
-        own |= {*OF_ALL} if attributes else set()
-        options = {name: data.reading.options[name] for name in own}
+        own = (OF_PAIRS if kind is PairData else OF_EMBEDDINGS) + OF_ALL * bool(
+            attributes
+        )
+        options = {name: data.reading.options[name] for name in own} | {"labels": None}
         other = read_data(threshold_from, attributes, **options)
         return other if kind is PairData else replace(other, similarity=data.similarity)
     ways = [getattr(part, "similarity", "cosine") for part in (threshold_from, data)]

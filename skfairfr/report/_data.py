@@ -7,7 +7,7 @@ each image of embeddings, two for each scored pair. They hold arrays, also those
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import file_digest, sha256
 from itertools import islice, product
 
@@ -645,9 +645,8 @@ def read_data(
     with collecting(warnings, UserWarning):
         found = _controlled(read, path, attributes, options, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
-    return replace(
-        found, reading=Reading(path, options, notes, _digests(path, options))
-    )
+    digests = _digests(path, options)
+    return replace(found, reading=Reading(path, options, notes, digests))
 
 
 def _controlled(read, path, attributes, options, control):
@@ -677,9 +676,10 @@ def _controlled(read, path, attributes, options, control):
 def _way_to_read(path, options):
     """How a file is read: the kind of data in words, a function, and its own options."""
     if options["trials"] is not None:
-        return "listed trials", _read_trials, OF_TRIALS
+        return "listed trials", partial(_read_listed, load_trials, OF_TRIALS), OF_TRIALS
     if options["probes"] is not None:
-        return "a matrix of scores", _read_matrix, OF_MATRIX
+        read = partial(_read_listed, load_score_matrix, OF_MATRIX)
+        return "a matrix of scores", read, OF_MATRIX
     if holds_pairs(path):
         return PairData.kind, _read_pairs, OF_PAIRS
     return EmbeddingData.kind, _read_embeddings, OF_EMBEDDINGS
@@ -797,14 +797,6 @@ def _read_pairs(path, attributes, options):
     return _pair_data(_with_metadata(read, attributes, options), attributes)
 
 
-def _read_trials(path, attributes, options):
-    return _read_listed(load_trials, OF_TRIALS, path, attributes, options)
-
-
-def _read_matrix(path, attributes, options):
-    return _read_listed(load_score_matrix, OF_MATRIX, path, attributes, options)
-
-
 def _read_listed(load, own, path, attributes, options):
     def read(attributes, image):
         given = {name: options[name] for name in own} | {"image": image}
@@ -815,13 +807,8 @@ def _read_listed(load, own, path, attributes, options):
 
 def _pair_data(data, attributes):
     # One column is that of both images.
-    columns = {
-        name: tuple(
-            data.columns.get(f"{name}_{side}", data.columns.get(name))
-            for side in (1, 2)
-        )
-        for name in attributes
-    }
+    get = data.columns.get
+    columns = {n: (get(f"{n}_1", get(n)), get(f"{n}_2", get(n))) for n in attributes}
     images = (data.image_1, data.image_2)
     identities = (data.identity_1, data.identity_2) if data.y_true is None else None
     return PairData(data.y_score, identities, columns, images, y_true=data.y_true)

@@ -239,6 +239,8 @@ def test_unusable_matrices(labels, references, tmp_path):
     np.save(path, np.full((5, 5), np.nan))
     with refusal("score", "is missing or infinite in row 0 (10 rows)"):
         load_score_matrix(path, labels)
+    with refusal("references", "does not exist"):
+        load_score_matrix(path, labels, tmp_path / "absent.csv")
     with refusal("path", "a matrix of scores is needed"):
         load_score_matrix(labels, labels)
     np.savez(tmp_path / "scores.npz", X=np.eye(5))

@@ -207,6 +207,37 @@ def _write_parquet(folder):
     parquet.write_table(table, folder / "pairs.parquet")
 
 
+def _write_trials(folder):
+    names = [f"{y}/{row}.png" for row, y in enumerate(Y)]
+    np.savez(folder / "faces.npz", embedding=X, identity=Y, image=names)
+    lines = [
+        f"{int(Y[i] == Y[j])} {names[i]} {names[j]}" for i in range(N) for j in range(i)
+    ]
+    (folder / "trials.txt").write_text("\n".join(lines))
+    rows = [f"{y},{group}" for y, group in zip(Y, GROUP, strict=True)]
+    (folder / "people.csv").write_text("\n".join(["person,gender", *rows]))
+
+
+def _read_trials(folder):
+    files = {"trials": folder / "trials.txt", "metadata": folder / "people.csv"}
+    return read_data(folder / "faces.npz", "gender", **files)
+
+
+def _write_matrix(folder):
+    np.save(folder / "scores.npy", X @ X.T)
+    (folder / "labels.csv").write_text(_labels())
+
+
+def _read_matrix(folder):
+    return read_data(folder / "scores.npy", "gender", probes=folder / "labels.csv")
+
+
+def _write_bob(folder):
+    rows = (row.split(",") for row in _pairs().splitlines()[1:])
+    lines = (f"{one} {other} x.png {score}" for score, one, other, *_ in rows)
+    (folder / "scores-dev").write_text("\n".join(lines))
+
+
 POLICY = """\
 name = "door"
 description = "ours"
@@ -324,6 +355,13 @@ READERS = {
     "parquet": _of_file(
         _write_parquet, load_pairs, "pairs.parquet", damaged, ("pyarrow",)
     ),
+    "trials": Reader(
+        _write_trials, _read_trials, {"trials.txt": damaged, "people.csv": damaged}
+    ),
+    "matrix": Reader(
+        _write_matrix, _read_matrix, {"scores.npy": inside_npy, "labels.csv": damaged}
+    ),
+    "bob": _of_file(_write_bob, load_pairs, "scores-dev", damaged),
     "policy": _of_file(_write_policy, Policy.read, "door.toml", damaged),
     "head": _of_file(
         _write_head, _read_head, "head.safetensors", inside_safetensors, TRAINING

@@ -12,7 +12,7 @@ from tests.fuzz import calls, driver, files, values
 CORPUS = sorted(Path(__file__).with_name("corpus").glob("*/*"))
 # Of longer files only every eighth byte, but for the first and the last kilobyte.
 LONG = 5000
-SEPARATORS = {".csv": b",", ".tsv": b"\t"}
+SEPARATORS = {".csv": b",", ".tsv": b"\t", ".txt": b" ", "": b" "}
 
 
 @pytest.mark.parametrize("name", files.able())
