@@ -125,7 +125,7 @@ def _labels_of(data, image, what, path):
 
 
 def _rows_that_tell(table, name, keys, what):
-    """For every row the first of the same key that knows an attribute, or -1; then -1."""
+    """For the first row of every key the first that knows an attribute, or -1; then -1."""
     column = table.values(name)
     codes = encode(column, name, allow_unknown=True).codes
     known, first = np.flatnonzero(codes >= 0), find_labels(keys, keys)
@@ -138,4 +138,4 @@ def _rows_that_tell(table, name, keys, what):
         problem = f" says two things of {_files.few(keys[other], what)}: {name!r} of "
         problem += f"{plain(keys[row])!r} is {values};"
         raise _files.file_error("metadata", table.path, problem, "keep one.")
-    return np.append(told[first], -1)
+    return np.append(told, -1)
