@@ -92,9 +92,12 @@ def load_trials(
     listed = _files.read_table(trials, "trials", _scored_pairs.name_columns)
     usual = ("distance", "score") if distance else ("score",)
     score = score or _files.first_of(usual, listed.names)
-    wanted = [(name, (name,)) for name in _scored_pairs.IMAGES]
+    wanted = [("trials", (name,)) for name in _scored_pairs.IMAGES]
     wanted += [("score", (score or "score",))] if score or distance else []
-    _files.choose_all(wanted, listed.names, trials)
+    remedy = (
+        "a table names them image_1, image_2 and, where it has scores, score (--score)."
+    )
+    _files.choose_all(wanted, listed.names, trials, remedy)
     if score is not None and _files.kind_of(path) in ("csv", "parquet"):
         data = read_labels(path, "path", identity, asked)
     else:

@@ -91,6 +91,10 @@ def test_a_file_of_labels_needs_scores(labels, tmp_path):
         load_trials(labels, listed(tmp_path, "1 007 7"))
     with refusal("score", "holds no 'score'"):
         load_trials(labels, listed(tmp_path, "1 007 7"), distance=True)
+    with refusal(
+        "trials", "no 'image_1' and no 'image_2'", "a table calls its columns"
+    ):
+        load_trials(labels, labels)
 
 
 def test_a_list_that_contradicts_the_people_is_told(voices, tmp_path):
