@@ -95,7 +95,7 @@ def load_trials(
     wanted = [("trials", (name,)) for name in _scored_pairs.IMAGES]
     wanted += [("score", (score or "score",))] if score or distance else []
     remedy = (
-        "a table names them image_1, image_2 and, where it has scores, score (--score)."
+        "a table calls its columns 'image_1', 'image_2' and maybe 'score' (--score)."
     )
     _files.choose_all(wanted, listed.names, trials, remedy)
     if score is not None and _files.kind_of(path) in ("csv", "parquet"):

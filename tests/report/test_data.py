@@ -225,3 +225,19 @@ def test_names_of_one_side_alone_are_refused_by_both_names():
     data = ([0.9, 0.1, 0.4], ([1, 1, 2], [1, 2, 2]), (["a"] * 3, ["b"] * 3))
     with pytest.raises(ValueError, match="image_2 is missing while image_1 was given"):
         audit_pairs(*data, images=(["x", "y", "z"], None))
+
+
+def test_metadata_reach_attempts_and_pairs_without_people(files, tmp_path):
+    (tmp_path / "people.csv").write_text("person,sex\n1,f\n2,m")
+    np.savez(tmp_path / "x.npz", X=X, y=[1, 1, 1, 2, 2, 2], fte=["", "fta"] * 3)
+    options = {"metadata": tmp_path / "people.csv", "fte": "fte"}
+    data = read_data(tmp_path / "x.npz", "sex", **options)
+    assert data.columns["sex"].tolist() == ["f", "f", "m"]
+    assert data.attempts.columns["sex"].tolist() == [*"fffmmm"]
+    (tmp_path / "images.csv").write_text("image,sex\na,f\nb,m\nc,f")
+    (tmp_path / "pairs.csv").write_text("genuine,score,p,q\n1,.9,a,c\n0,.2,b,a")
+    with pytest.raises(ArgumentError, match="is about people, and the data name none"):
+        read_data(tmp_path / "pairs.csv", "sex", metadata=tmp_path / "people.csv")
+    options = {"metadata": tmp_path / "images.csv", "image_1": "p", "image_2": "q"}
+    data = read_data(tmp_path / "pairs.csv", "sex", **options)
+    assert [side.tolist() for side in data.columns["sex"]] == [["f", "m"], ["f", "f"]]
