@@ -5,7 +5,8 @@ answers into one record, which becomes a table for a terminal and a JSON file. O
 :func:`audit` and :func:`audit_pairs` do so in one call; :func:`read_data` and
 :func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
 finds the groups that another system harms or helps; ``skfairfr compare`` calls it.
-:func:`certify_data` finds a threshold that keeps limits for every group; ``skfairfr threshold``
+:func:`identify` audits searches of a gallery (1:N), as ``skfairfr identify`` does by
+:func:`identify_data`. :func:`certify_data` finds a threshold that keeps limits for every group; ``skfairfr threshold``
 calls it.
 """
 
@@ -13,6 +14,7 @@ from skfairfr.report._audit import audit, audit_data, audit_pairs
 from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_systems
 from skfairfr.report._data import EmbeddingData, PairData, read_data
+from skfairfr.report._identification import identify, identify_data
 from skfairfr.report._policy import Policy
 from skfairfr.report._records import (
     Audit,
@@ -37,5 +39,7 @@ __all__ = [
     "audit_pairs",
     "certify_data",
     "compare_systems",
+    "identify",
+    "identify_data",
     "read_data",
 ]

@@ -594,7 +594,7 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
     # The notes already hold what these would warn of.
     with collecting([]):
         averaged = None
-        if share > DOMINANT_SHARE:
+        if share > DOMINANT_SHARE and not data.one_average:
             other = "identity" if settings["average"] == "pair" else "pair"
             changed = AuditedROC(audited.roc.by(average=other), audited.points)
             level = settings["confidence_level"]
@@ -663,6 +663,7 @@ def _settings_of(data, points, asked, options, warnings):
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":
         found["similarity"] = " ".join(str(similarity).split())
+    found |= data.more_settings()
     found |= points.settings() | {"far_max": points.far_max} | asked.settings
     if data.reading is not None:
         found |= {

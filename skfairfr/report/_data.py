@@ -121,6 +121,13 @@ class Attempts:
 class _Data:
     """What either kind of data says of the file that it was read from, if it was."""
 
+    # Whether rates by person, each weighing the same, are not measured.
+    one_average = False
+
+    def more_settings(self):
+        """What numbers depend on beside the options of an audit, a dict."""
+        return {}
+
     @property
     def is_distance(self):
         """Whether scores were read as distances."""

@@ -59,6 +59,7 @@ from skfairfr.report._notes import (
     title_of,
 )
 from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS, limits_of, verdict_of
+from skfairfr.report._searches import in_search_terms, searched
 from skfairfr.report._verdicts import beyond_all_scores
 
 # What is compared, and what is an error, of either rate.
@@ -153,7 +154,10 @@ def audit_document(report, source=None, date=None):
     ]
     data = "" if source is None else f"Data: {printable(source)}"
     subtitle = under_title(report, data, date)
-    return Document(printable(report.about.get("title", title)), subtitle, sections)
+    found = Document(printable(report.about.get("title", title)), subtitle, sections)
+    if "gallery" in first.settings:
+        return searched(found, report, lines_of("search_glossary"))
+    return found
 
 
 # ---- the first screen ----------------------------------------------------------------
@@ -331,7 +335,8 @@ def sentence_of_check(check, report):
     row = _of_check(check, report)
     *told, result = [cell.line for cell in row.cells]
     text = f"{result}: {row.line}: {'; '.join(told)}."
-    return f"{text} {needed_words(check, report)}".strip()
+    text = f"{text} {needed_words(check, report)}".strip()
+    return in_search_terms(text) if "gallery" in report.audits[0].settings else text
 
 
 def _limit_of(check):

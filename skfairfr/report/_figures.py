@@ -40,6 +40,7 @@ from skfairfr.metrics._plot._groups import (
 from skfairfr.metrics._plot._thresholds import histograms
 from skfairfr.report._notes import collecting, short_place
 from skfairfr.report._policy import limits_of
+from skfairfr.report._searches import in_search_terms
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import temporary
 from skfairfr.utils._validation import check_path
@@ -133,7 +134,8 @@ def write_figures(audited, audit, folder, title="", bands=False):
     with temporary(folder) as staged, collecting([]):
         for name, draw, size in _figures(audited, audit, bands):
             next_step(f"drawing {name} by {printable(audit.attribute)}")
-            drawn += _write(draw, staged / name, size, title)
+            words = in_search_terms if "gallery" in audit.settings else None
+            drawn += write_figure(draw, staged / name, size, title, words)
         for path in staged.iterdir():
             os.replace(path, folder / path.name)
     return [folder / path.name for path in drawn]
@@ -150,6 +152,8 @@ def _figures(audited, audit, bands):
     width = 9.0 if len(measured) > 1 else 5.0
     yield "rates", lambda figure: _draw_rates(figure, rates, measured), (width, height)
     if audit.curves is None:
+        return
+    if "gallery" in audit.settings:  # which has figures of its own
         return
     drawn = _Drawn(audited, audit, names, bands)
     if len(measured) > 1:
@@ -275,16 +279,19 @@ def _align(axes):
                 _style.percent_ticks(axis, (ends[0], min(ends[1], 1.0)))
 
 
-def _write(draw, path, size, title):
-    """Draw once and save in every format; the paths written."""
+def write_figure(draw, path, size, title="", words=None):
+    """Draw once, its texts changed by ``words``, and save in every format; the paths written."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     figure = Figure(figsize=size, layout="constrained")
     draw(figure)
     if title:
         texts = filter(None, (_style.plain_text(title), figure.get_suptitle()))
         figure.suptitle("\n".join(texts), fontsize="small", wrap=True)
+    for text in figure.findobj(Text) if words else ():
+        text.set_text(words(text.get_text()))
     # The layout takes as long as writing: once for all formats.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")

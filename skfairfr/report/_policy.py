@@ -71,6 +71,9 @@ class Policy:
         Columns to audit by, each and in combination; none leaves them to the audit.
     description : str, default=""
         What the policy is for.
+    search : dict, default={}
+        The same of searches (1:N), for :func:`identify_data`: ``fpir``, as ``fmr``, and
+        ``limits`` by its names.
 
     Raises
     ------
@@ -102,6 +105,7 @@ class Policy:
     confidence_level: float = USUAL_LEVEL
     attributes: tuple = ()
     description: str = ""
+    search: dict = field(default_factory=dict)
 
     def __post_init__(self):
         for name in LISTS:
@@ -209,6 +213,34 @@ class Policy:
         """
         return json.loads((SHIPPED / "schema.json").read_text(encoding="utf-8"))
 
+    def for_search(self):
+        """The policy of searches, as that of an audit of comparisons.
+
+        Returns
+        -------
+        policy : Policy
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if it has no limits of searches.
+        """
+        if not self.search:
+            text = "it has no limits of searches;"
+            raise _refused(self.name, text, "write them under [search.limits].")
+        limits = self.search["limits"]
+        return Policy(
+            self.name,
+            {
+                n.replace("fpir", "fmr").replace("fnir", "fnmr"): v
+                for n, v in limits.items()
+            },
+            fmr=self.search.get("fpir", ()),
+            allow_threshold=True,
+            confidence_level=self.confidence_level,
+            attributes=self.attributes,
+        )
+
     @property
     def all_limits(self):
         """Limits of any level, the strictest where several levels have one."""
@@ -308,7 +340,7 @@ def settle(
     """
     given_point = threshold is not None or threshold_from is not None
     if policy is not None:
-        policy = _as_policy(policy)
+        policy = as_policy(policy)
         given = {"far": far, "threshold": threshold, "threshold_from": threshold_from}
         given |= {"limits": limits, "confidence_level": confidence_level}
         given["threshold_group"] = threshold_group
@@ -365,12 +397,13 @@ def settle_limits(policy, limits, confidence_level):
         check_limits(limits)
         level = USUAL_LEVEL if confidence_level is None else plain(confidence_level)
         return limits, level, {}
-    policy = _as_policy(policy)
+    policy = as_policy(policy)
     _check_alone(policy, {"limits": limits, "confidence_level": confidence_level})
     return policy.all_limits, policy.confidence_level, {"policy": policy.name}
 
 
-def _as_policy(policy):
+def as_policy(policy):
+    """A policy from itself, its file or its name."""
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str | os.PathLike):

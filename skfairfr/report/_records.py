@@ -26,6 +26,12 @@ from skfairfr._text._document import (
 from skfairfr._text._words import RATES, TOO_FEW, in_iso, plain_form, printable
 from skfairfr.report import _documents
 from skfairfr.report._notes import in_words, short_place
+from skfairfr.report._searches import (
+    in_search_names,
+    in_search_terms,
+    named,
+    schema_of_searches,
+)
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._validation import check_option, check_path
@@ -364,7 +370,7 @@ class Level:
     generalised : tuple of GeneralisedRates
         Everyone first; empty where no failures were recorded.
     matrix : Matrix or None
-        None of more groups than are shown.
+        None of more groups than are shown. Of searches, by the group of the person returned.
     standardised : Standardised or None
         None where no covariate is controlled for.
     """
@@ -458,7 +464,8 @@ class Audit:
     settings : dict
         Options of the measurement; ``independent_pairs`` is there, and True, where scored
         pairs do not name their people, so that pairs were taken as independent;
-        ``similarity`` is there where embeddings were not compared by their cosine.
+        ``similarity`` is there where embeddings were not compared by their cosine, and
+        ``gallery`` of searches, which "far" and "frr" are then the FPIR and the FNIR of.
     n_unknown : int
         Images of unknown group, which count overall and in no group; people, or pairs,
         where images, or people, are not named.
@@ -668,6 +675,8 @@ class Report:
             at = short_place(check, self.audits[0])
             name = f"{check.name} {check.limit:g} at {at}"
             said = _documents.sentence_of_check(check, self)
+            if "gallery" in self.audits[0].settings:
+                name = in_search_terms(name.replace(check.name, named(check.name)))
             place = f"skfairfr.audit.{check.attribute}"
             cases.append((place, name, check.verdict, said))
         return _suite("skfairfr audit", cases)
@@ -720,20 +729,34 @@ class Report:
         written = {
             "report.html": self.to_html(source, version=version, date=date),
             "audit.json": self.to_json(**about),
-            "rates.csv": to_csv(map(in_iso, rates_of(self.audits))),
-            "disparities.csv": to_csv(map(in_iso, disparities_of(self.audits))),
+            "rates.csv": self._csv(rates_of(self.audits)),
+            "disparities.csv": self._csv(disparities_of(self.audits)),
         }
         return save_texts(folder, written, replace, self.figures)
 
+    def _csv(self, rows):
+        """A table with the names of the standard."""
+        rows = map(in_iso, rows)
+        if "gallery" in self.audits[0].settings:
+            rows = map(in_search_names, rows)
+        return to_csv(rows)
+
     @staticmethod
-    def schema():
+    def schema(kind="verification"):
         """JSON Schema of what :meth:`to_json` gives.
+
+        Parameters
+        ----------
+        kind : {"verification", "identification"}, default="verification"
+            What was audited: comparisons, or searches.
 
         Returns
         -------
         schema : dict
         """
-        return read_schema("audit.json")
+        check_option(kind, "kind", ("verification", "identification"))
+        schema = read_schema("audit.json")
+        return schema if kind == "verification" else schema_of_searches(schema)
 
     def _repr_html_(self):
         document = _documents.audit_document(self)
@@ -1257,6 +1280,7 @@ def to_json(version, about, record, settings):
     """A record as JSON, after its version and what the caller adds."""
     form = plain_form({"schema_version": version, **about, **record})
     form = in_iso(in_given_scale(form, settings))
+    form = in_search_names(form) if "gallery" in settings else form
     return json.dumps(form, indent=1, allow_nan=False, default=str) + "\n"
 
 

@@ -1,0 +1,308 @@
+"""The audit of searches (1:N): an audit of IdentificationROC, by the group of the probe."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
+from skfairfr.report._audit import audit_data
+from skfairfr.report._data import EmbeddingData, check_data, columns_of
+from skfairfr.report._figures import SIZE, write_figure
+from skfairfr.report._notes import collecting
+from skfairfr.report._policy import as_policy
+from skfairfr.report._records import Matrix
+from skfairfr.report._searches import in_search_terms, named
+from skfairfr.utils._errors import refused
+from skfairfr.utils._labels import encode
+
+# Enrolled people that a report names for their alarms.
+MOST_NAMED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class SearchData(EmbeddingData):
+    """Probes and the gallery that they search; parameters are those of EmbeddingData.
+
+    Attributes
+    ----------
+    gallery : EmbeddingData
+        Whose columns are those of the probes that it has.
+    rank : int, default=1
+    template : {"image", "mean", "max"}, default="image"
+        As in :class:`~skfairfr.metrics.IdentificationROC`.
+    fitted : list
+        An IdentificationROC of each fit.
+    """
+
+    gallery: EmbeddingData | None = field(default=None, repr=False)
+    rank: int = 1
+    template: str = "image"
+    fitted: list = field(default_factory=list, repr=False)
+    one_average = True
+
+    def fit(self, roc, attributes=()):
+        """Search the gallery; the SimilarityROC whose pairs are the searches."""
+        options = roc.get_params()
+        search = IdentificationROC(
+            rank=self.rank,
+            template=self.template,
+            similarity=self.similarity,
+            **{
+                name: options[name]
+                for name in (
+                    "n_resamples",
+                    "confidence_level",
+                    "n_jobs",
+                    "random_state",
+                )
+            },
+        )
+        groups = {name: self.columns[name] for name in attributes} or None
+        unknown = np.full(len(self.gallery.X), None)
+        of_gallery = {
+            n: self.gallery.columns.get(n, unknown) for n in attributes
+        } or None
+        search.fit(
+            self.X,
+            self.y,
+            groups,
+            X_gallery=self.gallery.X,
+            y_gallery=self.gallery.y,
+            sensitive_features_gallery=of_gallery,
+        )
+        self.fitted.append(search)
+        return search._system().by(method="wilson")
+
+    def genuine_pairs(self):
+        """Count the mated searches of each person."""
+        mated = np.isin(np.asarray(self.y), np.asarray(self.gallery.y))
+        people = encode(self.y, "y").codes
+        return np.bincount(people[mated], minlength=people.max() + 1)
+
+    def lack_of_pairs(self):
+        """Say why no FNIR, or no FPIR, can be measured; empty if both can."""
+        counts = self.genuine_pairs().sum()
+        if not counts:
+            return "No probe is of a person enrolled, so that no FNMR can be measured."
+        return "" if counts < len(self.y) else "All people who search are enrolled."
+
+    def more_settings(self):
+        """What the numbers depend on beside the settings of an audit."""
+        told = {"enrolled": np.unique(np.asarray(self.gallery.y)).size}
+        told |= {"images": len(self.gallery.X), "template": self.template}
+        return {"gallery": told | {"rank": self.rank}}
+
+
+def identify(
+    X,
+    y,
+    sensitive_features,
+    *,
+    X_gallery,
+    y_gallery,
+    sensitive_features_gallery=None,
+    attribute=None,
+    similarity="cosine",
+    rank=1,
+    template="image",
+    **options,
+):
+    """Assess for which groups searches of a gallery (1:N) err more, and how sure that is.
+
+    Parameters
+    ----------
+    X, y, sensitive_features : array-likes, (n_probes, n_features), (n_probes,), (n_probes,)
+        Probes, as of :func:`audit`; each is a search.
+    X_gallery, y_gallery : array-likes, shape (n_images, n_features), (n_images,)
+        Who is enrolled.
+    sensitive_features_gallery : array-like, frame or dict, shape (n_images,), default=None
+        Groups of these, by the same names.
+    attribute : str, default=None
+        As of :func:`audit`.
+    similarity : {"cosine", "dot"} or comparator, default="cosine"
+        As in :class:`~skfairfr.metrics.SimilarityROC`.
+    rank, template : options
+        As in :class:`~skfairfr.metrics.IdentificationROC`.
+    **options : options
+        As of :func:`identify_data`.
+
+    Returns
+    -------
+    report : Report
+        In its records "far" is the FPIR and "frr" the FNIR, lower being better.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit`, and if a probe is itself in the gallery.
+    TypeError
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.report import identify
+    >>> data = make_face_embeddings(400, images_per_identity=2, random_state=0)
+    >>> _, first = np.unique(data.y, return_index=True)
+    >>> gallery = first[::2]
+    >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+    >>> report = identify(
+    ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+    ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+    ...     fpir=0.1, limits={"max_fpir": 0.05}, n_resamples=50,
+    ... )
+    >>> report.checks[0].verdict, report.exit_code
+    ('failed', 1)
+    """
+    columns, given = columns_of(sensitive_features, attribute)
+    enrolled = {}
+    if sensitive_features_gallery is not None:
+        enrolled, _ = columns_of(sensitive_features_gallery, attribute)
+        if len(enrolled) == len(columns) == 1:
+            enrolled = dict(zip(columns, enrolled.values(), strict=True))
+    gallery = EmbeddingData(X_gallery, y_gallery, enrolled)
+    data = EmbeddingData(X, y, columns, similarity=similarity)
+    check_data(data, "sensitive_features", named=given)
+    return identify_data(data, gallery, rank=rank, template=template, **options)
+
+
+def identify_data(
+    data,
+    gallery,
+    *,
+    fpir=None,
+    threshold=None,
+    rank=1,
+    template="image",
+    limits=None,
+    policy=None,
+    about=None,
+    figures=None,
+    progress=False,
+    n_resamples=1000,
+    confidence_level=None,
+    n_jobs=None,
+    random_state=0,
+):
+    """Audit searches by every attribute of the probes and by every combination of them.
+
+    Parameters
+    ----------
+    data, gallery : EmbeddingData
+        Probes, and who is enrolled, such as :func:`read_data` gives.
+    fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
+        Levels, each of which chooses a threshold on the probes; None takes 1e-2 and 1e-3.
+    threshold : float or array-like, shape (n_levels,), default=None
+        Similarities from which on a deployed system alarms, instead.
+    rank, template : options
+        As in :class:`~skfairfr.metrics.IdentificationROC`.
+    limits : dict of str -> float, default=None
+        As of :func:`audit_data`, by the names ``max_fpir``, ``max_fnir``, ``max_fpir_ratio``,
+        ``max_fnir_ratio``, ``max_fpir_geomean_ratio`` and ``max_fnir_geomean_ratio``.
+    policy : Policy, str or path-like, default=None
+        Whose ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
+    about, figures, progress, n_resamples, confidence_level, n_jobs, random_state
+        As of :func:`audit_data`.
+
+    Returns
+    -------
+    report : Report
+        In its records "far" is the FPIR and "frr" the FNIR, lower being better; in its texts,
+        JSON and CSV they are called so.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit_data`, and if a probe is itself in the gallery.
+    """
+    for part in (data, gallery):
+        if not isinstance(part, EmbeddingData):
+            raise refused("data", part, "must be embeddings, as the gallery must;")
+    own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
+    searches = SearchData(**own, gallery=gallery, rank=rank, template=template)
+    policy = None if policy is None else as_policy(policy).for_search()
+    report = audit_data(
+        searches,
+        far=fpir,
+        threshold=threshold,
+        limits=None if limits is None else _as_of_pairs(limits),
+        policy=policy,
+        about=about,
+        figures=figures,
+        progress=progress,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    search = searches.fitted[0]  # a later one is without repeats
+    audits = [_of_searches(audit, searches, search) for audit in report.audits]
+    if figures is not None:
+        audits[0] = _with_sizes(audits[0], search)
+    return replace(report, audits=tuple(audits))
+
+
+def _as_of_pairs(limits):
+    """Limits by their names of comparisons."""
+    known = {named(name): name for name in OF_SEARCHES}
+    unknown = [name for name in limits if name not in known]
+    if unknown:
+        remedy = f"Known are {', '.join(known)}."
+        raise refused("limits", limits, f"has the unknown key {unknown[0]!r}.", remedy)
+    return {known[name]: limit for name, limit in limits.items()}
+
+
+OF_SEARCHES = (
+    *("max_fmr", "max_fnmr", "max_fmr_ratio", "max_fnmr_ratio"),
+    *("max_fmr_geomean_ratio", "max_fnmr_geomean_ratio"),
+)
+
+
+def _of_searches(audit, data, search):
+    """An audit with what searches alone have: who is returned, and of which group."""
+    names = audit.attribute.split(" & ")
+    names = tuple(n for n in data.columns if n in names) or tuple(data.columns)
+    engine = search._system().by(names)._engine
+    gallery = search._searches.gallery_by(names)
+    found, levels, alarms = search._searches.found, [], []
+    returned = np.append(gallery.group, -1)[found.returned]
+    nonmated, n_groups = found.returned >= 0, engine.groups.size
+    group = engine.pairs.images.group
+    searched = np.array([(nonmated & (group == g)).sum() for g in range(n_groups)])
+    for level in audit.levels:
+        alarm, _ = search._alarms_at(None, level.threshold)
+        errors = np.zeros((n_groups, n_groups), dtype=np.int64)
+        inside = alarm & (group >= 0) & (returned >= 0)
+        np.add.at(errors, (group[inside], returned[inside]), 1)
+        n = np.repeat(searched[:, None], n_groups, axis=1)
+        rates = np.divide(errors, n, out=np.full(n.shape, np.nan), where=n > 0)
+        matrix = Matrix(tuple(engine.groups.tolist()), rates, errors, n)
+        matrix = matrix if level.matrix is not None else None
+        levels.append(replace(level, matrix=matrix, indices=()))
+        worst = search.alarms(threshold=level.threshold)
+        names_of = ("identity", "group", "n_alarms", "share")
+        rows = zip(
+            *(getattr(worst, n)[:MOST_NAMED].tolist() for n in names_of), strict=True
+        )
+        alarms.append([dict(zip(names_of, row, strict=True)) for row in rows])
+    settings = dict(audit.settings)
+    settings["gallery"] = settings["gallery"] | {"alarms": alarms}
+    notes = tuple(map(in_search_terms, audit.notes))
+    return replace(audit, levels=tuple(levels), settings=settings, notes=notes)
+
+
+def _with_sizes(audit, search):
+    """The audit with figures of its rates over the size of the gallery."""
+    folder, drawn = audit.figures[0].parent, []
+    for rate in ("fpir", "fnir"):
+        with collecting([]):
+            threshold = audit.levels[0].threshold
+
+            def draw(figure, rate=rate, threshold=threshold):
+                GallerySizeDisplay.from_identification(
+                    search, threshold=threshold, rate=rate, ax=figure.subplots()
+                )
+
+            drawn += write_figure(draw, folder / f"{rate}_by_gallery_size", SIZE)
+    return replace(audit, figures=(*audit.figures, *drawn))
