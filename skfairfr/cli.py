@@ -36,6 +36,11 @@ LIMITS = (
     *("max_fmr", "max_fnmr", "max_bfar", "max_bfrr", "max_fmr_ratio"),
     *("max_fnmr_ratio", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio"),
 )
+# Those of searches.
+SEARCH_LIMITS = (
+    *("max_fpir", "max_fnir", "max_fpir_ratio", "max_fnir_ratio"),
+    *("max_fpir_geomean_ratio", "max_fnir_geomean_ratio"),
+)
 ABOUT = ("title", "system", "dataset", "organisation")
 # Limits of ratios that plan_test takes.
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
@@ -60,6 +65,11 @@ AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
 status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
 disk, 3 the data cannot tell whether a check passes, 4 a fault of the program, 130 interrupted."""
+IDENTIFY_DESCRIPTION = """\
+Error rates of searches (1:N) by group: how often a search by somebody who is not enrolled alarms
+(FPIR), and how often that of somebody who is misses the mate (FNIR), with intervals. The gallery is
+taken as given. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too
+little memory or disk, 3 the data cannot tell, 4 a fault of the program, 130 interrupted."""
 PLAN_DESCRIPTION = f"""\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
@@ -209,7 +219,8 @@ def _parser(full=False):
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    commands_of = (_add_audit, _add_compare, _add_plan, _add_threshold_command)
+    commands_of = (_add_audit, _add_identify, _add_compare, _add_plan)
+    commands_of = (*commands_of, _add_threshold_command)
     for add in (*commands_of, _add_bench, _add_demo):
         add(commands, full)
     return parser, commands.choices
@@ -218,7 +229,7 @@ def _parser(full=False):
 def _command(commands, name, help, description, run, full):
     """A command, whose ``--help`` leaves out rare options unless the help is full."""
     data = dict.fromkeys(("audit", "bench", "threshold"), " DATA")
-    files = data | {"compare": " BEFORE AFTER [MORE ...]"}
+    files = data | {"compare": " BEFORE AFTER [MORE ...]", "identify": " PROBES"}
     usage = f"skfairfr {name} [options]{files.get(name, '')}"
     about = {"help": help, "description": description}
     command = commands.add_parser(name, usage=usage, **about)
@@ -283,6 +294,49 @@ def _add_audit(commands, full):
     audit.add_argument("--bands", action="store_true", help=audit.rare(meaning))
     _add_common(audit, formats=("text", "json", "html", "card", "junit"))
     _add_about(audit)
+
+
+def _add_identify(commands, full):
+    about = "for which groups searches of a gallery err more"
+    text = IDENTIFY_DESCRIPTION
+    command = _command(commands, "identify", about, text, _identify, full)
+    meaning = "embeddings (.npz, .npy), one row for each search"
+    _add(command, ("data", "PROBES", meaning))
+    meaning = "embeddings of those who are enrolled, with their identities"
+    _add(command, ("--gallery", "GALLERY", meaning), required=True)
+    meaning = (
+        "column of the groups, in the gallery too if it is known there; may be given again, "
+        "and combinations are audited too; required unless the policy names attributes"
+    )
+    _add(command, ("--attribute", "NAME", meaning), action="append")
+    embeddings = command.add_argument_group("embeddings")
+    _add_embeddings(embeddings, domain=False)
+    _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
+    group = command.add_argument_group("the search")
+    meaning = (
+        "what is enrolled: the one image of each person, the mean of her images, or all of "
+        "them, of which the best counts (default: %(default)s)"
+    )
+    choices = ("image", "mean", "max")
+    group.add_argument("--template", choices=choices, default="image", help=meaning)
+    meaning = "a mate counts whom fewer others reach (default: %(default)s)"
+    _add(group, ("--rank", "N", meaning), type=COUNT, default=1)
+    meaning = "FPIR levels to operate at (default: 1e-2 1e-3)"
+    _add(group, ("--fpir", "LEVEL", meaning), nargs="+", type=LEVEL)
+    meaning = "score from which on a deployed system alarms, instead of levels"
+    _add(group, ("--threshold", "T", meaning), type=float)
+    _add_checks(
+        command,
+        ("--max-fpir", "RATE", "largest FPIR allowed of each group"),
+        ("--max-fnir", "RATE", "largest FNIR allowed of each group"),
+        ("--max-fpir-ratio", "X", "largest over smallest FPIR of the groups"),
+        ("--max-fnir-ratio", "X", "largest over smallest FNIR of the groups"),
+        ("--max-fpir-geomean-ratio", "X", "largest FPIR over the geometric mean"),
+        ("--max-fnir-geomean-ratio", "X", "largest FNIR over the geometric mean"),
+    )
+    _add_resamples(command.add_argument_group("measurement"), command, None)
+    _add_common(command, formats=("text", "json", "html", "card", "junit"))
+    _add_about(command)
 
 
 def _add_threshold_command(commands, full):
@@ -566,7 +620,7 @@ def _add_threshold(group):
     _add(group, ("--threshold", "T", meaning), type=float)
 
 
-def _add_checks(audit):
+def _add_checks(audit, *limits):
     group = audit.add_argument_group(
         "checks",
         "Judged at every level and by every attribute: failed where a bound says that a "
@@ -581,8 +635,7 @@ def _add_checks(audit):
     meaning = "print the names of the shipped policies, and exit"
     group.add_argument("--list-policies", action=_ListPolicies, nargs=0, help=meaning)
     at_worst = "with the threshold set where no group's FMR exceeds the level"
-    _add(
-        group,
+    of_comparisons = (
         ("--max-fmr", "RATE", "largest FMR allowed of each group"),
         ("--max-fnmr", "RATE", "largest FNMR allowed of each group"),
         ("--max-fmr-ratio", "X", "largest over smallest FMR of the groups"),
@@ -591,8 +644,8 @@ def _add_checks(audit):
         ("--max-fnmr-geomean-ratio", "X", "largest FNMR over their geometric mean"),
         ("--max-bfar", "X", f"largest over smallest FMR (BFAR), {at_worst}"),
         ("--max-bfrr", "X", "largest over smallest FNMR (BFRR), there"),
-        type=float,
     )
+    _add(group, *(limits or of_comparisons), type=float)
 
 
 def _add_measurement(command, confidence_level=0.95):
@@ -664,6 +717,25 @@ def _audit(arguments):
         raise ValueError(_in_flags(error, attributes=place)) from None
     limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
     return _report(arguments, data, arguments.data, limits=limits, about=_about(given))
+
+
+def _identify(arguments):
+    from skfairfr.report import Policy, identify_data, read_data
+
+    given = vars(arguments)
+    if arguments.policy is not None:
+        given["policy"] = Policy.read(arguments.policy)
+    attributes, reading = _attributes(arguments), _taken_by(read_data, given)
+    data = read_data(arguments.data, attributes, **reading)
+    reading["labels"] = arguments.gallery_labels
+    try:
+        gallery = read_data(arguments.gallery, attributes, **reading)
+    except ValueError:  # whose groups may not be known
+        gallery = read_data(arguments.gallery, **reading)
+    options = {name: given[name] for name in SEARCH_LIMITS if given[name] is not None}
+    options = {"limits": options or None, "about": _about(given), "gallery": gallery}
+    source = f"{arguments.data}, gallery {arguments.gallery}"
+    return _report(arguments, data, source, identify_data, **options)
 
 
 def _taken_by(function, given):
@@ -911,18 +983,19 @@ def _demo(arguments):
     return text + ending, code
 
 
-def _report(arguments, data, source, **options):
+def _report(arguments, data, source, measure=None, **options):
     """Text of a report, which goes to --out as well, and exit code."""
     from skfairfr.report import audit_data
 
+    measure = measure or audit_data
     out = _report_folder(arguments)
     with nullcontext() if out is None else temporary(out) as drawn:
-        report = audit_data(
+        report = measure(
             data,
             figures=drawn,
             progress=not arguments.quiet,
             random_state=arguments.seed,
-            **_taken_by(audit_data, vars(arguments)) | options,
+            **_taken_by(measure, vars(arguments)) | options,
         )
         text = _formatted(report, arguments.format, arguments.date, source)
         if out is not None:

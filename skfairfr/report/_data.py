@@ -124,7 +124,7 @@ class _Data:
     # Whether rates by person, each weighing the same, are not measured.
     one_average = False
 
-    def more_settings(self):
+    def _more_settings(self):
         """What numbers depend on beside the options of an audit, a dict."""
         return {}
 

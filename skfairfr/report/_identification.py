@@ -12,7 +12,7 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
 from skfairfr.report._searches import in_search_terms, named
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import encode
 
 # Enrolled people that a report names for their alarms.
@@ -86,7 +86,7 @@ class SearchData(EmbeddingData):
             return "No probe is of a person enrolled, so that no FNMR can be measured."
         return "" if counts < len(self.y) else "All people who search are enrolled."
 
-    def more_settings(self):
+    def _more_settings(self):
         """What the numbers depend on beside the settings of an audit."""
         told = {"enrolled": np.unique(np.asarray(self.gallery.y)).size}
         told |= {"images": len(self.gallery.X), "template": self.template}
@@ -164,13 +164,13 @@ def identify(
     gallery = EmbeddingData(X_gallery, y_gallery, enrolled)
     data = EmbeddingData(X, y, columns, similarity=similarity)
     check_data(data, "sensitive_features", named=given)
-    return identify_data(data, gallery, rank=rank, template=template, **options)
+    return identify_data(data, gallery=gallery, rank=rank, template=template, **options)
 
 
 def identify_data(
     data,
-    gallery,
     *,
+    gallery,
     fpir=None,
     threshold=None,
     rank=1,
@@ -202,7 +202,9 @@ def identify_data(
         ``max_fnir_ratio``, ``max_fpir_geomean_ratio`` and ``max_fnir_geomean_ratio``.
     policy : Policy, str or path-like, default=None
         Whose ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
-    about, figures, progress, n_resamples, confidence_level, n_jobs, random_state
+    confidence_level : float in (0, 1), default=None
+        Of the intervals; None takes 0.95.
+    about, figures, progress, n_resamples, n_jobs, random_state
         As of :func:`audit_data`.
 
     Returns
@@ -215,6 +217,18 @@ def identify_data(
     ------
     ValueError
         As :func:`audit_data`, and if a probe is itself in the gallery.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import EmbeddingData, identify_data
+    >>> rng = np.random.default_rng(0)
+    >>> probes, enrolled = rng.normal(size=(200, 8)), rng.normal(size=(50, 8))
+    >>> data = EmbeddingData(probes, np.arange(200), {"half": np.arange(200) % 2})
+    >>> gallery = EmbeddingData(enrolled, np.arange(50))
+    >>> report = identify_data(data, gallery=gallery, fpir=0.2, n_resamples=20)
+    >>> round(report.audits[0].levels[0].rates[0].far.value, 1)
+    0.2
     """
     for part in (data, gallery):
         if not isinstance(part, EmbeddingData):
@@ -222,20 +236,25 @@ def identify_data(
     own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
     searches = SearchData(**own, gallery=gallery, rank=rank, template=template)
     policy = None if policy is None else as_policy(policy).for_search()
-    report = audit_data(
-        searches,
-        far=fpir,
-        threshold=threshold,
-        limits=None if limits is None else _as_of_pairs(limits),
-        policy=policy,
-        about=about,
-        figures=figures,
-        progress=progress,
-        n_resamples=n_resamples,
-        confidence_level=confidence_level,
-        n_jobs=n_jobs,
-        random_state=random_state,
-    )
+    try:
+        report = audit_data(
+            searches,
+            far=fpir,
+            threshold=threshold,
+            limits=None if limits is None else _as_of_pairs(limits),
+            policy=policy,
+            about=about,
+            figures=figures,
+            progress=progress,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+    except ArgumentError as error:
+        name = named(error.argument)
+        message = name + in_search_terms(str(error).removeprefix(error.argument))
+        raise ArgumentError(message, name, error.value, error.remedy) from None
     search = searches.fitted[0]  # a later one is without repeats
     audits = [_of_searches(audit, searches, search) for audit in report.audits]
     if figures is not None:

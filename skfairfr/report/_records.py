@@ -753,6 +753,11 @@ class Report:
         Returns
         -------
         schema : dict
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if ``kind`` is none of the two.
         """
         check_option(kind, "kind", ("verification", "identification"))
         schema = read_schema("audit.json")

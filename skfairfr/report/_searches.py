@@ -40,6 +40,7 @@ TERMS = {
     " Rows are the groups of probes, columns those of references.": "",
     "a pair counts in a group if both of its images are in it": "a search counts in the group "
     "of its probe",
+    "genuine": "mated",
     "pairs": "searches",
     "pair": "search",
 }

@@ -1,0 +1,173 @@
+"""Audits of searches: their numbers, words, checks, files and the command."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from skfairfr import cli, make_face_embeddings
+from skfairfr.metrics import IdentificationROC
+from skfairfr.report import Policy, Report, identify
+
+
+@cache
+def searches():
+    data = make_face_embeddings(
+        300, images_per_identity=2, n_features=16, random_state=0
+    )
+    _, first = np.unique(data.y, return_index=True)
+    gallery = first[::2]
+    probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+    return [
+        (data.X[rows], data.y[rows], data.sensitive_features[rows])
+        for rows in (probes, gallery)
+    ]
+
+
+@cache
+def found(**options):
+    probes, (X, y, group) = searches()
+    gallery = {"X_gallery": X, "y_gallery": y, "sensitive_features_gallery": group}
+    asked = {"fpir": 0.2, "n_resamples": 20, "attribute": "gender"} | options
+    asked["limits"] = dict(asked.pop("limits", ())) or None
+    return identify(*probes, **gallery, **asked)
+
+
+LIMITED = (("max_fpir", 0.05), ("max_fnir_ratio", 9.0))
+
+
+def test_rates_checks_and_tables_are_those_of_the_class():
+    report = found(limits=LIMITED)
+    probes, (X, y, group) = searches()
+    roc = IdentificationROC(n_resamples=20, random_state=0).fit(
+        *probes, X_gallery=X, y_gallery=y, sensitive_features_gallery=group
+    )
+    (audit,) = report.audits
+    (level,) = audit.levels
+    for row in level.rates:
+        for rate, name in (("far", "fpir"), ("frr", "fnir")):
+            own = roc.estimate(threshold=level.threshold, rate=name, group=row.group)
+            figure = getattr(row, rate)
+            assert (figure.value, figure.low, figure.high) == (
+                own.value,
+                own.low,
+                own.high,
+            )
+    assert np.array_equal(
+        level.matrix.far, roc.fpir_matrix(threshold=level.threshold).fpir
+    )
+    told = audit.settings["gallery"]
+    assert told["enrolled"] == 150 and told["rank"] == 1
+    worst = roc.alarms(threshold=level.threshold)
+    shown = [(row["identity"], row["n_alarms"]) for row in told["alarms"][0]]
+    assert shown == list(zip(worst.identity[:10], worst.n_alarms[:10], strict=True))
+    verdicts = {check.name: check.verdict for check in report.checks}
+    assert verdicts["max_fmr"] == "failed" and report.exit_code == 1
+
+
+@pytest.mark.parametrize("form", ["to_text", "to_html", "to_card", "to_junit"])
+def test_texts_speak_of_searches(form):
+    text = getattr(found(limits=LIMITED), form)()
+    assert "FPIR" in text
+    for word in ("FNMR", "impostor", "genuine", "non-match", "GARBE", " pairs"):
+        assert word not in text
+    if form in ("to_text", "to_html"):
+        assert "Who causes the alarms" in text
+    if form != "to_junit":
+        assert "taken as given" in text or form == "to_text"
+    else:
+        assert 'name="max_fpir 0.05 at FPIR 20 %"' in text
+
+
+def test_json_and_tables_have_the_names_of_searches_and_a_schema(tmp_path):
+    report = found(limits=LIMITED)
+    told = json.loads(report.to_json())
+    Draft202012Validator(Report.schema("identification")).validate(told)
+    assert [check["name"] for check in told["checks"]] == ["max_fpir", "max_fnir_ratio"]
+    rates = told["audits"][0]["levels"][0]["rates"][0]
+    assert rates["fpir"]["value"] == pytest.approx(0.2) and "fmr" not in rates
+    report.save(tmp_path / "out")
+    for name in ("audit.json", "rates.csv", "disparities.csv"):
+        assert "fmr" not in (tmp_path / "out" / name).read_text()
+    with pytest.raises(ValueError, match="kind must be one of"):
+        Report.schema("1:N")
+
+
+def test_the_policy_of_sp_800_63a_4_has_a_part_of_searches():
+    policy = Policy.read("sp800-63a-4")
+    assert policy.search == {"fpir": [0.001], "limits": {"max_fpir": 0.001}}
+    report = found(fpir=None, policy="sp800-63a-4")
+    assert report.policy == "sp800-63a-4"
+    assert [c.name for c in report.checks] == ["max_fmr"]
+    assert found(fpir=None, threshold=0.99, policy="sp800-63a-4").audits[0].levels
+    with pytest.raises(ValueError, match="no limits of searches"):
+        Policy("door", {"max_fmr": 0.1}, fmr=0.1).for_search()
+    with pytest.raises(ValueError, match=r"search\.limits .* unknown key"):
+        Policy("door", search={"limits": {"max_fmr": 0.1}})
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"limits": (("max_fmr", 0.1),)}, "unknown key 'max_fmr'. Known are max_fpir"),
+        ({"limits": (("max_fpir", 2.0),)}, "max_fpir must be a number"),
+        ({"fpir": 2.0}, "fpir must lie in"),
+        ({"fpir": 0.1, "threshold": 0.5}, "fpir .* leave one out"),
+    ],
+)
+def test_errors_name_the_arguments_of_searches(options, words):
+    with pytest.raises(ValueError, match=words):
+        found(**options)
+
+
+def test_a_probe_that_is_enrolled_by_another_image_alone_can_be_audited_by_rank():
+    assert found(rank=3).audits[0].settings["gallery"]["rank"] == 3
+    first, third = (found(rank=rank).audits[0].levels[0].rates[0] for rank in (1, 3))
+    assert first.frr.value >= third.frr.value and first.far == third.far
+
+
+def write(folder, groups_of_gallery=True):
+    for name, (X, y, group) in zip(("probes", "gallery"), searches(), strict=True):
+        columns = {"embedding": X, "identity": y}
+        if name == "probes" or groups_of_gallery:
+            columns["gender"] = group
+        np.savez(folder / f"{name}.npz", **columns)
+    return [str(folder / "probes.npz"), "--gallery", str(folder / "gallery.npz")]
+
+
+def test_the_command_writes_what_was_found(tmp_path, capsys):
+    files = write(tmp_path)
+    out = tmp_path / "out"
+    asked = ["--attribute", "gender", "--fpir", "0.2", "--n-resamples", "20", "--quiet"]
+    status = cli.main(
+        [
+            "identify",
+            *files,
+            *asked,
+            "--max-fpir",
+            "0.9",
+            "--rank",
+            "2",
+            "--out",
+            str(out),
+        ]
+    )
+    assert status == 0
+    assert "Audit of identification errors by gender" in capsys.readouterr().out
+    names = {path.name for path in out.rglob("*") if path.is_file()}
+    assert {"report.html", "audit.json", "rates.csv", "rates.png"} <= names
+    assert {"fpir_by_gallery_size.svg", "fnir_by_gallery_size.png"} <= names
+    assert cli.main(["identify", *files, *asked, "--max-fpir", "0.05"]) == 1
+    assert cli.main(["identify", *files, *asked, "--max-fpir", "1.5"]) == 2
+    assert "--max-fpir must be a number" in capsys.readouterr().err
+
+
+def test_a_gallery_without_groups_is_searched(tmp_path, capsys):
+    files = write(tmp_path, groups_of_gallery=False)
+    asked = ["--attribute", "gender", "--fpir", "0.2", "--n-resamples", "20", "--quiet"]
+    assert cli.main(["identify", *files, *asked, "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    alarms = told["audits"][0]["settings"]["gallery"]["alarms"][0]
+    assert alarms and all(row["group"] is None for row in alarms)
