@@ -663,7 +663,7 @@ def _settings_of(data, points, asked, options, warnings):
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":
         found["similarity"] = " ".join(str(similarity).split())
-    found |= data._more_settings()
+    found |= data.more_settings
     found |= points.settings() | {"far_max": points.far_max} | asked.settings
     if data.reading is not None:
         found |= {

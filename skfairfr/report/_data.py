@@ -123,10 +123,8 @@ class _Data:
 
     # Whether rates by person, each weighing the same, are not measured.
     one_average = False
-
-    def _more_settings(self):
-        """What numbers depend on beside the options of an audit, a dict."""
-        return {}
+    # What numbers depend on beside the options of an audit.
+    more_settings = {}  # noqa: RUF012
 
     @property
     def is_distance(self):

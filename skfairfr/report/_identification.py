@@ -86,7 +86,8 @@ class SearchData(EmbeddingData):
             return "No probe is of a person enrolled, so that no FNMR can be measured."
         return "" if counts < len(self.y) else "All people who search are enrolled."
 
-    def _more_settings(self):
+    @property
+    def more_settings(self):
         """What the numbers depend on beside the settings of an audit."""
         told = {"enrolled": np.unique(np.asarray(self.gallery.y)).size}
         told |= {"images": len(self.gallery.X), "template": self.template}

@@ -66,7 +66,7 @@ def drawn(monkeypatch, roc, points, **options):
     """Name of each file -> texts of its figure."""
     found = {}
 
-    def keep(draw, path, size, title):
+    def keep(draw, path, size, title, *_):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
         texts = [t.get_text() for ax in figure.axes for t in (*ax.texts, ax.title)]
@@ -74,7 +74,7 @@ def drawn(monkeypatch, roc, points, **options):
         found[path.name] = [*texts, *labels, len(figure.axes), title]
         return [path]
 
-    monkeypatch.setattr("skfairfr.report._figures._write", keep)
+    monkeypatch.setattr("skfairfr.report._figures.write_figure", keep)
     write(roc, points, Path(), "title", **options)
     return found
 

@@ -78,7 +78,7 @@ def test_texts_speak_of_searches(form):
     if form != "to_junit":
         assert "taken as given" in text or form == "to_text"
     else:
-        assert 'name="max_fpir 0.05 at FPIR 20 %"' in text
+        assert 'name="max_fpir 0.05 at FPIR 20' in text
 
 
 def test_json_and_tables_have_the_names_of_searches_and_a_schema(tmp_path):
