@@ -94,9 +94,7 @@ def load_trials(
     score = score or _files.first_of(usual, listed.names)
     wanted = [("trials", (name,)) for name in _scored_pairs.IMAGES]
     wanted += [("score", (score or "score",))] if score or distance else []
-    remedy = (
-        "a table calls its columns 'image_1', 'image_2' and maybe 'score' (--score)."
-    )
+    remedy = "a table calls its columns 'image_1', 'image_2' and 'score' (--score)."
     _files.choose_all(wanted, listed.names, trials, remedy)
     if score is not None and _files.kind_of(path) in ("csv", "parquet"):
         data = read_labels(path, "path", identity, asked)
@@ -104,11 +102,8 @@ def load_trials(
         data = read_embeddings(path, labels, embedding, identity, asked, finite=False)
     data.images = data.columns.pop(image)
     left, right = _rows_of(listed, image, data)
-    if score is None:
-        y_score = _compare(data, left, right)
-    else:
-        scores = listed.numbers(score)
-        y_score = _scored_pairs.check_scores(scores, score, distance)
+    scores = _compare(data.X, left, right) if score is None else listed.numbers(score)
+    y_score = _scored_pairs.check_scores(scores, score or "similarity", distance)
     same = data.y[left] == data.y[right]
     _scored_pairs.warn_of_contradiction(listed, trials, same)
     return _pairs_of(y_score, data, left, data, right, path)
@@ -132,17 +127,12 @@ def _rows_of(listed, image, data):
     return np.split(rows, 2)
 
 
-def _compare(data, left, right):
-    """Cosine similarities of pairs of rows; only rows in a pair are looked at."""
+def _compare(X, left, right):
+    """Cosine similarities of pairs of rows, nan of one without a direction."""
     rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-    X = np.asarray(data.X[rows])
-    bad = ~np.isfinite(X).all(axis=1) | ~X.any(axis=1)
-    if bad.any():
-        problem = f"of {_files.few(data.images[rows[bad]], 'images')} is no direction;"
-        remedy = "a comparison that failed is a non-match: list scores, the lowest "
-        raise refused("embedding", None, problem, f"{remedy}for it.")
-    scores = score_pairs(unit_rows(X, "cosine"), *np.split(places, 2))
-    return scores.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # only rows of a pair are looked at
+        unit = unit_rows(np.asarray(X[rows]), "cosine")
+    return score_pairs(unit, *np.split(places, 2)).astype(np.float64)
 
 
 def _pairs_of(y_score, first, left, second, right, path):

@@ -128,8 +128,8 @@ def test_only_what_is_compared_needs_a_direction(tmp_path, value):
     broken[2] = value
     np.savez(tmp_path / "faces.npz", X=broken, y=Y, image=NAMES)
     load_trials(tmp_path / "faces.npz", listed(tmp_path, "1 007 7"))
-    with refusal("embedding", "of 1 image ('a/b.wav') is no direction"):
-        load_trials(tmp_path / "faces.npz", listed(tmp_path, "0 007 a/b.wav"))
+    with refusal("score", "'similarity' is missing", "in row 1 (1 rows)"):
+        load_trials(tmp_path / "faces.npz", listed(tmp_path, "1 007 7", "0 7 a/b.wav"))
 
 
 @pytest.mark.parametrize(
