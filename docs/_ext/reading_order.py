@@ -5,6 +5,7 @@ STORIES = (
     "plot_groups.py",
     "plot_operating_points.py",
     "plot_clusters.py",
+    "plot_identification.py",
     # uncertainty
     "plot_resampling.py",
     "plot_recentering.py",

@@ -34,7 +34,7 @@ from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import Framed, framed, library_of
-from skfairfr.utils._labels import Labels
+from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._validation import (
     check_count,
     check_group,
@@ -732,6 +732,31 @@ class IdentificationROC(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def searches_within(X, y, sensitive_features, similarity):
+    """The SimilarityROC of searches among images: every second person of a group is enrolled.
+
+    By the first of her images; all other images search.
+    """
+    identity, group, _ = label_images(
+        y, sensitive_features, None, len(X), fields=("identity", "group")
+    )
+    _, first = np.unique(identity.codes, return_index=True)
+    if group is not None:
+        first = first[np.argsort(group.codes[first], kind="stable")]
+    enrolled = first[::2]
+    probes = np.setdiff1d(np.arange(len(X)), enrolled)
+    groups = (None, None)
+    if group is not None:
+        groups = [group.of_rows()[rows] for rows in (probes, enrolled)]
+    search_ = IdentificationROC(n_resamples=1, similarity=similarity).fit(
+        *(X[probes], identity.codes[probes], groups[0]),
+        X_gallery=X[enrolled],
+        y_gallery=identity.codes[enrolled],
+        sensitive_features_gallery=groups[1],
+    )
+    return search_._system()
 
 
 # ---- in the terms of searches --------------------------------------------------------

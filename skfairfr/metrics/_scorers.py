@@ -20,6 +20,11 @@ from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
+from skfairfr.metrics._identification import (
+    RATES,
+    in_terms_of_searches,
+    searches_within,
+)
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
@@ -87,6 +92,13 @@ class _Scorer(SharingScorer):
             # With the data in it, no other object can take their id.
             known = shared[_Scorer] = X, embeddings, similarity
         settings = {name: getattr(self, name, of) for name, of in DEFAULTS.items()}
+        if getattr(self, "rate", None) in RATES:
+            key = ("searches", *key)
+            if key not in shared:
+                found = searches_within(known[1], y, sensitive_features, known[2])
+                shared[key] = data, found
+            with in_terms_of_searches():
+                return self._of_roc(shared[key][1])
         roc = shared.get(key, (None, None))[1]
         if roc is None or roc.far_max < far_max:
             roc = SimilarityROC(far_max=far_max, similarity=known[2], **settings)
@@ -165,8 +177,8 @@ class FairnessScorer(_Scorer):
 
     Parameters
     ----------
-    rate : {"far", "frr"}, default="far"
-        False acceptances or false rejections.
+    rate : {"far", "frr", "fpir", "fnir"}, default="far"
+        False acceptances or false rejections, or errors of searches.
     how : str, tuple, callable or None, default="max_min"
         The disparity over groups; None for the rate itself.
     far : float in (0, 1), default=1e-3
@@ -259,7 +271,8 @@ class FairnessScorer(_Scorer):
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
     def _of_roc(self, roc):
-        asked = (self.far, self.rate, self.how, self.operating_point, self.group)
+        rate = RATES.get(self.rate, self.rate)
+        asked = (self.far, rate, self.how, self.operating_point, self.group)
         value, question, few = self._values(roc, *asked)
         score = _greater_is_better(value, self.how).item()
         if not np.isfinite(score):
@@ -278,7 +291,7 @@ class FairnessScorer(_Scorer):
         ValueError
             If a parameter is out of range or contradicts another.
         """
-        check_option(self.rate, "rate", ("far", "frr"))
+        check_option(self.rate, "rate", ("far", "frr", *RATES))
         check_option(self.operating_point, "operating_point", OPERATING_POINTS)
         check_option(self.average, "average", ("pair", "identity"))
         check_option(self.impostors, "impostors", ("all", "same_group"))
@@ -318,8 +331,10 @@ def make_fairness_scorer(
 
     Parameters
     ----------
-    rate : {"far", "frr"}, default="far"
-        False acceptances or false rejections.
+    rate : {"far", "frr", "fpir", "fnir"}, default="far"
+        False acceptances or false rejections, or errors of searches (1:N) at the FPIR level
+        ``far``: one image of every second person of the fold is enrolled, and the other
+        images search. ``average``, ``impostors`` and ``domain`` are then not used.
     how : str, tuple, callable or None, default="max_min"
         The disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
         "difference", "std", a function of rates (..., n_groups), or None for the rate

@@ -1,0 +1,161 @@
+"""How often intervals of searches hold, and audits of groups that are alike name one.
+
+``python -m tests.benchmarks.check_searches 200`` draws so many sets of people who search one
+gallery, from a pool whose rates are known, and prints the table of ``docs/studies``: groups are
+drawn at random, so that all are alike. ``python -m tests.benchmarks.check_searches 0`` prints what
+LFW and the London set, in the folder of the shared data, say instead.
+"""
+
+import warnings
+
+import numpy as np
+
+from skfairfr.metrics import IdentificationROC
+from skfairfr.report import identify
+from tests.benchmarks._command import run_command
+from tests.conftest import SHARED_DATA
+
+POOL, ENROLLED, IMAGES, N_FEATURES = 40_000, 400, 3, 24
+# People of a group, groups, and the FPIR at which the system operates.
+CELLS = ((100, 2, 0.1), (100, 2, 0.02), (100, 8, 0.1), (100, 8, 0.02), (400, 2, 0.02))
+SMALLER = 40
+
+
+def pool(rng):
+    """People who search, half of the first ones enrolled; some resemble many others."""
+    common = rng.normal(size=N_FEATURES)
+    centre = rng.normal(size=(POOL, N_FEATURES))
+    centre += np.exp(0.5 * rng.normal(size=(POOL, 1)) - 0.5) * common
+    rows = np.repeat(centre, IMAGES, axis=0)
+    rows = rows + 0.6 * rng.normal(size=rows.shape)
+    gallery = centre[:ENROLLED] + 0.6 * rng.normal(size=(ENROLLED, N_FEATURES))
+    return rows.reshape(POOL, IMAGES, N_FEATURES), gallery
+
+
+def fit(X, people, gallery):
+    y = np.repeat(people, IMAGES)
+    search = IdentificationROC(n_resamples=1, random_state=0)
+    enrolled = {"X_gallery": gallery, "y_gallery": np.arange(ENROLLED)}
+    return search.fit(X[people].reshape(-1, N_FEATURES), y, **enrolled)
+
+
+def asked(threshold):
+    """The rates whose intervals are looked at, by name."""
+    at = {"threshold": threshold}
+    return {
+        "FPIR": at | {"rate": "fpir"},
+        f"FPIR, {SMALLER} enrolled": at | {"rate": "fpir", "gallery_size": SMALLER},
+        f"FNIR, {SMALLER} enrolled": at | {"rate": "fnir", "gallery_size": SMALLER},
+    }
+
+
+def simulated(n_sets):
+    """A line for each cell: coverage, and how many audits name a group."""
+    rng = np.random.default_rng(0)
+    X, gallery = pool(rng)
+    everyone = fit(X, np.arange(POOL), gallery)
+    for n_people, n_groups, level in CELLS:
+        threshold = everyone.threshold_at(level)
+        questions = asked(threshold)
+        true = {n: everyone.estimate(**q).value for n, q in questions.items()}
+        missed, named, alarms = dict.fromkeys(true, 0), 0, []
+        for _ in range(n_sets):
+            n = n_people * n_groups
+            # A fifth of those who search are enrolled.
+            people = rng.choice(ENROLLED, min(n // 5, ENROLLED), replace=False)
+            others = ENROLLED + rng.choice(
+                POOL - ENROLLED, n - people.size, replace=False
+            )
+            people = np.concatenate([people, others])
+            some = fit(X, people[rng.permutation(n)[: max(n_people, 60)]], gallery)
+            for name, question in questions.items():
+                found = some.estimate(**question)
+                missed[name] += not found.low <= true[name] <= found.high
+            group = np.repeat(rng.integers(0, n_groups, n).astype(str), IMAGES)
+            report = identify(
+                *(X[people].reshape(-1, N_FEATURES), np.repeat(people, IMAGES), group),
+                X_gallery=gallery,
+                y_gallery=np.arange(ENROLLED),
+                threshold=threshold,
+                n_resamples=1,
+            )
+            (of_level,) = report.audits[0].levels
+            named += any(f.verdict in ("worse", "better") for f in of_level.findings)
+            alarms.append(of_level.rates[0].far_errors / n_groups)
+        covered = ", ".join(f"{n} {1 - m / n_sets:.3f}" for n, m in missed.items())
+        print(
+            f"{n_groups} groups of {n_people} people, FPIR {level:g} "
+            f"({np.mean(alarms):.1f} alarms a group): intervals hold: {covered}; "
+            f"a group is named in {named / n_sets:.3f} of {n_sets} audits",
+            flush=True,
+        )
+
+
+# ---- real data -----------------------------------------------------------------------
+
+
+def real(X, y, group, name, levels):
+    """One image enrolled of every second person, the rest searched."""
+    people, first = np.unique(y, return_index=True)
+    order = np.random.default_rng(0).permutation(people.size)
+    gallery = first[order[::2]]
+    probes = np.setdiff1d(np.arange(len(y)), gallery)
+    search = IdentificationROC(random_state=0).fit(
+        *(X[probes], y[probes], group[probes]),
+        X_gallery=X[gallery],
+        y_gallery=y[gallery],
+        sensitive_features_gallery=group[gallery],
+    )
+    print(
+        f"{name}: {gallery.size} enrolled, {search.n_mated_[0]} mated and "
+        f"{search.n_nonmated_[0]} non-mated searches"
+    )
+    for level in levels:
+        threshold = search.threshold_at(level)
+        for rate in ("fpir", "fnir"):
+            found = [search.estimate(threshold=threshold, rate=rate)]
+            found += [
+                search.estimate(threshold=threshold, rate=rate, group=g)
+                for g in search.groups_
+            ]
+            told = [
+                f"{label} {e.value:.3f} [{e.low:.3f}, {e.high:.3f}]"
+                for label, e in zip(("all", *search.groups_), found, strict=True)
+                if e.value == e.value
+            ]
+            print(f"  FPIR {level:g}: {rate.upper()} {', '.join(told)}")
+        at = {"threshold": threshold, "rate": "fpir"}
+        fmr = search.estimate(**at, gallery_size=1).value
+        for n in (gallery.size // 10, gallery.size // 2, gallery.size):
+            one = search.estimate(**at, gallery_size=n)
+            print(
+                f"  {n} enrolled: FPIR {one.value:.4f} [{one.low:.4f}, {one.high:.4f}], "
+                f"1 - (1 - FMR)**n {1 - (1 - fmr) ** n:.4f}"
+            )
+        worst = search.alarms(threshold=threshold)
+        print(
+            f"  the ten worst of {worst.identity.size} people returned are "
+            f"{worst.share[:10].sum():.2f} of {worst.n_alarms.sum()} alarms"
+        )
+    told = search.cmc([1, 5, 10])
+    print(f"  CMC at 1, 5, 10: {np.round(told.value, 3).tolist()}")
+
+
+def on_real_data():
+    lfw = np.load(SHARED_DATA / "lfw_facenet" / "lfw_facenet.npz")
+    columns = lfw["embedding"], lfw["identity"], lfw["gender"].astype(str)
+    real(*columns, "LFW by gender", (0.1, 0.01))
+    london = np.load(SHARED_DATA / "london_pca" / "london_pca.npz")
+    for attribute in ("gender", "ethnicity"):
+        columns = london["embedding"], london["identity"], london[attribute].astype(str)
+        real(*columns, f"London by {attribute}", (0.1,))
+
+
+def main(n_sets=200):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        simulated(n_sets) if n_sets else on_real_data()
+
+
+if __name__ == "__main__":
+    run_command(main, __doc__)
