@@ -6,8 +6,9 @@ those of all rates, from weighted pairs; the tests are a family of their own.
 
 import re
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,52 +31,42 @@ from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_sequence
 
-FORM = re.compile(r"(?P<name>.+?)(:(?P<n>[2-9]|[1-9]\d+)(?P<gap>:gap)?)?", re.DOTALL)
+FORM = re.compile(
+    r"(?P<name>.+?)(?<!:gap)(?<!:[01])(:(?P<n>[2-9]|[1-9]\d+)(?P<gap>:gap)?)?",
+    re.DOTALL,
+)
 # Strata of more categories, or of every two of them, would hold few pairs each.
 MAX_CATEGORIES = 20
 # Differences of more numbers than this are not tabulated.
 MAX_VALUES = 200
 
 
-@dataclass(frozen=True)
-class Covariate:
-    """What to control for: categories, quantiles of a number, or of its difference.
-
-    Attributes
-    ----------
-    name : str
-        Of a column.
-    n_strata : int or None
-        How many quantiles; None of categories.
-    is_gap : bool
-    """
+class Covariate(NamedTuple):
+    """What to control for: a column, how many quantiles (None: categories), of a gap or not."""
 
     name: str
     n_strata: int | None
     is_gap: bool
 
-    @classmethod
-    def of(cls, text):
-        """From NAME, NAME:K or NAME:K:gap."""
+
+def covariates_of(control):
+    """Covariates of one text, NAME, NAME:K or NAME:K:gap, or of a sequence of them, a list."""
+    texts = (control,) if isinstance(control, str) else control
+    texts, found = (
+        check_sequence(texts, "control", "texts such as 'quality:4'", str),
+        [],
+    )
+    for text in texts:
         parts = FORM.fullmatch(text)
-        if parts is None or re.search(r":(gap|\d*)$", parts["name"]):
+        if parts is None:
             raise refused(
                 *("control", text),
                 f"must be NAME, NAME:K or NAME:K:gap with K >= 2; got {text!r}.",
                 "NAME is of categories, K the number of quantiles of a number, gap of its "
                 "difference between both images.",
             )
-        n = None if parts["n"] is None else int(parts["n"])
-        return cls(parts["name"], n, parts["gap"] is not None)
-
-
-def covariates_of(control):
-    """Covariates of one text or of a sequence of them, a list."""
-    texts = (control,) if isinstance(control, str) else control
-    texts = check_sequence(texts, "control", "texts such as 'quality:4'", str)
-    found = [Covariate.of(text) for text in texts]
-    if not found or len({one.name for one in found}) < len(found):
-        raise refused("control", control, "must name columns, each once.")
+        n = parts["n"] and int(parts["n"])
+        found.append(Covariate(parts["name"], n, bool(parts["gap"])))
     return found
 
 
@@ -122,17 +113,10 @@ def _strata(data, asked):
             )
         names, codes = _coded(asked, *ends)
         found = Strata(names, None, codes)
-    elif asked.is_gap:
-        one, other = (_numbers(asked, end) for end in ends)
-        names, codes = _quantiles(asked, np.abs(one - other))
-        found = Strata(names, None, codes)
     else:
         both = _of_images(asked, join_columns(ends))
         left, right = np.split(both.codes, 2)
         found = Strata(both.names, None, both.of_codes[left, right])
-    if len(found.names) < 2:
-        problem = f"{asked.name!r} has one stratum, which nothing can differ by;"
-        raise refused("control", asked.name, problem, "leave it out.")
     return found
 
 
