@@ -342,7 +342,7 @@ def people_of(totals, scope):
     -------
     people : People
     """
-    if totals.strata is not None:
+    if scope is not None and totals.strata is not None:
         return totals.people(scope)
     groups = totals.images.n_groups
     scopes = [(None, None) if scope is None else scope]

@@ -157,8 +157,10 @@ def standardised(pairs, strata, standards):
     if pairs.totals is None:
         weighed._scopes = kept["far"]
     else:
-        weighed.totals = WeighedTotals(pairs.totals, strata, weights["far"])
+        totals = WeighedTotals(pairs.totals, strata, weights["far"], weighed.genuine)
+        weighed.totals, weighed.impostor_total = totals, totals.impostor_total
         weighed._tails, weighed._samples = kept["far"], {}
+        weighed.genuine_total = totals.genuine_total
     return weighed
 
 
@@ -183,18 +185,20 @@ def _sequence(pairs, rate, scope, strata):
 
 
 class WeighedTotals(Totals):
-    """Totals of pairs that weigh by strata within groups, the sums as before.
+    """Totals of pairs that weigh by strata within groups; of all pairs as before.
 
     Parameters
     ----------
     totals : Totals
     strata : Strata
     weights : ndarray, shape (n_groups, n_strata + 1)
+    genuine : Genuine
+        With their weights.
     """
 
-    def __init__(self, totals, strata, weights):
+    def __init__(self, totals, strata, weights, genuine):
         vars(self).update(vars(totals))
-        self.strata, self.weights = strata, weights
+        self.strata, self.weights, self.genuine = strata, weights, genuine
 
     def of_codes(self, scope):
         """Weight of a pair of images by their codes, (n_codes, n_codes)."""
@@ -203,8 +207,29 @@ class WeighedTotals(Totals):
     def base(self, scope, left, right, genuine=False):
         """As of Totals, times the weight of the stratum."""
         base = super().base(scope, left, right, genuine)
+        if scope is None:
+            return base
         by = self.of_codes(scope)[self.strata.codes[left], self.strata.codes[right]]
         return by if base is None else by * base
+
+    def genuine_total(self, scope, weights, copies=True):
+        """As of Totals, when people are drawn."""
+        if scope is None:
+            return super().genuine_total(scope, weights, copies)
+        pairs = self.genuine.ascending(scope)
+        return pairs.weighed(weights, self.images, genuine=True).total()
+
+    def impostor_total(self, scope, weights):
+        """As of Totals, when people are drawn."""
+        if scope is None:
+            return super().impostor_total(scope, weights)
+        one, other = (_masses(self, side, scope, self.strata) for side in (0, 1))
+        by, drawn = self.of_codes(scope), np.ones((len(one), 1))
+        if weights.identity is not None:
+            drawn = weights.identity.astype(np.float64)
+        total = ((one.T @ drawn) * (by @ (other.T @ drawn))).sum(axis=0)
+        total -= ((one @ by) * other).sum(axis=1) @ drawn**2
+        return total if self.two_sides else total / 2
 
     def people(self, scope):
         """People of a scope: what all pairs of every two people weigh, in closed form."""

@@ -12,22 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr._core._intervals import support_of
 from skfairfr._core._strata import Strata, standardised, standards
 from skfairfr._text._words import RATES, listed
 from skfairfr.report._measure import AuditedROC
-from skfairfr.report._notes import in_words
-from skfairfr.report._records import (
-    Control,
-    Disparity,
-    Effective,
-    Figure,
-    GroupRates,
-    Standardised,
-    Stratum,
-)
-from skfairfr.report._verdicts import beyond_all_scores, judge
-from skfairfr.utils._errors import plain, refused
+from skfairfr.report._records import Control, Other, Stratum
+from skfairfr.report._verdicts import judge
+from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_sequence
 
@@ -230,6 +220,8 @@ class StandardisedROC(AuditedROC):
         roc._engine = replace(roc._engine, pairs=weighed)
         super().__init__(roc, audited.points)
         self.rates = tuple(r for r, of in self.standards.items() if of.shares.any())
+        for rate in self.standards.keys() - self.rates:
+            self.n_pairs[rate] = np.zeros_like(self.n_pairs[rate])
 
     def evidence(self, rate, operating_point):
         """As of AuditedROC; none without a common stratum."""
@@ -246,102 +238,19 @@ class StandardisedROC(AuditedROC):
             if rate not in self.rates and self.standards[rate].totals.any()
         ]
 
-    def control(self, covariates, strata):
+    def control(self, strata):
         """The Control of an audit."""
-        rows = [
-            Stratum(name, *of_rates)
-            for name, *of_rates in zip(
-                strata.names,
-                *(self.standards[r].shares.tolist() for r in RATES),
-                *(_within(self.standards[r]) for r in RATES),
-                strict=True,
-            )
-        ]
+        columns = []
+        for rate in RATES:
+            of = self.standards[rate]
+            totals = np.where(of.totals > 0, of.totals, np.nan)[:, None]
+            within = [tuple(row) for row in (of.counts / totals).T.tolist()]
+            columns += [of.shares.tolist(), within]
+        rows = zip(strata.names, *columns, strict=True)
         lost = [self.standards[r].lost if r in self.rates else np.nan for r in RATES]
-        return Control(tuple(covariates), tuple(self.labels[1:]), tuple(rows), *lost)
-
-    def standardised(self, level, place, judged, withheld):
-        """The Standardised rates of a level, by its place in the points.
-
-        Parameters
-        ----------
-        level : Level
-        place : int
-        judged : dict
-            As of ``AuditedROC.levels``, by tests of standardised rates alone.
-        withheld : bool
-        """
-        of_level = [judged.get((rate, "overall", place)) for rate in RATES]
-        none = {label: (Figure.undefined(), None, None) for label in self.labels[1:]}
-        found = [
-            none if of is None else none | self._figures(rate, of, level.threshold)
-            for rate, of in zip(RATES, of_level, strict=True)
-        ]
-        rows = tuple(
-            GroupRates(label, *sum(zip(*(of[label] for of in found), strict=True), ()))
-            for label in self.labels[1:]
+        return Control(
+            tuple(self.labels[1:]), tuple(Stratum(*row) for row in rows), *lost
         )
-        findings = [
-            finding
-            for rate, of in zip(RATES, of_level, strict=True)
-            for finding in (self._findings(rate, rows, of) if of is not None else [])
-        ]
-        if withheld or beyond_all_scores(level.rates[0]):
-            findings = [replace(f, verdict="undetermined") for f in findings]
-        ratios = (
-            Figure.undefined() if of is None else _largest(of, figures.values())
-            for of, figures in zip(of_level, found, strict=True)
-        )
-        ratio = Disparity("max_min", "overall", 1.0, *ratios)
-        return Standardised(rows, ratio, tuple(findings))
-
-    def _figures(self, rate, judged, threshold):
-        """Figure, errors and what they are worth by label, of the groups that were judged."""
-        compared, found = judged.compared, {}
-        evidence, row, sums = compared.evidence, compared.level, compared.sums
-        low, high = (end[row] for end in evidence.bounds(judged.tail))
-        people = sums.effective_people(2 if rate == "far" else 1)
-        sampled = evidence.asked[row].query.sampled
-        for g, label in enumerate(judged.labels):
-            asked = (
-                evidence.scopes[g],
-                np.array([threshold]),
-                evidence.scopes[g] in sampled,
-            )
-            support = support_of(self.roc._engine.pairs, rate, *asked)
-            reasons = tuple(support.reasons(0, (plain(label),), rate))
-            source = "sample" if asked[-1] else "all pairs"
-            numbers = (
-                sums.rate[g],
-                low[g],
-                high[g],
-                np.sqrt(sums.variance[g]) / sums.pairs[g],
-            )
-            why = in_words(reasons, source), source, reasons
-            figure = Figure(*map(float, numbers), not reasons, *why)
-            worth = Effective(float(sums.effective_errors[g]), float(people[g]))
-            if not support.named:
-                worth = None
-            found[label] = figure, int(support.n_errors[0]), worth
-        return found
-
-
-def _within(standard):
-    """Of each stratum its share of the pairs of every group, a list of tuples."""
-    totals = np.where(standard.totals > 0, standard.totals, np.nan)
-    return [tuple(row) for row in (standard.counts / totals[:, None]).T.tolist()]
-
-
-def _largest(judged, figures):
-    """The Figure of the largest over the smallest rate."""
-    low, high, *_ = judged.compared.largest_ratio(judged.tail)
-    rates = judged.sums.rate
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = float(rates.max() / rates.min()) if rates.size > 1 else np.nan
-    reasons = tuple(reason for figure, *_ in figures for reason in figure.reasons)
-    why = in_words(reasons), "all pairs", reasons
-    numbers = value, float(low), float(high), np.nan, not reasons
-    return Figure(*numbers, *why, p_value=judged.compared.p_value)
 
 
 def controlled(audits, audited, chosen, strata, asked, confidence_level):
@@ -364,7 +273,6 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
         Without rates of combinations of attributes that have no common stratum, of which a
         note says so.
     """
-    covariates = (asked,) if isinstance(asked, str) else tuple(asked)
     own = [StandardisedROC(one, strata) for one in audited]
     for attributes, one in zip(chosen, own, strict=True):
         if len(attributes) == 1 and not one.rates:
@@ -378,15 +286,10 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
         notes = [f"By {audit.attribute}, {text}." for text in one.lacking()]
         audit = replace(audit, notes=(*audit.notes, *notes))
         if one.rates:
-            withheld = "withheld" in audit.settings
-            levels = tuple(
-                replace(
-                    level, standardised=one.standardised(level, n, judged, withheld)
-                )
-                for n, level in enumerate(audit.levels)
-            )
-            audit = replace(
-                audit, levels=levels, control=one.control(covariates, strata)
-            )
+            how = {"in_short": True, "withheld": "withheld" in audit.settings}
+            levels = one.levels(judged, **how)
+            value = " & ".join(audit.settings["control"])
+            other = Other("control", value, levels)
+            audit = replace(audit, standardised=other, control=one.control(strata))
         found.append(audit)
     return found

@@ -211,11 +211,7 @@ def _found(report):
     # One comparison of groups may have several findings, all of them differences.
     compared = {(id(level), f.rate): f.verdict for _, level, f in findings}
     texts += counted([*compared.values()], "comparisons of groups")
-    equal = [
-        (audit, level, f)
-        for audit, level in levels_at_equal(report)
-        for f in level.standardised.findings
-    ]
+    equal = _findings(report, "standardised")
     texts += [
         f"At equal {controlled(one[0])}: {_told(*one)}"
         for one in equal
@@ -236,27 +232,21 @@ def _found(report):
     return texts
 
 
-def _findings(report):
-    """Every finding, after its audit and its level."""
+def _findings(report, other=None):
+    """Every finding, after its audit and its level; of "standardised" rates, where asked."""
+    measured = [(a, getattr(a, other) if other else a) for a in report.audits]
     return [
         (audit, level, finding)
-        for audit in report.audits
-        for level in audit.levels
+        for audit, own in measured
+        if own is not None
+        for level in own.levels
         for finding in level.findings
     ]
 
 
-def levels_at_equal(report):
-    """Every level with standardised rates, after its audit."""
-    both = ((audit, level) for audit in report.audits for level in audit.levels)
-    return [(audit, level) for audit, level in both if level.standardised is not None]
-
-
 def controlled(audit):
     """The covariates that rates of an audit are standardised by."""
-    return listed(
-        [printable(name.partition(":")[0]) for name in audit.control.covariates]
-    )
+    return listed([printable(n.partition(":")[0]) for n in audit.settings["control"]])
 
 
 def counted(verdicts, what):
@@ -536,13 +526,15 @@ def _at_equal(audit, place):
         return []
     title = f"At equal {controlled(audit)}"
     parts = [*lines_of("control"), _strata(audit, "far"), _strata(audit, "frr")]
-    for n, level in enumerate(audit.levels):
-        found, rows = level.standardised, []
-        for raw, row in zip(level.rates[1:], found.rates, strict=True):
+    both = zip(audit.levels, audit.standardised.levels, strict=True)
+    for n, (level, found) in enumerate(both):
+        rows = []
+        for raw, row in zip(level.rates[1:], found.rates[1:], strict=True):
             figures = (raw.far, row.far, raw.frr, row.frr)
             rows.append(_row_of_group(row.group, [_of_rate(f) for f in figures]))
         raw = next(d for d in level.disparities if d.how == "max_min")
-        figures = (raw.far, found.ratio.far, raw.frr, found.ratio.frr)
+        (equal,) = found.disparities
+        figures = (raw.far, equal.far, raw.frr, equal.frr)
         cells = [
             Cell(ratio(f.value), ratios(f.low, f.high), few=_few(f)) for f in figures
         ]

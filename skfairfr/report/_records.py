@@ -12,6 +12,7 @@ import shutil
 from dataclasses import dataclass, field
 from importlib.resources import files
 from io import StringIO
+from itertools import repeat
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -298,8 +299,8 @@ class Stratum:
 
     name: str
     far_share: float
-    frr_share: float
     far_within: tuple
+    frr_share: float
     frr_within: tuple
 
 
@@ -309,8 +310,6 @@ class Control:
 
     Attributes
     ----------
-    covariates : tuple of str
-        As they were asked for.
     groups : tuple of labels
         Those of the tuples of a Stratum.
     strata : tuple of Stratum
@@ -318,30 +317,10 @@ class Control:
         Share of the groups' pairs outside common strata; nan where there is none.
     """
 
-    covariates: tuple
     groups: tuple
     strata: tuple
     far_lost: float
     frr_lost: float
-
-
-@dataclass(frozen=True)
-class Standardised:
-    """Rates of a level at equal covariates: each stratum weighs the same in every group.
-
-    Attributes
-    ----------
-    rates : tuple of GroupRates
-        Of the groups; errors are those in common strata.
-    ratio : Disparity
-        Their max_min.
-    findings : tuple of Finding
-        As of a Level, by a family of tests about standardised rates.
-    """
-
-    rates: tuple
-    ratio: Disparity
-    findings: tuple
 
 
 @dataclass(frozen=True)
@@ -371,8 +350,6 @@ class Level:
         Everyone first; empty where no failures were recorded.
     matrix : Matrix or None
         None of more groups than are shown. Of searches, by the group of the person returned.
-    standardised : Standardised or None
-        None where no covariate is controlled for.
     """
 
     far: float | None
@@ -385,7 +362,6 @@ class Level:
     indices: tuple = ()
     generalised: tuple = ()
     matrix: Matrix | None = None
-    standardised: Standardised | None = None
 
 
 @dataclass(frozen=True)
@@ -394,9 +370,9 @@ class Other:
 
     Attributes
     ----------
-    setting : {"average"}
+    setting : {"average", "control"}
     value : str
-        What the setting was changed to.
+        What the setting was changed to, or the covariates.
     levels : tuple of Level
         With max_min at the overall threshold alone.
     """
@@ -489,6 +465,10 @@ class Audit:
         Both rates over levels.
     control : Control or None
         Strata of the covariates that are controlled for.
+    standardised : Other or None
+        With the pairs within each group weighed so that every stratum weighs the same in all
+        (direct standardisation); the findings have a family of tests of their own. Rates of
+        everyone are as they are.
     """
 
     attribute: str
@@ -504,6 +484,7 @@ class Audit:
     failures: tuple = ()
     curves: Curves | None = None
     control: Control | None = None
+    standardised: Other | None = None
 
     def __repr__(self):
         by, levels = printable(self.attribute), len(self.levels)
@@ -1108,13 +1089,15 @@ def rates_of(audits):
     rows = []
     for audit in audits:
         sizes = {row.group: row for row in audit.groups}
-        for level in audit.levels:
+        at_equal = repeat(None)
+        if audit.standardised is not None:
+            at_equal = audit.standardised.levels
+        for level, equal in zip(audit.levels, at_equal, strict=False):
             generalised = {row.group: row for row in level.generalised}
-            of_control = level.standardised
-            standard = {r.group: r for r in of_control.rates} if of_control else {}
+            standard = {r.group: r for r in equal.rates[1:]} if equal else {}
             for found in level.rates:
                 size, gen = sizes[found.group], generalised.get(found.group)
-                equal = size.equal_error_rate or NO_FIGURE
+                eer = size.equal_error_rate or NO_FIGURE
                 rows.append(
                     {
                         **_point(audit, level),
@@ -1125,9 +1108,9 @@ def rates_of(audits):
                         **_rate("far", found),
                         "n_genuine": size.n_genuine,
                         **_rate("frr", found),
-                        "equal_error_rate": equal.value,
-                        "equal_error_rate_low": equal.low,
-                        "equal_error_rate_high": equal.high,
+                        "equal_error_rate": eer.value,
+                        "equal_error_rate_low": eer.low,
+                        "equal_error_rate_high": eer.high,
                         "gfar": getattr(gen, "gfar", math.nan),
                         "gfrr": getattr(gen, "gfrr", math.nan),
                         **_standardised("far", standard.get(found.group)),

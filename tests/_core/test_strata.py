@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from skfairfr._core import _pairs, _strata
 from skfairfr._core._error_counts import accepted_impostors, rejected_genuine
+from skfairfr._core._resampling import Weights
 from skfairfr._core._strata import Standard, Strata, standardised, standards
 from tests._core.cases import (
     embedded,
@@ -161,3 +162,23 @@ def test_strata_that_a_group_lacks_are_common_to_none():
     assert found.shares.tolist() == [1, 0, 0]
     assert found.lost == pytest.approx(1 - 9 / 30)
     assert found.weights.tolist() == [[2.5, 0, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_totals_in_resamples_of_people_are_sums_over_pairs(sides, average):
+    """A pair weighs v_k v_l times its own weight, a genuine one v_k times."""
+    pairs = embedded(2, average, sides=sides, groups="changing", n_identities=16)
+    strata = strata_of_images(pairs.images.identity.size)
+    weighed = standardised(pairs, strata, standards(pairs, strata))
+    drawn = np.random.default_rng(0).integers(0, 3, (16, 5)).astype(np.int32)
+    for g, weights in product((0, 1), (Weights(), Weights(drawn, n_resamples=5))):
+        v = np.ones((16, 1)) if weights.identity is None else drawn
+        far, frr = weighed.impostors((g, g)), weighed.genuine.ascending((g, g))
+        for sequence, total in (
+            (far, weighed.impostor_total((g, g), weights)),
+            (frr, weighed.genuine_total((g, g), weights, copies=True)),
+        ):
+            k, h = sequence.identities(pairs.images)
+            both = v[k] * (v[h] if sequence is far else 1)
+            assert_allclose(total, (sequence.base[:, None] * both).sum(axis=0))
