@@ -52,6 +52,7 @@ PYTHON = {"fmr": "far", "fnmr": "frr"}
 FLAGS = {
     **{"X": "embedding", "y": "identity", "path": "file", "random_state": "--seed"},
     **dict.fromkeys(("figures", "folder"), "--out"),
+    "log": "log",
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
@@ -80,6 +81,10 @@ The loosest threshold that keeps a limit of the FMR for every group, also in oth
 stated confidence; what it costs each group, or how many more people it takes. Exit status: 0 there is
 one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data cannot
 tell, 4 a fault of the program, 130 interrupted."""
+MONITOR_DESCRIPTION = """\
+Watch the false rejections of groups in a log of decisions, after all logs before it, with verdicts
+that hold whenever one looks. Exit status: 0 no limit is known to be exceeded, 1 one is, 2
+unusable input or too little memory or disk, 4 a fault of the program, 130 interrupted."""
 COMPARE_DESCRIPTION = f"""\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
@@ -219,9 +224,9 @@ def _parser(full=False):
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    commands_of = (_add_audit, _add_identify, _add_compare, _add_plan)
-    commands_of = (*commands_of, _add_threshold_command)
-    for add in (*commands_of, _add_bench, _add_demo):
+    first = (_add_audit, _add_identify, _add_compare, _add_plan)
+    then = (_add_threshold_command, _add_monitor, _add_bench, _add_demo)
+    for add in (*first, *then):
         add(commands, full)
     return parser, commands.choices
 
@@ -230,6 +235,7 @@ def _command(commands, name, help, description, run, full):
     """A command, whose ``--help`` leaves out rare options unless the help is full."""
     data = dict.fromkeys(("audit", "bench", "threshold"), " DATA")
     files = data | {"compare": " BEFORE AFTER [MORE ...]", "identify": " PROBES"}
+    files["monitor"] = " LOG"
     usage = f"skfairfr {name} [options]{files.get(name, '')}"
     about = {"help": help, "description": description}
     command = commands.add_parser(name, usage=usage, **about)
@@ -381,6 +387,54 @@ def _add_threshold_command(commands, full):
         formats=("text", "json", "html"),
     )
     _add_about(command)
+
+
+def _add_monitor(commands, full):
+    about = "whether limits are still kept in operation"
+    monitor = _command(commands, "monitor", about, MONITOR_DESCRIPTION, _monitor, full)
+    meaning = "table of decisions (.csv, .tsv, .csv.gz, .tsv.gz, .parquet), one row an attempt"
+    _add(monitor, ("log", "LOG", meaning))
+    meaning = "column of the groups; required unless the policy names one"
+    _add(monitor, ("--attribute", "NAME", meaning), action="append")
+    meaning = "file that keeps what is known for the next log; made if there is none"
+    _add(monitor, ("--state", "FILE", meaning))
+    columns = monitor.add_argument_group("columns of the log")
+    _add(
+        columns,
+        ("--accepted", "NAME", "whether the attempt was accepted (default: accepted)"),
+        ("--identity", "NAME", "who attempts (default: identity or person)"),
+        (
+            "--time",
+            "NAME",
+            "when, as 2026-01-31 or a number (default: rows in their order)",
+        ),
+        ("--attempt", "NAME", "genuine, impostor or attack (default: all are genuine)"),
+    )
+    group = monitor.add_argument_group("limits")
+    meaning = (
+        "file (.toml) of limits and confidence, or the name of one that is shipped"
+    )
+    _add(group, ("--policy", "FILE_OR_NAME", meaning))
+    _add(
+        group,
+        (
+            "--max-fnmr",
+            "RATE",
+            "largest false rejection rate (FRR) allowed of each group",
+        ),
+        ("--max-fnmr-ratio", "X", "largest ratio allowed of the FRR of two groups"),
+        type=float,
+    )
+    meaning = "one minus the chance of any false alarm (default: the policy's, or 0.95)"
+    _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
+    meaning = "first attempts of a person that make one value (default: %(default)s)"
+    _add(group, ("--attempts", "K", meaning), type=COUNT, default=1)
+    _add_written(
+        monitor,
+        "report.html, monitor.json and monitor.txt are",
+        formats=("text", "json", "html"),
+    )
+    _add_about(monitor)
 
 
 def _add_compare(commands, full):
@@ -667,17 +721,21 @@ def _add_resamples(group, command, confidence_level=0.95, n_resamples=1000):
     _add(group, row, type=LEVEL, default=confidence_level)
 
 
+def _add_written(command, written, formats, how=", all at once"):
+    _add(command, ("--out", "DIR", f"folder that {written} written to{how}"))
+    meaning = "replace an older report in the folder of --out"
+    command.add_argument("--replace", action="store_true", help=meaning)
+    meaning = "what is printed (default: %(default)s)"
+    command.add_argument("--format", choices=formats, default="text", help=meaning)
+
+
 def _add_common(
     command,
     written=WRITTEN,
     formats=("text", "json", "html", "junit"),
     how=", all at once",
 ):
-    _add(command, ("--out", "DIR", f"folder that {written} written to{how}"))
-    meaning = "replace an older report in the folder of --out"
-    command.add_argument("--replace", action="store_true", help=meaning)
-    meaning = "what is printed (default: %(default)s)"
-    command.add_argument("--format", choices=formats, default="text", help=meaning)
+    _add_written(command, written, formats, how)
     meaning = command.rare("of all that is random (default: %(default)s)")
     seed = _number(int, lambda n: 0 <= n < 2**32, "an integer in [0, 2**32)")
     command.add_argument("--seed", type=seed, default=0, help=meaning)
@@ -849,6 +907,28 @@ def _threshold(arguments):
         **_taken_by(certify_data, given),
     )
     return _written(arguments, found, arguments.data)
+
+
+def _monitor(arguments):
+    from skfairfr.report import Policy, monitor_log
+
+    given = vars(arguments)
+    if arguments.policy is not None:
+        given["policy"] = Policy.read(arguments.policy)
+    _report_folder(arguments)
+    (attribute, *more) = _attributes(arguments)
+    if more:
+        raise ValueError("--attribute: a log is watched by one; name it once.")
+    names = ("max_fnmr", "max_fnmr_ratio")
+    limits = {name: given[name] for name in names if given[name] is not None}
+    found = monitor_log(
+        arguments.log,
+        attribute,
+        limits=limits or None,
+        about=_about(given),
+        **_taken_by(monitor_log, given),
+    )
+    return _written(arguments, found, arguments.log)
 
 
 def _written(arguments, found, source):

@@ -281,7 +281,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     [
         (("adit", "faces.npz"), "Did you mean 'audit'?"),
         (("audits",), "Did you mean 'audit'?"),
-        (("zzz",), "audit, identify, compare, plan, threshold, bench, demo"),
+        (("zzz",), "compare, plan, threshold, monitor, bench, demo"),
         (("audit", "a.npz", "--attribute", "g", "--fra=.1"), "Did you mean --fmr"),
         (("compare", "a", "b", "--attribut", "g"), "Did you mean --attribute?"),
         (("plan", "--certify", "0.1"), "Did you mean --certify-fmr or --certify-fnmr?"),

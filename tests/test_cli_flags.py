@@ -9,7 +9,13 @@ import pytest
 
 from skfairfr import cli
 from skfairfr.metrics import plan_test
-from skfairfr.report import audit_data, certify_data, compare_systems, read_data
+from skfairfr.report import (
+    audit_data,
+    certify_data,
+    compare_systems,
+    monitor_log,
+    read_data,
+)
 from skfairfr.report._policy import LIMITS
 from skfairfr.utils._errors import refused
 
@@ -110,6 +116,7 @@ def test_every_argument_that_an_error_names_has_a_flag():
         ("compare", (read_data, compare_systems)),
         ("plan", (read_data, plan_test)),
         ("threshold", (read_data, certify_data)),
+        ("monitor", (monitor_log,)),
     ],
 )
 def test_every_flag_is_an_argument_of_what_the_command_calls(command, functions):

@@ -1,9 +1,11 @@
 """Bets against limits of rates: wealths that stay small, at any time, while a limit is kept.
 
-A wealth begins at 1 and is multiplied by ``1 + bet * gain`` whenever a person comes. While the
-limit is kept, no gain is expected, so that a wealth ever reaches 1 / delta with chance delta at
-most (Ville), however often one looks and whenever one stops. Gains are fair at every moment, so
-rates may drift below the limit. Several constant bets share the first wealth.
+A wealth begins at 1. Shares of it are bet whenever a person comes, and multiplied by
+``1 + bet * gain``. While the limit is kept, no gain is expected, so that a wealth ever reaches
+1 / delta with chance delta at most (Ville), however often one looks and whenever one stops.
+Gains are fair at every moment, so rates may drift below the limit. Several bets share one half
+of the first wealth; the other half is put in bit by bit, so that an excess that begins after
+long is found too.
 """
 
 import numpy as np
@@ -16,33 +18,11 @@ from scipy.special import betaln
 TIMES, NEAREST = np.geomspace(1.2, 10, 8), 0.25
 # Bets on a ratio, as shares of the largest that leaves some wealth, and the most of them.
 SHARES, MOST = np.geomspace(0.03, 0.6, 8), 0.9
-
-
-def log_wealth_of_rate(people, errors, limit):
-    """Logarithm of the wealth of bets that a rate exceeds a limit.
-
-    The likelihood ratio of a larger rate; of values between 0 and 1 it gains no more than of
-    zeros and ones with the same mean.
-
-    Parameters
-    ----------
-    people, errors : ndarrays, shape (...)
-        Number of people so far, and sum of their values in [0, 1].
-    limit : float in (0, 1)
-
-    Returns
-    -------
-    log_wealth : ndarray, shape (...)
-    """
-    rates = np.minimum(limit * TIMES, 1 - NEAREST * (1 - limit))
-    gain, loss = np.log(rates / limit), np.log((1 - rates) / (1 - limit))
-    errors, right = (
-        np.asarray(errors)[..., None],
-        np.asarray(people - errors)[..., None],
-    )
-    return np.logaddexp.reduce(errors * gain + right * loss, axis=-1) - np.log(
-        TIMES.size
-    )
+# Of the second half, 1 / (b (b + 1)) is put in while the b-th so many rounds last.
+BLOCK = 500
+# Logarithm of what a bet begins with: of a rate, and of a ratio, which has two directions.
+START_OF_RATE = np.log(0.5 / TIMES.size)
+START_OF_RATIO = np.log(0.25 / SHARES.size)
 
 
 def confidence_sequence(people, errors, confidence_level):
@@ -54,7 +34,7 @@ def confidence_sequence(people, errors, confidence_level):
     Parameters
     ----------
     people, errors : floats
-        As of :func:`log_wealth_of_rate`.
+        Number of people, and sum of their values in [0, 1].
     confidence_level : float in (0, 1)
 
     Returns
@@ -75,12 +55,39 @@ def confidence_sequence(people, errors, confidence_level):
 
 
 @njit(nogil=True, cache=True)
-def bet_on_ratios(group, value, waiting, log_wealth, best, limit, shares):
-    """Bet, as people come, that the rate of a group exceeds so many times that of another.
+def _put_in(rounds, n_bets):
+    """Logarithm of what each bet gets before a round, and what is held back after it."""
+    block = rounds // BLOCK + 1
+    put = 0.5 / (block * (block + 1) * BLOCK)
+    left = 0.5 / block - put * (rounds % BLOCK + 1)
+    return np.log(put / n_bets), left
 
-    A round of two groups ends when both have somebody since the last one. Its gain is the mean
-    of the one minus ``limit`` times that of the other, and bets are larger where it is of more
-    people. All but the first two arguments are changed in place.
+
+@njit(nogil=True, cache=True)
+def _sum_of(one, other):
+    """Logarithm of a sum, of logarithms."""
+    largest = max(one, other)
+    return largest + np.log1p(np.exp(min(one, other) - largest))
+
+
+@njit(nogil=True, cache=True)
+def _total(first, second, held):
+    """Logarithm of all wealth: of bets, and what is held back."""
+    total = np.log(max(held, 1e-300))
+    for bet in range(first.size):
+        total = _sum_of(total, first[bet])
+    for bet in range(second.size):
+        total = _sum_of(total, second[bet])
+    return total
+
+
+@njit(nogil=True, cache=True)
+def bet_on_rates(group, value, people, log_wealth, best, limit):
+    """Bet, as people come, that the rate of each group exceeds a limit.
+
+    The factor of a bet is the likelihood ratio of a larger rate; of values between 0 and 1 it
+    gains no more than of zeros and ones with the same mean. All between the values and the
+    limit are changed in place.
 
     Parameters
     ----------
@@ -88,14 +95,48 @@ def bet_on_ratios(group, value, waiting, log_wealth, best, limit, shares):
         In the order in which they come.
     value : ndarray of float64, shape (n_people,)
         In [0, 1].
-    waiting : ndarray, shape (n_groups, n_groups, 2)
-        Sum and number of the values of each group since its last round with another.
+    people : ndarray, shape (n_groups,)
+        How many came before.
+    log_wealth : ndarray, shape (n_groups, n_bets)
+    best : ndarray, shape (n_groups,)
+        Largest logarithm of all wealth so far.
+    limit : float in (0, 1)
+    """
+    rates = np.minimum(limit * TIMES, 1 - NEAREST * (1 - limit))
+    gain, loss = np.log(rates / limit), np.log((1 - rates) / (1 - limit))
+    none = np.zeros(0)
+    for person in range(group.size):
+        g, x = group[person], value[person]
+        put, held = _put_in(people[g], rates.size)
+        for bet in range(rates.size):
+            staked = _sum_of(log_wealth[g, bet], put)
+            log_wealth[g, bet] = staked + x * gain[bet] + (1 - x) * loss[bet]
+        people[g] += 1
+        best[g] = max(best[g], _total(log_wealth[g], none, held))
+
+
+@njit(nogil=True, cache=True)
+def bet_on_ratios(group, value, waiting, log_wealth, best, limit):
+    """Bet, as people come, that the rate of a group exceeds so many times that of another.
+
+    A round of two groups ends when both have somebody since the last one. Its gain is the mean
+    of the one minus ``limit`` times that of the other, and bets are larger where it is of more
+    people. All between the values and the limit are changed in place.
+
+    Parameters
+    ----------
+    group : ndarray of int, shape (n_people,)
+        In the order in which they come.
+    value : ndarray of float64, shape (n_people,)
+        In [0, 1].
+    waiting : ndarray, shape (n_groups, n_groups, 3)
+        Sum and number of the values of each group since its last round with another, and the
+        number of their rounds.
     log_wealth : ndarray, shape (n_groups, n_groups, n_bets)
         Of every bet that the first group exceeds the second.
     best : ndarray, shape (n_groups, n_groups)
-        Largest logarithm so far of the mean wealth of two groups, both directions together.
+        Largest logarithm of all wealth of two groups so far, both directions together.
     limit : float
-    shares : ndarray, shape (n_bets,)
     """
     for person in range(group.size):
         g = group[person]
@@ -106,20 +147,18 @@ def bet_on_ratios(group, value, waiting, log_wealth, best, limit, shares):
             waiting[g, h, 1] += 1
             if waiting[h, g, 1] == 0:
                 continue
-            largest, total = -np.inf, 0.0
+            put, held = _put_in(waiting[g, h, 2], 2 * SHARES.size)
             for first, second in ((g, h), (h, g)):
                 n, m = waiting[first, second, 1], waiting[second, first, 1]
                 gain = waiting[first, second, 0] / n
                 gain -= limit * waiting[second, first, 0] / m
                 size = (1 + limit) / (1 / n + limit / m)
-                for bet in range(shares.size):
-                    share = min(shares[bet] * size, MOST) / limit
-                    log_wealth[first, second, bet] += np.log1p(share * gain)
-                    largest = max(largest, log_wealth[first, second, bet])
-            for bet in range(shares.size):
-                total += np.exp(log_wealth[g, h, bet] - largest)
-                total += np.exp(log_wealth[h, g, bet] - largest)
-            found = largest + np.log(total / (2 * shares.size))
-            best[g, h] = best[h, g] = max(best[g, h], found)
-            waiting[g, h] = 0.0
-            waiting[h, g] = 0.0
+                for bet in range(SHARES.size):
+                    share = min(SHARES[bet] * size, MOST) / limit
+                    staked = _sum_of(log_wealth[first, second, bet], put)
+                    log_wealth[first, second, bet] = staked + np.log1p(share * gain)
+            total = _total(log_wealth[g, h], log_wealth[h, g], held)
+            best[g, h] = best[h, g] = max(best[g, h], total)
+            for first, second in ((g, h), (h, g)):
+                waiting[first, second, :2] = 0.0
+                waiting[first, second, 2] += 1

@@ -10,11 +10,15 @@ import numpy as np
 
 from skfairfr._core._betting import (
     SHARES,
+    START_OF_RATE,
+    START_OF_RATIO,
+    TIMES,
+    bet_on_rates,
     bet_on_ratios,
     confidence_sequence,
-    log_wealth_of_rate,
 )
 from skfairfr._core._few_errors import holm
+from skfairfr._text._words import plain_form
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import whole_file
 from skfairfr.utils._frames import Framed
@@ -23,6 +27,8 @@ from skfairfr.utils._saved import damage_named
 from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
 
 FORMAT = 1
+# What the history keeps of a finding.
+OF_HISTORY = ("how", "limit", "e_value", "verdict")
 MOST_ATTEMPTS = 100
 # What limits may be of, and the range of each.
 LIMITED = {
@@ -159,23 +165,38 @@ class _Sums:
     errors: np.ndarray = field(default_factory=lambda: np.zeros(0))
     attempts: np.ndarray = field(default_factory=lambda: np.zeros(0))
     attempt_errors: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    # Largest logarithms of wealths: of every limit of a rate, (n_limits, g), and of a ratio,
-    # (n_limits, g, g), with those of all bets.
-    best_of_rate: list = field(default_factory=list)
-    best_of_ratio: list = field(default_factory=list)
-    log_wealth: list = field(default_factory=list)
-    waiting: list = field(default_factory=list)
+    # Of every limit of a rate, and of every limit of a ratio: arrays of the kernels.
+    of_rates: list = field(default_factory=list)
+    of_ratios: list = field(default_factory=list)
 
     def grown(self, n):
         """Make room for so many groups."""
         more = n - len(self.people)
         for name in ("people", "errors", "attempts", "attempt_errors"):
             setattr(self, name, np.pad(getattr(self, name), (0, more)))
-        self.best_of_rate = [np.pad(best, (0, more)) for best in self.best_of_rate]
-        room = ((0, more), (0, more), (0, 0))
-        self.best_of_ratio = [np.pad(b, room[:2]) for b in self.best_of_ratio]
-        self.log_wealth = [np.pad(w, room) for w in self.log_wealth]
-        self.waiting = [np.pad(w, room) for w in self.waiting]
+        for fresh, limits in ((_of_rate, self.of_rates), (_of_ratio, self.of_ratios)):
+            for known in limits:
+                for name, array in fresh(n).items():
+                    array[tuple(map(slice, known[name].shape))] = known[name]
+                    known[name] = array
+
+
+def _of_rate(n=0):
+    """What is remembered of a limit of a rate, of so many groups."""
+    return {
+        "people": np.zeros(n),
+        "log_wealth": np.full((n, TIMES.size), START_OF_RATE),
+        "best": np.zeros(n),
+    }
+
+
+def _of_ratio(n=0):
+    """The same of a limit of a ratio."""
+    return {
+        "waiting": np.zeros((n, n, 3)),
+        "log_wealth": np.full((n, n, SHARES.size), START_OF_RATIO),
+        "best": np.zeros((n, n)),
+    }
 
 
 class RateMonitor:
@@ -207,9 +228,11 @@ class RateMonitor:
     ----------
     history_ : list of dict
         What was known after each update: ``when`` as it was given, ``groups``, ``n_people``,
-        ``value``, ``low`` and ``high``, and ``e_value`` of all limits.
+        ``value``, ``low`` and ``high``, and ``findings`` in short.
     logs_ : list of str
         Digests of logs that were given.
+    about_ : dict
+        What the caller keeps with the state, JSON-able; empty.
 
     See Also
     --------
@@ -261,16 +284,13 @@ class RateMonitor:
         level = check_number(confidence_level, "confidence_level", *in_range)
         self.confidence_level = level
         self.attempts = check_count(attempts, "attempts", 1, MOST_ATTEMPTS)
-        self.history_, self.logs_ = [], []
+        self.history_, self.logs_, self.about_ = [], [], {}
         self._seen = np.zeros(0, dtype=np.uint64)
         self._unfinished, self._n_unknown = {}, 0
-        n_rates = sum(kind is None for kind, _ in self._limits)
-        n_ratios = len(self._limits) - n_rates
+        kinds = [kind for kind, _ in self._limits]
         self._sums = _Sums(
-            best_of_rate=[np.zeros(0) for _ in range(n_rates)],
-            best_of_ratio=[np.zeros((0, 0)) for _ in range(n_ratios)],
-            log_wealth=[np.zeros((0, 0, SHARES.size)) for _ in range(n_ratios)],
-            waiting=[np.zeros((0, 0, 2)) for _ in range(n_ratios)],
+            of_rates=[_of_rate() for kind in kinds if kind is None],
+            of_ratios=[_of_ratio() for kind in kinds if kind is not None],
         )
 
     def update(self, error, identity, sensitive_features, *, when=None, log=None):
@@ -330,7 +350,11 @@ class RateMonitor:
                 "groups": list(rates.groups),
                 "n_people": rates.n_people.tolist(),
                 **{n: getattr(rates, n).tolist() for n in ("value", "low", "high")},
-                "e_value": [found.e_value for found in state.findings],
+                "findings": [
+                    {name: getattr(found, name) for name in OF_HISTORY}
+                    | {"groups": list(found.groups)}
+                    for found in state.findings
+                ],
             }
         )
         return state
@@ -345,20 +369,15 @@ class RateMonitor:
         path : str or path-like
             An earlier file is replaced.
         """
-        sums = {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in vars(self._sums).items()
-        }
-        for name in ("best_of_rate", "best_of_ratio", "log_wealth", "waiting"):
-            sums[name] = [value.tolist() for value in sums[name]]
         content = {
             "format": FORMAT,
             "settings": self.settings,
-            "sums": sums,
+            "sums": plain_form(self._sums),
             "people": b64encode(self._seen.astype("<u8").tobytes()).decode(),
             "unfinished": [[str(k), *v] for k, v in self._unfinished.items()],
             "n_unknown": self._n_unknown,
             "logs": self.logs_,
+            "about": self.about_,
             "history": self.history_,
         }
         with whole_file(path) as staged:
@@ -392,13 +411,12 @@ class RateMonitor:
                 raise ValueError(f"it has format {content['format']}, not {FORMAT}")
             monitor = cls(**content["settings"])
             sums, n = content["sums"], len(content["sums"]["groups"])
-            shapes = {"best_of_rate": (n,), "best_of_ratio": (n, n)}
-            shapes |= {"log_wealth": (n, n, SHARES.size), "waiting": (n, n, 2)}
             for name in ("people", "errors", "attempts", "attempt_errors"):
                 sums[name] = np.array(sums[name], dtype=np.float64)
-            for name, shape in shapes.items():
-                arrays = [np.array(v, dtype=np.float64) for v in sums[name]]
-                sums[name] = [array.reshape(shape) for array in arrays]
+            for fresh, limits in (("of_rates", _of_rate), ("of_ratios", _of_ratio)):
+                for known in sums[fresh]:
+                    for name, array in limits(n).items():
+                        known[name] = np.array(known[name]).reshape(array.shape)
             monitor._sums = _Sums(**sums)
             seen = np.frombuffer(b64decode(content["people"]), dtype="<u8")
             monitor._seen = seen.astype(np.uint64)
@@ -407,7 +425,7 @@ class RateMonitor:
                 for key, count, total in content["unfinished"]
             }
             monitor._n_unknown, monitor.logs_ = content["n_unknown"], content["logs"]
-            monitor.history_ = content["history"]
+            monitor.history_, monitor.about_ = content["history"], content["about"]
         return monitor
 
     @property
@@ -469,24 +487,12 @@ class RateMonitor:
     def _bet(self, group, value):
         """Bet on all limits as people come."""
         sums = self._sums
-        n_rates = n_ratios = 0
+        of_rates, of_ratios = iter(sums.of_rates), iter(sums.of_ratios)
         for kind, limit in self._limits:
             if kind is None:
-                best = sums.best_of_rate[n_rates]
-                for g in np.unique(group).tolist():
-                    own = value[group == g]
-                    people = sums.people[g] + np.arange(1, own.size + 1)
-                    errors = sums.errors[g] + np.cumsum(own)
-                    wealth = log_wealth_of_rate(people, errors, limit)
-                    best[g] = max(best[g], wealth.max())
-                n_rates += 1
+                bet_on_rates(group, value, *next(of_rates).values(), limit)
             else:
-                of_limit = (sums.waiting, sums.log_wealth, sums.best_of_ratio)
-                bet_on_ratios(
-                    *(group, value, *(arrays[n_ratios] for arrays in of_limit)),
-                    *(limit, SHARES),
-                )
-                n_ratios += 1
+                bet_on_ratios(group, value, *next(of_ratios).values(), limit)
         n = len(sums.groups)
         sums.people += np.bincount(group, minlength=n)
         sums.errors += np.bincount(group, value, minlength=n)
@@ -513,17 +519,14 @@ class RateMonitor:
     def _findings(self, value):
         """One WatchedLimit for each limit and group, or two groups."""
         groups, found = self._sums.groups, []
-        of_rate, of_ratio = (
-            iter(self._sums.best_of_rate),
-            iter(self._sums.best_of_ratio),
-        )
+        of_rates, of_ratios = iter(self._sums.of_rates), iter(self._sums.of_ratios)
         for kind, limit in self._limits:
             if kind is None:
-                best = next(of_rate)
+                best = next(of_rates)["best"]
                 for g, label in enumerate(groups):
                     found.append((kind, limit, (label,), value[g], best[g]))
                 continue
-            best = next(of_ratio)
+            best = next(of_ratios)["best"]
             for g, h in combinations(range(len(groups)), 2):
                 first, second = (h, g) if value[h] > value[g] else (g, h)
                 with np.errstate(divide="ignore", invalid="ignore"):

@@ -6,8 +6,9 @@ answers into one record, which becomes a table for a terminal and a JSON file. O
 :func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
 finds the groups that another system harms or helps; ``skfairfr compare`` calls it.
 :func:`identify` audits searches of a gallery (1:N), as ``skfairfr identify`` does by
-:func:`identify_data`. :func:`certify_data` finds a threshold that keeps limits for every group; ``skfairfr threshold``
-calls it.
+:func:`identify_data`. :func:`certify_data` finds a threshold that keeps limits for every
+group, for ``skfairfr threshold``, and :func:`monitor_log` watches a log of decisions, for
+``skfairfr monitor``.
 """
 
 from skfairfr.report._audit import audit, audit_data, audit_pairs
@@ -15,6 +16,7 @@ from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_systems
 from skfairfr.report._data import EmbeddingData, PairData, read_data
 from skfairfr.report._identification import identify, identify_data
+from skfairfr.report._monitoring import Monitoring, monitor_log
 from skfairfr.report._policy import Policy
 from skfairfr.report._records import (
     Audit,
@@ -30,6 +32,7 @@ __all__ = [
     "Change",
     "DisparityChange",
     "EmbeddingData",
+    "Monitoring",
     "PairData",
     "Policy",
     "Report",
@@ -41,5 +44,6 @@ __all__ = [
     "compare_systems",
     "identify",
     "identify_data",
+    "monitor_log",
     "read_data",
 ]

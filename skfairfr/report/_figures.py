@@ -593,6 +593,89 @@ def _length(group):
     return len(_style.row_label(group))
 
 
+def evidence_of(known, finding):
+    """What a row of the history of a monitor knows of a finding of later; no evidence if none."""
+    about = (finding.how, finding.limit, {*finding.groups})
+    for one in known["findings"]:
+        if (one["how"], one["limit"], {*one["groups"]}) == about:
+            return one
+    return {"e_value": 1.0, "verdict": "undetermined"}
+
+
+def watched_over_time(history, findings, enough):
+    """Rates of groups, and the evidence against limits, as they were known at the time.
+
+    Parameters
+    ----------
+    history : sequence of dict
+        As of RateMonitor.
+    findings : sequence of WatchedLimit
+        The last ones.
+    enough : float
+        Evidence that is enough whatever that of other limits is.
+
+    Returns
+    -------
+    figures : list of tuple
+    """
+    groups = history[-1]["groups"]
+    limits = {finding.limit for finding in findings if finding.how is None}
+    place = np.arange(len(history))
+
+    def of(name, row):
+        return np.array(
+            [p[name][row] if row < len(p[name]) else np.nan for p in history]
+        )
+
+    def draw_rates(figure):
+        ax = figure.subplots()
+        for row, group in enumerate(groups):
+            style = _style.line_style(row)
+            label = _style.row_label(printable(group))
+            ax.plot(place, of("value", row), **style, label=label)
+            if len(groups) <= _style.MAX_BANDS:
+                ends = of("low", row), of("high", row)
+                ax.fill_between(place, *ends, color=style["color"], alpha=0.12, lw=0)
+        for limit in limits:
+            ax.axhline(limit, **_style.REFERENCE, label="limit")
+        most = max(np.nanmax(of("high", row)) for row in range(len(groups)))
+        shown = max(np.nanmax(of("value", row)) for row in range(len(groups)))
+        ax.set_ylim(0, min(most, 3 * max(shown, *limits, 1e-3)))
+        ax.yaxis.set_major_formatter(lambda value, _: _style.percent(value))
+        ax.set_ylabel("False rejection rate (FRR)")
+        finish(ax)
+
+    def draw_evidence(figure):
+        ax = figure.subplots()
+        for row, finding in enumerate(findings):
+            name = " / ".join(map(printable, finding.groups))
+            style = _style.line_style(row)
+            evidence = [evidence_of(known, finding)["e_value"] for known in history]
+            ax.plot(place, evidence, **style, label=_style.row_label(name))
+        ax.axhline(enough, **_style.REFERENCE, label="enough")
+        ax.set_yscale("log")
+        ax.set_ylabel("Evidence against the limit")
+        finish(ax)
+
+    def finish(ax):
+        step = ceil(len(history) / 4)
+        ax.set_xticks(place[::-step][::-1])
+        names = [_style.plain_text(str(p["when"])[:16]) for p in history]
+        ax.set_xticklabels(names[::-step][::-1], fontsize="x-small")
+        labels = ax.get_legend_handles_labels()[1]
+        where = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
+        if len(labels) <= MAX_CURVES:
+            ax.legend(**where, ncols=3, **ABOVE)
+
+    about = f"FRR of {', '.join(map(printable, groups))} over time"
+    figures = [_svg(draw_rates, 3.0, about)]
+    if findings:
+        figures.append(
+            _svg(draw_evidence, 3.0, "Evidence against each limit over time")
+        )
+    return figures
+
+
 def _svg(draw, height, about):
     """What is drawn on a figure, as SVG, and the text in its place."""
     from matplotlib import rc_context

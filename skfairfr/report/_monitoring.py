@@ -1,0 +1,400 @@
+"""A log of decisions watched over time, as a report that goes on where the last one ended."""
+
+import os
+import re
+from dataclasses import asdict, dataclass, field
+from hashlib import file_digest
+
+import numpy as np
+
+from skfairfr._text._document import (
+    Cell,
+    Document,
+    Facts,
+    Figure,
+    Row,
+    Section,
+    Table,
+    Verdict,
+)
+from skfairfr._text._words import (
+    count,
+    level_percent,
+    listed,
+    number,
+    p_value,
+    percent,
+    percents,
+    plural,
+    printable,
+    ratio,
+)
+from skfairfr.datasets._decisions import read_decisions
+from skfairfr.metrics import MonitorState, RateMonitor
+from skfairfr.report._data import check_about
+from skfairfr.report._documents import under_title
+from skfairfr.report._figures import evidence_of, watched_over_time
+from skfairfr.report._pages import Page
+from skfairfr.report._policy import settle_limits
+from skfairfr.utils._errors import refused
+from skfairfr.utils._validation import check_path
+
+# Limits of a policy that are watched, and what the monitor calls them.
+WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
+# A log is taken in so many parts at most, each a point of the curves.
+MOST_PARTS = 12
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True)
+class Monitoring(Page):
+    """What is known of a system in operation, from :func:`monitor_log`.
+
+    Attributes
+    ----------
+    attribute : str
+        What the groups are of.
+    settings : dict
+        Limits, confidence level and how many attempts of a person count.
+    state : MonitorState
+        Rates, lower being better, and findings, about all logs so far.
+    history : tuple of dict
+        What was known after each part of each log.
+    n_logs : int
+    notes : tuple of str
+    about : dict of str -> str
+        What was given about the system.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    monitor_log : Returns it.
+    """
+
+    attribute: str
+    settings: dict
+    state: MonitorState
+    history: tuple = field(repr=False)
+    n_logs: int
+    notes: tuple
+    about: dict
+
+    _name = "monitor"
+
+    @property
+    def verdict(self):
+        """State of all limits: "failed" where one is exceeded, else "undetermined"."""
+        return "failed" if self.state.failed else "undetermined"
+
+    @property
+    def exit_code(self):
+        """1 where a limit is exceeded, else 0: no limit is known to be."""
+        return int(bool(self.state.failed))
+
+    def _record(self):
+        names = ("attribute", "settings", "verdict", "n_logs", "notes", "about")
+        record = {name: getattr(self, name) for name in names}
+        return record | asdict(self.state) | {"history": self.history}
+
+    # ---- the document ------------------------------------------------------------
+
+    def _document(self, source=None, date=None):
+        state, rates = self.state, self.state.rates
+        title = f"False rejections watched by {printable(self.attribute)}"
+        data = "" if source is None else f"Log: {printable(source)}"
+        last = self.history[-1]["when"]
+        facts = [
+            ("Logs", count(self.n_logs)),
+            ("Until", printable(last)),
+            ("Genuine attempts", count(int(rates.n_attempts.sum()) + state.n_unknown)),
+            ("People who count", count(state.n_people)),
+        ]
+        opening = [self._told(), self._limits(), self._curves()]
+        sections = [
+            Section("verdict", "Verdict", opening),
+            Section("groups", "Every group", [self._rates()]),
+            Section("data", "What was watched", [Facts(facts)]),
+            Section("notes", "Notes", [[*map(printable, self.notes)]]),
+            Section("method", "How it was computed", [self._method()]),
+        ]
+        title = printable(self.about.get("title", title))
+        return Document(title, under_title(self, data, date), sections)
+
+    def _told(self):
+        """Which limits are exceeded."""
+        failed = self.state.failed
+        if not self.state.findings:
+            headline = "No limit was given: rates are watched alone."
+            return Verdict("none", headline, [])
+        if not failed:
+            headline = "No limit is known to be exceeded."
+            return Verdict("undetermined", headline, [])
+        headline = (
+            f"{plural(len(failed), 'limit')} of {len(self.state.findings)} exceeded, at "
+            f"{100 * self.settings['confidence_level']:g} % for all of them at any time."
+        )
+        return Verdict("failed", headline, [self._sentence(one) for one in failed])
+
+    def _sentence(self, finding):
+        """A limit that is exceeded, and since when that is known."""
+        groups = [printable(group) for group in finding.groups]
+        known = next(
+            row["when"]
+            for row in self.history
+            if evidence_of(row, finding)["verdict"] == "failed"
+        )
+        if finding.how is None:
+            return (
+                f"{groups[0]}: its FRR, {percent(finding.value)} so far, exceeds "
+                f"{level_percent(finding.limit)}; known since {known}."
+            )
+        return (
+            f"{groups[0]}: its FRR is {ratio(finding.value)} times that of {groups[1]} so far, "
+            f"which exceeds {finding.limit:g}; known since {known}."
+        )
+
+    def _limits(self):
+        rows = []
+        for one in self.state.findings:
+            shown = percent if one.how is None else ratio
+            about = "FRR" if one.how is None else "ratio of FRR"
+            limit = level_percent(one.limit) if one.how is None else f"{one.limit:g}"
+            cells = [
+                Cell(f"at most {limit}"),
+                Cell(shown(one.value)),
+                Cell(number(one.e_value)),
+                Cell(p_value(one.p_adjusted)),
+                Cell(one.verdict, word=one.verdict),
+            ]
+            named = " over ".join(printable(group) for group in one.groups)
+            rows.append(Row(f"{about}, {named}", cells))
+        caption = (
+            "Evidence is the largest wealth so far of bets that the limit is exceeded, which "
+            "began at 1; p is one over it, adjusted for all limits here (Holm). Both hold at "
+            "whatever time they are looked at. That no excess is found is no proof that a "
+            "limit is kept."
+        )
+        head = ["Limit", "Allowed", "So far", "Evidence", "p, adjusted", "Result"]
+        return Table(caption, head, rows)
+
+    def _curves(self):
+        if len(self.history) < 2:
+            return None
+        caption = (
+            "Rates by group with their confidence sequences, and the evidence against each "
+            "limit, as they were known at the time."
+        )
+        # Evidence that is enough whatever that of the other limits is.
+        enough = len(self.state.findings) / (1 - self.settings["confidence_level"])
+        about = self.history, self.state.findings, enough
+        return Figure(caption, lambda: watched_over_time(*about))
+
+    def _rates(self):
+        rates = self.state.rates
+        rows = []
+        for place, group in enumerate(rates.groups):
+            cells = [
+                count(int(rates.n_people[place])),
+                percent(rates.value[place]),
+                percents(rates.low[place], rates.high[place]),
+                count(int(rates.n_attempts[place])),
+                count(round(rates.n_errors[place])),
+            ]
+            rows.append(Row(printable(group), [Cell(text) for text in cells]))
+        ends = f"{100 * self.settings['confidence_level']:g} % at all times"
+        head = ["Group", "People", "FRR", ends, "All attempts", "Rejected"]
+        return Table("", head, rows)
+
+    def _method(self):
+        alpha = 100 * (1 - self.settings["confidence_level"])
+        n = self.settings["attempts"]
+        first = "first attempt" if n == 1 else f"mean of the first {n} attempts"
+        return [
+            f"People are the units: the {first} of each person counts, when it is made. Later "
+            "attempts are counted in the table, and nothing is concluded from them.",
+            f"While all limits are kept, the chance that any is ever found to be exceeded is {alpha:g} % "
+            "at most, however often the report is made and whenever watching stops.",
+            "Rates may drift, and together: a ratio is judged by people who come about the same "
+            "time. Intervals are of a rate that does not change.",
+            "A failure to capture counts as a rejection (FRR, ISO/IEC 19795-1).",
+        ]
+
+
+def monitor_log(
+    log,
+    attribute,
+    *,
+    time=None,
+    state=None,
+    limits=None,
+    policy=None,
+    confidence_level=None,
+    attempts=1,
+    accepted=None,
+    identity=None,
+    attempt=None,
+    about=None,
+):
+    """Watch the false rejections of groups in a log of decisions, and in all logs before it.
+
+    Parameters
+    ----------
+    log : path-like
+        Table with a row for each attempt, as :func:`~skfairfr.datasets.load_decisions` reads
+        it. Impostor attempts and attacks are left out.
+    attribute : str
+        Column of the groups.
+    time : str, default=None
+        Column of the time of each attempt: a number, or text that begins with a date such as
+        2026-01-31. None takes the rows in their order.
+    state : path-like, default=None
+        File that keeps what is known for the next log; made if it does not exist. None keeps
+        nothing.
+    limits : dict of str -> float, default=None
+        ``max_fnmr``, the largest FRR allowed of each group, in (0, 1), and
+        ``max_fnmr_ratio``, the largest ratio of the FRR of two groups, above 1.
+    policy : Policy, str or path-like, default=None
+        What sets the limits and the confidence level instead.
+    confidence_level : float in (0, 1), default=None
+        One minus the chance of any false alarm, ever; None takes 0.95.
+    attempts : int, default=1
+        How many first attempts of a person make one value.
+    accepted, identity, attempt : str, default=None
+        Columns, as of :func:`~skfairfr.datasets.load_decisions`.
+    about : dict of str -> str, default=None
+        As of :func:`audit_data`.
+
+    Returns
+    -------
+    monitoring : Monitoring
+        What is known after this log.
+
+    Raises
+    ------
+    ValueError
+        If the log cannot be read, was given before, or begins before the last one ended; if
+        the state is of other limits, another attribute or another confidence level.
+
+    See Also
+    --------
+    skfairfr.metrics.RateMonitor : The numbers.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skfairfr.report import monitor_log
+    >>> rows = [f"p{i},{int(i % 10 > 0)},{'fm'[i % 2]}" for i in range(2000)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "log.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("\\n".join(["person,accepted,gender", *rows]))
+    ...     found = monitor_log(path, "gender", limits={"max_fnmr_ratio": 1.5})
+    >>> found.verdict, found.state.failed[0].groups
+    ('failed', ('f', 'm'))
+    """
+    check_about(about)
+    every, level, named = settle_limits(policy, limits, confidence_level)
+    watched = [(WATCHED[name], every[name]) for name in WATCHED if name in every]
+    monitor = RateMonitor(
+        how=tuple(kind for kind, _ in watched),
+        limit=tuple(limit for _, limit in watched) or None,
+        confidence_level=level,
+        attempts=attempts,
+    )
+    asked = {"attribute": attribute} | named
+    if state is not None and os.path.exists(check_path(state, "state")):
+        monitor = _loaded(state, monitor.settings, asked)
+    names = {"accepted": accepted, "identity": identity, "attempt": attempt}
+    columns = {attribute: "attribute"} | ({} if time is None else {time: "time"})
+    data = read_decisions(log, names, columns)
+    with open(data.path, "rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    if digest in monitor.logs_:
+        problem = f"{str(log)!r} was taken before, and its attempts would count twice;"
+        raise refused("log", log, problem, "give the attempts since then.")
+    genuine = data.attempt == "genuine"
+    order = np.flatnonzero(genuine)
+    when = np.arange(order.size) if time is None else _times(data.columns[time], time)
+    if time is not None:
+        order = order[np.argsort(when[order], kind="stable")]
+        _check_later(monitor, when[order[0]], log)
+        when = when[order]
+        monitor.about_["until"] = when[-1].item()
+    error, group = ~data.accepted[order], data.columns[attribute][order]
+    people, parts = data.identity[order], _parts(when)
+    for number_, rows in enumerate(parts):
+        shown = f"log {len(monitor.logs_) + 1}" if time is None else str(when[rows[-1]])
+        monitor.update(
+            *(error[rows], people[rows], group[rows]),
+            when=shown,
+            log=digest if number_ == len(parts) - 1 else None,
+        )
+    if state is not None:
+        monitor.about_ |= asked
+        monitor.save(state)
+    notes = []
+    if left_out := int((~genuine).sum()):
+        notes.append(f"{plural(left_out, 'attempt')} were no genuine ones: left out.")
+    if monitor.state.n_unknown:
+        unknown = plural(monitor.state.n_unknown, "attempt")
+        notes.append(f"{unknown} of people of unknown group: left out.")
+    if not_watched := [name for name in every if name not in WATCHED]:
+        notes.append(
+            f"Not watched: {listed(not_watched)}, of which a log tells nothing."
+        )
+    return Monitoring(
+        attribute,
+        monitor.settings | named,
+        monitor.state,
+        tuple(monitor.history_),
+        len(monitor.logs_),
+        tuple(notes),
+        about or {},
+    )
+
+
+def _loaded(state, settings, asked):
+    """The monitor of a state, which has to be of the same limits and groups."""
+    monitor = RateMonitor.load(state)
+    before, now = monitor.settings | monitor.about_, settings | asked
+    for name, value in now.items():
+        if before.get(name) != value:
+            problem = (
+                f"{str(state)!r} is of {name} {before.get(name)!r}, not {value!r};"
+            )
+            remedy = "give what it began with, or name a new file."
+            raise refused("state", state, problem, remedy)
+    return monitor
+
+
+def _times(column, name):
+    """Times as numbers, or as texts that sort as they do."""
+    if column.dtype.kind in "iuf" and np.isfinite(column).all():
+        return column.astype(np.float64)
+    texts = column.astype(str)
+    if not all(DATE.match(text) for text in np.unique(texts).tolist()):
+        problem = (
+            f"{name!r} must hold numbers, or texts as 2026-01-31 or 2026-01-31T10:00."
+        )
+        raise refused("time", name, problem)
+    return texts
+
+
+def _check_later(monitor, first, log):
+    """Raise where a log begins before the last one ended."""
+    until = monitor.about_.get("until")
+    if until is not None and (type(until) is not type(first.item()) or first < until):
+        problem = f"{str(log)!r} begins at {first}, and the last log ended at {until};"
+        raise refused("log", log, problem, "give the attempts since then.")
+
+
+def _parts(when):
+    """Rows of at most so many parts of a log, split where the time changes."""
+    n_parts = min(MOST_PARTS, when.size)
+    cuts = (np.arange(1, n_parts) * when.size) // max(n_parts, 1)
+    cuts = np.unique(np.searchsorted(when, when[cuts])) if when.size else cuts
+    return np.split(np.arange(when.size), cuts[cuts > 0])

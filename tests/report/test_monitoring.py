@@ -1,0 +1,172 @@
+"""What ``monitor_log`` and the command ``skfairfr monitor`` say of logs, one after the other."""
+
+import json
+
+import numpy as np
+import pytest
+
+from skfairfr.metrics import RateMonitor
+from skfairfr.report import Monitoring, monitor_log
+from tests.report.audits import HOSTILE
+from tests.report.json_schema import is_valid
+from tests.test_cli import assert_one_line, run
+
+POLICY = """
+name = "door"
+attributes = ["gender"]
+confidence_level = 0.9
+[limits]
+max_fmr = 1e-3
+max_fnmr = 0.08
+max_fnmr_ratio = 1.5
+"""
+
+
+def rows(seed, first_day, n=1200, rates=(0.03, 0.03), off=0):
+    """Rows of a log of 60 days; a person comes once or again."""
+    rng = np.random.default_rng(seed)
+    day = np.sort(rng.integers(0, 60, n)) + first_day
+    person = off + rng.integers(0, n, n)
+    gender = np.where(person % 3 == 0, "f", "m")
+    accepted = rng.random(n) >= np.where(gender == "f", *rates)
+    date = np.datetime64("2026-01-01") + day
+    return [*zip(date.astype(str), person, gender, accepted.astype(int), strict=True)]
+
+
+def write(path, found):
+    lines = [
+        ",".join(map(str, row))
+        for row in [("date", "person", "gender", "accepted"), *found]
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def logs(tmp_path):
+    (tmp_path / "door.toml").write_text(POLICY)
+    first = write(tmp_path / "first.csv", rows(0, 0))
+    second = write(tmp_path / "second.csv", rows(1, 60, rates=(0.2, 0.03), off=5000))
+    return first, second
+
+
+ASKED = {"attribute": "gender", "time": "date"}
+
+
+def test_it_is_the_monitor_of_the_rows_in_their_time(logs, tmp_path):
+    found = rows(0, 0)
+    np.random.default_rng(5).shuffle(found)
+    shuffled = write(tmp_path / "shuffled.csv", found)
+    limits = {"max_fnmr": 0.08, "max_fnmr_ratio": 1.5}
+    state = monitor_log(shuffled, limits=limits, **ASKED).state
+    dates, person, gender, accepted = map(np.array, zip(*found, strict=True))
+    order = np.argsort(dates, kind="stable")
+    monitor = RateMonitor(how=(None, "max_min"), limit=(0.08, 1.5))
+    expected = monitor.update(1 - accepted[order], person[order], gender[order])
+    assert [f.groups for f in state.findings] == [f.groups for f in expected.findings]
+    for one, other in zip(state.findings, expected.findings, strict=True):
+        assert one.e_value == pytest.approx(other.e_value)
+    assert state.n_people == expected.n_people == np.unique(person).size
+
+
+def test_a_second_log_goes_on_where_the_first_ended(logs, tmp_path):
+    options = ASKED | {"policy": tmp_path / "door.toml", "state": tmp_path / "s.json"}
+    first = monitor_log(logs[0], **options)
+    assert (first.verdict, first.exit_code, first.n_logs) == ("undetermined", 0, 1)
+    second = monitor_log(logs[1], **options)
+    assert (second.verdict, second.exit_code, second.n_logs) == ("failed", 1, 2)
+    text = " ".join(second.to_text().split())
+    assert "f: its FRR" in text and "known since 2026-0" in text
+    assert "Not watched: max_fmr" in text
+    assert second.history[: len(first.history)] == first.history
+    both = write(
+        tmp_path / "both.csv", rows(0, 0) + rows(1, 60, rates=(0.2, 0.03), off=5000)
+    )
+    whole = monitor_log(both, policy=tmp_path / "door.toml", **ASKED)
+    for one, other in zip(second.state.findings, whole.state.findings, strict=True):
+        assert one.e_value == pytest.approx(other.e_value)
+    form = json.loads(second.to_json(version="1", source="x"))
+    assert is_valid(form, Monitoring.schema())
+    page = second.to_html("x", date="2026-01-01")
+    assert page.count("<img") == 2
+
+
+def test_what_does_not_belong_to_a_state_is_refused(logs, tmp_path):
+    state = tmp_path / "s.json"
+    policy = tmp_path / "door.toml"
+    options = ASKED | {"policy": policy, "state": state}
+    monitor_log(logs[1], **options)
+    before = state.read_bytes()
+    for log, changed, words in (
+        (logs[1], {}, "was taken before"),
+        (logs[0], {}, "begins at 2026-01-01, and the last log ended at"),
+        (logs[0], {"attempts": 2}, "is of attempts 1, not 2"),
+        (logs[0], {"attribute": "person"}, "is of attribute 'gender', not 'person'"),
+        (logs[0], {"policy": None, "limits": {"max_fnmr": 0.1}}, r"is of how"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            monitor_log(log, **options | changed)
+    policy.write_text(POLICY.replace("0.08", "0.07"))
+    with pytest.raises(ValueError, match=r"is of limit \[0\.08, 1\.5\], not"):
+        monitor_log(logs[0], **options)
+    assert state.read_bytes() == before
+
+
+def test_only_genuine_attempts_are_watched(tmp_path):
+    found = rows(0, 0)
+    path = tmp_path / "log.csv"
+    kinds = ["genuine", "impostor", "attack"]
+    lines = ["date,person,gender,accepted,kind"]
+    lines += [f"{','.join(map(str, r))},{kinds[k % 3]}" for k, r in enumerate(found)]
+    path.write_text("\n".join(lines))
+    some = monitor_log(path, attempt="kind", **ASKED)
+    write(path, found[::3])
+    assert some.state.rates.n_attempts.tolist() == (
+        monitor_log(path, **ASKED).state.rates.n_attempts.tolist()
+    )
+    assert "800 attempts were no genuine ones" in some.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("dates", "words"),
+    [
+        (["1/2/26", "3/4/26"], "must hold numbers, or texts"),
+        (["", "2026-01-01"], "time"),
+    ],
+)
+def test_times_are_checked(tmp_path, dates, words):
+    found = [(date, k, "fm"[k % 2], 1) for k, date in enumerate(dates)]
+    with pytest.raises(ValueError, match=words):
+        monitor_log(write(tmp_path / "log.csv", found), **ASKED)
+
+
+def test_numbers_are_times_and_labels_are_escaped(tmp_path):
+    found = [(k, k, HOSTILE if k % 2 else "m", int(k % 5 > 0)) for k in range(300)]
+    log = write(tmp_path / "log.csv", found)
+    watched = monitor_log(log, limits={"max_fnmr": 0.1}, **ASKED)
+    page = watched.to_html(date="2026-01-01")
+    assert HOSTILE not in page and "&lt;script&gt;" in page
+    assert watched.history[-1]["when"] == "299.0"
+
+
+def test_the_command_watches_log_after_log(capsys, logs, tmp_path):
+    asked = ("monitor", "--time", "date", "--policy", tmp_path / "door.toml")
+    asked += ("--state", tmp_path / "s.json", "--out", tmp_path / "out")
+    code, text, err = run(capsys, *asked, logs[0])
+    assert (code, err) == (0, "")
+    assert "No limit is known to be exceeded." in text
+    code, text, _ = run(capsys, *asked, "--replace", logs[1])
+    assert code == 1
+    names = ["monitor.json", "monitor.txt", "report.html"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == names
+    code, out, err = run(capsys, *asked, "--replace", logs[1])
+    assert "--log" not in err and "was taken before" in err
+    assert_one_line(code, out, err, "monitor")
+
+
+def test_without_limits_the_command_says_so(capsys, logs):
+    asked = ("monitor", logs[0], "--attribute", "gender", "--format", "json")
+    code, text, _ = run(capsys, *asked)
+    assert code == 0 and json.loads(text)["findings"] == []
+    code, _, err = run(capsys, *asked, "--attribute", "person")
+    assert code == 2 and "a log is watched by one" in err
