@@ -149,12 +149,12 @@ class Monitoring(Page):
         )
         if finding.how is None:
             return (
-                f"{groups[0]}: its FRR, {percent(finding.value)} so far, exceeds "
-                f"{level_percent(finding.limit)}; known since {known}."
+                f"{groups[0]}: its FRR has exceeded {level_percent(finding.limit)}, known since "
+                f"{known} ({percent(finding.value)} over all the time so far)."
             )
         return (
-            f"{groups[0]}: its FRR is {ratio(finding.value)} times that of {groups[1]} so far, "
-            f"which exceeds {finding.limit:g}; known since {known}."
+            f"{groups[0]}: its FRR has exceeded {finding.limit:g} times that of {groups[1]}, "
+            f"known since {known} ({ratio(finding.value)} times over all the time so far)."
         )
 
     def _limits(self):
