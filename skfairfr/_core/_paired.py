@@ -199,28 +199,18 @@ def disparity_ratio(compared, blocks, tail):
     """
     share = tail / sum(map(len, blocks))
     highs, p_values = [], []
-    for first in (0, 1):
+    for system in np.eye(2):
         # The contrast of the other system that is surely the largest.
-        others = [_of_system(block, 1 - first) for block in blocks]
-        bounds = [compared(weights).bounds(share)[0] for weights in others]
-        best = int(np.argmax([low.max() for low in bounds]))
-        chosen = others[best][np.argmax(bounds[best])]
-        high = p_value = 0.0
-        for block in blocks:
-            found = compared(_of_system(block, first) - chosen)
-            estimate, error, freedom = found.upper
-            with np.errstate(divide="ignore", invalid="ignore"):
-                below = stdtr(freedom, estimate / error)
-            high = max(high, found.bounds(share)[1].max())
-            p_value = max(p_value, np.nan_to_num(below, nan=1.0).max())
-        highs.append(high)
-        p_values.append(p_value * tail / share)
+        found = [compared(np.kron(1 - system, block)) for block in blocks]
+        surest = np.argmax(np.concatenate([own.bounds(share)[0] for own in found]))
+        chosen = np.kron(1 - system, np.concatenate(blocks)[surest])
+        found = [compared(np.kron(system, block) - chosen) for block in blocks]
+        highs.append(max(own.bounds(share)[1].max() for own in found))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tails = [stdtr(own.upper[2], own.upper[0] / own.upper[1]) for own in found]
+        below = np.nan_to_num(np.concatenate(tails), nan=1.0).max()
+        p_values.append(below * tail / share)
     return min(2 * min(p_values), 1.0), 1 / highs[1] if highs[1] else np.inf, highs[0]
-
-
-def _of_system(weights, system):
-    """Weights of the rates of one system, with 0 for those of the other."""
-    return np.hstack([weights * (system == place) for place in (0, 1)])
 
 
 def paired_contrasts(weights, *, sums, people_add, shared):
@@ -264,17 +254,10 @@ def difference_ends(ratio, first, second):
         They exclude 0 where the interval of the ratio excludes 1.
     """
     ends = []
-    for end, (inner, outer), nearer in (
-        (ratio[0], (0, 1), np.fmax),
-        (ratio[1], (1, 0), np.fmin),
-    ):
+    for end, inner, nearer in ((ratio[0], 0, np.fmax), (ratio[1], 1, np.fmin)):
         with np.errstate(divide="ignore", invalid="ignore"):
             # first - second = second * (ratio - 1) = first * (1 - 1 / ratio)
-            both = [
-                np.where(
-                    part == 0, 0, part * np.where(part > 0, own[inner], own[outer])
-                )
-                for part, own in ((end - 1, second), (1 - 1 / end, first))
-            ]
-        ends.append(nearer(*both))
+            both = (end - 1, second), (1 - 1 / end, first)
+            found = [c * np.where(c > 0, own[inner], own[1 - inner]) for c, own in both]
+        ends.append(np.where(end == 1, 0.0, nearer(*found)))
     return tuple(ends)

@@ -283,7 +283,7 @@ class PooledErrors:
 
     def measured(self, cells, how):
         """One rate, or the disparity of several, in the data with half an error more."""
-        return float(np.exp(_log_disparity(self.logs[cells, 0], how)))
+        return float(np.exp((_weights(how, len(cells)) @ self.logs[cells, 0]).max()))
 
 
 def pool(folds, n_people):
@@ -382,26 +382,27 @@ def compare(before, after, cells, how, freedom, confidence_level):
         float(rates[0] if how is None else DISPARITIES[how].function(rates))
         for rates in (before.rates[cells], after.rates[cells])
     )
-    logs = [_log_disparity(s.logs[cells], how) for s in systems]
-    shares = [_coefficients(s.logs[cells, 0], how) @ s.clumps[cells] for s in systems]
-    difference = logs[1] - logs[0]
-    replicates = difference[1:][np.isfinite(difference[1:])]
-    together = float(((shares[1] - shares[0]) ** 2).sum())
-    variance = max(replicates.var(ddof=1) - 2 * together, together)
-    error = np.sqrt(variance)
-    p_value, *ends = student(difference[0], variance, freedom, confidence_level)
-    if how is not None and cells.size > 2:
+    weights, tail = _weights(how, cells.size), (1 - confidence_level) / 2
+    if cells.size > 2:
         compared = _contrasts_of((after, before), cells, freedom)
-        blocks, tail = (
-            DISPARITIES[how].contrasts(cells.size),
-            (1 - confidence_level) / 2,
+        p_value, *ends = disparity_ratio(compared, [weights], tail)
+        error = np.log(ends[1] / ends[0]) / -2 / stdtrit(freedom, tail)
+    else:
+        sums = [weights @ s.logs[cells] for s in systems]
+        difference = sums[1].max(axis=0) - sums[0].max(axis=0)
+        replicates = difference[1:][np.isfinite(difference[1:])]
+        one, other = (
+            weights[own[:, 0].argmax()] @ s.clumps[cells]
+            for own, s in zip(sums, systems, strict=True)
         )
-        p_value, *ends = disparity_ratio(compared, blocks, tail)
-        ends = np.log(ends)
-        error = (ends[1] - ends[0]) / -2 / stdtrit(freedom, tail)
+        together = float(((other - one) ** 2).sum())
+        variance = max(replicates.var(ddof=1) - 2 * together, together)
+        error = np.sqrt(variance)
+        p_value, *ends = student(difference[0], variance, freedom, confidence_level)
+        ends = np.exp(ends)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
-    numbers = first, second, ratio, *np.exp(ends), p_value, error
+    numbers = first, second, ratio, *ends, p_value, error
     names = PooledRatio.__dataclass_fields__
     return PooledRatio(**dict(zip(names, map(float, numbers), strict=True)))
 
@@ -424,20 +425,8 @@ def _contrasts_of(systems, cells, freedom):
     return contrasts
 
 
-def _log_disparity(logs, how):
-    """Logarithm of a disparity, from logarithms (n_cells, n_columns)."""
+def _weights(how, n_cells):
+    """The logarithm of a disparity is the largest of these sums of those of the rates."""
     if how is None:
-        return logs[0]
-    lowest = logs.min(axis=0) if how == "max_min" else logs.mean(axis=0)
-    return logs.max(axis=0) - lowest
-
-
-def _coefficients(logs, how):
-    """How the logarithm of a disparity depends on those of the rates, (n_cells,)."""
-    found = np.zeros(logs.size)
-    if how == "max_geomean":
-        found -= 1 / logs.size
-    elif how == "max_min":
-        found[logs.argmin()] -= 1
-    found[logs.argmax()] += 1
-    return found
+        return np.ones((1, 1))
+    return np.concatenate(DISPARITIES[how].contrasts(n_cells))
