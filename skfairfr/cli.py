@@ -546,6 +546,7 @@ def _add_plan(commands, full):
         group,
         ("--certify-fmr", "X", "certify that every group's FMR is at most X"),
         ("--certify-fnmr", "X", "certify that every group's FNMR is at most X"),
+        ("--certify-fpir", "X", "certify that every group's FPIR (1:N) is at most X"),
         ("--detect-factor", "X", "detect that one group's rate is X times another's"),
         ("--max-fmr-ratio", "X", "show that all ratios of groups' FMR are at most X"),
         ("--max-fnmr-ratio", "X", "show that all ratios of groups' FNMR are at most X"),
@@ -840,7 +841,7 @@ def _plan(arguments):
                     f"{_flag(name)} was given, and the policy {policy.name!r} sets it or "
                     "its limits; leave one out."
                 )
-    asked = ("certify_fmr", "certify_fnmr", "detect_factor")
+    asked = ("certify_fmr", "certify_fnmr", "certify_fpir", "detect_factor")
     if policy is None and all(given[name] is None for name in asked):
         flags = ", ".join(map(_flag, (*asked, *RATIOS)))
         raise ValueError(f"Nothing was asked. Give {flags} or --policy.")

@@ -284,7 +284,10 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
         (("zzz",), "compare, plan, threshold, monitor, bench, demo"),
         (("audit", "a.npz", "--attribute", "g", "--fra=.1"), "Did you mean --fmr"),
         (("compare", "a", "b", "--attribut", "g"), "Did you mean --attribute?"),
-        (("plan", "--certify", "0.1"), "Did you mean --certify-fmr or --certify-fnmr?"),
+        (
+            ("plan", "--certify", "0.1"),
+            "Did you mean --certify-fmr or --certify-fnmr or --certify-fpir?",
+        ),
         (("demo", "faces.npz"), "unrecognized arguments: faces.npz"),
         (("audit", "a.npz", "gender"), "every attribute an --attribute"),
         ((), "command"),

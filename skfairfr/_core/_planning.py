@@ -41,11 +41,11 @@ class Setting:
 
     Attributes
     ----------
-    rate : {"far", "frr"}
+    rate : {"far", "frr", "fpir"}
     rates : tuple of float
         The true one of each group.
     images : int
-        Of each person.
+        Of each person; of an FPIR each is a search.
     correlation : float
         Of the errors of a clump, whose number is beta-binomial.
     variation : float
@@ -68,7 +68,7 @@ class Setting:
     def clump(self):
         """Number of pairs of one person, or of the same two."""
         m = self.images
-        return m**2 if self.rate == "far" else m * (m - 1) // 2
+        return {"far": m**2, "frr": m * (m - 1) // 2, "fpir": m}[self.rate]
 
     def clumps(self, people):
         """Number of people, or of every two of them."""
@@ -123,14 +123,14 @@ class Setting:
     def _of_group(self, rate, people, n_sets, rng):
         """ErrorSums of one group, each (n_sets,)."""
         chance, shares = self._sizes(rate)
-        if self.rate == "frr":
+        if self.rate != "far":
             n_clumps = rng.binomial(people, min(chance, 1.0), n_sets)
         else:
             chosen = _People.draw(people, self.variation, n_sets, rng)
             n_clumps = rng.poisson(chance * chosen.couples)
         sets = np.repeat(np.arange(n_sets), n_clumps)
         sizes = 1.0 + rng.choice(shares.size, sets.size, p=shares)
-        if self.rate == "frr":
+        if self.rate != "far":
             powers = _powers(sets, sizes, n_sets)
             return genuine_sums_of(powers, people, self.clump)
         left, right = chosen.every_two(sets, rng)

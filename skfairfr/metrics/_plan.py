@@ -32,6 +32,9 @@ from skfairfr.utils._validation import (
 )
 
 EVEN, UNEVEN = "even people", "uneven people"
+# Rates that a plan may be about. Searches of one person err together as genuine pairs do.
+NAMES = RATES | {"fpir": "FPIR"}
+DEPENDS = {"far": "far", "frr": "frr", "fpir": "frr"}
 # Limit -> the rate that it limits, and whether it is about the ratio of two.
 LIMITS = {
     "max_fmr": ("far", False),
@@ -40,6 +43,7 @@ LIMITS = {
     "max_fnmr_ratio": ("frr", True),
 }
 # Limits of a policy that no plan is made for: the data of the test set their threshold.
+CERTIFIED = {"certify_fpir": ("fpir", False)}
 UNPLANNED = (
     *("max_bfar", "max_bfrr"),
     *("max_fmr_geomean_ratio", "max_fnmr_geomean_ratio"),
@@ -108,9 +112,9 @@ class Dependence:
 
         Parameters
         ----------
-        rate : {"far", "frr"}
+        rate : {"far", "frr", "fpir"}
         images_per_person : int
-            From 1 to 1000.
+            From 1 to 1000; of an FPIR each is a search.
 
         Returns
         -------
@@ -120,11 +124,11 @@ class Dependence:
         Raises
         ------
         ValueError
-            If the rate is none of the two, or the number of images is out of its range.
+            If the rate is none of them, or the number of images is out of its range.
         """
-        check_option(rate, "rate", RATES)
+        check_option(rate, "rate", tuple(NAMES))
         m = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
-        clump = m**2 if rate == "far" else max(m * (m - 1) / 2, 1)
+        clump = {"far": m**2, "frr": max(m * (m - 1) / 2, 1), "fpir": m}[rate]
         return float(1 + self.correlation * (clump - 1))
 
 
@@ -143,7 +147,7 @@ class Plan(Framed):
         differ. "pass": all their ratios are within a limit. "fail": a rate, or a ratio, is
         above its limit.
     rate : ndarray of str, shape (n_rows,)
-        "far" or "frr".
+        "far", "frr" or "fpir".
     limit : ndarray, shape (n_rows,)
         Of the rate, or of the ratio of two; 1 where a difference is to be detected.
     true_rate : ndarray, shape (n_rows,)
@@ -269,6 +273,11 @@ class Plan(Framed):
             f"{people} All pairs within a group are compared, at a threshold set on other "
             "data."
         )
+        if "fpir" in self.rate:
+            yield (
+                f"Of an FPIR, pairs are searches: {self.images_per_person} by each of as many "
+                "people who are not enrolled, of one gallery, which is taken as given."
+            )
         yield (
             "errors: expected in the group with the smallest rate. bound: median of what is "
             "compared with the limit. chance: share of simulated data sets that give the "
@@ -294,7 +303,7 @@ class Plan(Framed):
                 yield self._dependence_in_words(rate, last)
 
     def _dependence_in_words(self, rate, basis):
-        found, shown = self.dependence[rate], ""
+        found, shown = self.dependence[DEPENDS[rate]], ""
         if rate in self.pilot_errors:
             n_errors, far = self.pilot_errors[rate]
             at = "the given threshold"
@@ -304,7 +313,7 @@ class Plan(Framed):
         phi = found.inflation(rate, self.images_per_person)
         times = "" if f"{phi:.3g}" == "1" else f"{phi:.3g} times "
         text = (
-            f"{basis}, {RATES[rate]}{shown}: errors vary {times}as much as independent "
+            f"{basis}, {NAMES[rate]}{shown}: errors vary {times}as much as independent "
             f"ones (correlation {found.correlation:.3g})"
         )
         if rate == "far":
@@ -324,6 +333,7 @@ def plan_test(
     *,
     certify_fmr=None,
     certify_fnmr=None,
+    certify_fpir=None,
     detect_factor=None,
     rate="far",
     policy=None,
@@ -352,6 +362,9 @@ def plan_test(
     certify_fmr, certify_fnmr : float in (0, 1), default=None
         Certify that every group's FAR, or FRR, is at most this: its interval stays
         within.
+    certify_fpir : float in (0, 1), default=None
+        The same of the FPIR of searches (1:N): ``pairs`` are then non-mated searches, one
+        with each of the ``images_per_person`` of people who are not enrolled.
     detect_factor : float above 1, default=None
         Detect that one group's rate is so many times that of the others.
     rate : {"far", "frr"}, default="far"
@@ -444,11 +457,12 @@ def plan_test(
     given = {
         "certify_fmr": certify_fmr,
         "certify_fnmr": certify_fnmr,
+        "certify_fpir": certify_fpir,
         "detect_factor": detect_factor,
     }
     given = {k: _checked(k, v) for k, v in given.items() if v is not None}
     of_fmr = [v for v in (given.get("certify_fmr"), limits.get("max_fmr")) if v]
-    others = {*given, *limits} - {"certify_fmr", "max_fmr"}
+    others = {*given, *limits} - {"certify_fmr", "max_fmr", "certify_fpir"}
     at = [*of_fmr, *(levels if others or not of_fmr else [])]
     bases, pilot_errors, shown = _bases(
         dependence, pilot, min(at or [USUAL_FAR]), threshold
@@ -475,7 +489,7 @@ def plan_test(
         if name == "detect_factor":
             asked += [_Asked("detect", rate, 1.0, true, limit) for true in base[rate]]
             continue
-        of, of_ratio = LIMITS[name.replace("certify", "max")]
+        of, of_ratio = CERTIFIED.get(name) or LIMITS[name.replace("certify", "max")]
         trues = base[of] if of_ratio else [limit * assumed]
         asked += [_asked(name, of, limit, true, assumed) for true in trues]
     _check_asked(asked, n_groups, images)
@@ -505,7 +519,7 @@ class _Asked:
     @property
     def question(self):
         """The question as a sentence."""
-        name, true = RATES[self.rate], f"{100 * self.true_rate:g} %"
+        name, true = NAMES[self.rate], f"{100 * self.true_rate:g} %"
         limit = f"{self.limit:g}" if self.limit >= 1 else f"{100 * self.limit:g} %"
         ratio = f"{self.true_ratio:g}"
         if self.kind == "detect":
@@ -532,10 +546,10 @@ def _asked(name, rate, limit, true, assumed):
         reason = "can be neither passed nor failed: the assumed ratio is at the limit"
     elif not of_ratio and (assumed == 1 or (assumed > 1 and "certify" in name)):
         kind, where = "certify", "at" if assumed == 1 else "above"
-        reason = f"cannot be certified: the assumed {RATES[rate]}, {100 * true:g} %, is {where} the limit"
+        reason = f"cannot be certified: the assumed {NAMES[rate]}, {100 * true:g} %, is {where} the limit"
     elif true >= 1:
         reason = (
-            f"the assumed {RATES[rate]} would be {100 * true:g} %; give a smaller share"
+            f"the assumed {NAMES[rate]} would be {100 * true:g} %; give a smaller share"
         )
     ratio = 1 + assumed * (limit - 1) if of_ratio else 1.0
     return _Asked(kind, rate, limit, true, ratio, reason)
@@ -554,7 +568,7 @@ def _rows(asked, bases, test):
     enough = first_number(lambda k: even.setting.pairs(k) >= wanted, 2)
     found = [(rule, even, enough)]
     for basis, dependence in bases.items():
-        question = _simulated(asked, dependence[asked.rate], test)
+        question = _simulated(asked, dependence[DEPENDS[asked.rate]], test)
         found.append((basis, question, fewest_people(question, test["power"])))
     rows = []
     for basis, question, people in found:
@@ -755,7 +769,8 @@ def _check_asked(asked, groups, images):
     """Raise unless there is a question, and groups and images for all of them."""
     if not asked:
         raise ValueError(
-            "Nothing was asked. Give certify_fmr, certify_fnmr, detect_factor or policy."
+            "Nothing was asked. Give certify_fmr, certify_fnmr, certify_fpir, detect_factor "
+            "or policy."
         )
     if images < 2 and any(a.rate == "frr" for a in asked):
         problem = f"{images!r} leaves no genuine pair, which an FNMR needs."

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _planning
@@ -340,3 +341,18 @@ def test_a_dependence_has_its_ranges(options, words):
     with pytest.raises(ValueError) as caught:
         Dependence(**options)
     assert words in str(caught.value)
+
+
+def test_searches_are_planned_as_what_errs_with_one_person():
+    searches = plan_test(certify_fpir=0.05, images_per_person=1)
+    pairs = plan_test(certify_fnmr=0.05, images_per_person=2)  # one pair of each person
+    for name in ("people", "pairs", "expected_errors", "bound", "chance"):
+        assert_array_equal(getattr(searches, name), getattr(pairs, name))
+    assert set(searches.rate) == {"fpir"} and "FPIR" in searches.to_text()
+    often = plan_test(certify_fpir=0.05, images_per_person=3)
+    assert_array_equal(often.pairs, 3 * often.people)
+    # Searches of one person err together: three of them tell less than three people.
+    assert (
+        often.pairs[-1] > searches.pairs[-1] and often.people[-1] < searches.people[-1]
+    )
+    assert Dependence(0.5).inflation("fpir", images_per_person=3) == 2
