@@ -239,7 +239,7 @@ def _command(commands, name, help, description, run, full):
     usage = f"skfairfr {name} [options]{files.get(name, '')}"
     about = {"help": help, "description": description}
     command = commands.add_parser(name, usage=usage, **about)
-    command.set_defaults(run=run, date=None)
+    command.set_defaults(run=run, date=None, failures="error")
     text = "show this help with the options that few need"
     command.add_argument("--help-all", action="help", help=text)
     command.rare = lambda text: text if full else argparse.SUPPRESS
@@ -256,16 +256,17 @@ def _add_audit(commands, full):
     about = "which groups a system treats worse, by how much, and how sure that is"
     audit = _command(commands, "audit", about, AUDIT_DESCRIPTION, _audit, full)
     meaning = (
-        "embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, "
-        ".parquet, those of bob)"
+        "embeddings (.npz, .npy), scored pairs (.csv, .tsv, .parquet, those of bob), or a "
+        "log of decisions"
     )
     _add(audit, ("data", "DATA", meaning))
     meaning = (
-        "column of the groups, of pairs NAME_1 and NAME_2, or NAME where both images "
-        "have the same group; may be given again, and combinations are audited too; "
-        "required unless the policy names attributes"
+        "column of the groups, of pairs NAME_1 and NAME_2, or NAME of both images; may be "
+        "given again, and combinations are audited too; required unless a policy names some"
     )
     _add(audit, ("--attribute", "NAME", meaning), action="append")
+    meaning = "column that says which attempts were accepted: DATA is a log"
+    _add(audit, ("--accepted", "COLUMN", meaning))
     _add_inputs(audit)
     embeddings = audit.add_argument_group("embeddings")
     _add_embeddings(embeddings)
@@ -273,8 +274,9 @@ def _add_audit(commands, full):
         "column that says which rows gave no template: fte (or 1) where enrolment failed, "
         "fta where acquisition failed, else 0 or empty; they are counted by group"
     )
-    _add(embeddings, ("--fte", "COLUMN", meaning))
+    _add(embeddings, ("--fte", "COLUMN", audit.rare(meaning)))
     _add_pairs(audit.add_argument_group("scored pairs"), without_people=True)
+    _add_log(audit.add_argument_group("logs of decisions"), audit.rare)
     meaning = (
         "covariate at equal values of which rates are shown too: COLUMN of categories, "
         "COLUMN:K for K quantiles of a number (of two images the lower), COLUMN:K:gap of its "
@@ -286,7 +288,7 @@ def _add_audit(commands, full):
     _add_levels(points)
     given = points.add_mutually_exclusive_group()
     _add_threshold(given)
-    meaning = "file of the same kind as DATA, on which the levels set their thresholds"
+    meaning = "file like DATA, on which the levels set thresholds"
     _add(given, ("--threshold-from", "OTHER", meaning))
     meaning = (
         "group whose FMR meets the levels, instead of that of all impostor pairs: a label "
@@ -298,6 +300,11 @@ def _add_audit(commands, full):
     _add_measurement(audit, confidence_level=None)
     meaning = "draw the FNMR over the FMR with bands that hold for whole curves (slow)"
     audit.add_argument("--bands", action="store_true", help=audit.rare(meaning))
+    meaning = (
+        "what becomes of missing scores, NaN embeddings and attempts without capture"
+    )
+    choices = {"choices": ("reject", "report", "error"), "default": None}
+    audit.add_argument("--failures", help=meaning, **choices)
     _add_common(audit, formats=("text", "json", "html", "card", "junit"))
     _add_about(audit)
 
@@ -651,12 +658,25 @@ def _add_pairs(group, without_people=False):
     )
     if without_people:
         meaning = (
-            "column that says which pairs are genuine (default: y_true, genuine or label), "
-            "not people: pairs are taken as independent"
+            "which pairs are genuine, instead of people: pairs are then independent "
+            "(default: y_true, genuine or label)"
         )
         _add(group, ("--y-true", "NAME", meaning))
     meaning = "scores are distances, smaller meaning more alike"
     group.add_argument("--distance", action="store_true", help=meaning)
+
+
+def _add_log(group, rare):
+    for name, meaning in (
+        ("attempt", "genuine, impostor or attack (default: all are genuine)"),
+        ("species", "instrument of an attack: APCER is by species"),
+        ("session", "session of an attempt, with --best-of"),
+    ):
+        _add(group, (f"--{name}", "COLUMN", rare(meaning)))
+    meaning = rare(
+        "rates of transactions: the first K attempts of a person in a session"
+    )
+    _add(group, ("--best-of", "K", meaning), type=COUNT)
 
 
 def _add_levels(group):

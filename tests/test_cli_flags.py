@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1] / "skfairfr"
 # Modules whose errors and notes reach the command.
 REACHED = (
     *("datasets/_embeddings.py", "datasets/_files.py", "datasets/_scored_pairs.py"),
-    *("datasets/_trials.py", "datasets/_metadata.py"),
+    *("datasets/_trials.py", "datasets/_metadata.py", "datasets/_decisions.py"),
     *("metrics/_roc/_engine.py", "metrics/_roc/_inputs.py", "metrics/_plan.py"),
     "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").glob("*.py")),
@@ -35,7 +35,7 @@ OF_A_BENCH = tuple(
 PYTHON_ONLY = {
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
     *("sensitive_features_reference", "dependence", "identities", "names"),
-    *("resample", "method", "about"),
+    *("resample", "method", "about", "error", "kind"),
 }
 # Flags of what the command does with a result, or that stand for several arguments.
 OF_THE_COMMAND = {

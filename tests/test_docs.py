@@ -7,11 +7,13 @@ here needs Sphinx.
 
 import importlib
 import re
+import shlex
 import textwrap
 from pathlib import Path
 
 import pytest
 
+from skfairfr.cli import main
 from tests.house import assert_none
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -126,7 +128,12 @@ def test_blocks_of_a_page_print_what_stands_below_them(
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "docs"}
     found = blocks(page.read_text(encoding="utf-8"))
-    for number, (kind, _, code) in enumerate(found):
+    for number, (kind, argument, code) in enumerate(found):
+        if argument == "console":
+            for line in re.findall(r"^\$ skfairfr (audit .*)", code, re.MULTILINE):
+                # Checks may fail, and nothing else.
+                assert main(shlex.split(line)) in (0, 1, 3), capsys.readouterr().err
+            capsys.readouterr()
         if kind != "testcode":
             continue
         exec(compile(code, relative(page), "exec"), namespace)

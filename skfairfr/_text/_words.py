@@ -5,7 +5,8 @@ Rates are in percent in texts, and plain numbers in JSON.
 
 import math
 import re
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -19,6 +20,28 @@ RATES = {"far": "FMR", "frr": "FNMR"}
 # Keys whose values have names of users and of estimators.
 OF_OTHERS = ("sha256", "withheld", "parameters", "about")
 LONG_RATES = {"far": "false match rate", "frr": "false non-match rate"}
+
+
+# Of decisions on attempts: their rate, at length, what is counted, and what is an error.
+DECISIONS = {
+    "frr": ("FRR", "false rejection rate", "genuine attempts", "False rejections"),
+    "far": ("FAR", "false acceptance rate", "impostor attempts", "False acceptances"),
+    "bpcer": (
+        *("BPCER", "bona fide presentation classification error rate"),
+        *("bona fide attempts", "Taken for attacks"),
+    ),
+    "apcer": (
+        *("APCER", "attack presentation classification error rate"),
+        *("attack attempts", "Taken for bona fide"),
+    ),
+}
+# What rates of comparisons are called where failures count as rejections.
+WITH_FAILURES = {
+    **{"FMR": "FAR", "FNMR": "FRR"},
+    **{"False matches": "False acceptances", "False non-matches": "False rejections"},
+    **{"false match rate": "false acceptance rate"},
+    **{"false non-match rate": "false rejection rate"},
+}
 
 
 def number(value, digits=3):
@@ -138,6 +161,75 @@ def given_point(threshold, settings):
     if settings.get("distance"):
         return f"distance {in_digits(-threshold)}"
     return f"threshold {in_digits(threshold)}"
+
+
+def words_for(settings):
+    """Words of a document -> those for what was audited with these settings, a dict."""
+    if "decisions" not in settings:
+        return WITH_FAILURES if settings.get("failures") == "reject" else {}
+    name, rate, attempts, errors = DECISIONS[settings["decisions"]]
+    one = "attempt"
+    if settings.get("best_of"):
+        attempts, one = attempts.replace(one, "transaction"), "transaction"
+    found = {
+        **{
+            "Mated comparisons (genuine pairs)": attempts,
+            "mated comparisons": attempts,
+        },
+        **{"False non-matches": errors, "false non-match rate": rate, "FNMR": name},
+        **{"genuine pairs": attempts, "genuine pair": attempts[:-1]},
+        **{
+            "every comparison": f"every {one}",
+            "comparisons, errors": f"{one}s, errors",
+        },
+        **{"pairs": f"{one}s", "pair": one},
+    }
+    # Limits are about errors of either kind, of which these decisions have one.
+    opposite = {"frr": "far", "far": "frr", "bpcer": "apcer", "apcer": "bpcer"}
+    found["FMR"] = DECISIONS[opposite[settings["decisions"]]][0]
+    if settings["decisions"] in ("far", "apcer"):
+        found |= {"max_fnmr": "max_fmr", "max_fmr": "max_fnmr"}
+        ratios = [
+            f"max_{rate}_{of}ratio"
+            for rate in ("fmr", "fnmr")
+            for of in ("", "geomean_")
+        ]
+        found |= dict(zip(ratios, ratios[2:] + ratios[:2], strict=True))
+    if settings["decisions"] == "apcer":
+        found |= {"is treated worse": "gets through more often"}
+        found |= {"is treated better": "gets through less often"}
+    return found
+
+
+def reworded(part, settings):
+    """A text, or a part of a document, in the words for what was audited."""
+    words = words_for(settings)
+    return with_words(part, *_patterned(tuple(words.items()))) if words else part
+
+
+@cache
+def _patterned(words):
+    """Pairs of words, capital ones beside, as a dict, and the pattern that finds them."""
+    known = dict(words) | {capital(old): capital(new) for old, new in words}
+    longest = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    return known, re.compile(rf"(?<![\w-])({longest})(?![\w-])")
+
+
+def with_words(part, known, pattern):
+    """A text, or all texts of a part of a document, with what is known in other words."""
+    if isinstance(part, str):
+        return pattern.sub(lambda found: known[found[0]], part)
+    if isinstance(part, list | tuple):
+        return type(part)(with_words(one, known, pattern) for one in part)
+    if is_dataclass(part):
+        named = {
+            f.name: with_words(getattr(part, f.name), known, pattern)
+            for f in fields(part)
+        }
+        return replace(part, **named)
+    if callable(part):  # what draws a figure, as SVG with texts
+        return lambda: with_words(part(), known, pattern)
+    return part
 
 
 def plain_form(value):

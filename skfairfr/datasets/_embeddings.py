@@ -170,12 +170,19 @@ def labels_beside(path):
     raise _files.file_error("path", path, problem, remedy)
 
 
-def check_finite(name, vectors):
-    """Raise where a row holds what is no number."""
+def finite_rows(vectors):
+    """Whether each row holds numbers alone, (n_rows,)."""
+    vectors = vectors if hasattr(vectors, "dtype") else np.asarray(vectors)
+    if vectors.dtype.kind != "f":
+        return np.ones(len(vectors), dtype=bool)
     step = max(BLOCK_VALUES // vectors.shape[1], 1)
     blocks = [vectors[row : row + step] for row in range(0, len(vectors), step)]
-    finite = np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
-    bad = np.flatnonzero(~finite)
+    return np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
+
+
+def _check_finite(name, vectors):
+    """Raise where a row holds what is no number."""
+    bad = np.flatnonzero(~finite_rows(vectors))
     if bad.size:
         rows = f"in row {bad[0]} ({bad.size} such rows)"
         problem = f"{name} has nan or infinite values {rows};"
@@ -193,7 +200,7 @@ def _check_vectors(name, vectors, finite):
         problem = f"{name} must {expected}; got {got}."
         raise refused("embedding", None, problem, "Give another array.")
     if finite:
-        check_finite(name, vectors)
+        _check_finite(name, vectors)
 
 
 def _check_not_transposed(path, X, n_labels):

@@ -16,8 +16,8 @@ def join_metadata(data, path, *, on=None, image="image", columns=None):
     Parameters
     ----------
     data : Bunch
-        Of :func:`load_embeddings`, :func:`load_pairs`, :func:`load_trials` or
-        :func:`load_score_matrix`.
+        Of :func:`load_embeddings`, :func:`load_pairs`, :func:`load_trials`,
+        :func:`load_score_matrix` or :func:`load_decisions`.
     path : str or path-like
         A table in one of the formats of :func:`load_pairs`, with names in its first line.
     on : str, default=None
@@ -114,6 +114,8 @@ def _labels_of(data, image, what, path):
     """Labels of the people or images of the data, a list; of pairs those of both sides."""
     if "X" in data:
         labels = [data.y if what == "people" else data.columns.get(image)]
+    elif "accepted" in data:
+        labels = [data.identity if what == "people" else None]
     else:
         stem = "identity" if what == "people" else "image"
         labels = [data[f"{stem}_1"], data[f"{stem}_2"]]

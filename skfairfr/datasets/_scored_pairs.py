@@ -121,11 +121,13 @@ def load_pairs(
     return read_pairs(path, names, asked, distance)
 
 
-def read_pairs(path, names, asked=None, distance=False):
+def read_pairs(path, names, asked=None, distance=False, finite=True):
     """As load_pairs.
 
     Parameters
     ----------
+    finite : bool, default=True
+        Whether a missing score is an error, and not NaN.
     names : dict of str -> str or None
         Column of each of score, identity_1, identity_2, image_1 and image_2 and, where
         people may be missing, of y_true.
@@ -142,7 +144,9 @@ def read_pairs(path, names, asked=None, distance=False):
         asked = _of_both_images(asked, table.names)
     names = {"y_true": None} | names
     found = _find_columns(table.names, names, asked or {}, path, distance)
-    y_score = check_scores(table.numbers(found["score"]), found["score"], distance)
+    y_score = check_scores(
+        table.numbers(found["score"]), found["score"], distance, finite
+    )
     read = dict.fromkeys((*PEOPLE, "y_true", *IMAGES))
     if "y_true" in found:
         read["y_true"] = _which_are_genuine(table, found["y_true"])
@@ -190,9 +194,9 @@ def name_columns(argument, path, words):
     raise _files.file_error(argument, path, problem, remedy)
 
 
-def check_scores(scores, name, distance):
-    """Scores, larger meaning more alike; an error where one is missing or infinite."""
-    bad = np.flatnonzero(~np.isfinite(scores))
+def check_scores(scores, name, distance, finite=True):
+    """Scores, larger meaning more alike; an error where one is infinite or, unless not finite, missing."""
+    bad = np.flatnonzero(~np.isfinite(scores) if finite else np.isinf(scores))
     if bad.size:
         worst = "largest distance" if distance else "lowest score"
         problem = f"{name!r} is missing or infinite in row {bad[0]} ({bad.size} rows);"

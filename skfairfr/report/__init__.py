@@ -11,10 +11,10 @@ group, for ``skfairfr threshold``, and :func:`monitor_log` watches a log of deci
 ``skfairfr monitor``.
 """
 
-from skfairfr.report._audit import audit, audit_data, audit_pairs
+from skfairfr.report._audit import audit, audit_data, audit_decisions, audit_pairs
 from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_systems
-from skfairfr.report._data import EmbeddingData, PairData, read_data
+from skfairfr.report._data import DecisionData, EmbeddingData, PairData, read_data
 from skfairfr.report._identification import identify, identify_data
 from skfairfr.report._monitoring import Monitoring, monitor_log
 from skfairfr.report._policy import Policy
@@ -30,6 +30,7 @@ __all__ = [
     "Audit",
     "Certificate",
     "Change",
+    "DecisionData",
     "DisparityChange",
     "EmbeddingData",
     "Monitoring",
@@ -39,6 +40,7 @@ __all__ = [
     "SystemsComparison",
     "audit",
     "audit_data",
+    "audit_decisions",
     "audit_pairs",
     "certify_data",
     "compare_systems",

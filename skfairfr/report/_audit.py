@@ -8,15 +8,18 @@ import numpy as np
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import RATES, percent, printable
+from skfairfr._text._words import RATES, percent, printable, reworded
+from skfairfr.datasets._embeddings import finite_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import (
+    BETWEEN,
     INDEPENDENT,
     OF_ALL,
     OF_EMBEDDINGS,
     OF_PAIRS,
+    DecisionData,
     EmbeddingData,
     PairData,
     by_name,
@@ -26,13 +29,23 @@ from skfairfr.report._data import (
     choose_far_max,
     columns_of,
     cross,
+    decisions,
     failures_of,
     generalised,
     holds_pairs,
     lost_groups,
+    n_lost,
+    placeholders,
     read_data,
     restated,
     two_columns,
+    with_failures,
+)
+from skfairfr.report._decisions import (
+    OF_ACCEPTANCE,
+    check_decisions,
+    check_without_points,
+    of_decisions,
 )
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import (
@@ -54,6 +67,7 @@ from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused, shown
+from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._validation import check_count
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -73,6 +87,7 @@ def audit(
     domain=None,
     similarity="cosine",
     covariates=None,
+    failures=None,
     **options,
 ):
     """Assess which groups a verification system treats worse, and how sure that is.
@@ -99,6 +114,11 @@ def audit(
         pairs instead of the cosine.
     covariates : dict or frame of array-likes, shape (n_samples,), default=None
         Columns of which ``control`` names some.
+    failures : {"reject", "report", "error"}, default=None
+        What becomes of rows of X with NaN, of which no embedding was made: "reject" keeps
+        them, and every pair with one is rejected, so that rates are FRR and FAR with
+        failures to acquire; "report" leaves them out and counts them by group; "error", and
+        None where there are some, is an error.
     **options : options
         As of :func:`audit_data`.
 
@@ -130,6 +150,11 @@ def audit(
     more = {} if covariates is None else by_name(covariates)
     data = EmbeddingData(X, y, columns, domain, similarity=similarity, covariates=more)
     check_data(data, "sensitive_features", named=named)
+    failed = ~finite_rows(X)
+    if failures is not None or failed.any():
+        data = with_failures(
+            data, failed, failures, ("X", "has nan or infinite values")
+        )
     return audit_data(data, **options)
 
 
@@ -142,6 +167,7 @@ def audit_pairs(
     attribute=None,
     images=(None, None),
     covariates=None,
+    failures=None,
     **options,
 ):
     """As :func:`audit`, of scored pairs.
@@ -167,6 +193,8 @@ def audit_pairs(
     covariates : dict or frame, default=None
         Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
         or in a dict a tuple of two, of both images.
+    failures : {"reject", "report", "error"}, default=None
+        As of :func:`audit`, of pairs whose score is NaN.
     **options : options
         As of :func:`audit_data`.
 
@@ -203,8 +231,99 @@ def audit_pairs(
     columns, named = columns_of(sensitive_features, attribute, of_pairs=True)
     more = {} if covariates is None else by_name(covariates)
     data = PairData(y_score, identities, columns, images, None, y_true, more)
-    check_data(data, "sensitive_features", named=named)
+    known, failed = placeholders(data)
+    check_data(known, "sensitive_features", named=named)
+    data = with_failures(known, failed, failures, ("y_score", "is missing"))
     return audit_data(data, **options)
+
+
+def audit_decisions(
+    error,
+    identity,
+    sensitive_features,
+    *,
+    kind="frr",
+    session=None,
+    best_of=None,
+    failures=None,
+    attribute=None,
+    **options,
+):
+    """As :func:`audit`, of decisions on attempts, without scores.
+
+    People are the units, however many attempts each of them makes: rates, intervals, tests
+    and limits are those of an audit of genuine pairs at one threshold.
+
+    Parameters
+    ----------
+    error : array-like, shape (n_attempts,)
+        1 where the system erred, 0 elsewhere, in the order of time; NaN where nothing was
+        captured. Of genuine attempts an error is a rejection, of others that they were
+        accepted.
+    identity : array-like, shape (n_attempts,)
+        The person who attempts, whoever is claimed.
+    sensitive_features : array-like, shape (n_attempts,), or dict or frame of several
+        Group of each attempt; None and NaN are unknown. With ``kind="apcer"`` the species
+        of the attack instrument. Several as of :func:`audit`.
+    kind : {"frr", "far", "bpcer", "apcer"}, default="frr"
+        What the errors are called: FRR of genuine attempts, FAR of impostor attempts, BPCER
+        of bona fide and APCER of attack attempts (ISO/IEC 30107-3). Lower is better.
+    session : array-like, shape (n_attempts,), default=None
+        The session of each attempt, with ``best_of``.
+    best_of : int, default=None
+        Rates of transactions: the first so many attempts of a person in a session, accepted
+        if one of them is.
+    failures : {"reject", "report", "error"}, default=None
+        What becomes of attempts, or transactions, of which nothing was captured: "reject"
+        counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
+        of the rates and counts them by group; "error", and None where there are some, is an
+        error.
+    attribute : str, default=None
+        As of :func:`audit`.
+    **options : options
+        As of :func:`audit_data`, but no operating point: the system had its own. In limits
+        ``max_fnmr`` and its ratios are about FRR and BPCER, ``max_fmr`` and its ratios about
+        FAR and APCER.
+
+    Returns
+    -------
+    found : Report
+        As of :func:`audit`. Its records call the rate ``frr``, whatever its kind, which
+        ``settings["decisions"]`` names; text, page, JSON and tables call it by its own name.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit`; if an error is neither 0 nor 1, or of ``session`` and ``best_of``
+        one alone was given.
+
+    References
+    ----------
+    .. [1] ISO/IEC 19795-1:2021. Information technology - Biometric performance testing and
+       reporting - Part 1.
+    .. [2] ISO/IEC 30107-3:2023. Information technology - Biometric presentation attack
+       detection - Part 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import audit_decisions
+    >>> rng = np.random.default_rng(0)
+    >>> person = rng.integers(0, 300, 3000)
+    >>> group = np.where(person % 2, "f", "m")
+    >>> rejected = rng.random(3000) < np.where(group == "f", 0.08, 0.02)
+    >>> found = audit_decisions(rejected, person, group, limits={"max_fnmr": 0.05})
+    >>> found.audits[0].levels[0].findings[0].group, found.checks[0].verdict
+    ('f', 'failed')
+    """
+    values = check_decisions(error, identity, session, best_of, kind)
+    columns, named = columns_of(sensitive_features, attribute)
+    for name, column in columns.items():
+        argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
+        check_length(to_column(column, argument), values.size, argument, "error")
+    about = {"kind": kind, "session": session, "best_of": best_of, "failures": failures}
+    part = decisions(values, identity, columns, **about)
+    return audit_data(DecisionData((part,)), **options)
 
 
 def audit_data(
@@ -312,62 +431,92 @@ def audit_data(
     >>> report.checks[0].verdict, report.exit_code
     ('failed', 1)
     """
-    check_data(data)
+    check_data(data, decisions=True)
     check_about(about)
+    parts = getattr(data, "parts", (data,))
+    if isinstance(data, DecisionData):
+        points = far, threshold, threshold_from, threshold_group
+        check_without_points(points, policy, control)
+        threshold = BETWEEN
     given = far, threshold, threshold_from, limits, confidence_level, threshold_group
-    asked = settle(policy, data, *given)
-    data = asked.data
+    asked = settle(policy, parts[0], *given)
+    parts = (asked.data, *(part.by(tuple(asked.data.columns)) for part in parts[1:]))
     measured = average, impostors, plain(n_resamples), asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
-    points = asked.far, asked.threshold, data.is_distance, threshold_group
+    points = asked.far, asked.threshold, parts[0].is_distance, threshold_group
     points = Points.of(*points)
-    chosen, points, alike = prepare(data, points, random_state)
-    strata = None if control is None else strata_of(data, control)
+    prepared = [prepare(part, points, random_state) for part in parts]
+    chosen = [
+        (part, names)
+        for part, known in zip(parts, prepared, strict=True)
+        for names in known[0]
+    ]
+    strata = None if control is None else strata_of(parts[0], control)
     folders = [None] * len(chosen)
     if figures is not None:
-        folders = make_folders(figures, map(" & ".join, chosen))
-    notes = [*([INDEPENDENT] if data.independent else []), *data.notes, *alike]
-    audits = []
-    n_steps = (
-        2
-        + (threshold_from is not None)
-        + (control is not None)
-        + len(chosen) * (6 if figures else 1)
-    )
+        folders = make_folders(
+            figures, [_called(part, names) for part, names in chosen]
+        )
+    notes = [INDEPENDENT] if parts[0].independent else []
+    notes += parts[0].notes
+    notes += dict.fromkeys(note for *_, alike in prepared for note in alike)
+    audits, measured = [], []
+    n_steps = 2 + (threshold_from is not None) + (control is not None)
+    n_steps += len(chosen) * (6 if figures else 1)
     with show_progress(progress, n_steps):
-        if threshold_from is not None:
-            points, notes_of_other = points_on(threshold_from, data, points, options)
-            notes += notes_of_other
-        by_default = asked.far is None and points.set_on == "these data"
-        audited, warnings = _measured(data, chosen, points, options, by_default)
-        points = audited[0].points
-        notes += notes_of(warnings)
-        told = _judged(audited, chosen, options, asked)
-        settings = _settings_of(data, points, asked, options, warnings)
-        if control is not None:
-            settings["control"] = [control] if isinstance(control, str) else [*control]
-        # Figures show all scores, and listed ones are at hand.
-        whole = figures is not None or isinstance(data, PairData)
-        for attributes, own, judged, folder in zip(
-            chosen, audited, told, folders, strict=True
+        for part, (names, points, _) in zip(parts, prepared, strict=True):
+            if threshold_from is not None:
+                points, notes_of_other = points_on(
+                    threshold_from, part, points, options
+                )
+                notes += notes_of_other
+            by_default = asked.far is None and points.set_on == "these data"
+            found, warnings = _measured(part, names, points, options, by_default)
+            points = found[0].points
+            notes += notes_of(warnings)
+            settings = _settings_of(part, points, asked, options, warnings, control)
+            measured += [(own, settings) for own in found]
+        told = _judged(
+            [own for own, _ in measured], [n for _, n in chosen], options, asked
+        )
+        for (part, names), (own, settings), judged, folder in zip(
+            chosen, measured, told, folders, strict=True
         ):
-            found = _audit_by(own, data, attributes, settings, judged, whole)
-            found = replace(found, checks=check(found, judged, asked.limits, asked.at))
-            audits.append(_drawn(found, data, own, folder, bands))
+            # Figures show all scores, and listed ones are at hand.
+            whole = figures is not None or isinstance(part, PairData)
+            found = _audit_by(own, part, names, settings, judged, whole)
+            limits = (
+                of_decisions(asked.limits, part, parts)
+                if part.decisions
+                else asked.limits
+            )
+            found = replace(found, checks=check(found, judged, limits, asked.at))
+            audits.append(_drawn(found, part, own, folder, bands))
         if control is not None:
             next_step("standardising rates")
-            about_strata = chosen, strata, control, options.confidence_level
+            by, systems = [n for _, n in chosen], [own for own, _ in measured]
             with collecting([]):
-                audits = controlled(audits, audited, *about_strata)
+                about_strata = by, strata, control, options.confidence_level
+                audits = controlled(audits, systems, *about_strata)
+            del systems
         with collecting([]):
-            notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
+            of_all = (own.missed_levels() for own, _ in measured)
+            notes += dict.fromkeys(note for own in of_all for note in own)
             # Without the repeats, pairs take as much memory again.
-            del audited, own
-            notes += _about_repeats(data, chosen[0], audits[0], points, options)
+            del measured, own
+            if len(parts) == 1:
+                names = chosen[0][1]
+                notes += _about_repeats(parts[0], names, audits[0], points, options)
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
-    combined = [attributes for attributes in chosen if len(attributes) > 1]
-    crossings = tuple(cross(data, names) for names in combined)
+    combined = [names for names in prepared[0][0] if len(names) > 1]
+    crossings = tuple(cross(parts[0], names) for names in combined)
     return Report(tuple(audits), crossings, about or {})
+
+
+def _called(part, names):
+    """The name of the folder of an audit's figures."""
+    name = " & ".join(names)
+    return f"{part.decisions} by {name}" if part.decisions else name
 
 
 def _measured(data, chosen, points, options, by_default):
@@ -581,12 +730,10 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         if data.independent:
             groups = tuple(replace(row, n_identities=None) for row in groups)
         levels = audited.levels(judged, withheld="withheld" in settings)
-        curves = audited.curves(whole)
+        curves = None if data.decisions else audited.curves(whole)
     failures = failures_of(data.attempts, attributes)
-    levels = tuple(
-        replace(level, generalised=generalised(level.rates, failures))
-        for level in levels
-    )
+    if failures:
+        levels = tuple(_with_failures(lev, data, group, failures) for lev in levels)
     genuine = data.genuine_pairs()
     share = float(genuine.max() / max(genuine.sum(), 1))
     if data.independent:
@@ -605,8 +752,8 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
     notes = [
         data.lack_of_pairs(),
         *notes_of(warnings),
-        "" if data.independent else mixed_people(people, group, name),
-        *lost_groups(failures),
+        "" if data.independent else mixed_people(people, group, name, data.decisions),
+        *(lost_groups(failures) if data.failed is None else ()),
     ]
     return Audit(
         name,
@@ -620,6 +767,19 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         failures=failures,
         curves=curves,
     )
+
+
+def _with_failures(level, data, group, failures):
+    """A level with what became of failures: generalised rates, or how many are rejected."""
+    if data.failed is not None and data.decisions not in OF_ACCEPTANCE:
+        rates = [
+            replace(row, frr_failures=n_lost(data, (group.codes == code) | (code < 0)))
+            for code, row in enumerate(level.rates, -1)
+        ]
+        return replace(level, rates=tuple(rates))
+    if data.decisions:
+        return level
+    return replace(level, generalised=generalised(level.rates, failures))
 
 
 def _drawn(audit, data, audited, folder, bands):
@@ -638,13 +798,17 @@ def _title(data, audit, points):
     source = [f"{n:,} {what}" for what, n in sizes.items() if n is not None]
     if data.reading is not None:
         source.insert(0, printable(os.path.basename(data.reading.path)))
-    source.append(
-        f"{everyone.n_genuine:,} genuine, {everyone.n_impostor:,} impostor pairs"
-    )
+    if data.decisions:
+        source.append(f"{everyone.n_genuine:,} genuine pairs")
+    else:
+        source.append(
+            f"{everyone.n_genuine:,} genuine, {everyone.n_impostor:,} impostor pairs"
+        )
     intervals = f"{100 * audit.settings['confidence_level']:g} % intervals"
     if points.set_on == "other data":
         intervals += ", thresholds set on other data"
-    return f"By {audit.attribute}: {', '.join(source)}\n{intervals}"
+    title = f"By {audit.attribute}: {', '.join(source)}\n{intervals}"
+    return reworded(title, audit.settings)
 
 
 def _fit(data, attributes, options, points):
@@ -655,11 +819,20 @@ def _fit(data, attributes, options, points):
     return data.fit(roc, attributes)
 
 
-def _settings_of(data, points, asked, options, warnings):
+def _settings_of(data, points, asked, options, warnings, control):
     """What the numbers depend on, and what withholds verdicts."""
     found = options.settings()
+    if data.failures is not None:
+        found["failures"] = data.failures
+    if data.decisions:
+        del found["impostors"]
+        found |= {"decisions": data.decisions, "best_of": data.best_of} | asked.settings
+        found |= {} if data.reading is None else {"sha256": data.reading.sha256}
+        return found
     if data.independent:
         found["independent_pairs"] = True
+    if control is not None:
+        found["control"] = [control] if isinstance(control, str) else [*control]
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":
         found["similarity"] = " ".join(str(similarity).split())

@@ -184,6 +184,11 @@ def _check_all(data):
             check_data(one)
         except ValueError as error:
             raise restated(error, argument, one) from None
+        if one.failed is not None:
+            problem = "keeps failures to be rejected, which a comparison of systems does not count;"
+            raise refused(
+                argument, one, problem, "give data read with failures='report'."
+            )
         if one.independent:
             raise refused(
                 argument,

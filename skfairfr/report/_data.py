@@ -14,17 +14,29 @@ from itertools import islice, product
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
-from skfairfr.datasets._embeddings import check_finite, labels_beside, read_embeddings
+from skfairfr.datasets._decisions import read_decisions
+from skfairfr.datasets._embeddings import finite_rows, labels_beside, read_embeddings
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
+from skfairfr.metrics._roc._inputs import prepare as prepare_rows
 from skfairfr.report._control import covariates_of
+from skfairfr.report._decisions import OF_ACCEPTANCE, check_best_of, transactions
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
-from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused, size_of
+from skfairfr.utils._errors import (
+    FAILED_EXTRACTIONS,
+    ArgumentError,
+    kind_of_value,
+    plain,
+    refused,
+    size_of,
+)
 from skfairfr.utils._labels import (
     check_length,
     check_text,
@@ -37,6 +49,7 @@ from skfairfr.utils._labels import (
 )
 from skfairfr.utils._validation import (
     check_line,
+    check_option,
     check_path,
     check_scores,
     check_sequence,
@@ -54,15 +67,27 @@ NO_FAR = (
 )
 # Options that only some ways of reading have.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
+OF_LOGS = ("accepted", "attempt", "session", "best_of", "species")
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance"),
 )
 OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
 OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
-OF_ALL = ("metadata", "on")
+OF_ALL = ("metadata", "on", "failures")
 # Options that are files beside the data.
 FILES = ("labels", "trials", "probes", "references", "metadata")
+# What becomes of an attempt that failed, and what to do where nobody has decided that.
+FAILURES = ("reject", "report", "error")
+ASK = (
+    "say what becomes of failures (--failures): reject counts them as rejections, report leaves "
+    "them out of the rates and counts them by group, error stops here. Rates without failures "
+    "hide whom the system fails."
+)
+# Score of an error of a decision, and of a decision that is none; and what lies between.
+WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
+# How far below the lowest score, over their range, that of a failed comparison is.
+BELOW = 0.05
 # What a column says of an attempt.
 MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
 WORDS = {
@@ -161,6 +186,10 @@ class EmbeddingData(_Data):
         What :func:`read_data` remembers of attempts that gave no template.
     covariates : dict of str -> array-like, shape (n_samples,)
         What an audit may control for, as the quality of each image.
+    failures : {"reject", "report"} or None, default=None
+        What became of them.
+    failed : ndarray of bool, shape (n_samples,), default=None
+        Rows that failed and are kept, to be rejected.
     """
 
     X: object = field(repr=False)
@@ -172,8 +201,10 @@ class EmbeddingData(_Data):
     similarity: object = "cosine"
     attempts: Attempts | None = field(default=None, repr=False)
     covariates: dict = field(default_factory=dict, repr=False)
+    failures: str | None = None
+    failed: np.ndarray | None = field(default=None, repr=False)
     # Embeddings name their people; pairs may not.
-    independent = False
+    independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
 
     def fit(self, roc, attributes=()):
@@ -198,8 +229,13 @@ class EmbeddingData(_Data):
             A ValueError: if there is no such column, or the data cannot be used.
         """
         groups = _chosen(self.columns, attributes) or None
-        roc.set_params(similarity=self.similarity)
-        roc.fit(self.X, self.y, groups, domain=self.domain)
+        X, similarity = self.X, self.similarity
+        if self.failed is not None:
+            X = np.array(X)
+            X[self.failed] = 1.0  # whatever is a row
+            similarity = Rejecting(self.failed, similarity)
+        roc.set_params(similarity=similarity)
+        roc.fit(X, self.y, groups, domain=self.domain)
         warn_of_scores(roc._engine.pairs)
         return roc
 
@@ -254,6 +290,8 @@ class EmbeddingData(_Data):
         digests = (sha256(row.tobytes()).digest() for row in np.asarray(self.X))
         found = np.array([first.setdefault(d, row) for row, d in enumerate(digests)])
         repeated = found != np.arange(found.size)
+        if self.failed is not None:
+            repeated &= ~self.failed
         people = self.people()
         n_others = np.count_nonzero(people != people[found])
         return repeated, (
@@ -273,25 +311,32 @@ class EmbeddingData(_Data):
         -------
         data : EmbeddingData
         """
-        names = ("y", "domain", "names")
+        names = ("y", "domain", "names", "failed")
         taken = {name: _taken(getattr(self, name), name, rows) for name in names}
         for name in ("columns", "covariates"):
             columns = getattr(self, name).items()
             taken[name] = {n: _taken(c, n, rows) for n, c in columns}
         return replace(self, X=np.asarray(self.X)[rows], **taken)
 
-    def genuine_pairs(self):
+    def genuine_pairs(self, rows=slice(None)):
         """Count the genuine pairs of each identity.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n_samples,), default=slice(None)
+            Images whose pairs count.
 
         Returns
         -------
         counts : ndarray of int, shape (n_identities,)
         """
-        people = self.people()
+        people = self.people()[rows]
+        if not people.size:
+            return np.zeros(1, dtype=np.int64)
         if self.domain is None:
             n_images = np.bincount(people)
             return n_images * (n_images - 1) // 2
-        second = encode(self.domain, "domain").codes == 1
+        second = (encode(self.domain, "domain").codes == 1)[rows]
         size = people.max() + 1
         sides = (np.bincount(people[s], minlength=size) for s in (second, ~second))
         return np.multiply(*sides)
@@ -333,10 +378,19 @@ class PairData(_Data):
         taken as independent.
     covariates : dict of str -> array-like, shape (n_pairs,), or tuple of two
         What an audit may control for: of each pair, or of both of its images.
+    attempts : object, default=None
+        What :func:`read_data` remembers of comparisons that failed.
+    failures : {"reject", "report"} or None, default=None
+        What became of them.
+    failed : ndarray of bool, shape (n_pairs,), default=None
+        Pairs that failed and are kept, to be rejected.
+    decisions : {"frr", "far", "bpcer", "apcer"}, default=None
+        Of decisions on attempts: what their errors are called. Each is a genuine pair of
+        the person who made it, and below the threshold where it is an error.
+    best_of : int, default=None
+        Of transactions: how many attempts one has at most.
     """
 
-    # Scored pairs are comparisons, which failed attempts never reach.
-    attempts = None
     kind, naming = "scored pairs", "name the images with image_1 and image_2."
     y_score: object = field(repr=False)
     identities: tuple | None = field(repr=False)
@@ -345,6 +399,11 @@ class PairData(_Data):
     reading: Reading | None = None
     y_true: object = field(default=None, repr=False)
     covariates: dict = field(default_factory=dict, repr=False)
+    attempts: Attempts | None = field(default=None, repr=False)
+    failures: str | None = None
+    failed: np.ndarray | None = field(default=None, repr=False)
+    decisions: str | None = None
+    best_of: int | None = None
 
     @property
     def independent(self):
@@ -377,8 +436,14 @@ class PairData(_Data):
             {name: column[member] for name, column in chosen.items()} or None
             for member in (0, 1)
         ]
+        scores = self.y_score
+        if self.failed is not None and not self.decisions:
+            lowest = roc._expected.lowest
+            scores = _rejected(
+                scores, self.failed, np.inf if lowest is None else lowest
+            )
         return roc.fit_pairs(
-            self.y_score,
+            scores,
             *((None, None) if self.identities is None else self.identities),
             y_true=self.y_true,
             sensitive_features_1=groups[0],
@@ -449,6 +514,8 @@ class PairData(_Data):
         words : str
             How many they are.
         """
+        if self.decisions:  # most are alike
+            return np.zeros(len(self.y_score), dtype=bool), ""
         images, words = self.images(), "are of the same two images as an earlier pair"
         if images is None:
             images = self.people()
@@ -498,10 +565,16 @@ class PairData(_Data):
                 else _taken(column, name, rows)
                 for name, column in self.covariates.items()
             },
+            failed=_taken(self.failed, "failed", rows),
         )
 
-    def genuine_pairs(self):
+    def genuine_pairs(self, rows=None):
         """Count the genuine pairs of each identity.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (2 * n_pairs,), default=None
+            Images, as of :meth:`people`, both of which a pair that counts has; None is all.
 
         Returns
         -------
@@ -513,11 +586,29 @@ class PairData(_Data):
         ValueError
             If ``y_true`` does not say of each pair whether it is genuine.
         """
-        if self.independent:
-            return check_pairs(self.y_true, self.y_score)[0].astype(np.int64)
         people = self.people()
         left, right = np.split(people, 2)
-        return np.bincount(left[left == right], minlength=people.max() + 1)
+        genuine = left == right
+        if self.independent:
+            genuine = check_pairs(self.y_true, self.y_score)[0]
+        if rows is not None:
+            genuine = genuine & np.logical_and(*np.split(rows, 2))
+        return np.bincount(left[genuine], minlength=people.max() + 1)
+
+    def by(self, names):
+        """The decisions by these attributes; attacks stay by the species of instruments.
+
+        Parameters
+        ----------
+        names : sequence of str, shape (n_attributes,)
+
+        Returns
+        -------
+        data : PairData
+        """
+        if self.decisions == "apcer":
+            return self
+        return replace(self, columns={name: self.columns[name] for name in names})
 
     def lack_of_pairs(self):
         """Say why no FRR, or no FAR, can be measured.
@@ -528,6 +619,8 @@ class PairData(_Data):
             Empty if one can.
         """
         genuine = self.genuine_pairs()
+        if self.decisions:
+            return ""
         if genuine.sum() == len(self.y_score):
             return NO_FAR
         if genuine.any():
@@ -535,6 +628,75 @@ class PairData(_Data):
         if self.independent:
             return "No pair is genuine, so that no FNMR can be measured."
         return f"No pair is of two images of one person{NO_FRR}"
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionData(_Data):
+    """Decisions to audit, such as :func:`read_data` reads from a log.
+
+    Attributes
+    ----------
+    parts : tuple of PairData
+        One for each kind of attempts.
+    reading : object, default=None
+        What :func:`read_data` remembers of the file.
+    """
+
+    parts: tuple
+    reading: Reading | None = None
+    kind = "decisions"
+
+
+def decisions(
+    error,
+    identity,
+    columns,
+    *,
+    kind="frr",
+    session=None,
+    best_of=None,
+    failures=None,
+    grouped=(),
+):
+    """Attempts of one kind, PairData.
+
+    Parameters
+    ----------
+    error : ndarray, shape (n_attempts,)
+        1 or 0; NaN where nothing was captured.
+    identity : array-like, shape (n_attempts,)
+    columns : dict of str -> array-like, shape (n_attempts,)
+    kind : {"frr", "far", "bpcer", "apcer"}
+    session : array-like, shape (n_attempts,), default=None
+    best_of : int, default=None
+    failures : {"reject", "report", "error"}, default=None
+    grouped : tuple of str, default=()
+        Columns that tell apart transactions within a session.
+
+    Returns
+    -------
+    data : PairData
+    """
+    identity = to_column(identity, "identity")
+    columns = {name: to_column(column, name) for name, column in columns.items()}
+    if best_of is not None:
+        keys = [identity, session, *(columns[name] for name in grouped)]
+        first, error = transactions(error, keys, best_of, kind in OF_ACCEPTANCE)
+        identity = identity[first]
+        columns = {name: column[first] for name, column in columns.items()}
+    failed = np.isnan(error)
+    # Nobody who was not captured is accepted.
+    wrong = np.where(failed, kind not in OF_ACCEPTANCE, error) == 1
+    data = PairData(
+        np.where(wrong, WRONG, RIGHT),
+        (identity, identity),
+        {name: (column, column) for name, column in columns.items()},
+        decisions=kind,
+        best_of=best_of,
+    )
+    return with_failures(
+        data, failed, failures, ("accepted", "is empty, or captured is 0,")
+    )
 
 
 def read_data(
@@ -548,6 +710,12 @@ def read_data(
     domain=None,
     image=None,
     fte=None,
+    accepted=None,
+    attempt=None,
+    session=None,
+    best_of=None,
+    species=None,
+    failures=None,
     score=None,
     identity_1=None,
     identity_2=None,
@@ -586,8 +754,20 @@ def read_data(
     fte : str, default=None
         Of embeddings: a column that says which rows are attempts without a template, whose
         embeddings are not read: ``fte`` (or 1) where enrolment failed, ``fta`` where
-        acquisition failed, else 0 or empty. The audit counts them by group and adds
-        generalised rates.
+        acquisition failed, else 0 or empty. Unless ``failures`` says otherwise, they are
+        reported.
+    accepted, attempt, session, species : str, default=None
+        Of a log of decisions, as in :func:`~skfairfr.datasets.load_decisions`; ``accepted``
+        makes the file one. Errors of genuine attempts are FRR, or BPCER where there are
+        attacks; those of impostors are FAR, and those of attacks APCER by species.
+    best_of : int, default=None
+        Of a log, with ``session``: rates of transactions, the first so many attempts of a
+        person in a session, accepted if one of them is.
+    failures : {"reject", "report", "error"}, default=None
+        What becomes of missing scores, embeddings with NaN and attempts of which nothing was
+        captured: "reject" counts them as rejections; "report" leaves them out of the rates,
+        counts them by group and adds generalised rates; "error", and None where there are
+        some, is an error.
     score, identity_1, identity_2, y_true, image_1, image_2 : str, default=None
         Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`. Where ``y_true`` is
         read instead of identities, pairs are taken as independent.
@@ -637,7 +817,9 @@ def read_data(
     if isinstance(attributes, str):
         attributes = (attributes,)
     attributes = check_sequence(attributes, "attributes", "names of columns", str)
-    known = dict.fromkeys((*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_ALL))
+    known = dict.fromkeys(
+        (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL)
+    )
     options = {name: given[name] for name in known}
     kind, read, own = _way_to_read(path, options)
     for name, value in options.items():
@@ -651,12 +833,18 @@ def read_data(
         found = _controlled(read, path, attributes, options, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = _digests(path, options)
-    return replace(found, reading=Reading(path, options, notes, digests))
+    reading = Reading(path, options, notes, digests)
+    if isinstance(found, DecisionData):
+        parts = tuple(replace(part, reading=reading) for part in found.parts)
+        return DecisionData(parts, reading)
+    return replace(found, reading=reading)
 
 
 def _controlled(read, path, attributes, options, control):
     """Data with attributes, and with covariates apart from them."""
-    covariates = [one.name for one in covariates_of(control)] if control else []
+    if not control:
+        return read(path, attributes, options)
+    covariates = [one.name for one in covariates_of(control)]
     more = [name for name in covariates if name not in attributes]
     try:
         found = read(path, [*attributes, *more], options)
@@ -680,6 +868,8 @@ def _controlled(read, path, attributes, options, control):
 
 def _way_to_read(path, options):
     """How a file is read: the kind of data in words, a function, and its own options."""
+    if options["accepted"] is not None:
+        return DecisionData.kind, _read_log, (*OF_LOGS, "identity")
     if options["trials"] is not None:
         return "listed trials", partial(_read_listed, load_trials, OF_TRIALS), OF_TRIALS
     if options["probes"] is not None:
@@ -735,7 +925,7 @@ def _read_embeddings(path, attributes, options):
         for name, column in (options | {"image": image}).items():
             if name in ("domain", "image", "fte") and column is not None:
                 asked.setdefault(column, name)
-        return read_embeddings(path, *names, asked, finite=options["fte"] is None)
+        return read_embeddings(path, *names, asked, finite=False)
 
     data = _with_metadata(read, attributes, options)
     columns = {name: data.columns[name] for name in attributes}
@@ -744,9 +934,25 @@ def _read_embeddings(path, attributes, options):
         for name in ("domain", "image")
     )
     found = EmbeddingData(data.X, data.y, columns, side, names=images)
-    if options["fte"] is None:
-        return found
-    return _with_templates(found, data.columns[options["fte"]], options["fte"])
+    failures, outcome = options["failures"], np.full(len(found.X), MADE)
+    if options["fte"] is not None:
+        outcome = outcomes(data.columns[options["fte"]], options["fte"])
+        if (outcome != MADE).all():
+            raise refused(
+                "fte",
+                options["fte"],
+                f"{options['fte']!r} says that no row has a template, so that nothing can be "
+                "compared;",
+                "write 0, or nothing, where a template was made.",
+            )
+    failed = ~finite_rows(found.X) & (outcome == MADE)
+    problem = "embedding", "has nan or infinite values"
+    if failures is None and options["fte"] is not None:
+        # Who marks failures asks for a report of them, and may have missed some.
+        with_failures(found, failed, None, problem)
+        failures = "report"
+    outcome = np.where(failed, NOT_ACQUIRED, outcome)
+    return with_failures(found, outcome != MADE, failures, problem, outcome)
 
 
 def _with_metadata(read, attributes, options):
@@ -760,22 +966,6 @@ def _with_metadata(read, attributes, options):
     data = read(others, image)
     added = [name for name in attributes if name not in others]
     return joined(data, table, key, image, added)
-
-
-def _with_templates(data, values, name):
-    """The rows with a template, which remember the attempts of all."""
-    attempts = Attempts(outcomes(values, name), data.columns)
-    made = attempts.outcome == MADE
-    if not made.any():
-        raise refused(
-            "fte",
-            name,
-            f"{name!r} says that no row has a template, so that nothing can be compared;",
-            "write 0, or nothing, where a template was made.",
-        )
-    kept = replace(data.take(made), attempts=attempts)
-    check_finite("what is left without failures", kept.X)
-    return kept
 
 
 def _digests(path, options):
@@ -797,9 +987,11 @@ def _read_pairs(path, attributes, options):
     def read(attributes, image):
         asked = [f"{name}_{side}" for name in attributes for side in (1, 2)]
         asked = dict.fromkeys(asked, "attributes")
-        return read_pairs(path, names, asked, bool(options["distance"]))
+        return read_pairs(path, names, asked, bool(options["distance"]), finite=False)
 
-    return _pair_data(_with_metadata(read, attributes, options), attributes)
+    data = _pair_data(_with_metadata(read, attributes, options), attributes)
+    data, failed = placeholders(data)
+    return with_failures(data, failed, options["failures"], ("score", "is missing"))
 
 
 def _read_listed(load, own, path, attributes, options):
@@ -817,6 +1009,62 @@ def _pair_data(data, attributes):
     images = (data.image_1, data.image_2)
     identities = (data.identity_1, data.identity_2) if data.y_true is None else None
     return PairData(data.y_score, identities, columns, images, y_true=data.y_true)
+
+
+def placeholders(data):
+    """Pairs with 0 where there is no score, and which these are, (n_pairs,)."""
+    scores = to_array(data.y_score, "y_score")
+    failed = np.zeros(len(scores) if scores.ndim else 0, dtype=bool)
+    if scores.dtype.kind == "f" and scores.ndim == 1:
+        failed = np.isnan(scores)
+    if failed.any():
+        data = replace(data, y_score=np.where(failed, 0.0, scores))
+    return data, failed
+
+
+def _read_log(path, attributes, options):
+    """Decisions of a log, by kinds of attempts; arguments are those of ``read_data``."""
+    check_best_of(options["session"], options["best_of"])
+    names = ("accepted", "identity", "attempt", "session", "species")
+    names = {name: options[name] for name in names}
+
+    def read(attributes, image):
+        return read_decisions(path, names, dict.fromkeys(attributes, "attributes"))
+
+    log = _with_metadata(read, attributes, options)
+    attacks = log.attempt == "attack"
+    if attacks.any() and log.species is None:
+        problem = f"is missing, and {attacks.sum():,} attempts are attacks;"
+        remedy = "name the column of the instrument, by which their errors are counted."
+        raise refused("species", None, problem, remedy)
+    of_genuine = "bpcer" if attacks.any() else "frr"
+    parts = []
+    for kind, attempt in (
+        (of_genuine, "genuine"),
+        ("far", "impostor"),
+        ("apcer", "attack"),
+    ):
+        rows = log.attempt == attempt
+        if not rows.any():
+            continue
+        columns, grouped = log.columns, ()
+        if kind == "apcer":
+            columns, grouped = {options["species"]: log.species}, (options["species"],)
+        error = log.accepted == (kind in OF_ACCEPTANCE)
+        error = np.where(log.captured, error, np.nan)[rows]
+        session = None if log.session is None else log.session[rows]
+        columns = {name: columns[name][rows] for name in columns}
+        parts.append(
+            decisions(
+                *(error, log.identity[rows], columns),
+                kind=kind,
+                session=session,
+                best_of=options["best_of"],
+                failures=options["failures"],
+                grouped=grouped,
+            )
+        )
+    return DecisionData(tuple(parts))
 
 
 def _combinations(columns):
@@ -884,6 +1132,102 @@ def outcomes(values, name):
     return found
 
 
+def with_failures(data, failed, failures, problem, outcome=None):
+    """Data of which some rows failed: rejected, or left out and counted.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    failed : ndarray of bool, shape (n_rows,)
+        Of its images or pairs.
+    failures : {"reject", "report", "error"} or None
+        What to do; None raises an error that names these.
+    problem : tuple of two str
+        The argument, and what is wrong, for messages.
+    outcome : ndarray of int, shape (n_rows,), default=None
+        What became of each; None takes failures to acquire.
+
+    Returns
+    -------
+    data : EmbeddingData or PairData
+        The same where nothing failed and nothing was asked.
+    """
+    if failures is not None:
+        check_option(failures, "failures", FAILURES)
+    n_failed = int(failed.sum())
+    if failures in (None, "error"):
+        if n_failed:
+            rows = f"in {n_failed:,} of {failed.size:,} rows, first in row {failed.argmax()};"
+            remedy = ASK if failures is None else FAILED_EXTRACTIONS
+            raise refused(problem[0], None, f"{problem[1]} {rows}", remedy)
+        return data
+    if n_failed == failed.size:
+        remedy = "give data that hold an attempt that did not fail."
+        raise refused(problem[0], None, f"{problem[1]} in all rows;", remedy)
+    outcome = np.where(failed, NOT_ACQUIRED, MADE) if outcome is None else outcome
+    columns = data.columns
+    if isinstance(data, PairData):
+        # Attempts are genuine comparisons, of which those who are rejected know.
+        left, right = np.split(data.people(), 2)
+        counted = left == right if data.y_true is None else np.asarray(data.y_true) == 1
+        counted = counted if counted.any() else ~counted
+        outcome = outcome[counted]
+        columns = {n: _of_one_group(both, n)[counted] for n, both in columns.items()}
+    about = {"attempts": Attempts(outcome, columns), "failures": failures}
+    if failures == "report":
+        return replace(data.take(~failed), **about)
+    return replace(data, failed=failed, **about)
+
+
+def _of_one_group(both, name):
+    """The group of both images of pairs, None where they are in two."""
+    labels = encode(_stacked(both, name), name, allow_unknown=True)
+    left, right = np.split(labels.codes, 2)
+    found = np.full(left.size, None, dtype=object)
+    same = (left == right) & (left >= 0)
+    found[same] = np.array(labels.values.tolist(), dtype=object)[left[same]]
+    return found
+
+
+def _rejected(scores, failed, lowest):
+    """Scores, those that failed below all others and below the lowest threshold."""
+    scores = np.array(scores, dtype=np.float64)
+    known = scores[~failed]
+    lowest = min(known.min(), lowest)
+    scores[failed] = lowest - max(
+        BELOW * (known.max() - lowest), 1e-6 * (1 + abs(lowest))
+    )
+    return scores
+
+
+class Rejecting:
+    """A similarity by which images that failed are like nobody, themselves included.
+
+    Parameters
+    ----------
+    failed : ndarray of bool, shape (n_images,)
+    similarity : {"cosine", "dot"}
+    """
+
+    def __init__(self, failed, similarity):
+        if not isinstance(similarity, str):
+            raise refused(
+                "failures",
+                "reject",
+                "rejects images that are compared by 'cosine' or 'dot', not by a comparator;",
+                "give 'report', which leaves them out and counts them by group.",
+            )
+        self.failed, self.similarity = failed, similarity
+
+    def prepare(self, X, sensitive_features=None):
+        """Rows and offsets by which each pair with a failed image is below all others."""
+        vectors, _ = prepare_rows(X, self.similarity, {})
+        largest = np.einsum("ij,ij->i", vectors, vectors)[~self.failed].max()
+        vectors[self.failed] = 0.0
+        below = (1 + BELOW) * float(largest) + 1e-6
+        return PreparedImages(vectors, Adjustment.shifted(below * self.failed))
+
+
 def failures_of(attempts, attributes):
     """Numbers and rates of failures, everyone's first, then those of every group.
 
@@ -939,6 +1283,26 @@ def generalised(rates, failures):
     return tuple(found)
 
 
+def n_lost(data, inside):
+    """How many genuine pairs of some images failed; None where none is kept.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    inside : ndarray of bool, shape (n_rows,)
+        As of its ``groups``.
+    """
+    if data.failed is None:
+        return None
+    failed = data.failed
+    if isinstance(data, PairData):
+        failed = np.tile(failed, 2)
+    every, rest = (
+        data.genuine_pairs(rows).sum() for rows in (inside, inside & ~failed)
+    )
+    return int(every - rest)
+
+
 def lost_groups(failures):
     """A sentence on every group of which no attempt gave a template, a list."""
     return [
@@ -957,7 +1321,7 @@ UNNAMED = "group"
 ABOUT = ("title", "system", "dataset", "organisation")
 
 
-def check_data(data, argument="columns", *, named=True):
+def check_data(data, argument="columns", *, named=True, decisions=False):
     """Raise unless this is data to audit, whose rows are as many in every part.
 
     Parameters
@@ -967,7 +1331,13 @@ def check_data(data, argument="columns", *, named=True):
         What the caller calls the columns, for messages.
     named : bool, default=True
         Whether the caller gave the names of the columns.
+    decisions : bool, default=False
+        Whether decisions without scores will do.
     """
+    if decisions and isinstance(data, DecisionData):
+        for part in data.parts:
+            check_data(part, argument)
+        return
     if not isinstance(data, EmbeddingData | PairData):
         problem = f"must be an EmbeddingData or a PairData; got {kind_of_value(data)}."
         remedy = "Give EmbeddingData(X, y, columns), or what read_data reads."

@@ -20,6 +20,7 @@ from skfairfr._text._document import (
     Verdict,
 )
 from skfairfr._text._words import (
+    DECISIONS,
     LONG_RATES,
     NO_DIFFERENCE,
     NONE,
@@ -39,6 +40,7 @@ from skfairfr._text._words import (
     printable,
     ratio,
     ratios,
+    reworded,
     signed,
     who,
 )
@@ -50,7 +52,9 @@ from skfairfr.report._figures import (
     group_rates,
 )
 from skfairfr.report._notes import (
+    at_place,
     heading_of,
+    largest_rate,
     nothing_concluded,
     place_of,
     rates_in,
@@ -90,6 +94,15 @@ INDICES = {
     "garbe": "GARBE",
     "fairness_discrepancy_rate": "Fairness discrepancy rate (FDR)",
 }
+# What became of failures, in words.
+FAILURES_TOLD = {
+    "reject": "What was not captured, or has no score, counts as rejected.",
+    "report": "What was not captured, or has no score, is left out of the rates, and counted "
+    "by group.",
+}
+# Terms of attempts, which comparisons have none of, and terms that decisions have.
+OF_ATTEMPTS = ("FRR,", "FAR,", "BPCER", "APCER")
+OF_DECISIONS = (*("Attempt", "FTA", "Differential", "Interval", "Too few errors"),)
 # Parts of a document that a terminal shows, and a card.
 IN_TEXT = ("verdict", "data", "by-*-[!d]*", "open", "method")
 IN_CARD = ("verdict", "data", "by-*-level-*", "open", "limits")
@@ -134,23 +147,30 @@ def audit_document(report, source=None, date=None):
     """
     first = report.audits[0]
     names = [printable(audit.attribute) for audit in report.audits]
-    about = listed([name for name in names if " & " not in name] or names)
+    single = [name for name in dict.fromkeys(names) if " & " not in name]
+    about = listed(single or names)
     title = f"Audit of verification errors by {about}"
     if first.settings.get("independent_pairs"):
         title += ", pairs taken as independent"
-    opening = [_verdict(report), _checks(report), _figure(first), _conclusions(report)]
-    by = [
-        Section(f"by-{n}", f"Error rates by {name}", _of_audit(report, n))
-        for n, name in enumerate(names)
-    ]
+    if "decisions" in first.settings:
+        title = f"Audit of decisions by {about}"
+    figure = reworded(_figure(first), first.settings)
+    opening = [_verdict(report), _checks(report), figure, _conclusions(report)]
+    by = []
+    for n, (name, audit) in enumerate(zip(names, report.audits, strict=True)):
+        rates = "FNMR" if "decisions" in audit.settings else "Error rates"
+        section = Section(f"by-{n}", f"{rates} by {name}", _of_audit(report, n))
+        by.append(reworded(section, audit.settings))
     sections = [
         Section("verdict", "Verdict", opening),
         Section("data", "What was tested", [Facts(_facts(report))]),
         *by,
         Section("open", "What the data cannot tell", _open(report)),
-        Section("method", "How it was computed", [_method(first)]),
-        Section("limits", "Limits", [_limits(first)]),
-        Section("glossary", "Glossary", [glossary(first.settings, "Levelling down")]),
+        Section(
+            "method", "How it was computed", [reworded(_method(first), first.settings)]
+        ),
+        Section("limits", "Limits", [_limits(report)]),
+        Section("glossary", "Glossary", [_glossary(report)]),
     ]
     data = "" if source is None else f"Data: {printable(source)}"
     subtitle = under_title(report, data, date)
@@ -191,7 +211,11 @@ def _verdict(report):
 
 def _notes(report):
     """Notes of all audits, each once."""
-    notes = (printable(note) for audit in report.audits for note in audit.notes)
+    notes = (
+        reworded(printable(note), audit.settings)
+        for audit in report.audits
+        for note in audit.notes
+    )
     return list(dict.fromkeys(notes))
 
 
@@ -204,12 +228,21 @@ def _found(report):
     """Sentences about the groups that are treated worse, and about what is not certain."""
     findings = _findings(report)
     worse = [f for f in findings if f[2].verdict in ("worse", "better")]
-    texts = [_told(*found) for found in worse[:MOST_TOLD]]
+    texts = [reworded(_told(*f), f[0].settings) for f in worse[:MOST_TOLD]]
     if len(worse) > MOST_TOLD:
         more = plural(len(worse) - MOST_TOLD, "further difference")
         texts.append(f"The data show {more}, listed below.")
     # One comparison of groups may have several findings, all of them differences.
     compared = {(id(level), f.rate): f.verdict for _, level, f in findings}
+    for audit in report.audits:
+        if audit.settings.get("decisions") == "apcer":
+            row = largest_rate(audit)
+            ends = percents(row.frr.low, row.frr.high)
+            n = plural(len(audit.groups) - 1, "species", "species")
+            texts.append(
+                f"Largest APCER of {n}: {percent(row.frr.value)} ({ends}), of "
+                f"{printable(row.group)}."
+            )
     texts += counted([*compared.values()], "comparisons of groups")
     equal = _findings(report, "standardised")
     texts += [
@@ -261,6 +294,7 @@ def counted(verdicts, what):
 
 def _told(audit, level, finding):
     found, higher = finding.ratio, finding.verdict == "worse"
+    at = at_place(level, audit)
     size = f"{ratio(found.value)} times as high ({ratios(found.low, found.high)})"
     if not (math.isfinite(found.value) and found.supported):
         bound = (
@@ -269,8 +303,8 @@ def _told(audit, level, finding):
         by_how_much = f"by how much {'more' if higher else 'less'}: {TOO_FEW}"
         size = f"{bound} times as high; {by_how_much}"
     return (
-        f"{printable(finding.group)} is treated {finding.verdict}: at "
-        f"{place_of(level, audit)}, its {RATES[finding.rate]} is {percent(finding.value)} "
+        f"{printable(finding.group)} is treated {finding.verdict}: {at and f'{at}, '}its "
+        f"{RATES[finding.rate]} is {percent(finding.value)} "
         f"against {percent(finding.other_value)} of {_others(finding)}, {size}."
     )
 
@@ -317,7 +351,14 @@ def _of_check(check, report):
         Cell(check.verdict, word=check.verdict),
     ]
     name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
-    return Row(capital(name), cells, f"at {place_of(check, report.audits[0])}")
+    audit = audit_of(check, report)
+    return reworded(Row(capital(name), cells, at_place(check, audit)), audit.settings)
+
+
+def audit_of(check, report):
+    """The audit that a check is of."""
+    found = (a for a in report.audits if any(c is check for c in a.checks))
+    return next(found, report.audits[0])
 
 
 def sentence_of_check(check, report):
@@ -422,7 +463,8 @@ def _row_of_finding(audit, level, finding):
         ]
     name = f"{RATES[finding.rate]} by {printable(audit.attribute)}"
     shown = concluded(finding.verdict, _conclusion(finding), found.supported)
-    return Row(name, [*cells, shown], f"at {place_of(level, audit)}")
+    row = Row(name, [*cells, shown], at_place(level, audit))
+    return reworded(row, audit.settings)
 
 
 def _conclusion(finding):
@@ -455,12 +497,19 @@ def _facts(report):
         (f"SHA-256 of {printable(name)}", digest)
         for name, digest in first.settings.get("sha256", {}).items()
     ]
-    rows += facts_of_data(first.groups[0], attributes)
+    if "decisions" in first.settings:
+        rows += _facts_of_decisions(report, attributes)
+    else:
+        rows += facts_of_data(first.groups[0], attributes)
     unit = "images" if first.groups[0].n_images is not None else "people or pairs"
+    if "decisions" in first.settings:
+        unit = "people"
     for audit in report.audits:
         if audit.n_unknown:
             about = f"{count(audit.n_unknown)} {unit}, counted for everyone only"
             rows.append((f"Unknown {printable(audit.attribute)}", about))
+    if "decisions" in first.settings:
+        return rows
     thresholds = [title_of(level, first) for level in first.levels]
     return [*rows, ("Operating points", "; ".join(thresholds))]
 
@@ -471,6 +520,23 @@ def under_title(found, data, date):
     told = [(t, found.about[name]) for name, t in named.items() if name in found.about]
     told = [f"{title}: {printable(text)}" for title, text in told]
     return "; ".join(filter(None, [*told, data, date and f"Date: {printable(date)}"]))
+
+
+def _facts_of_decisions(report, attributes):
+    """How many people made how many attempts of each kind, and by what they are grouped."""
+    everyone = {audit.settings["decisions"]: audit for audit in report.audits}
+    kinds = [
+        (DECISIONS[kind][2], audit.settings, audit.groups[0])
+        for kind, audit in everyone.items()
+    ]
+    rows = [
+        (
+            capital(reworded("mated comparisons", settings)),
+            f"{count(row.n_genuine)}, of {plural(row.n_identities, 'person', 'people')}",
+        )
+        for _, settings, row in kinds
+    ]
+    return [*rows, ("Attributes", "; ".join(dict.fromkeys(attributes)))]
 
 
 def facts_of_data(everyone, attributes):
@@ -511,6 +577,7 @@ def _of_audit(report, place):
     parts += [
         *_at_equal(audit, place),
         ("det", DET, [_det(audit)]),
+        ("lost", "Where each group is lost", [_lost(audit)]),
         ("averages", "Both averages", [_averages(audit)]),
         ("groups", "Groups", [_groups([audit]), *crossings]),
         ("failures", "Failures to acquire and to enrol", [_failures(audit)]),
@@ -595,7 +662,7 @@ def _tables(levels, systems, found, by, names=("",)):
             found.settings,
             any(lev.generalised for lev in levels),
         ),
-        _disparities(_beside(disparities), measured),
+        _disparities(_beside(disparities), measured, found.settings),
         *_matrices([level.matrix for level in levels], abouts),
     ]
 
@@ -667,6 +734,8 @@ def _disparity_rows(level, measured, settings, place):
     """Disparities and indices of a level."""
     found = {(d.how, d.operating_point): d for d in level.disparities}
     named = [(name, found.get((how, "overall"))) for how, name in DISPARITIES.items()]
+    if "decisions" in settings:  # FND is of comparisons
+        named[0] = "Gini coefficient", named[0][1]
     worst = "BFAR, BFRR: largest / smallest where no group's FMR exceeds the level"
     named.append((worst, found.get(("max_min", "worst_group"))))
     rows = [_disparity(name, d, measured, place) for name, d in named if d is not None]
@@ -698,8 +767,9 @@ def _disparity(name, found, measured, place):
     return Row(name, cells, place)
 
 
-def _disparities(rows, measured):
-    caption = "Disparities at one threshold for everybody. Larger is less fair"
+def _disparities(rows, measured, settings):
+    at = "" if "decisions" in settings else " at one threshold for everybody"
+    caption = f"Disparities{at}. Larger is less fair"
     if len(measured) > 1:
         caption += "; for FDR, smaller is. The last four combine both rates and have no interval"
     caption += (
@@ -780,7 +850,7 @@ def _averages(audit):
         return None
     rows = []
     for both in zip(audit.levels, audit.averaged.levels, strict=True):
-        place = f"at {place_of(both[0], audit)}"
+        place = at_place(both[0], audit)
         for rate in rates_in(audit.groups):
             for of_group in zip(*(level.rates for level in both), strict=True):
                 name = f"{RATES[rate]} of {who(of_group[0].group)}"
@@ -814,15 +884,17 @@ def _n_differing(audit):
 
 def _groups(systems, names=("",)):
     """Sizes of the groups, and the equal error rates of each system."""
-    rows = []
+    rows, shown = [], {"n_identities": "People", "n_images": "Images"}
+    if systems[0].groups[0].n_images is None:
+        del shown["n_images"]
     for system, name in zip(systems, names, strict=True):
         rows.append([])
         for found in system.groups:
-            sizes = [Cell(count(n)) for n in (found.n_identities, found.n_images)]
+            sizes = [Cell(count(getattr(found, name))) for name in shown]
             equal = found.equal_error_rate
             cells = sizes if equal is None else [*sizes, _of_rate(equal)]
             rows[-1].append(_row_of_group(found.group, cells, name))
-    caption, head = "Size of each group.", ["Group", "People", "Images"]
+    caption, head = "Size of each group.", ["Group", *shown.values()]
     if len(rates_in(systems[0].groups)) > 1:
         head.append("EER")
         caption = (
@@ -847,19 +919,48 @@ def _cells(crossing, audit):
     return Table(f"Number of {counted} by {names}.", head, rows)
 
 
+def _lost(audit):
+    """A table of genuine pairs that fail before they are compared, and after."""
+    rows = []
+    for level in audit.levels:
+        if level.rates[0].frr_failures is None:
+            return None
+        for size, found in zip(audit.groups, level.rates, strict=True):
+            n, failed = size.n_genuine, found.frr_failures
+            numbers = failed, (found.frr_errors or 0) - failed
+            cells = [Cell(count(n))]
+            for number in (*numbers, sum(numbers)):
+                share = percent(number / n) if n else ""
+                cells.append(Cell(count(number), share))
+            rows.append(_row_of_group(found.group, cells, at_place(level, audit)))
+    caption = (
+        "Mated comparisons of each group that fail to be enrolled or acquired, and those that "
+        "are compared and then not matched; both are rejected."
+    )
+    head = [
+        "Group",
+        "Mated comparisons",
+        "Not enrolled or acquired",
+        "Then not matched",
+    ]
+    return Table(caption, [*head, "Rejected"], rows)
+
+
 def _failures(audit):
     """A table of attempts without a template, by group."""
-    rows = []
+    rows, enrolled = [], any(found.n_failed_to_enrol for found in audit.failures)
     for found in audit.failures:
         shown = count(found.n_failed_to_acquire), percent(found.fta)
         shown += count(found.n_failed_to_enrol), percent(found.fte)
-        cells = [Cell(text) for text in (count(found.n_attempts), *shown)]
-        rows.append(_row_of_group(found.group, cells))
-    head = ["Group", "Attempts", "Failed to acquire", "FTA", "Failed to enrol", "FTE"]
+        texts = (count(found.n_attempts), *shown)[: 5 if enrolled else 3]
+        rows.append(_row_of_group(found.group, list(map(Cell, texts))))
+    head = ["Group", "Attempts", "Failed to acquire", "FTA"]
     caption = (
-        "Attempts that gave no template, by group. FTA is the share of all attempts, FTE "
-        "the share of those acquired."
+        "Attempts that gave no template, by group. FTA is the share of all attempts."
     )
+    if enrolled:
+        head += ["Failed to enrol", "FTE"]
+        caption = f"{caption[:-1]}, FTE the share of those acquired."
     return Table(caption, head, rows)
 
 
@@ -868,12 +969,15 @@ def _failures(audit):
 
 def _open(report):
     """What rests on too few errors, the people that checks need, and notes."""
-    needed = [
-        f"{LIMITED[c.name]} by {printable(c.attribute)}, at most {_limit_of(c)}, at "
-        f"{place_of(c, report.audits[0])}: {text}"
-        for c in report.checks
-        if (text := needed_words(c, report))
-    ]
+    needed = []
+    for audit, check in ((a, c) for a in report.audits for c in a.checks):
+        if text := needed_words(check, report):
+            name = f"{LIMITED[check.name]} by {printable(check.attribute)}"
+            place = at_place(check, audit)
+            about = ", ".join(
+                filter(None, (name, f"at most {_limit_of(check)}", place))
+            )
+            needed.append(reworded(f"{about}: {text}", audit.settings))
     few = [text for audit in report.audits for text in unsupported_of(audit, audit)]
     parts = [
         Section("open-needed", "What would settle a check", [needed]),
@@ -907,21 +1011,26 @@ def unsupported_of(measured, found):
     ]
     texts = []
     for level in measured.levels:
-        at = f"at {place_of(level, found)}"
+        at = at_place(level, found)
         named += [
-            (f"{RATES[rate]} of {who(row.group)} ({by}) {at}", getattr(row, rate), rate)
+            (
+                f"{RATES[rate]} of {who(row.group)} ({by}) {at}".strip(),
+                getattr(row, rate),
+                rate,
+            )
             for row in level.rates
             for rate in rates
         ]
         for finding in level.findings:
             told = _not_compared(finding, level)
-            texts += [f"{RATES[finding.rate]} {by} {at}: {text}." for text in told]
+            about = f"{RATES[finding.rate]} {by} {at}".strip()
+            texts += [f"{about}: {text}." for text in told]
     few = [
         f"{name}: {reason_in_words(figure, rate)}."
         for name, figure, rate in named
         if not figure.supported
     ]
-    return list(dict.fromkeys(few + texts))
+    return reworded(list(dict.fromkeys(few + texts)), found.settings)
 
 
 def _not_compared(finding, level):
@@ -946,21 +1055,41 @@ def lines_of(name):
     return file.read_text(encoding="utf-8").splitlines()
 
 
-def glossary(settings, without):
-    """Words of the page."""
+def glossary(settings, without, only=""):
+    """Words of the page: none of those that begin so, and only those that begin so."""
     accepted_at = "similarity from which on"
     if settings.get("distance"):
         accepted_at = "distance up to which"
     lines = (line.replace("{accepted}", accepted_at) for line in lines_of("glossary"))
     terms = (line.split(": ", 1) for line in lines)
     return Facts(
-        [(t, said) for t, said in terms if not t.startswith(without)], long=True
+        [(t, s) for t, s in terms if t.startswith(only) and not t.startswith(without)],
+        long=True,
     )
+
+
+def _kinds(report):
+    """What the errors of decisions are called, a set; empty of comparisons."""
+    return {a.settings["decisions"] for a in report.audits if "decisions" in a.settings}
+
+
+def _glossary(report):
+    """Words of an audit's page: those of comparisons, or of the decisions that it has."""
+    settings, kinds = report.audits[0].settings, _kinds(report)
+    if kinds:
+        wanted = tuple(f"{DECISIONS[kind][0]}," for kind in kinds)
+        return glossary(settings, (), (*wanted, *OF_DECISIONS))
+    left_out = ("Levelling down", *OF_ATTEMPTS)
+    if settings.get("failures") == "reject":
+        left_out = ("Levelling down", "BPCER", "APCER", "GFAR")
+    return glossary(settings, left_out)
 
 
 def _method(audit):
     """How the numbers of an audit came about."""
     settings, set_on = audit.settings, audit.levels[0].set_on
+    if "decisions" in settings:
+        return _method_of_decisions(settings)
     independent = settings.get("independent_pairs")
     end = (
         "distance is at most" if settings.get("distance") else "similarity is at least"
@@ -971,6 +1100,8 @@ def _method(audit):
     ]
     if "similarity" in settings:
         texts.append(f"Two samples are compared by {settings['similarity']}.")
+    if told := FAILURES_TOLD.get(settings.get("failures")):
+        texts.append(told)
     if settings.get("domain"):
         across = f"the two values of {settings['domain']}"
         texts.append(f"Only samples across {across} are compared.")
@@ -1001,9 +1132,34 @@ def _method(audit):
     ]
 
 
-def _limits(audit):
+def _method_of_decisions(settings):
+    """How the numbers of an audit of decisions came about."""
+    best_of, texts = settings.get("best_of"), []
+    if best_of:
+        texts.append(
+            f"A transaction is the first {best_of} attempts of one person in a session, in "
+            "the order of the data. It is accepted if one of them is."
+        )
+    told = FAILURES_TOLD.get(settings.get("failures"))
+    texts += [told] if told else []
+    weighs = "comparison" if settings["average"] == "pair" else "person"
+    return [
+        *texts,
+        f"Every {weighs} weighs the same in a rate.",
+        "Intervals are about other people of the same population, at "
+        f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, ratios and "
+        "largest / smallest come from the errors of each person, on a scale that allows for "
+        "people who are in many errors. Other disparities take "
+        f"{settings['n_resamples']:,} resamples.",
+        "Groups are compared by two-sided tests that allow for people with many attempts.",
+    ]
+
+
+def _limits(report):
     """What the page does not say."""
-    lines = lines_of("limits")
+    audit, lines = report.audits[0], lines_of("limits")
+    if _kinds(report) & {"far", "apcer"}:
+        lines = [line for line in lines if not line.startswith("Nobody tried")]
     if audit.settings.get("independent_pairs"):
         about = "Nobody is known by name: pairs were taken as independent. Where people"
         lines.insert(1, f"{about} are in several pairs, intervals are too narrow.")
@@ -1022,7 +1178,7 @@ def comparison_document(found, date=None):
     """A SystemsComparison as a document, of a day where one is given."""
     first, *others = short_names(found.systems)
     opening = [_verdict_of_changes(found), _disparity_changes(found)]
-    terms = glossary(found.settings, ("Template", "FTA", "GFAR"))
+    terms = glossary(found.settings, ("Template", "FTA", "GFAR", *OF_ATTEMPTS))
     systems = [
         Section(f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
         for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))

@@ -60,7 +60,7 @@ def reason_to_withhold(collected):
     return next(codes, None)
 
 
-def mixed_people(people, group, attribute):
+def mixed_people(people, group, attribute, decisions=None):
     """The note about people whose images are in several groups; empty without any.
 
     Parameters
@@ -68,7 +68,11 @@ def mixed_people(people, group, attribute):
     people : ndarray of int, shape (n_rows,)
     group : Labels
     attribute : str
+    decisions : str, default=None
+        What the errors of decisions are called.
     """
+    if decisions == "apcer":  # one attacker has several instruments
+        return ""
     known = group.codes >= 0
     in_groups = np.unique(
         people[known].astype(np.int64) * (1 << 32) + group.codes[known]
@@ -77,11 +81,13 @@ def mixed_people(people, group, attribute):
     n_mixed = int((n_groups > 1).sum())
     if not n_mixed:
         return ""
+    of, counted = "image", "A pair counts in a group if both of its images are in it."
+    if decisions:
+        of, counted = "attempt", "Each counts in its own."
     return (
         f"{n_mixed:,} of {n_groups.size:,} people {'has' if n_mixed == 1 else 'have'} "
-        f"images in more than one group of {attribute}. A pair counts in a group if both "
-        "of its images are in it. Where the attribute belongs to a person and not to an "
-        "image, correct their labels."
+        f"{of}s in more than one group of {attribute}. {counted} Where the attribute belongs "
+        f"to a person and not to an {of}, correct their labels."
     )
 
 
@@ -149,6 +155,12 @@ def rates_in(groups):
     return tuple(rate for rate in RATES if n_pairs[rate])
 
 
+def largest_rate(audit):
+    """The group with the largest rate of an audit of decisions, as GroupRates."""
+    known = (row for row in audit.levels[0].rates[1:] if row.frr.value == row.frr.value)
+    return max(known, key=lambda row: row.frr.value)
+
+
 # ---- operating points ----------------------------------------------------------------
 
 
@@ -163,8 +175,15 @@ def place_of(level, found):
     return f"an FMR of {level_percent(level.far)}{within}{other}"
 
 
+def at_place(level, found):
+    """The same after "at"; empty of decisions, whose operating point is not known."""
+    return "" if "decisions" in found.settings else f"at {place_of(level, found)}"
+
+
 def short_place(level, found):
     """The same for a legend."""
+    if "decisions" in found.settings:
+        return ""
     place = place_of(level, found).replace("an FMR of", "FMR")
     return place.removeprefix("the given ").replace("on other data", "elsewhere")
 
@@ -176,6 +195,8 @@ def heading_of(level, found):
 
 def title_of(level, found):
     """The same with the threshold there."""
+    if "decisions" in found.settings:
+        return "Rates"
     return f"{heading_of(level, found)}: {accepted(level.threshold, found.settings)}"
 
 

@@ -24,9 +24,17 @@ from skfairfr._text._document import (
     write_page,
     write_text,
 )
-from skfairfr._text._words import RATES, TOO_FEW, in_iso, plain_form, printable
+from skfairfr._text._words import (
+    OF_OTHERS,
+    RATES,
+    TOO_FEW,
+    in_iso,
+    plain_form,
+    printable,
+    reworded,
+)
 from skfairfr.report import _documents
-from skfairfr.report._notes import in_words, short_place
+from skfairfr.report._notes import in_words, largest_rate, short_place
 from skfairfr.report._searches import (
     in_search_names,
     in_search_terms,
@@ -37,7 +45,7 @@ from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._validation import check_option, check_path
 
-SCHEMA_VERSION, COMPARISON_VERSION = 7, 4
+SCHEMA_VERSION, COMPARISON_VERSION = 8, 5
 FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")
 # A text that begins with one of these is a formula to a spreadsheet.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -89,6 +97,22 @@ class Figure:
         return cls(nan, nan, nan, nan, False, in_words(reasons), reasons=reasons)
 
 
+# What records of decisions have not.
+OF_SCORES = (
+    *("threshold", "worst_group_threshold", "set_on", "matrix", "curves", "indices"),
+    *(
+        "standardised",
+        "strata",
+        "control",
+        "generalised",
+        "n_impostor",
+        "n_images",
+        "equal_error_rate",
+        "source",
+        "far_max",
+    ),
+    "operating_point",
+)
 NO_FIGURE = Figure.undefined()
 
 
@@ -124,7 +148,8 @@ class GroupRates:
 
     ``far_errors`` impostor pairs were accepted and ``frr_errors`` genuine pairs rejected;
     the first is rounded where the rate was not counted over all pairs. ``far_effective``
-    and ``frr_effective`` are what these errors are worth.
+    and ``frr_effective`` are what these errors are worth. ``frr_failures`` of the rejected
+    genuine pairs are failures to enrol or to acquire, where these count as rejections.
     """
 
     group: object
@@ -134,6 +159,7 @@ class GroupRates:
     frr_errors: int | None = None
     far_effective: Effective | None = None
     frr_effective: Effective | None = None
+    frr_failures: int | None = None
 
 
 @dataclass(frozen=True)
@@ -569,9 +595,16 @@ class Report:
         -------
         text : str
         """
-        names = ("about", "audits", "crossings", "checks")
-        record = {name: getattr(self, name) for name in names}
-        return to_json(SCHEMA_VERSION, about, record, self.audits[0].settings)
+        both = [(_formed(audit), audit) for audit in self.audits]
+        record = {
+            "about": self.about,
+            "audits": [form for form, _ in both],
+            "crossings": in_iso(plain_form(self.crossings)),
+            "checks": [
+                _formed(check, audit) for _, audit in both for check in audit.checks
+            ],
+        }
+        return _to_text({"schema_version": SCHEMA_VERSION, **about, **record})
 
     def to_text(self, source=None, *, date=None):
         """A table for a terminal: ASCII of at most 100 columns.
@@ -653,8 +686,10 @@ class Report:
         """
         cases = []
         for check in self.checks:
-            at = short_place(check, self.audits[0])
-            name = f"{check.name} {check.limit:g} at {at}"
+            audit = _documents.audit_of(check, self)
+            at = short_place(check, audit)
+            name = f"{check.name} {check.limit:g} {at and f'at {at}'}".strip()
+            name = reworded(name, audit.settings)
             said = _documents.sentence_of_check(check, self)
             if "gallery" in self.audits[0].settings:
                 name = in_search_terms(name.replace(check.name, named(check.name)))
@@ -716,9 +751,11 @@ class Report:
         return save_texts(folder, written, replace, self.figures)
 
     def _csv(self, rows):
-        """A table with the names of the standard."""
-        rows = map(in_iso, rows)
-        if "gallery" in self.audits[0].settings:
+        """A table with the names of the standard; those of decisions have them."""
+        settings = self.audits[0].settings
+        if "decisions" not in settings:
+            rows = map(in_iso, rows)
+        if "gallery" in settings:
             rows = map(in_search_names, rows)
         return to_csv(rows)
 
@@ -1089,6 +1126,9 @@ def rates_of(audits):
     rows = []
     for audit in audits:
         sizes = {row.group: row for row in audit.groups}
+        if "decisions" in audit.settings:
+            rows += _rows_of_decisions(audit)
+            continue
         at_equal = repeat(None)
         if audit.standardised is not None:
             at_equal = audit.standardised.levels
@@ -1145,12 +1185,48 @@ def disparities_of(audits):
                 (index.name, "overall", index.neutral, "both", _without_interval(index))
                 for index in level.indices
             ]
+            decisions = audit.settings.get("decisions")
             for *about, figure in found:
                 fields = _point(audit, level) | dict(zip(names, about, strict=True))
-                for name in (*FIGURE, "corrected", "p_value"):
+                if decisions:
+                    if fields["rate"] != "frr":
+                        continue
+                    fields = {"attribute": audit.attribute, "rate": decisions}
+                    fields |= dict(
+                        zip(("how", "neutral"), (about[0], about[2]), strict=True)
+                    )
+                for name in (
+                    *FIGURE[: 6 if decisions else None],
+                    "corrected",
+                    "p_value",
+                ):
                     value = getattr(figure, name)
                     fields[name] = math.nan if value is None else value
                 rows.append(fields)
+    return rows
+
+
+def _rows_of_decisions(audit):
+    """Rows of the rate of every group of an audit of decisions."""
+    rows = []
+    for size, found in zip(audit.groups, audit.levels[0].rates, strict=True):
+        of_rate = {
+            name.removeprefix("frr_"): v for name, v in _rate("frr", found).items()
+        }
+        value = of_rate.pop("frr")
+        del of_rate["source"]
+        rows.append(
+            {
+                "attribute": audit.attribute,
+                "rate": audit.settings["decisions"],
+                "group": found.group,
+                "n_identities": size.n_identities,
+                "n_attempts": size.n_genuine,
+                "value": value,
+                **of_rate,
+                "failures": found.frr_failures,
+            }
+        )
     return rows
 
 
@@ -1267,9 +1343,52 @@ def save_texts(folder, written, replace, figures=()):
 def to_json(version, about, record, settings):
     """A record as JSON, after its version and what the caller adds."""
     form = plain_form({"schema_version": version, **about, **record})
+    return _to_text(_standard(form, settings))
+
+
+def _standard(form, settings):
+    """Dicts and lists with the names of the standard, for comparisons or for searches."""
     form = in_iso(in_given_scale(form, settings))
-    form = in_search_names(form) if "gallery" in settings else form
-    return json.dumps(form, indent=1, allow_nan=False, default=str) + "\n"
+    return in_search_names(form) if "gallery" in settings else form
+
+
+def _to_text(form):
+    """Plain forms as JSON."""
+    return json.dumps(plain_form(form), indent=1, allow_nan=False, default=str) + "\n"
+
+
+def _formed(record, audit=None):
+    """An audit, or a check of one, as dicts with the names of the standard."""
+    audit = audit or record
+    form, decisions = plain_form(record), audit.settings.get("decisions")
+    if decisions is None:
+        return _standard(form, audit.settings)
+    found = _without_scores(form, decisions)
+    for name in {"name", "reason", "notes"} & {*found}:
+        found[name] = reworded(found[name], audit.settings)
+    if decisions == "apcer" and record is audit:
+        found["largest"] = largest_rate(audit).group
+    return found
+
+
+def _without_scores(form, decisions, of=""):
+    """A form of decisions, without what they have not, and with their rate's own name."""
+    if isinstance(form, list):
+        return [_without_scores(one, decisions, of) for one in form]
+    if not isinstance(form, dict) or of in OF_OTHERS:
+        return decisions if of == "rate" and form == "frr" else form
+    return {
+        _named(name, decisions): _without_scores(value, decisions, name)
+        for name, value in form.items()
+        if name not in OF_SCORES and not name.startswith("far")
+    }
+
+
+def _named(name, decisions):
+    """A key with the name of the rate of decisions."""
+    if name == "n_genuine":
+        return "n_attempts"
+    return "_".join(decisions if part == "frr" else part for part in name.split("_"))
 
 
 def read_schema(name):

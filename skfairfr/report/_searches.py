@@ -5,11 +5,10 @@ Records are those of comparisons, in which "far" is the FPIR and "frr" the FNIR.
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 from skfairfr._text._document import Cell, Facts, Row, Section, Table
-from skfairfr._text._words import capital, count, percent, printable
+from skfairfr._text._words import capital, count, percent, printable, with_words
 from skfairfr.report._notes import place_of
 
 NAMES = {"far": "fpir", "frr": "fnir", "fmr": "fpir", "fnmr": "fnir"}
@@ -59,16 +58,7 @@ LEFT_OUT = (
 
 def in_search_terms(part):
     """A text, or a part of a document, in the terms of searches."""
-    if isinstance(part, str):
-        return PATTERN.sub(lambda found: KNOWN[found[0]], part)
-    if isinstance(part, list | tuple):
-        return type(part)(in_search_terms(one) for one in part)
-    if is_dataclass(part):
-        own = {f.name: in_search_terms(getattr(part, f.name)) for f in fields(part)}
-        return replace(part, **own)
-    if isinstance(part, Callable):  # what draws a figure
-        return lambda: in_search_terms(part())
-    return part
+    return with_words(part, KNOWN, PATTERN)
 
 
 def searched(document, report, glossary):

@@ -2,11 +2,14 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
 
-from skfairfr.report import Report, audit_data, read_data
+from skfairfr.cli import main
+from skfairfr.comparators import CohortNormalizer
+from skfairfr.report import Report, audit, audit_data, audit_pairs, read_data
 from skfairfr.report._data import MADE, WORDS, outcomes
 from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
@@ -180,3 +183,134 @@ def test_scored_pairs_have_no_attempts(tmp_path):
     path.write_text("score,identity_1,identity_2,gender,fte\n0.5,a,b,f,0\n")
     with pytest.raises(ArgumentError, match="fte is no option of scored pairs"):
         read_data(path, "gender", fte="fte")
+
+
+# ---- failures that are not marked ------------------------------------------------------
+
+
+def pairs_of(X, y, groups):
+    """All pairs of images: scores, people and groups of both."""
+    left, right = np.triu_indices(len(y), 1)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return np.einsum("ij,ij->i", unit[left], unit[right]), left, right
+
+
+def rates_by_a_loop(score, left, right, y, groups, failed, threshold, dropped):
+    """Errors and numbers of pairs by (rate, group), every pair in turn."""
+    found = {}
+    for s, a, b, lost in zip(score, left, right, failed, strict=True):
+        if lost and dropped:
+            continue
+        rate = "frr" if y[a] == y[b] else "far"
+        accepted = not lost and s >= threshold
+        wrong = accepted != (rate == "frr")
+        for group in {None, groups[a] if groups[a] == groups[b] else None}:
+            errors, n = found.get((rate, group), (0, 0))
+            found[rate, group] = errors + wrong, n + 1
+    return found
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("failures", ["reject", "report"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_missing_scores_and_embeddings_by_a_loop(listed, failures, similarity):
+    X, y, groups = synthetic(30)
+    X = X.astype(np.float64) * (1 if similarity == "cosine" else 3)
+    bad = np.random.default_rng(0).random(len(y)) < np.where(
+        groups == "female", 0.2, 0.05
+    )
+    score, left, right = pairs_of(X, y, groups)
+    if similarity == "dot":
+        score = np.einsum("ij,ij->i", X[left], X[right])
+    failed, threshold = (
+        bad[left] | bad[right],
+        float(np.quantile(score[y[left] == y[right]], 0.2)),
+    )
+    options = {"threshold": threshold, "failures": failures, "n_resamples": 5}
+    if listed:
+        ends = (y[left], y[right]), (groups[left], groups[right])
+        found = audit_pairs(np.where(failed, np.nan, score), *ends, **options)
+    else:
+        missing = np.where(bad[:, None], np.nan, X)
+        found = audit(missing, y, groups, similarity=similarity, **options)
+    of_loop = rates_by_a_loop(
+        score, left, right, y, groups, failed, threshold, failures == "report"
+    )
+    genuine = y[left] == y[right]
+    audited = found.audits[0]
+    for row in audited.levels[0].rates:
+        for rate in ("far", "frr"):
+            errors, n = of_loop[rate, row.group]
+            assert getattr(row, rate).value == pytest.approx(errors / n)
+            assert getattr(row, f"{rate}_errors") == errors
+        inside = genuine & ((row.group is None) | (groups[left] == row.group))
+        lost = None if failures == "report" else (failed & inside).sum()
+        assert row.frr_failures == lost
+    attempts = audited.failures[0]
+    assert attempts.n_failed_to_acquire == (
+        failed[genuine].sum() if listed else bad.sum()
+    )
+    text = found.to_text()
+    assert bool(re.search(r"\bFRR\b", text)) == (failures == "reject")
+    assert ("Where each group is lost" in text) == (failures == "reject")
+    assert is_valid(json.loads(found.to_json()), Report.schema())
+
+
+def test_the_three_ways_are_named():
+    X, y, groups = synthetic(10)
+    X = X.copy()
+    X[3] = np.nan
+    named = "reject counts .* report leaves .* error stops"
+    with pytest.raises(ValueError, match=rf"^X has nan .* 1 of 43 .* row 3; .*{named}"):
+        audit(X, y, groups)
+    with pytest.raises(ValueError, match=r"^X has nan .* with fte"):
+        audit(X, y, groups, failures="error")
+    with pytest.raises(ValueError, match=r"^failures must be one of"):
+        audit(X, y, groups, failures="drop")
+    comparator = CohortNormalizer().fit(synthetic(10)[0], synthetic(10)[1])
+    with pytest.raises(
+        ValueError, match=r"^failures rejects images .* not by a comparator"
+    ):
+        audit(X, y, groups, similarity=comparator, failures="reject")
+
+
+def test_rejected_failures_stay_rejected_whatever_the_threshold():
+    X, y, groups = synthetic(20)
+    score, left, right = pairs_of(X, y, groups)
+    score[::7] = np.nan
+    ends = (y[left], y[right]), (groups[left], groups[right])
+    found = audit_pairs(score, *ends, threshold=-5.0, failures="reject", n_resamples=5)
+    row = found.audits[0].levels[0].rates[0]
+    assert (
+        row.frr_errors == np.isnan(score[y[left] == y[right]]).sum() == row.frr_failures
+    )
+
+
+def test_files_with_missing_scores(tmp_path, capsys):
+    X, y, groups = synthetic(20)
+    score, left, right = pairs_of(X, y, groups)
+    lines = [
+        f"{'' if n % 9 == 0 else s},{y[a]},{y[b]},{groups[a]},{groups[b]}"
+        for n, (s, a, b) in enumerate(zip(score, left, right, strict=True))
+    ]
+    path = tmp_path / "pairs.csv"
+    path.write_text(
+        "score,identity_1,identity_2,gender_1,gender_2\n" + "\n".join(lines)
+    )
+    given = [
+        "audit",
+        str(path),
+        "--attribute",
+        "gender",
+        "--quiet",
+        "--n-resamples",
+        "5",
+    ]
+    assert main(given) == 2
+    said = capsys.readouterr().err
+    assert "--score is missing" in said and "--failures" in said
+    assert main([*given, "--failures", "reject"]) == 0
+    assert "Where each group is lost" in capsys.readouterr().out
+    # Other commands have no such choice.
+    assert main(["compare", str(path), str(path), "--attribute", "gender"]) == 2
+    assert "--score is missing" in capsys.readouterr().err

@@ -33,7 +33,7 @@ def test_json_is_strict():
         "corrected": None,
         "p_value": None,
     }
-    assert (read["schema_version"], read["version"]) == (7, "1.0")
+    assert (read["schema_version"], read["version"]) == (8, "1.0")
 
 
 def test_what_is_hidden_stays_out_of_the_json():

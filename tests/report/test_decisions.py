@@ -1,0 +1,326 @@
+"""Audits of decisions on attempts, without scores: rates by plain loops, words, formats."""
+
+import csv
+import io
+import json
+import re
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from skfairfr._core._few_errors import genuine_sums, rate_bounds
+from skfairfr.cli import main
+from skfairfr.report import Policy, Report, audit_decisions, read_data
+from skfairfr.report._decisions import transactions
+from tests.report.json_schema import is_valid
+from tests.report.test_one_sided import THRESHOLD, audited, of_kind, pairs  # noqa: F401
+
+QUICK = {"n_resamples": 20}
+
+
+def log(n=1200, n_people=90, seed=0, heavy=0.0):
+    """Person, group and error of attempts; groups are alike, people differ."""
+    rng = np.random.default_rng(seed)
+    chance = np.full(n_people, (1 - heavy) / (n_people - 1))
+    chance[0] = heavy or chance[1]
+    person = rng.choice(n_people, n, p=chance / chance.sum())
+    own = rng.beta(1, 12, n_people)
+    return person, np.where(person % 2, "f", "m"), rng.random(n) < own[person]
+
+
+def of_group(report, group, place=0):
+    rows = report.audits[place].levels[0].rates
+    return next(row for row in rows if row.group == group)
+
+
+def test_decisions_have_the_rates_of_the_list_that_they_are_made_from(pairs):  # noqa: F811
+    genuine = of_kind(pairs, True)
+    error = genuine.y_score < THRESHOLD
+    person, group = genuine.identities[0], genuine.columns["group"][0]
+    found = audit_decisions(error, person, group, **QUICK).audits[0]
+    whole = audited(pairs).audits[0]
+    for one, other in zip(found.levels[0].rates, whole.levels[0].rates, strict=True):
+        assert one.group == other.group
+        assert one.frr_errors == other.frr_errors
+        for name in ("value", "low", "supported", "reason"):
+            assert getattr(one.frr, name) == getattr(other.frr, name)
+        # Scores tell of the errors at other thresholds too, which bound a rate more tightly
+        # where few people err: without them the bound is that of these errors alone.
+        inside = group == one.group if one.group is not None else slice(None)
+        people = np.unique(person[inside], return_inverse=True)[1]
+        sums = genuine_sums(
+            np.bincount(people, error[inside])[None], np.bincount(people)
+        )
+        assert one.frr.high == pytest.approx(float(rate_bounds(sums, 0.025)[1][0]))
+        if one.frr.supported:
+            assert one.frr.high == pytest.approx(other.frr.high, rel=0.03)
+    of_whole = next(f for f in whole.levels[0].findings if f.rate == "frr")
+    ratio = found.levels[0].findings[0].ratio
+    for name in ("value", "low", "high", "p_value"):
+        assert getattr(ratio, name) == getattr(of_whole.ratio, name)
+
+
+@pytest.mark.parametrize("kind", ["frr", "far", "bpcer", "apcer"])
+def test_rates_by_a_loop(kind):
+    person, group, error = log()
+    report = audit_decisions(error, person, group, kind=kind, **QUICK)
+    counted = defaultdict(list)
+    for g, wrong in zip(group, error, strict=True):
+        counted[g].append(wrong)
+        counted[None].append(wrong)
+    for g, wrong in counted.items():
+        row = of_group(report, g)
+        assert row.frr.value == sum(wrong) / len(wrong)
+        assert row.frr_errors == sum(wrong)
+    form = json.loads(report.to_json())
+    assert is_valid(form, Report.schema())
+    assert form["audits"][0]["levels"][0]["rates"][0][kind]["value"] == np.mean(error)
+
+
+def best_of_by_a_loop(error, keys, best_of, of_acceptance):
+    """First attempt and error of every transaction, in the order of their first attempts."""
+    taken = {}
+    for row, key in enumerate(zip(*keys, strict=True)):
+        taken.setdefault(key, []).append(row)
+    first, found = [], []
+    for rows in taken.values():
+        known = [error[row] for row in rows[:best_of] if error[row] == error[row]]
+        accepted = any(e == of_acceptance for e in known)
+        first.append(rows[0])
+        found.append(float(accepted == of_acceptance) if known else np.nan)
+    return first, found
+
+
+@pytest.mark.parametrize("of_acceptance", [False, True])
+@pytest.mark.parametrize("best_of", [1, 2, 3, 100])
+def test_transactions_by_a_loop(of_acceptance, best_of):
+    rng = np.random.default_rng(best_of)
+    error = rng.choice([0.0, 1.0, np.nan], 400)
+    keys = [rng.integers(0, 20, 400), rng.choice(["a", "b", None], 400)]
+    first, found = transactions(error, keys, best_of, of_acceptance)
+    of_loop = best_of_by_a_loop(error, keys, best_of, of_acceptance)
+    assert first.tolist() == of_loop[0]
+    assert np.array_equal(found, of_loop[1], equal_nan=True)
+
+
+def test_best_of_is_an_audit_of_transactions():
+    person, group, error = log()
+    session = np.arange(error.size) // 300
+    report = audit_decisions(error, person, group, session=session, best_of=2, **QUICK)
+    first, found = best_of_by_a_loop(error, [person, session], 2, False)
+    alone = audit_decisions(found, person[first], group[first], **QUICK)
+    assert of_group(report, "f") == of_group(alone, "f")
+    assert "Genuine transactions" in report.to_text()
+    assert "first 2 attempts" in re.sub(r"\s+", " ", report.to_text())
+    assert json.loads(report.to_json())["audits"][0]["settings"]["best_of"] == 2
+
+
+# ---- a log in a file -----------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A log of all kinds of attempts: its path and its rows."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for _ in range(900):
+        person, kind = (
+            int(rng.integers(60)),
+            rng.choice(["bona fide", "Impostor", "ATTACK"]),
+        )
+        species = str(rng.choice(["mask", "print"])) if kind == "ATTACK" else ""
+        chance = {"bona fide": 0.9, "Impostor": 0.1}.get(
+            kind, 0.3 if species == "mask" else 0.1
+        )
+        captured = int(rng.random() > 0.06)
+        accepted = "yes" if captured and rng.random() < chance else "no"
+        rows.append(
+            (person, "fm"[person % 2], kind, species, person % 7, accepted, captured)
+        )
+    path = tmp_path / "log.csv"
+    head = "person,gender,kind,tool,visit,ok,captured"
+    path.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows)]))
+    return path, rows
+
+
+NAMED = {"accepted": "ok", "attempt": "kind", "species": "tool"}
+
+
+@pytest.mark.parametrize("failures", ["reject", "report"])
+def test_a_log_of_all_kinds_by_a_loop(mixed, failures):
+    path, rows = mixed
+    data = read_data(path, "gender", **NAMED, failures=failures)
+    assert [part.decisions for part in data.parts] == ["bpcer", "far", "apcer"]
+    report = audit_of(data)
+    counted = defaultdict(list)
+    for _, gender, kind, species, _, accepted, captured in rows:
+        if failures == "report" and not captured:
+            continue
+        wrong = (accepted == "no") == (kind == "bona fide")
+        counted[kind, species or gender].append(wrong)
+    kinds = {"bona fide": 0, "Impostor": 1, "ATTACK": 2}
+    assert len(counted) == 6
+    for (kind, group), wrong in counted.items():
+        row = of_group(report, group, kinds[kind])
+        assert row.frr.value == sum(wrong) / len(wrong)
+    apcer = {s: np.mean(counted["ATTACK", s]) for s in ("mask", "print")}
+    form = json.loads(report.to_json())
+    assert form["audits"][2]["largest"] == max(apcer, key=apcer.get) == "mask"
+    assert is_valid(form, Report.schema())
+    text = re.sub(r"\s+", " ", report.to_text())
+    assert f"Largest APCER of 2 species: {100 * apcer['mask']:.3g} %" in text
+    lost = sum(
+        kind == "bona fide" and not captured for *_, kind, _, _, _, captured in rows
+    )
+    assert report.audits[0].failures[0].n_failed_to_acquire == lost
+    of_rates = report.audits[0].levels[0].rates[0].frr_failures
+    assert of_rates == (lost if failures == "reject" else None)
+    assert report.audits[1].levels[0].rates[0].frr_failures is None
+    assert ("Where each group is lost" in text) == (failures == "reject")
+
+
+def audit_of(data, **options):
+    from skfairfr.report import audit_data
+
+    return audit_data(data, **QUICK | options)
+
+
+def test_what_a_log_has_not_is_nowhere(mixed, tmp_path):
+    data = read_data(mixed[0], "gender", **NAMED, failures="reject")
+    report = audit_of(data, figures=tmp_path / "figures", limits={"max_fnmr": 0.5})
+    texts = report.to_text(), report.to_html(), report.to_card(), report.to_junit()
+    for text in (*texts, report.to_json()):
+        assert not re.search(r"\b(FNMR|FMR|fnmr|fmr|EER|DET|BFAR)\b", text)
+        assert not re.search(r"\b(genuine|impostor) pairs?\b|mated comparison", text)
+    assert "threshold" not in report.to_text() + report.to_json()
+    assert {path.stem for path in report.figures} == {"rates"}
+    drawn = [p.read_text() for p in report.figures if p.suffix == ".svg"]
+    assert all("FNMR" not in text for text in drawn)
+    report.save(tmp_path / "out")
+    tables = [
+        list(
+            csv.DictReader(
+                io.StringIO((tmp_path / "out" / name).read_text("utf-8-sig"))
+            )
+        )
+        for name in ("rates.csv", "disparities.csv")
+    ]
+    assert {row["rate"] for table in tables for row in table} == {
+        "bpcer",
+        "far",
+        "apcer",
+    }
+    assert not {"threshold", "fmr", "fnmr", "n_impostor"} & {*tables[0][0]}
+    assert report.to_frame().shape[0] == len(tables[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits", "verdicts"),
+    [
+        ("frr", {"max_fnmr": 0.5}, ["passed"]),
+        ("frr", {"max_fmr": 0.5}, ["undetermined"]),
+        ("far", {"max_fmr": 0.5}, ["passed"]),
+        ("far", {"max_fnmr": 0.5}, ["undetermined"]),
+        ("apcer", {"max_fmr": 0.001, "max_fmr_ratio": 50}, ["failed", "passed"]),
+    ],
+)
+def test_limits_are_about_errors_of_their_kind(kind, limits, verdicts):
+    person, group, error = log()
+    report = audit_decisions(error, person, group, kind=kind, limits=limits, **QUICK)
+    assert [check.verdict for check in report.checks] == verdicts
+    names = [check["name"] for check in json.loads(report.to_json())["checks"]]
+    assert names == list(limits)
+    assert all(f'name="{name} ' in report.to_junit() for name in names)
+
+
+def test_a_policy_for_decisions():
+    person, group, error = log()
+    policy = Policy("desk", {"max_fnmr": 0.5}, fmr=1e-3, allow_threshold=True)
+    assert audit_decisions(error, person, group, policy=policy, **QUICK).exit_code == 0
+    with pytest.raises(ValueError, match="made at a threshold of their own"):
+        audit_decisions(
+            error, person, group, policy=Policy("gate", {"max_fnmr": 0.5}, fmr=1e-3)
+        )
+
+
+def test_one_family_for_all_kinds(mixed):
+    report = audit_of(read_data(mixed[0], "gender", **NAMED, failures="reject"))
+    findings = [f for audit in report.audits for f in audit.levels[0].findings]
+    assert {f.n_comparisons for f in findings} == {3}
+
+
+# ---- errors --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kind": "fnmr"}, "^kind must be one of 'frr'"),
+        ({"far": 0.1}, "^far is about scores"),
+        ({"threshold": 0.5}, "^threshold is about scores"),
+        ({"best_of": 2}, "^session is missing beside best_of"),
+        ({"session": np.zeros(1200)}, "^best_of is missing beside session"),
+        ({"session": np.zeros(1200), "best_of": 0}, "^best_of must be"),
+        ({"session": np.zeros(5), "best_of": 2}, "^session has 5 rows"),
+        ({"failures": "drop"}, "^failures must be one of 'reject'"),
+        ({"limits": {"max_bfrr": 2.0}}, "^max_bfrr is about the threshold"),
+    ],
+)
+def test_what_cannot_be_audited(options, said):
+    person, group, error = log()
+    with pytest.raises(ValueError, match=said):
+        audit_decisions(error, person, group, **options)
+
+
+def test_errors_are_ones_and_zeros():
+    person, group, error = log()
+    with pytest.raises(ValueError, match=r"^error must be 1 .* got \[0, 2\]"):
+        audit_decisions(2 * error.astype(int), person, group)
+    missing = np.where(np.arange(error.size) == 3, np.nan, error)
+    with pytest.raises(
+        ValueError, match=r"reject counts .* report leaves .* error stops"
+    ):
+        audit_decisions(missing, person, group)
+
+
+def test_the_command(mixed, tmp_path, capsys):
+    path = mixed[0]
+    named = f"audit {path} --accepted ok --attribute gender --quiet --n-resamples 20"
+    assert main(f"{named} --failures reject".split()) == 0  # all attempts as genuine
+    assert "FRR by gender" in capsys.readouterr().out
+    every = f"{named} --attempt kind --species tool --failures report"
+    sessions = (
+        f"{every} --session visit --best-of 2 --max-fmr 0.05 --out {tmp_path / 'out'}"
+    )
+    assert main(sessions.split()) == 1
+    text = capsys.readouterr().out
+    assert "Impostor transactions" in text
+    assert "is left out of the rates" in re.sub(r"\s+", " ", text)
+    for wrong, said in (
+        (f"{named}", "--failures): reject counts them"),
+        (f"{named} --failures reject --attempt kind", "--species is missing"),
+        (f"{every} --session visit", "--best-of is missing beside session"),
+        (f"{every} --threshold 0.5", "--threshold is about scores"),
+        (f"{every} --score ok", "--score is no option of decisions"),
+        (f"compare {path} {path} --attribute gender", "identity-1"),
+    ):
+        assert main(wrong.split()) == 2
+        assert said in capsys.readouterr().err
+
+
+# ---- heavy users ---------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_heavy_users_name_no_group(capsys):
+    """One person makes 30 % of the attempts; groups are alike."""
+    n_logs, n_named = 1000, 0
+    for seed in range(n_logs):
+        person, group, error = log(800, 80, seed, heavy=0.3)
+        report = audit_decisions(error, person, group, n_resamples=1)
+        findings = report.audits[0].levels[0].findings
+        n_named += any(f.verdict in ("worse", "better") for f in findings)
+    with capsys.disabled():
+        print(f"\nheavy users: {n_named} of {n_logs} logs name a group")
+    assert n_named / n_logs <= 0.055
