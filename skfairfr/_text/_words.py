@@ -35,6 +35,8 @@ DECISIONS = {
         *("attack attempts", "Taken for bona fide"),
     ),
 }
+# A longer name of a rate does not fit below the axes of a figure.
+LONGEST_RATE = 30
 # What rates of comparisons are called where failures count as rejections.
 WITH_FAILURES = {
     **{"FMR": "FAR", "FNMR": "FRR"},
@@ -184,6 +186,8 @@ def words_for(settings):
         },
         **{"pairs": f"{one}s", "pair": one},
     }
+    if len(rate) > LONGEST_RATE:  # below a figure
+        found["false non-match rate (FNMR)"] = name
     # Limits are about errors of either kind, of which these decisions have one.
     opposite = {"frr": "far", "far": "frr", "bpcer": "apcer", "apcer": "bpcer"}
     found["FMR"] = DECISIONS[opposite[settings["decisions"]]][0]

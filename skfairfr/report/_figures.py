@@ -6,6 +6,7 @@ their functions give a list of (svg, text in its place).
 """
 
 import os
+from functools import partial
 from io import StringIO
 from itertools import product
 from math import ceil
@@ -16,7 +17,7 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from skfairfr._core._parallel import next_step
-from skfairfr._text._words import NO_DIFFERENCE, RATES, printable
+from skfairfr._text._words import NO_DIFFERENCE, RATES, printable, reworded
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
@@ -134,7 +135,8 @@ def write_figures(audited, audit, folder, title="", bands=False):
     with temporary(folder) as staged, collecting([]):
         for name, draw, size in _figures(audited, audit, bands):
             next_step(f"drawing {name} by {printable(audit.attribute)}")
-            words = in_search_terms if "gallery" in audit.settings else None
+            words = partial(reworded, settings=audit.settings)
+            words = in_search_terms if "gallery" in audit.settings else words
             drawn += write_figure(draw, staged / name, size, title, words)
         for path in staged.iterdir():
             os.replace(path, folder / path.name)
