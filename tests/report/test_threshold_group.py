@@ -10,20 +10,21 @@ QUICK = {"n_resamples": 20, "random_state": 0}
 FAR = [0.05, 0.01]
 
 
-def pairs(n=4000, seed=0):
-    """Scores of pairs of people of two attributes, who are each in many."""
+def pairs(seed=0, names=("gender",), n=2000):
+    """Scores of pairs of people, who are each in many."""
     rng = np.random.default_rng(seed)
     people = rng.integers(0, 60, (2, n))
     gender = np.array(["f", "m"])[people % 2]
     age = np.array(["old", "young"])[people // 2 % 2]
     score = rng.normal(size=n) + 2 * (people[0] == people[1]) + (gender == "f").all(0)
     columns = {"gender": tuple(gender), "age": tuple(age)}
+    columns = {name: columns[name] for name in names}
     return PairData(score, tuple(people), columns)
 
 
 @pytest.mark.parametrize("label", ["m", "f & young"])
 def test_the_fmr_of_the_group_meets_the_levels(label):
-    data = pairs()
+    data = pairs(names=("gender", "age"))
     report = audit_data(data, far=FAR, threshold_group=label, **QUICK)
     is_genuine = data.identities[0] == data.identities[1]
     both = np.array([data.columns["gender"], data.columns["age"]])
