@@ -233,7 +233,7 @@ class EmbeddingData(_Data):
         if self.failed is not None:
             X = np.array(X)
             X[self.failed] = 1.0  # whatever is a row
-            similarity = Rejecting(self.failed, similarity)
+            similarity = Rejecting(self.failed, similarity, roc._expected.lowest)
         roc.set_params(similarity=similarity)
         roc.fit(X, self.y, groups, domain=self.domain)
         warn_of_scores(roc._engine.pairs)
@@ -1207,9 +1207,11 @@ class Rejecting:
     ----------
     failed : ndarray of bool, shape (n_images,)
     similarity : {"cosine", "dot"}
+    lowest : float or None
+        The lowest threshold that is given.
     """
 
-    def __init__(self, failed, similarity):
+    def __init__(self, failed, similarity, lowest):
         if not isinstance(similarity, str):
             raise refused(
                 "failures",
@@ -1218,13 +1220,14 @@ class Rejecting:
                 "give 'report', which leaves them out and counts them by group.",
             )
         self.failed, self.similarity = failed, similarity
+        self.lowest = 0.0 if lowest is None else lowest
 
     def prepare(self, X, sensitive_features=None):
         """Rows and offsets by which each pair with a failed image is below all others."""
         vectors, _ = prepare_rows(X, self.similarity, {})
         largest = np.einsum("ij,ij->i", vectors, vectors)[~self.failed].max()
         vectors[self.failed] = 0.0
-        below = (1 + BELOW) * float(largest) + 1e-6
+        below = (1 + BELOW) * max(float(largest), -self.lowest) + 1e-6
         return PreparedImages(vectors, Adjustment.shifted(below * self.failed))
 
 

@@ -524,19 +524,13 @@ def under_title(found, data, date):
 
 def _facts_of_decisions(report, attributes):
     """How many people made how many attempts of each kind, and by what they are grouped."""
-    everyone = {audit.settings["decisions"]: audit for audit in report.audits}
-    kinds = [
-        (DECISIONS[kind][2], audit.settings, audit.groups[0])
-        for kind, audit in everyone.items()
-    ]
-    rows = [
-        (
-            capital(reworded("mated comparisons", settings)),
-            f"{count(row.n_genuine)}, of {plural(row.n_identities, 'person', 'people')}",
-        )
-        for _, settings, row in kinds
-    ]
-    return [*rows, ("Attributes", "; ".join(dict.fromkeys(attributes)))]
+    rows = {}
+    for audit in report.audits:
+        everyone = audit.groups[0]
+        people = plural(everyone.n_identities, "person", "people")
+        attempts = reworded("Mated comparisons", audit.settings)
+        rows[attempts] = f"{count(everyone.n_genuine)}, of {people}"
+    return [*rows.items(), ("Attributes", "; ".join(dict.fromkeys(attributes)))]
 
 
 def facts_of_data(everyone, attributes):

@@ -284,6 +284,14 @@ def test_rejected_failures_stay_rejected_whatever_the_threshold():
     assert (
         row.frr_errors == np.isnan(score[y[left] == y[right]]).sum() == row.frr_failures
     )
+    bad = np.arange(len(y)) % 7 == 0
+    lost = (bad[left] | bad[right]) & (y[left] == y[right])
+    X = np.where(bad[:, None], np.nan, X)
+    for threshold in (-0.99, -5.0):
+        found = audit(
+            X, y, groups, threshold=threshold, failures="reject", n_resamples=5
+        )
+        assert found.audits[0].levels[0].rates[0].frr_errors == lost.sum()
 
 
 def test_files_with_missing_scores(tmp_path, capsys):
