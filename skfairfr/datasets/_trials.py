@@ -57,7 +57,8 @@ def load_trials(
     -------
     data : Bunch
         As that of :func:`load_pairs`, with people; of the column gender of the images the
-        columns are gender_1 and gender_2.
+        columns are gender_1 and gender_2. Scores are nan where one is missing, or an image
+        of the pair has no embedding (all zeros, nan or infinite).
 
     Raises
     ------
@@ -103,7 +104,7 @@ def load_trials(
     data.images = data.columns.pop(image)
     left, right = _rows_of(listed, image, data)
     scores = _compare(data.X, left, right) if score is None else listed.numbers(score)
-    y_score = _scored_pairs.check_scores(scores, score or "similarity", distance)
+    y_score = _scored_pairs.check_scores(scores, score, distance, finite=False)
     same = data.y[left] == data.y[right]
     _scored_pairs.warn_of_contradiction(listed, trials, same)
     return _pairs_of(y_score, data, left, data, right, path)
@@ -121,8 +122,8 @@ def _rows_of(listed, image, data):
         absent = _files.few(wanted[rows < 0], "images")
         problem = f" lists {absent} that {data.path!r} does not name, as it names "
         problem += f"{plain(known[0])!r};"
-        remedy = "give the column that does as image (--image). A comparison that failed is a "
-        remedy += "non-match: list scores, the lowest for it."
+        remedy = "give the column that does as image (--image), and nan as the embedding of an "
+        remedy += "image that failed."
         raise _files.file_error("trials", listed.path, problem, remedy)
     return np.split(rows, 2)
 
@@ -189,7 +190,7 @@ def load_score_matrix(
     Returns
     -------
     data : Bunch
-        As that of :func:`load_trials`.
+        As that of :func:`load_trials`; cells that are nan stay so.
 
     Raises
     ------
@@ -240,7 +241,7 @@ def load_score_matrix(
         first.y, second.y = first.y.astype(str), second.y.astype(str)
     left, right = _cells(matrix, first, second, path)
     scores = matrix[left, right].astype(np.float64)
-    y_score = _scored_pairs.check_scores(scores, score or path, distance)
+    y_score = _scored_pairs.check_scores(scores, score or path, distance, finite=False)
     return _pairs_of(y_score, first, left, second, right, path)
 
 

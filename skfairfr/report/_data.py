@@ -989,9 +989,7 @@ def _read_pairs(path, attributes, options):
         asked = dict.fromkeys(asked, "attributes")
         return read_pairs(path, names, asked, bool(options["distance"]), finite=False)
 
-    data = _pair_data(_with_metadata(read, attributes, options), attributes)
-    data, failed = placeholders(data)
-    return with_failures(data, failed, options["failures"], ("score", "is missing"))
+    return _pair_data(read, attributes, options)
 
 
 def _read_listed(load, own, path, attributes, options):
@@ -999,16 +997,19 @@ def _read_listed(load, own, path, attributes, options):
         given = {name: options[name] for name in own} | {"image": image}
         return load(path, **given, columns=dict.fromkeys(attributes, "attributes"))
 
-    return _pair_data(_with_metadata(read, attributes, options), attributes)
+    return _pair_data(read, attributes, options)
 
 
-def _pair_data(data, attributes):
+def _pair_data(read, attributes, options):
+    data = _with_metadata(read, attributes, options)
     # One column is that of both images.
     get = data.columns.get
     columns = {n: (get(f"{n}_1", get(n)), get(f"{n}_2", get(n))) for n in attributes}
     images = (data.image_1, data.image_2)
     identities = (data.identity_1, data.identity_2) if data.y_true is None else None
-    return PairData(data.y_score, identities, columns, images, y_true=data.y_true)
+    found = PairData(data.y_score, identities, columns, images, y_true=data.y_true)
+    found, failed = placeholders(found)
+    return with_failures(found, failed, options["failures"], ("score", "is missing"))
 
 
 def placeholders(data):

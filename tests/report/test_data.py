@@ -198,8 +198,8 @@ def test_a_column_that_ends_as_those_of_one_image_may_be_of_both(files):
 
 def test_a_comparison_that_failed_is_no_reason_to_drop_the_pair(files):
     Path(files["pairs"]).write_text(PAIRS.replace("0.9", ""))
-    for distance, worst in ((False, "lowest score"), (True, "largest distance")):
-        with pytest.raises(ArgumentError, match=f"a non-match: give it the {worst}"):
+    for distance in (False, True):
+        with refusal("score", "is missing in 1 of 2 rows", "(--failures): reject"):
             read_data(files["pairs"], "gender", distance=distance)
 
 
@@ -241,3 +241,22 @@ def test_metadata_reach_attempts_and_pairs_without_people(files, tmp_path):
     options = {"metadata": tmp_path / "images.csv", "image_1": "p", "image_2": "q"}
     data = read_data(tmp_path / "pairs.csv", "sex", **options)
     assert [side.tolist() for side in data.columns["sex"]] == [["f", "m"], ["f", "f"]]
+
+
+@pytest.mark.parametrize("form", ["trials", "matrix"])
+def test_failed_comparisons_of_lists_and_matrices_count_as_asked(tmp_path, form):
+    (tmp_path / "labels.csv").write_text("y,image\n1,a\n1,b\n2,c\n2,d")
+    broken = X[:4].copy()
+    broken[3] = np.nan
+    np.savez(tmp_path / "x.npz", X=broken, y=[1, 1, 2, 2], image=[*"abcd"])
+    (tmp_path / "trials.txt").write_text("a b\na c\na d\nb c\nb d\nc d")
+    np.save(tmp_path / "m.npy", broken @ broken.T)
+    path, option = {
+        "trials": ("x.npz", {"trials": tmp_path / "trials.txt"}),
+        "matrix": ("m.npy", {"probes": tmp_path / "labels.csv", "image": "image"}),
+    }[form]
+    with refusal("score", "is missing in 3 of 6 rows", "(--failures)"):
+        read_data(tmp_path / path, **option)
+    data = read_data(tmp_path / path, **option, failures="reject")
+    assert data.failed.tolist() == [False, False, True, False, True, True]
+    assert len(read_data(tmp_path / path, **option, failures="report").y_score) == 3
