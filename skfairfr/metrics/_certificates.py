@@ -7,7 +7,7 @@ import numpy as np
 from skfairfr._core._error_counts import course_of, people_with_pairs
 from skfairfr._core._few_errors import rate_bounds
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
-from skfairfr._core._rates import count_at_least, in_digits, threshold_at
+from skfairfr._core._rates import count_at_least, threshold_at
 from skfairfr._text._words import RATES, level_percent, printable
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed
@@ -122,13 +122,11 @@ def certify(engine, codes, far, frr, confidence_level, own):
     if not own:
         low, high = np.full(n, low.max()), np.full(n, high.min())
     low, high = (_printed(engine, ends) for ends in (low, high))
-    empty = np.flatnonzero(low > high)
-    if empty.size:
-        g, h = (empty[0], empty[0]) if own else (first, last)
+    for g in np.flatnonzero(low > high)[: n if own else 1]:
+        by = [printable(names[k]) for k in ((g, g) if own else (first, last))]
         reasons.append(
-            f"an FMR of {level_percent(far)} needs a threshold of {in_digits(low[g])} at least "
-            f"(by {printable(names[g])}), and an FNMR of {level_percent(frr)} one of "
-            f"{in_digits(high[h])} at most (by {printable(names[h])})"
+            f"an FMR of {level_percent(far)} needs a stricter threshold (by {by[0]}) than an "
+            f"FNMR of {level_percent(frr)} allows (by {by[1]})"
         )
     bounds = np.array([limit.bound_at(t) for limit, t in zip(asked, low, strict=True)])
     rates = [_rates_at(engine, g, t, wrong, n) for g, t in zip(codes, low, strict=True)]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -156,47 +156,16 @@ class MonitorState:
         return tuple(f for f in self.findings if f.verdict == "failed")
 
 
-@dataclass
-class _Sums:
-    """What a monitor remembers of its groups; ``g`` stands for the number of them."""
-
-    groups: list = field(default_factory=list)
-    people: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (g,)
-    errors: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    attempts: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    attempt_errors: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    # Of every limit of a rate, and of every limit of a ratio: arrays of the kernels.
-    of_rates: list = field(default_factory=list)
-    of_ratios: list = field(default_factory=list)
-
-    def grown(self, n):
-        """Make room for so many groups."""
-        more = n - len(self.people)
-        for name in ("people", "errors", "attempts", "attempt_errors"):
-            setattr(self, name, np.pad(getattr(self, name), (0, more)))
-        for fresh, limits in ((_of_rate, self.of_rates), (_of_ratio, self.of_ratios)):
-            for known in limits:
-                for name, array in fresh(n).items():
-                    array[tuple(map(slice, known[name].shape))] = known[name]
-                    known[name] = array
-
-
-def _of_rate(n=0):
-    """What is remembered of a limit of a rate, of so many groups."""
-    return {
-        "people": np.zeros(n),
-        "log_wealth": np.full((n, TIMES.size), START_OF_RATE),
-        "best": np.zeros(n),
-    }
-
-
-def _of_ratio(n=0):
-    """The same of a limit of a ratio."""
-    return {
-        "waiting": np.zeros((n, n, 3)),
-        "log_wealth": np.full((n, n, SHARES.size), START_OF_RATIO),
-        "best": np.zeros((n, n)),
-    }
+def _fresh(kind, n):
+    """Arrays that are remembered of ``n`` groups: of "all", or of a limit, as its bets take them."""
+    if kind == "all":
+        return {name: np.zeros(n) for name in ("people", "errors", "attempts", "wrong")}
+    if kind is None:
+        wealth = np.full((n, TIMES.size), START_OF_RATE)
+        return {"people": np.zeros(n), "log_wealth": wealth, "best": np.zeros(n)}
+    wealth = np.full((n, n, SHARES.size), START_OF_RATIO)
+    both = {"waiting": np.zeros((n, n, 3)), "log_wealth": wealth}
+    return both | {"best": np.zeros((n, n))}
 
 
 class RateMonitor:
@@ -287,11 +256,8 @@ class RateMonitor:
         self.history_, self.logs_, self.about_ = [], [], {}
         self._seen = np.zeros(0, dtype=np.uint64)
         self._unfinished, self._n_unknown = {}, 0
-        kinds = [kind for kind, _ in self._limits]
-        self._sums = _Sums(
-            of_rates=[_of_rate() for kind in kinds if kind is None],
-            of_ratios=[_of_ratio() for kind in kinds if kind is not None],
-        )
+        self._groups, self._kinds = [], ["all", *(kind for kind, _ in self._limits)]
+        self._known = [_fresh(kind, 0) for kind in self._kinds]
 
     def update(self, error, identity, sensitive_features, *, when=None, log=None):
         """Take the attempts since the last update, in the order of time.
@@ -334,10 +300,9 @@ class RateMonitor:
             problem = "must be one number in [0, 1] for each attempt."
             raise refused("error", None, problem, "1 is a wrong decision.")
         codes = self._codes(group)
-        sums, known = self._sums, codes >= 0
-        n = len(sums.groups)
-        sums.attempts += np.bincount(codes[known], minlength=n)
-        sums.attempt_errors += np.bincount(codes[known], error[known], minlength=n)
+        known = codes >= 0
+        self._add("attempts", codes[known])
+        self._add("wrong", codes[known], error[known])
         self._n_unknown += int((~known).sum())
         self._bet(*self._units(people, codes, error))
         if log is not None:
@@ -372,7 +337,8 @@ class RateMonitor:
         content = {
             "format": FORMAT,
             "settings": self.settings,
-            "sums": plain_form(self._sums),
+            "groups": self._groups,
+            "known": plain_form(self._known),
             "people": b64encode(self._seen.astype("<u8").tobytes()).decode(),
             "unfinished": [[str(k), *v] for k, v in self._unfinished.items()],
             "n_unknown": self._n_unknown,
@@ -410,14 +376,14 @@ class RateMonitor:
             if content["format"] != FORMAT:
                 raise ValueError(f"it has format {content['format']}, not {FORMAT}")
             monitor = cls(**content["settings"])
-            sums, n = content["sums"], len(content["sums"]["groups"])
-            for name in ("people", "errors", "attempts", "attempt_errors"):
-                sums[name] = np.array(sums[name], dtype=np.float64)
-            for fresh, limits in (("of_rates", _of_rate), ("of_ratios", _of_ratio)):
-                for known in sums[fresh]:
-                    for name, array in limits(n).items():
-                        known[name] = np.array(known[name]).reshape(array.shape)
-            monitor._sums = _Sums(**sums)
+            monitor._groups, n = content["groups"], len(content["groups"])
+            monitor._known = [
+                {
+                    name: np.array(known[name], dtype=np.float64).reshape(array.shape)
+                    for name, array in _fresh(kind, n).items()
+                }
+                for kind, known in zip(monitor._kinds, content["known"], strict=True)
+            ]
             seen = np.frombuffer(b64decode(content["people"]), dtype="<u8")
             monitor._seen = seen.astype(np.uint64)
             monitor._unfinished = {
@@ -445,10 +411,13 @@ class RateMonitor:
 
     def _codes(self, group):
         """Places of the groups of attempts among all groups so far; -1 is unknown."""
-        groups = self._sums.groups
-        groups += [label for label in group.values.tolist() if label not in groups]
-        self._sums.grown(len(groups))
-        places = [groups.index(label) for label in group.values.tolist()]
+        groups, labels = self._groups, group.values.tolist()
+        groups += [label for label in labels if label not in groups]
+        for kind, known in zip(self._kinds, self._known, strict=True):
+            for name, array in _fresh(kind, len(groups)).items():
+                array[tuple(map(slice, known[name].shape))] = known[name]
+                known[name] = array
+        places = [groups.index(label) for label in labels]
         return np.array([*places, -1])[group.codes]
 
     def _units(self, people, codes, error):
@@ -486,47 +455,49 @@ class RateMonitor:
 
     def _bet(self, group, value):
         """Bet on all limits as people come."""
-        sums = self._sums
-        of_rates, of_ratios = iter(sums.of_rates), iter(sums.of_ratios)
-        for kind, limit in self._limits:
-            if kind is None:
-                bet_on_rates(group, value, *next(of_rates).values(), limit)
-            else:
-                bet_on_ratios(group, value, *next(of_ratios).values(), limit)
-        n = len(sums.groups)
-        sums.people += np.bincount(group, minlength=n)
-        sums.errors += np.bincount(group, value, minlength=n)
+        for (kind, limit), known in zip(self._limits, self._known[1:], strict=True):
+            bet = bet_on_rates if kind is None else bet_on_ratios
+            bet(group, value, *known.values(), limit)
+        self._add("people", group)
+        self._add("errors", group, value)
+
+    def _add(self, name, group, weights=None):
+        """Count, or sum the weights, by group."""
+        n = len(self._groups)
+        self._known[0][name] += np.bincount(group, weights, minlength=n)
 
     def _state(self):
-        sums = self._sums
+        people, errors, attempts, wrong = self._known[0].values()
         with np.errstate(invalid="ignore"):
-            value = sums.errors / sums.people
-        both = zip(sums.people, sums.errors, strict=True)
+            value = errors / people
         ends = [
-            confidence_sequence(*of_group, self.confidence_level) for of_group in both
+            confidence_sequence(*of_group, self.confidence_level)
+            for of_group in zip(people, errors, strict=True)
         ]
         low, high = np.array(ends).reshape(-1, 2).T
-        counts = (sums.people, sums.attempts)
-        n_people, n_attempts = (count.astype(np.int64) for count in counts)
-        rates = WatchedRates(
-            *(tuple(sums.groups), n_people, value, low, high),
-            *(n_attempts, sums.attempt_errors.copy()),
+        n_people, n_attempts = (count.astype(np.int64) for count in (people, attempts))
+        about = (
+            tuple(self._groups),
+            n_people,
+            value,
+            low,
+            high,
+            n_attempts,
+            wrong.copy(),
         )
-        return MonitorState(
-            rates, self._findings(value), int(n_people.sum()), self._n_unknown
-        )
+        findings = self._findings(value)
+        n_all = int(n_people.sum())
+        return MonitorState(WatchedRates(*about), findings, n_all, self._n_unknown)
 
     def _findings(self, value):
         """One WatchedLimit for each limit and group, or two groups."""
-        groups, found = self._sums.groups, []
-        of_rates, of_ratios = iter(self._sums.of_rates), iter(self._sums.of_ratios)
-        for kind, limit in self._limits:
+        groups, found = self._groups, []
+        for (kind, limit), known in zip(self._limits, self._known[1:], strict=True):
+            best = known["best"]
             if kind is None:
-                best = next(of_rates)["best"]
                 for g, label in enumerate(groups):
                     found.append((kind, limit, (label,), value[g], best[g]))
                 continue
-            best = next(of_ratios)["best"]
             for g, h in combinations(range(len(groups)), 2):
                 first, second = (h, g) if value[h] > value[g] else (g, h)
                 with np.errstate(divide="ignore", invalid="ignore"):

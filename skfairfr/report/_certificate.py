@@ -19,7 +19,7 @@ from skfairfr._text._words import (
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
 from skfairfr.report._audit import prepare
 from skfairfr.report._data import check_about, check_data
-from skfairfr.report._documents import under_title
+from skfairfr.report._documents import lines_of, under_title
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import (
     collecting,
@@ -91,16 +91,16 @@ class Certificate(Page):
         return "failed" if (self.found.frr_least > limit).any() else "undetermined"
 
     def _record(self):
-        found = asdict(self.found)
-        record = {name: getattr(self, name) for name in ("attribute", "settings")}
-        return record | {
-            "verdict": self.verdict,
-            "limits": self.limits,
-            **found,
-            "n_people": self.n_people,
-            "notes": self.notes,
-            "about": self.about,
-        }
+        names = (
+            "attribute",
+            "settings",
+            "verdict",
+            "limits",
+            "n_people",
+            "notes",
+            "about",
+        )
+        return {name: getattr(self, name) for name in names} | asdict(self.found)
 
     # ---- the document ------------------------------------------------------------
 
@@ -110,11 +110,12 @@ class Certificate(Page):
         people = "not known; pairs taken as independent"
         if self.n_people is not None:
             people = count(self.n_people)
-        facts = [
-            ("People", people),
-            ("Groups", ", ".join(map(printable, self.found.groups.tolist()))),
-            ("Limits", "; ".join(self._limits())),
+        names = {"max_fmr": "FMR", "max_fnmr": "FNMR"}
+        limits = [
+            f"{names[name]} of each group at most {level_percent(limit)}"
+            for name, limit in self.limits.items()
         ]
+        facts = [("People", people), ("Limits", "; ".join(limits))]
         sections = [
             Section("verdict", "Verdict", [self._told()]),
             Section("groups", "Every group there", [self._table()]),
@@ -125,81 +126,46 @@ class Certificate(Page):
         title = printable(self.about.get("title", title))
         return Document(title, under_title(self, data, date), sections)
 
-    def _limits(self):
-        names = {"max_fmr": "FMR", "max_fnmr": "FNMR"}
-        return [
-            f"{names[name]} of each group at most {level_percent(limit)}"
-            for name, limit in self.limits.items()
-        ]
-
     def _told(self):
         """The threshold and whose it is, or why there is none."""
         if nothing := nothing_concluded(self.settings):
             return Verdict("undetermined", *nothing)
         found, level = self.found, f"{100 * self.settings['confidence_level']:g} %"
         limit = level_percent(self.limits["max_fmr"])
+        most = level_percent(self.limits.get("max_fnmr", 1.0))
+        texts = [capital(f"{reason}.") for reason in found.reason.split("; ") if reason]
         if self.settings["own"]:
-            headline = (
-                f"Certified at {level} for all groups at once: each keeps an FMR of "
-                f"{limit} at its own threshold."
-            )
-            texts = self._lacking()
-            if texts:
-                headline = "Not every group has a threshold that keeps its limits."
+            headline = "Not every group has a threshold that keeps its limits."
+            if found.supported:
+                headline = (
+                    f"Certified at {level} for all groups at once: each keeps an FMR of "
+                    f"{limit} at its own threshold."
+                )
             return Verdict(self.verdict, headline, texts)
         if np.isnan(found.threshold):
             headline = "No threshold can be certified with these people."
-            texts = [capital(f"{reason}.") for reason in found.reason.split("; ")]
             return Verdict(self.verdict, headline, texts)
-        at = accepted(found.threshold, self.settings)
-        headline = (
-            f"Certified at {level}: {at}, every group keeps an FMR of {limit} in other "
-            "people too."
+        at, decides = (
+            accepted(found.threshold, self.settings),
+            "decides: the bound of its",
         )
-        texts = [
-            f"{printable(found.binding_group)} decides: the bound of its FMR reaches the "
-            "limit first."
-        ]
-        if "max_fnmr" in self.limits:
-            most = level_percent(self.limits["max_fnmr"])
-            decides = found.binding_group_high
-            if found.supported:
-                texts.append(
-                    f"Any threshold up to {self._point(found.threshold_high)} keeps an FNMR of "
-                    f"{most} in every group ({printable(decides)} decides)."
-                )
-            elif self.verdict == "failed":
-                headline = (
-                    f"No threshold keeps both limits: {at}, as the FMR needs, the "
-                )
-                headline += f"FNMR of a group exceeds {most}."
-            else:
-                headline = (
-                    "The data cannot tell whether a threshold keeps both limits: "
-                )
-                headline += f"the FMR needs the one {at}."
-            if decides is not None and not found.supported:
-                texts.append(
-                    f"An FNMR of {most} is certain up to {self._point(found.threshold_high)} "
-                    f"alone ({printable(decides)} decides)."
-                )
-            elif not found.supported:
-                texts += [capital(f"{found.reason}.")]
-        return Verdict(self.verdict, headline, texts)
-
-    def _lacking(self):
-        """Which groups have no threshold of their own that keeps their limits."""
-        found = self.found
-        texts = [capital(f"{r}.") for r in found.reason.split("; ") if "(by" not in r]
-        for g in np.flatnonzero(found.threshold > found.threshold_high):
-            low, high = (
-                self._point(t[g]) for t in (found.threshold, found.threshold_high)
-            )
+        headline = {
+            "passed": f"Certified at {level}: {at}, every group keeps an FMR of {limit} in "
+            "other people too.",
+            "failed": f"No threshold keeps both limits: {at}, as the FMR needs, the FNMR of a "
+            f"group exceeds {most}.",
+            "undetermined": "The data cannot tell whether a threshold keeps both limits: the "
+            f"FMR needs the one {at}.",
+        }[self.verdict]
+        by = printable(found.binding_group)
+        texts.insert(0, f"{by} {decides} FMR reaches the limit first.")
+        if found.binding_group_high is not None:
+            which = "Any threshold" if found.supported else "No threshold but those"
             texts.append(
-                f"{printable(found.groups[g])}: the FMR needs a threshold of {low}, and the "
-                f"FNMR allows none beyond {high}."
+                f"{which} up to {self._point(found.threshold_high)} keeps an FNMR of {most} in "
+                f"every group ({printable(found.binding_group_high)} decides)."
             )
-        return list(filter(lambda text: text != ".", texts))
+        return Verdict(self.verdict, headline, texts)
 
     def _point(self, threshold):
         """A threshold on the scale of the caller's scores."""
@@ -239,26 +205,9 @@ class Certificate(Page):
 
     def _method(self):
         """What the certificate says, and what it does not."""
+        name = "certificate_own" if self.settings["own"] else "certificate"
         wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        texts = [
-            "The threshold is the loosest at which the one-sided upper bound of the FMR of "
-            f"every group keeps the limit; about {wrong} of such certificates are nominally "
-            "too loose for some group. Bounds are about other people of the same groups: people, "
-            "not pairs, are their units.",
-            "An audit at this threshold uses two-sided intervals, which reach further, and may "
-            "call the same limit undetermined.",
-            "Pairs across groups, and other ways of taking pictures, are not covered.",
-        ]
-        if self.settings["own"]:
-            texts[0] = (
-                "Each threshold is the loosest at which the one-sided upper bound of the "
-                "group's own FMR keeps the limit, with the chance of a wrong one divided by "
-                "the number of groups. Who uses them treats people differently by their "
-                "group, and has to know it."
-            )
-        if "max_fnmr" in self.limits:
-            texts.insert(1, "Each limit is certified with the stated confidence.")
-        return texts
+        return [line.format(wrong=wrong) for line in lines_of(name)]
 
 
 def certify_data(

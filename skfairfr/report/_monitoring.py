@@ -32,7 +32,7 @@ from skfairfr._text._words import (
 from skfairfr.datasets._decisions import read_decisions
 from skfairfr.metrics import MonitorState, RateMonitor
 from skfairfr.report._data import check_about
-from skfairfr.report._documents import under_title
+from skfairfr.report._documents import lines_of, under_title
 from skfairfr.report._figures import evidence_of, watched_over_time
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
@@ -210,18 +210,9 @@ class Monitoring(Page):
         return Table("", head, rows)
 
     def _method(self):
-        alpha = 100 * (1 - self.settings["confidence_level"])
-        n = self.settings["attempts"]
-        first = "first attempt" if n == 1 else f"mean of the first {n} attempts"
-        return [
-            f"People are the units: the {first} of each person counts, when it is made. Later "
-            "attempts are counted in the table, and nothing is concluded from them.",
-            f"While all limits are kept, the chance that any is ever found to be exceeded is {alpha:g} % "
-            "at most, however often the report is made and whenever watching stops.",
-            "Rates may drift, and together: a ratio is judged by people who come about the same "
-            "time. Intervals are of a rate that does not change.",
-            "A failure to capture counts as a rejection (FRR, ISO/IEC 19795-1).",
-        ]
+        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
+        told = {"wrong": wrong, "attempts": self.settings["attempts"]}
+        return [line.format(**told) for line in lines_of("monitoring")]
 
 
 def monitor_log(
