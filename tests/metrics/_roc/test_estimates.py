@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics._roc._estimates import OF_SAMPLE
 from tests.metrics import designs
 from tests.metrics.designs import X, roc_of, unfitted
@@ -164,3 +165,14 @@ def test_a_group_held_whole_is_exact_at_its_own_threshold(monkeypatch):
         assert found.reason == exact.estimate(**question).reason == ""
         assert found.value == exact.estimate(**question).value
     assert roc.estimate(threshold=0.1, rate="far").source == "sample"
+
+
+@pytest.mark.parametrize(("n_accepted", "said"), [(1, True), (9, True), (10, False)])
+def test_a_threshold_that_few_impostor_pairs_set_is_no_support(n_accepted, said):
+    data = make_face_embeddings(60, 4, random_state=0)
+    roc = SimilarityROC(n_resamples=2, random_state=0).fit(data.X, data.y)
+    found = roc.estimate((n_accepted + 0.5) / roc.n_impostor_[0])
+    pairs = f"{n_accepted} impostor pair{' sets' if n_accepted == 1 else 's set'}"
+    words = f"too few errors: {pairs} the threshold, 10 needed"
+    assert (words in found.reason) == said
+    assert ("set" in found.reason) == said
