@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
@@ -173,8 +174,8 @@ def labels_beside(path):
 def finite_rows(vectors):
     """Whether each row holds numbers alone, (n_rows,)."""
     vectors = vectors if hasattr(vectors, "dtype") else np.asarray(vectors)
-    if vectors.dtype.kind != "f":
-        return np.ones(len(vectors), dtype=bool)
+    if vectors.dtype.kind != "f" or issparse(vectors):
+        return np.ones(vectors.shape[0], dtype=bool)
     step = max(BLOCK_VALUES // vectors.shape[1], 1)
     blocks = [vectors[row : row + step] for row in range(0, len(vectors), step)]
     return np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
