@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
-from skfairfr import SimilarityROC
+from skfairfr import SimilarityROC, face_labels
 from skfairfr._core import _searches
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.metrics import IdentificationROC, _identification
@@ -401,6 +403,30 @@ def test_estimates_speak_of_searches():
     with pytest.warns(match="No non-mated search: the FPIR is undefined"):
         assert np.isnan(value(roc, threshold=0.5, rate="fpir"))
     assert roc.cmc(1).n_searches == closed.sum()
+
+
+def test_the_class_keeps_to_scikit_learn():
+    data = make()
+    (X, y, group), (X_gallery, y_gallery, _) = data
+    roc = IdentificationROC(rank=2, n_resamples=20, random_state=0)
+    with pytest.raises(NotFittedError):
+        roc.estimate(threshold=0.5)
+    again = clone(roc)
+    assert again.get_params() == roc.get_params() and again is not roc
+    kept = X.copy(), X_gallery.copy()
+    enrolled = {"X_gallery": X_gallery, "y_gallery": y_gallery}
+    assert roc.fit(X, y, group, **enrolled) is roc and roc.n_features_in_ == 6
+    assert_array_equal(X, kept[0])
+    assert_array_equal(X_gallery, kept[1])
+    assert roc.fit(X, y, **enrolled).groups_.size == 0
+    with_labels = again.fit(X, face_labels(y, group), **enrolled)
+    asked = {"threshold": 0.8, "group": "a"}
+    assert value(with_labels, **asked) == value(fit(data, rank=2), **asked)
+    for wrong in ({"rank": 0}, {"template": "first"}, {"resample": "pairs"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            clone(roc).set_params(**wrong).fit(X, y, **enrolled)
+    with pytest.raises(ValueError, match="NaN"):
+        clone(roc).fit(np.full_like(X, np.nan), y, **enrolled)
 
 
 def test_rates_move_as_they_must():
