@@ -30,6 +30,7 @@ from skfairfr._core._searches import (
     search,
     share_held,
 )
+from skfairfr._text._searches import in_search_terms
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import kind_of_value, refused
@@ -45,26 +46,6 @@ from skfairfr.utils._validation import (
 )
 
 RATES = {"fpir": "far", "fnir": "frr"}
-# What the engine calls searches and their errors.
-TERMS = (
-    ("impostor pairs", "non-mated searches"),
-    ("impostor pair", "non-mated search"),
-    ("genuine pairs", "mated searches"),
-    ("genuine pair", "mated search"),
-    ("no impostor", "no non-mated"),
-    ("n_impostor", "n_nonmated_"),
-    ("impostor score", "score of a non-mated search"),
-    ("genuine score", "score of a mate"),
-    ("No impostor", "No non-mated"),
-    ("No genuine", "No mated"),
-    (" pair within", " search within"),
-    (" pair in", " search in"),
-    (" pair:", " search:"),
-    ("FAR", "FPIR"),
-    ("FRR", "FNIR"),
-    ("far=", "fpir="),
-    (" far,", " fpir,"),
-)
 # From one pass over the gallery to the next, how many times as many candidates are held.
 DEEPER = 8.0
 
@@ -638,7 +619,7 @@ class IdentificationROC(BaseEstimator):
             except FloorTooHighError:
                 for system in systems:
                     system._hold_more()
-        words = np.frompyfunc(in_search_terms, 1, 1)(found.reason)
+        words = np.frompyfunc(_translated, 1, 1)(found.reason)
         levels = {RATES_OF.get(n, n): v for n, v in found._level_columns.items()}
         return [framed(replace(found, reason=words), self._library, **levels)]
 
@@ -764,11 +745,9 @@ def searches_within(X, y, sensitive_features, similarity):
 RATES_OF = {"far": "fpir"}
 
 
-def in_search_terms(text):
+def _translated(text):
     """A text of the engine in the terms of searches."""
-    for pair, search_ in TERMS:
-        text = text.replace(pair, search_)
-    return text
+    return in_search_terms(text).replace("far=", "fpir=")
 
 
 @contextmanager
@@ -779,11 +758,11 @@ def in_terms_of_searches():
             warnings.simplefilter("always")
             yield
     except ValueError as error:
-        error.args = (in_search_terms(str(error)), *error.args[1:])
+        error.args = (_translated(str(error)), *error.args[1:])
         raise
     for found in caught:
         message = found.message
-        message.args = (in_search_terms(str(message)), *message.args[1:])
+        message.args = (_translated(str(message)), *message.args[1:])
         warnings.warn_explicit(message, found.category, found.filename, found.lineno)
 
 

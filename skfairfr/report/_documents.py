@@ -19,6 +19,7 @@ from skfairfr._text._document import (
     Table,
     Verdict,
 )
+from skfairfr._text._searches import in_search_terms
 from skfairfr._text._words import (
     DECISIONS,
     LONG_RATES,
@@ -63,7 +64,7 @@ from skfairfr.report._notes import (
     title_of,
 )
 from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS, limits_of, verdict_of
-from skfairfr.report._searches import in_search_terms, searched
+from skfairfr.report._searches import searched
 from skfairfr.report._verdicts import beyond_all_scores
 
 # What is compared, and what is an error, of either rate.

@@ -17,6 +17,7 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from skfairfr._core._parallel import next_step
+from skfairfr._text._searches import in_search_terms
 from skfairfr._text._words import NO_DIFFERENCE, RATES, printable, reworded
 from skfairfr.metrics import (
     DisparityCurveDisplay,
@@ -41,7 +42,6 @@ from skfairfr.metrics._plot._groups import (
 from skfairfr.metrics._plot._thresholds import histograms
 from skfairfr.report._notes import collecting, short_place
 from skfairfr.report._policy import limits_of
-from skfairfr.report._searches import in_search_terms
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import temporary
 from skfairfr.utils._validation import check_path

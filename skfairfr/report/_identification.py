@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from skfairfr._text._searches import in_search_terms, named
 from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
 from skfairfr.report._audit import audit_data
 from skfairfr.report._data import EmbeddingData, check_data, columns_of
@@ -11,7 +12,6 @@ from skfairfr.report._figures import SIZE, write_figure
 from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
-from skfairfr.report._searches import in_search_terms, named
 from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import encode
 

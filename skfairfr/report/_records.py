@@ -24,6 +24,7 @@ from skfairfr._text._document import (
     write_page,
     write_text,
 )
+from skfairfr._text._searches import in_search_names, in_search_terms, named
 from skfairfr._text._words import (
     OF_OTHERS,
     RATES,
@@ -35,12 +36,7 @@ from skfairfr._text._words import (
 )
 from skfairfr.report import _documents
 from skfairfr.report._notes import in_words, largest_rate, short_place
-from skfairfr.report._searches import (
-    in_search_names,
-    in_search_terms,
-    named,
-    schema_of_searches,
-)
+from skfairfr.report._searches import schema_of_searches
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._validation import check_option, check_path

@@ -1,64 +1,18 @@
-"""An audit of searches in its own words: documents, and names in JSON and CSV.
-
-Records are those of comparisons, in which "far" is the FPIR and "frr" the FNIR.
-"""
+"""The document of an audit of searches, from that of comparisons, and its schema."""
 
 import json
-import re
 from dataclasses import replace
 
 from skfairfr._text._document import Cell, Facts, Row, Section, Table
-from skfairfr._text._words import capital, count, percent, printable, with_words
+from skfairfr._text._searches import in_search_terms
+from skfairfr._text._words import count, percent, printable
 from skfairfr.report._notes import place_of
 
-NAMES = {"far": "fpir", "frr": "fnir", "fmr": "fpir", "fnmr": "fnir"}
-# Terms of comparisons -> of searches.
-TERMS = {
-    **{"FMR": "FPIR", "FNMR": "FNIR"},
-    **{"false match rate": "false positive identification rate"},
-    **{"false non-match rate": "false negative identification rate"},
-    **{"non-mated comparisons (impostor pairs)": "non-mated searches"},
-    **{"mated comparisons (genuine pairs)": "mated searches"},
-    **{
-        "non-mated comparisons": "non-mated searches",
-        "mated comparisons": "mated searches",
-    },
-    **{"false matches": "false alarms", "false non-matches": "missed mates"},
-    **{"impostor pairs": "non-mated searches", "impostor pair": "non-mated search"},
-    **{"genuine pairs": "mated searches", "genuine pair": "mated search"},
-    **{"errors between": "errors of", "error between": "error of"},
-    "comparisons, errors": "searches, errors",
-    "verification errors": "identification errors",
-    "accepted from": "alarms from",
-    "FPD, FND (Gini) of ISO/IEC 19795-10, as cited by DeSCon": "Gini coefficient",
-    "BFAR, BFRR: largest": "largest",
-    "fair; for FDR, smaller is. The last four combine both rates and have no interval": "fair",
-    "of every two groups": "by the groups of the probe (rows) and of the person returned",
-    "how often two people, one of each group, are taken for one": "how often a search of the "
-    "row's group returns somebody of the column's first",
-    " Rows are the groups of probes, columns those of references.": "",
-    "a pair counts in a group if both of its images are in it": "a search counts in the group "
-    "of its probe",
-    "genuine": "mated",
-    "pairs": "searches",
-    "pair": "search",
-}
-KNOWN = TERMS | {capital(old): capital(new) for old, new in TERMS.items()}
-PATTERN = re.compile(
-    rf"(?<![\w-])({'|'.join(map(re.escape, sorted(KNOWN, key=len, reverse=True)))})(?![\w-])"
-)
-# Keys whose values users have named.
-OF_USERS = ("sha256", "about", "similarity", "gallery")
 # Terms of the glossary that are about comparisons alone.
 LEFT_OUT = (
     *("FMR", "FNMR", "Mated", "Non-mated", "Template", "FTA", "GFAR", "FPD"),
     *("Inequity", "Levelling"),
 )
-
-
-def in_search_terms(part):
-    """A text, or a part of a document, in the terms of searches."""
-    return with_words(part, KNOWN, PATTERN)
 
 
 def searched(document, report, glossary):
@@ -146,27 +100,6 @@ def _method(settings, told):
     given = told[-3].split(" Every comparison")[0]
     tests = "Groups are compared by two-sided tests of the errors of each person."
     return [*first, given, told[-2], tests]
-
-
-def in_search_names(form, is_name=False):
-    """Dicts and lists for JSON or CSV, with the names of rates of searches."""
-    if isinstance(form, dict):
-        return {
-            named(key): value
-            if key in OF_USERS
-            else in_search_names(value, key in ("rate", "name", "reason", "notes"))
-            for key, value in form.items()
-        }
-    if isinstance(form, list | tuple):
-        return [in_search_names(value, is_name) for value in form]
-    if is_name and isinstance(form, str):
-        return named(form) if re.fullmatch("[a-z_]+", form) else in_search_terms(form)
-    return form
-
-
-def named(name):
-    """A name that holds a rate, as of searches: max_fmr_ratio is max_fpir_ratio."""
-    return "_".join(NAMES.get(part, part) for part in name.split("_"))
 
 
 def schema_of_searches(schema):

@@ -1,0 +1,75 @@
+"""Searches (1:N) in their own words: texts, documents, and names in JSON and CSV.
+
+To the engine, and in records, a non-mated search is an impostor pair, a mated one a genuine pair;
+"far" is the FPIR and "frr" the FNIR.
+"""
+
+import re
+
+from skfairfr._text._words import capital, with_words
+
+NAMES = {"far": "fpir", "frr": "fnir", "fmr": "fpir", "fnmr": "fnir"}
+# Terms of comparisons -> of searches.
+TERMS = {
+    **{"FMR": "FPIR", "FNMR": "FNIR", "FAR": "FPIR", "FRR": "FNIR"},
+    **{"false match rate": "false positive identification rate"},
+    **{"false non-match rate": "false negative identification rate"},
+    **{"non-mated comparisons (impostor pairs)": "non-mated searches"},
+    **{"mated comparisons (genuine pairs)": "mated searches"},
+    **{
+        "non-mated comparisons": "non-mated searches",
+        "mated comparisons": "mated searches",
+    },
+    **{"false matches": "false alarms", "false non-matches": "missed mates"},
+    **{"impostor pairs": "non-mated searches", "impostor pair": "non-mated search"},
+    **{"genuine pairs": "mated searches", "genuine pair": "mated search"},
+    **{"errors between": "errors of", "error between": "error of"},
+    "comparisons, errors": "searches, errors",
+    "verification errors": "identification errors",
+    "accepted from": "alarms from",
+    "FPD, FND (Gini) of ISO/IEC 19795-10, as cited by DeSCon": "Gini coefficient",
+    "BFAR, BFRR: largest": "largest",
+    "fair; for FDR, smaller is. The last four combine both rates and have no interval": "fair",
+    "of every two groups": "by the groups of the probe (rows) and of the person returned",
+    "how often two people, one of each group, are taken for one": "how often a search of the "
+    "row's group returns somebody of the column's first",
+    " Rows are the groups of probes, columns those of references.": "",
+    "a pair counts in a group if both of its images are in it": "a search counts in the group "
+    "of its probe",
+    **{"impostor score": "score of a non-mated search", "n_impostor": "n_nonmated_"},
+    **{"genuine": "mated", "impostor": "non-mated"},
+    "pairs": "searches",
+    "pair": "search",
+}
+KNOWN = TERMS | {capital(old): capital(new) for old, new in TERMS.items()}
+PATTERN = re.compile(
+    rf"(?<![\w-])({'|'.join(map(re.escape, sorted(KNOWN, key=len, reverse=True)))})(?![\w-])"
+)
+# Keys whose values users have named.
+OF_USERS = ("sha256", "about", "similarity", "gallery")
+
+
+def in_search_terms(part):
+    """A text, or a part of a document, in the terms of searches."""
+    return with_words(part, KNOWN, PATTERN)
+
+
+def in_search_names(form, is_name=False):
+    """Dicts and lists for JSON or CSV, with the names of rates of searches."""
+    if isinstance(form, dict):
+        return {
+            named(key): value
+            if key in OF_USERS
+            else in_search_names(value, key in ("rate", "name", "reason", "notes"))
+            for key, value in form.items()
+        }
+    if isinstance(form, list | tuple):
+        return [in_search_names(value, is_name) for value in form]
+    if is_name and isinstance(form, str):
+        return named(form) if re.fullmatch("[a-z_]+", form) else in_search_terms(form)
+    return form
+
+
+def named(name):
+    """A name that holds a rate, as of searches: max_fmr_ratio is max_fpir_ratio."""
+    return "_".join(NAMES.get(part, part) for part in name.split("_"))
