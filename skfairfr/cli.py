@@ -897,7 +897,10 @@ def _pilot(given):
     reading = _taken_by(read_data, given)
     if given["pilot"] is None:
         options = reading | {"attribute": attributes, "threshold": given["threshold"]}
-        lone = next((n for n, v in options.items() if v not in (None, False, [])), None)
+        given_ones = (
+            n for n, v in options.items() if v not in (None, False, [], "error")
+        )
+        lone = next(given_ones, None)
         if lone is not None:
             raise ValueError(f"{_flag(lone)} is about a pilot; give one with --pilot.")
         return None, ()
