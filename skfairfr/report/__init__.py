@@ -15,7 +15,11 @@ from skfairfr.report._audit import audit, audit_data, audit_decisions, audit_pai
 from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_systems
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, read_data
-from skfairfr.report._identification import identify, identify_data
+from skfairfr.report._identification import (
+    compare_searches,
+    identify,
+    identify_data,
+)
 from skfairfr.report._monitoring import Monitoring, monitor_log
 from skfairfr.report._policy import Policy
 from skfairfr.report._records import (
@@ -43,6 +47,7 @@ __all__ = [
     "audit_decisions",
     "audit_pairs",
     "certify_data",
+    "compare_searches",
     "compare_systems",
     "identify",
     "identify_data",
