@@ -370,6 +370,12 @@ def _searches_of(data, gallery, rank, template):
         if not isinstance(part, EmbeddingData):
             raise refused("data", part, "must be embeddings, as the gallery must;")
     own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
+    of_probes, of_gallery = data.reading, gallery.reading
+    if of_probes is not None and of_gallery is not None:
+        digests = {f"{n} (gallery)": v for n, v in of_gallery.sha256.items()}
+        notes = (*of_probes.notes, *of_gallery.notes)
+        sha256 = of_probes.sha256 | digests
+        own["reading"] = replace(of_probes, notes=notes, sha256=sha256)
     return SearchData(**own, gallery=gallery, rank=rank, template=template)
 
 

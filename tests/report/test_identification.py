@@ -176,6 +176,8 @@ def test_a_gallery_without_groups_is_searched(tmp_path, capsys):
     asked = ["--attribute", "gender", "--fpir", "0.2", "--n-resamples", "20", "--quiet"]
     assert cli.main(["identify", *files, *asked, "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    names = ["probes.npz", "gallery.npz (gallery)"]
+    assert list(told["audits"][0]["settings"]["sha256"]) == names
     alarms = told["audits"][0]["settings"]["gallery"]["alarms"][0]
     assert alarms and all(row["group"] is None for row in alarms)
 
