@@ -6,8 +6,9 @@ answers into one record, which becomes a table for a terminal and a JSON file. O
 :func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
 finds the groups that another system harms or helps; ``skfairfr compare`` calls it.
 :func:`identify` audits searches of a gallery (1:N), as ``skfairfr identify`` does by
-:func:`identify_data`. :func:`certify_data` finds a threshold that keeps limits for every
-group, for ``skfairfr threshold``, and :func:`monitor_log` watches a log of decisions, for
+:func:`identify_data`, and :func:`compare_searches` compares those of several systems.
+:func:`certify_data` finds a threshold that keeps limits for every group, for
+``skfairfr threshold``, and :func:`monitor_log` watches a log of decisions, for
 ``skfairfr monitor``.
 """
 

@@ -174,10 +174,10 @@ def real(X, y, group, name, levels):
                 search.estimate(threshold=threshold, rate=rate, group=g)
                 for g in search.groups_
             ]
+            labels = ("all", *search.groups_)
             told = [
-                f"{label} {e.value:.3f} [{e.low:.3f}, {e.high:.3f}]"
-                for label, e in zip(("all", *search.groups_), found, strict=True)
-                if e.value == e.value
+                f"{label} {shown(one)}"
+                for label, one in zip(labels, found, strict=True)
             ]
             print(f"  FPIR {level:g}: {rate.upper()} {', '.join(told)}")
         at = {"threshold": threshold, "rate": "fpir"}
@@ -194,7 +194,17 @@ def real(X, y, group, name, levels):
             f"{worst.share[:10].sum():.2f} of {worst.n_alarms.sum()} alarms"
         )
     told = search.cmc([1, 5, 10])
-    print(f"  CMC at 1, 5, 10: {np.round(told.value, 3).tolist()}")
+    ends = zip(told.value, told.low, told.high, strict=True)
+    told = ", ".join(f"{v:.3f} [{low:.3f}, {high:.3f}]" for v, low, high in ends)
+    print(f"  CMC at 1, 5, 10: {told}")
+
+
+def shown(one):
+    """An estimate with its interval; a star where it rests on too few errors."""
+    star = "" if one.supported else "*"
+    if np.isnan(one.low):
+        return "no interval" + star
+    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]{star}"
 
 
 def on_real_data():
