@@ -30,7 +30,7 @@ from skfairfr._core._searches import (
     search,
     share_held,
 )
-from skfairfr._text._searches import in_search_terms
+from skfairfr._text._searches import error_of_searches, in_search_terms
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import kind_of_value, refused
@@ -758,8 +758,7 @@ def in_terms_of_searches():
             warnings.simplefilter("always")
             yield
     except ValueError as error:
-        error.args = (_translated(str(error)), *error.args[1:])
-        raise
+        raise error_of_searches(error) from None
     for found in caught:
         message = found.message
         message.args = (_translated(str(message)), *message.args[1:])

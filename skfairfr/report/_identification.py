@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skfairfr._text._searches import in_search_terms, named
+from skfairfr._text._searches import error_of_searches, in_search_terms, named
 from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
 from skfairfr.report._audit import audit_data
 from skfairfr.report._comparison import compare_systems, overlap
@@ -385,9 +385,7 @@ def _in_terms_of_searches():
     try:
         yield
     except ArgumentError as error:
-        name = named(error.argument)
-        message = name + in_search_terms(str(error).removeprefix(error.argument))
-        raise ArgumentError(message, name, error.value, error.remedy) from None
+        raise error_of_searches(error) from None
 
 
 def _as_of_pairs(limits):
