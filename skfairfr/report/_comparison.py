@@ -77,7 +77,7 @@ def compare_systems(
         Pairs whose FAR sets the threshold; "same_group" needs one attribute.
     n_resamples : int, default=1000
         Bootstrap resamples of people, for the intervals of each system's disparities
-        other than max / min.
+        other than max / min, and of the change of max / min of two groups.
     confidence_level : float in (0, 1), default=0.95
         Of the intervals, and of the family of tests.
     fail_on_harm : bool, default=False
