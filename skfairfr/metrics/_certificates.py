@@ -212,7 +212,9 @@ class _Limit:
         """That no threshold keeps the limit, and how many more people it takes."""
         what = "people" if self.pairs.images.n_drawn is None else "pairs"
         kept = f"keeps an {RATES[self.rate]} of {level_percent(self.limit)}"
-        kind, way = ("impostor", "strict") if self.rate == "far" else ("genuine", "loose")
+        kind, way = (
+            ("impostor", "strict") if self.rate == "far" else ("genuine", "loose")
+        )
         if np.isnan(more):
             return f"too few {kind} pairs within {printable(label)} to certify by"
         number = f"{more:,}" if np.isfinite(more) else f"over {MAX_PEOPLE:,}"
