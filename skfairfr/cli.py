@@ -449,7 +449,10 @@ def _add_monitor(commands, full):
     )
     meaning = "one minus the chance of any false alarm (default: the policy's, or 0.95)"
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
-    meaning = "first attempts of a person that make one value (default: %(default)s)"
+    meaning = (
+        "first attempts of a person that make one value (default: %(default)s); more only if "
+        "nobody tries again because of a rejection"
+    )
     _add(group, ("--attempts", "K", meaning), type=COUNT, default=1)
     _add_written(
         monitor,

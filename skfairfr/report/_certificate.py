@@ -133,7 +133,7 @@ class Certificate(Page):
     # ---- the document ------------------------------------------------------------
 
     def _document(self, source=None, date=None):
-        title = f"Threshold certified for every group by {printable(self.attribute)}"
+        title = f"Threshold for every group by {printable(self.attribute)}"
         data = "" if source is None else f"Data: {printable(source)}"
         people = "not known; pairs taken as independent"
         if self.n_people is not None:

@@ -254,7 +254,8 @@ def monitor_log(
     confidence_level : float in (0, 1), default=None
         One minus the chance of any false alarm, ever; None takes 0.95.
     attempts : int, default=1
-        How many first attempts of a person make one value.
+        How many first attempts of a person make one value, as of
+        :class:`~skfairfr.metrics.RateMonitor`.
     accepted, identity, attempt : str, default=None
         Columns, as of :func:`~skfairfr.datasets.load_decisions`.
     about : dict of str -> str, default=None
