@@ -41,6 +41,9 @@ SEARCH_LIMITS = (
     *("max_fpir", "max_fnir", "max_fpir_ratio", "max_fnir_ratio"),
     *("max_fpir_geomean_ratio", "max_fnir_geomean_ratio"),
 )
+# Flags of compare for searches, and those for comparisons alone with what they usually are.
+OF_SEARCHES = ("gallery", "gallery_labels", "template", "rank", "fpir")
+OF_COMPARISONS = {"far": None, "average": "pair", "impostors": "all", "domain": None}
 ABOUT = ("title", "system", "dataset", "organisation")
 # Limits of ratios that plan_test takes.
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
@@ -55,6 +58,7 @@ FLAGS = {
     "log": "log",
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
+    "galleries": "--gallery",
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
     **{"n_splits": "--splits", "metrics": "--metric"},
 }
@@ -90,7 +94,8 @@ COMPARE_DESCRIPTION = f"""\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
 harm was found, 3 undetermined: scores look like distances or are no better than chance, a
-threshold lies beyond all scores, or every rate rests on too few errors."""
+threshold lies beyond all scores, or every rate rests on too few errors. With --gallery, searches
+(1:N) are compared."""
 BENCH_DESCRIPTION = f"""\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
@@ -323,10 +328,11 @@ def _add_identify(commands, full):
         "and combinations are audited too; required unless the policy names attributes"
     )
     _add(command, ("--attribute", "NAME", meaning), action="append")
-    _add_embeddings(command.add_argument_group("embeddings"), domain=False)
+    embeddings = command.add_argument_group("embeddings")
+    _add_embeddings(embeddings, domain=False)
+    _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
     group = _add_search(command.add_argument_group("the search"))
-    meaning = "FPIR levels to operate at (default: 1e-2 1e-3)"
-    _add(group, ("--fpir", "LEVEL", meaning), nargs="+", type=LEVEL)
+    _add_levels_of_searches(group)
     meaning = "score from which on a deployed system alarms, instead of levels"
     _add(group, ("--threshold", "T", meaning), type=float)
     _add_checks(
@@ -344,17 +350,20 @@ def _add_identify(commands, full):
 
 
 def _add_search(group):
-    """Options of a search; the group."""
-    _add(group, ("--gallery-labels", "FILE", "table of the labels of the gallery"))
+    """What is enrolled, and when a mate counts; None where it is not given."""
     meaning = (
         "what is enrolled: the one image of each person, the mean of her images, or all of "
-        "them, of which the best counts (default: %(default)s)"
+        "them, of which the best counts (default: image)"
     )
-    choices = ("image", "mean", "max")
-    group.add_argument("--template", choices=choices, default="image", help=meaning)
-    meaning = "a mate counts whom fewer others reach (default: %(default)s)"
-    _add(group, ("--rank", "N", meaning), type=COUNT, default=1)
+    group.add_argument("--template", choices=("image", "mean", "max"), help=meaning)
+    meaning = "a mate counts whom fewer others reach (default: 1)"
+    _add(group, ("--rank", "N", meaning), type=COUNT)
     return group
+
+
+def _add_levels_of_searches(group):
+    meaning = "FPIR levels to operate at (default: 1e-2 1e-3)"
+    _add(group, ("--fpir", "LEVEL", meaning), nargs="+", type=LEVEL)
 
 
 def _add_threshold_command(commands, full):
@@ -396,6 +405,7 @@ def _add_threshold_command(commands, full):
     group = command.add_argument_group("searches (1:N)")
     meaning = "embeddings of those who are enrolled, whom DATA are to search"
     _add(group, ("--gallery", "GALLERY", meaning))
+    _add(group, ("--gallery-labels", "FILE", "such a table for the gallery"))
     _add_search(group)
     _add(
         group,
@@ -480,6 +490,14 @@ def _add_compare(commands, full):
     _add_inputs(compare)
     _add_embeddings(compare.add_argument_group("embeddings"))
     _add_pairs(compare.add_argument_group("scored pairs"))
+    searches = compare.add_argument_group("searches (1:N)")
+    meaning = (
+        "who is enrolled: BEFORE and AFTER are then probes; once for each system, in their "
+        "order"
+    )
+    _add(searches, ("--gallery", "GALLERY", meaning), action="append")
+    _add(searches, ("--gallery-labels", "FILE", "as --labels, of every gallery"))
+    _add_levels_of_searches(_add_search(searches))
     points = compare.add_argument_group("operating points")
     _add_levels(points)
     _add_threshold(points)
@@ -822,25 +840,26 @@ def _identify(arguments):
     given = vars(arguments)
     if arguments.policy is not None:
         given["policy"] = Policy.read(arguments.policy)
-    attributes = _attributes(arguments)
-    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
-    gallery = _gallery(arguments, attributes)
+    attributes, reading = _attributes(arguments), _taken_by(read_data, given)
+    data = read_data(arguments.data, attributes, **reading)
+    gallery = _gallery(arguments.gallery, attributes, reading, given)
     options = {name: given[name] for name in SEARCH_LIMITS if given[name] is not None}
     options = {"limits": options or None, "about": _about(given), "gallery": gallery}
     source = f"{arguments.data}, gallery {arguments.gallery}"
     return _report(arguments, data, source, identify_data, **options)
 
 
-def _gallery(arguments, attributes):
-    """Who is enrolled."""
+def _gallery(path, attributes, reading, given):
+    """Embeddings of who is enrolled, whose groups may not be known; and what is usual."""
     from skfairfr.report import read_data
 
-    reading = _taken_by(read_data, vars(arguments))
-    reading["labels"] = arguments.gallery_labels
+    for name, usual in (("rank", 1), ("template", "image")):
+        given[name] = given[name] or usual
+    reading = reading | {"labels": given["gallery_labels"]}
     try:
-        return read_data(arguments.gallery, attributes, **reading)
-    except ValueError:  # whose groups may not be known
-        return read_data(arguments.gallery, **reading)
+        return read_data(path, attributes, **reading)
+    except ValueError:
+        return read_data(path, **reading)
 
 
 def _taken_by(function, given):
@@ -947,12 +966,13 @@ def _threshold(arguments):
         given["policy"] = Policy.read(arguments.policy)
     _report_folder(arguments)
     attributes = _attributes(arguments)
-    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
+    reading = _taken_by(read_data, given)
+    data = read_data(arguments.data, attributes, **reading)
     names, source = ("max_fmr", "max_fnmr", "max_fpir", "max_fnir"), arguments.data
     limits = {name: given[name] for name in names if given[name] is not None}
     if arguments.gallery is not None:
         source = f"{arguments.data}, gallery {arguments.gallery}"
-        given["gallery"] = _gallery(arguments, attributes)
+        given["gallery"] = _gallery(arguments.gallery, attributes, reading, given)
     elif {"max_fpir", "max_fnir"} & {*limits}:
         raise ValueError(
             "--gallery is not given, and a limit of searches is; name the file of those "
@@ -1001,18 +1021,26 @@ def _written(arguments, found, source):
 
 
 def _compare(arguments):
-    from skfairfr.report import compare_systems, read_data
+    from skfairfr.report import compare_searches, compare_systems, read_data
 
-    given = vars(arguments)
-    reading = _taken_by(read_data, given)
+    given, attributes = vars(arguments), arguments.attribute
+    reading, compare = _taken_by(read_data, given), compare_systems
+    options = _taken_by(compare_systems, given)
     paths = [arguments.before, arguments.after, *arguments.more]
+    searched = {n: given[n] for n in OF_SEARCHES if given[n] is not None}
+    _check_one_kind(given, searched)
     _report_folder(arguments)
-    found = compare_systems(
-        *(read_data(path, arguments.attribute, **reading) for path in paths),
+    if searched:
+        compare = compare_searches
+        galleries = [_gallery(p, attributes, reading, given) for p in arguments.gallery]
+        options = {n: v for n, v in options.items() if n not in OF_COMPARISONS}
+        options |= {"galleries": galleries} | _taken_by(compare_searches, searched)
+    found = compare(
+        *(read_data(path, attributes, **reading) for path in paths),
         progress=not arguments.quiet,
         random_state=arguments.seed,
         about=_about(given),
-        **_taken_by(compare_systems, given),
+        **options,
     )
     text = _formatted(found, arguments.format, arguments.date)
     if arguments.out is not None:
@@ -1020,6 +1048,19 @@ def _compare(arguments):
         written = found.save(arguments.out, replace=True, **about)
         text = _with_places(text, written, (), arguments.format)
     return text, found.exit_code
+
+
+def _check_one_kind(given, searched):
+    """Raise where flags of comparisons and of searches meet."""
+    if searched and "gallery" not in searched:
+        lone = _flag(next(iter(searched)))
+        raise ValueError(f"{lone} is about searches; give --gallery too.")
+    for name, usual in OF_COMPARISONS.items():
+        if searched and given[name] != usual:
+            raise ValueError(
+                f"{_flag(name)} is about comparisons, and --gallery asks for searches; "
+                f"{'give --fpir' if name == 'far' else 'leave it out'}."
+            )
 
 
 def _bench(arguments):

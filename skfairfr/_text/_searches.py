@@ -26,6 +26,7 @@ TERMS = {
     **{"errors between": "errors of", "error between": "error of"},
     "comparisons, errors": "searches, errors",
     "verification errors": "identification errors",
+    "verification systems": "identification systems",
     "accepted from": "alarms from",
     "FPD, FND (Gini) of ISO/IEC 19795-10, as cited by DeSCon": "Gini coefficient",
     "BFAR, BFRR: largest": "largest",
