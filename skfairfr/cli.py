@@ -81,8 +81,9 @@ limit, to detect that two groups' rates differ by a factor, or to show that all 
 are within a limit. Each number is given as if pairs were independent, and with errors that
 depend on each other as a pilot shows. {STATUS}"""
 THRESHOLD_DESCRIPTION = """\
-The loosest threshold that keeps a limit of the FMR for every group, also in other people, with a
-stated confidence; what it costs each group, or how many more people it takes. Exit status: 0 there is
+The loosest threshold that keeps a limit of the FMR for every group, or of the FPIR of searches, also
+in other people, with a stated confidence; what it costs each group, or how many more people it
+takes. Exit status: 0 there is
 one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data cannot
 tell, 4 a fault of the program, 130 interrupted."""
 MONITOR_DESCRIPTION = """\
@@ -331,6 +332,7 @@ def _add_identify(commands, full):
     _add_embeddings(embeddings, domain=False)
     _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
     group = _add_search(command.add_argument_group("the search"))
+    _add_levels_of_searches(group)
     meaning = "score from which on a deployed system alarms, instead of levels"
     _add(group, ("--threshold", "T", meaning), type=float)
     _add_checks(
@@ -356,9 +358,12 @@ def _add_search(group):
     group.add_argument("--template", choices=("image", "mean", "max"), help=meaning)
     meaning = "a mate counts whom fewer others reach (default: 1)"
     _add(group, ("--rank", "N", meaning), type=COUNT)
+    return group
+
+
+def _add_levels_of_searches(group):
     meaning = "FPIR levels to operate at (default: 1e-2 1e-3)"
     _add(group, ("--fpir", "LEVEL", meaning), nargs="+", type=LEVEL)
-    return group
 
 
 def _add_threshold_command(commands, full):
@@ -397,6 +402,17 @@ def _add_threshold_command(commands, full):
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
     _add_embeddings(command.add_argument_group("embeddings"))
     _add_pairs(command.add_argument_group("scored pairs"), without_people=True)
+    group = command.add_argument_group("searches (1:N)")
+    meaning = "embeddings of those who are enrolled, whom DATA are to search"
+    _add(group, ("--gallery", "GALLERY", meaning))
+    _add(group, ("--gallery-labels", "FILE", "such a table for the gallery"))
+    _add_search(group)
+    _add(
+        group,
+        ("--max-fpir", "RATE", "largest FPIR allowed of each group"),
+        ("--max-fnir", "RATE", "largest FNIR allowed of each group"),
+        type=float,
+    )
     _add_common(
         command,
         "report.html, threshold.json and threshold.txt are",
@@ -443,7 +459,10 @@ def _add_monitor(commands, full):
     )
     meaning = "one minus the chance of any false alarm (default: the policy's, or 0.95)"
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
-    meaning = "first attempts of a person that make one value (default: %(default)s)"
+    meaning = (
+        "first attempts of a person that make one value (default: %(default)s); more only if "
+        "nobody tries again because of a rejection"
+    )
     _add(group, ("--attempts", "K", meaning), type=COUNT, default=1)
     _add_written(
         monitor,
@@ -478,7 +497,7 @@ def _add_compare(commands, full):
     )
     _add(searches, ("--gallery", "GALLERY", meaning), action="append")
     _add(searches, ("--gallery-labels", "FILE", "as --labels, of every gallery"))
-    _add_search(searches)
+    _add_levels_of_searches(_add_search(searches))
     points = compare.add_argument_group("operating points")
     _add_levels(points)
     _add_threshold(points)
@@ -826,16 +845,16 @@ def _identify(arguments):
     gallery = _gallery(arguments.gallery, attributes, reading, given)
     options = {name: given[name] for name in SEARCH_LIMITS if given[name] is not None}
     options = {"limits": options or None, "about": _about(given), "gallery": gallery}
-    for name, usual in (("rank", 1), ("template", "image")):
-        given[name] = given[name] or usual
     source = f"{arguments.data}, gallery {arguments.gallery}"
     return _report(arguments, data, source, identify_data, **options)
 
 
 def _gallery(path, attributes, reading, given):
-    """Embeddings of who is enrolled, whose groups may not be known."""
+    """Embeddings of who is enrolled, whose groups may not be known; and what is usual."""
     from skfairfr.report import read_data
 
+    for name, usual in (("rank", 1), ("template", "image")):
+        given[name] = given[name] or usual
     reading = reading | {"labels": given["gallery_labels"]}
     try:
         return read_data(path, attributes, **reading)
@@ -947,8 +966,18 @@ def _threshold(arguments):
         given["policy"] = Policy.read(arguments.policy)
     _report_folder(arguments)
     attributes = _attributes(arguments)
-    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
-    limits = {n: given[n] for n in ("max_fmr", "max_fnmr") if given[n] is not None}
+    reading = _taken_by(read_data, given)
+    data = read_data(arguments.data, attributes, **reading)
+    names, source = ("max_fmr", "max_fnmr", "max_fpir", "max_fnir"), arguments.data
+    limits = {name: given[name] for name in names if given[name] is not None}
+    if arguments.gallery is not None:
+        source = f"{arguments.data}, gallery {arguments.gallery}"
+        given["gallery"] = _gallery(arguments.gallery, attributes, reading, given)
+    elif {"max_fpir", "max_fnir"} & {*limits}:
+        raise ValueError(
+            "--gallery is not given, and a limit of searches is; name the file of those "
+            "enrolled."
+        )
     found = certify_data(
         data,
         limits=limits or None,
@@ -956,7 +985,7 @@ def _threshold(arguments):
         about=_about(given),
         **_taken_by(certify_data, given),
     )
-    return _written(arguments, found, arguments.data)
+    return _written(arguments, found, source)
 
 
 def _monitor(arguments):

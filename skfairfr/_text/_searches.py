@@ -7,7 +7,6 @@ To the engine, and in records, a non-mated search is an impostor pair, a mated o
 import re
 
 from skfairfr._text._words import capital, with_words
-from skfairfr.utils._errors import ArgumentError
 
 NAMES = {"far": "fpir", "frr": "fnir", "fmr": "fpir", "fnmr": "fnir"}
 # Terms of comparisons -> of searches.
@@ -54,16 +53,6 @@ OF_USERS = ("sha256", "about", "similarity", "gallery")
 def in_search_terms(part):
     """A text, or a part of a document, in the terms of searches."""
     return with_words(part, KNOWN, PATTERN)
-
-
-def error_of_searches(error):
-    """A ValueError in the terms of searches, and with their name of its argument."""
-    argument, message = getattr(error, "argument", None) or "", str(error)
-    name = named(argument)
-    message = in_search_terms(message.removeprefix(argument)).replace("far=", "fpir=")
-    if not isinstance(error, ArgumentError):
-        return type(error)(message)
-    return ArgumentError(name + message, name, error.value, error.remedy)
 
 
 def in_search_names(form, is_name=False):

@@ -1,12 +1,12 @@
 """Audits and comparisons of searches (1:N), of IdentificationROC, by the group of the probe."""
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skfairfr._text._searches import error_of_searches, in_search_terms, named
+from skfairfr._text._searches import in_search_terms, named
 from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
+from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import audit_data
 from skfairfr.report._comparison import compare_systems, overlap
 from skfairfr.report._data import EmbeddingData, check_data, columns_of
@@ -14,7 +14,7 @@ from skfairfr.report._figures import SIZE, write_figure
 from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import encode
 
 # Enrolled people that a report names for their alarms.
@@ -233,14 +233,14 @@ def identify_data(
     >>> round(report.audits[0].levels[0].rates[0].far.value, 1)
     0.2
     """
-    searches = _searches_of(data, gallery, rank, template)
-    policy = None if policy is None else as_policy(policy).for_search()
-    with _in_terms_of_searches():
+    searches = searches_of(data, gallery, rank, template)
+    policy, limits = as_of_pairs(policy, limits)
+    with in_terms_of_searches():
         report = audit_data(
             searches,
             far=fpir,
             threshold=threshold,
-            limits=None if limits is None else _as_of_pairs(limits),
+            limits=limits,
             policy=policy,
             about=about,
             figures=figures,
@@ -333,9 +333,9 @@ def compare_searches(
             "give the gallery of each system.",
         )
     both = zip(data, galleries, strict=True)
-    systems = [_searches_of(*one, rank, template) for one in both]
+    systems = [searches_of(*one, rank, template) for one in both]
     _check_same_galleries(galleries)
-    with _in_terms_of_searches():
+    with in_terms_of_searches():
         found = compare_systems(
             *systems, names=names, far=fpir, threshold=threshold, **options
         )
@@ -364,7 +364,7 @@ def _check_same_galleries(galleries):
         )
 
 
-def _searches_of(data, gallery, rank, template):
+def searches_of(data, gallery, rank, template):
     """Probes and the gallery that they search, SearchData."""
     for part in (data, gallery):
         if not isinstance(part, EmbeddingData):
@@ -379,23 +379,17 @@ def _searches_of(data, gallery, rank, template):
     return SearchData(**own, gallery=gallery, rank=rank, template=template)
 
 
-@contextmanager
-def _in_terms_of_searches():
-    """Name arguments and rates of searches in errors."""
-    try:
-        yield
-    except ArgumentError as error:
-        raise error_of_searches(error) from None
-
-
-def _as_of_pairs(limits):
-    """Limits by their names of comparisons."""
+def as_of_pairs(policy, limits):
+    """A policy of searches, and limits, by their names of comparisons; None stays."""
+    policy = None if policy is None else as_policy(policy).for_search()
+    if limits is None:
+        return policy, None
     known = {named(name): name for name in OF_SEARCHES}
     unknown = [name for name in limits if name not in known]
     if unknown:
         remedy = f"Known are {', '.join(known)}."
         raise refused("limits", limits, f"has the unknown key {unknown[0]!r}.", remedy)
-    return {known[name]: limit for name, limit in limits.items()}
+    return policy, {known[name]: limit for name, limit in limits.items()}
 
 
 OF_SEARCHES = (

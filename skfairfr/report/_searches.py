@@ -25,7 +25,7 @@ def searched(document, settings, glossary, alarms=()):
     for section in in_search_terms(document).sections:
         if section.name == "data":
             (facts,) = section.parts
-            section = replace(section, parts=[Facts([*_facts(gallery), *facts.rows])])
+            section = replace(section, parts=[Facts([*facts_of(gallery), *facts.rows])])
         if section.name == "open":
             sections += alarms
         if section.name == "method":
@@ -46,7 +46,8 @@ AS_GIVEN = (
 )
 
 
-def _facts(gallery):
+def facts_of(gallery):
+    """Facts about a gallery."""
     templates = {
         "image": "one image of each",
         "mean": "the mean of each person's images",
