@@ -37,6 +37,7 @@ from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._validation import (
+    NeedsIdentities,
     check_count,
     check_group,
     check_option,
@@ -155,7 +156,7 @@ class GalleryAlarms(Framed):
     share: np.ndarray
 
 
-class IdentificationROC(BaseEstimator):
+class IdentificationROC(NeedsIdentities, BaseEstimator):
     """Errors of searches of a gallery (1:N), by group, gallery size and composition.
 
     A search whose person is enrolled is *mated*, another *non-mated*. FPIR(t) is the share of
@@ -708,11 +709,6 @@ class IdentificationROC(BaseEstimator):
             raise ValueError(f"Give one level or threshold; got {plain(threshold)!r}.")
         found = self._searches.found
         return (found.returned >= 0) & accepts(found.best, threshold), found.returned
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def searches_within(X, y, sensitive_features, similarity):
