@@ -6,7 +6,7 @@ import numpy as np
 
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
-from skfairfr._text._document import Cell, Document, Facts, Row, Section, Table, Verdict
+from skfairfr._text._document import Cell, Row, Table, Verdict
 from skfairfr._text._words import (
     accepted,
     capital,
@@ -19,7 +19,6 @@ from skfairfr._text._words import (
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
 from skfairfr.report._audit import prepare
 from skfairfr.report._data import check_about, check_data
-from skfairfr.report._documents import lines_of, under_title
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import (
     collecting,
@@ -91,22 +90,19 @@ class Certificate(Page):
         return "failed" if (self.found.frr_least > limit).any() else "undetermined"
 
     def _record(self):
-        names = (
-            "attribute",
-            "settings",
-            "verdict",
-            "limits",
-            "n_people",
-            "notes",
-            "about",
-        )
+        names = ("attribute", "settings", "verdict", "limits", "n_people")
+        names += ("notes", "about")
         return {name: getattr(self, name) for name in names} | asdict(self.found)
 
     # ---- the document ------------------------------------------------------------
 
-    def _document(self, source=None, date=None):
-        title = f"Threshold certified for every group by {printable(self.attribute)}"
-        data = "" if source is None else f"Data: {printable(source)}"
+    _called = "Data", "Every group there", "What was tested"
+
+    @property
+    def _heading(self):
+        return f"Threshold certified for every group by {self.attribute}"
+
+    def _facts(self):
         people = "not known; pairs taken as independent"
         if self.n_people is not None:
             people = count(self.n_people)
@@ -115,16 +111,10 @@ class Certificate(Page):
             f"{names[name]} of each group at most {level_percent(limit)}"
             for name, limit in self.limits.items()
         ]
-        facts = [("People", people), ("Limits", "; ".join(limits))]
-        sections = [
-            Section("verdict", "Verdict", [self._told()]),
-            Section("groups", "Every group there", [self._table()]),
-            Section("data", "What was tested", [Facts(facts)]),
-            Section("notes", "Notes", [[*map(printable, self.notes)]]),
-            Section("method", "How it was computed", [self._method()]),
-        ]
-        title = printable(self.about.get("title", title))
-        return Document(title, under_title(self, data, date), sections)
+        return [("People", people), ("Limits", "; ".join(limits))]
+
+    def _opening(self):
+        return [self._told()]
 
     def _told(self):
         """The threshold and whose it is, or why there is none."""
@@ -204,10 +194,7 @@ class Certificate(Page):
         return Table(caption, head, rows)
 
     def _method(self):
-        """What the certificate says, and what it does not."""
-        name = "certificate_own" if self.settings["own"] else "certificate"
-        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        return [line.format(wrong=wrong) for line in lines_of(name)]
+        return ("certificate_own" if self.settings["own"] else "certificate"), {}
 
 
 def certify_data(
