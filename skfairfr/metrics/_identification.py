@@ -863,14 +863,8 @@ class _Searches(_inputs.Attributes):
         side = np.repeat([0, 1], (n_probes, len(rows)))
         both = np.concatenate([X[:n_probes], rows.astype(X.dtype)])
         images = _inputs.prepare(both, roc.similarity, labels, side)
-        parts = [slice(None, n_probes), slice(n_probes, None)]
-        probes, templates = (
-            PreparedImages(
-                images.vectors[part],
-                None if images.adjustment is None else images.adjustment[part],
-            )
-            for part in parts
-        )
+        probes = images.take(slice(n_probes))
+        templates = images.take(slice(n_probes, None))
         of_people = {
             name: Labels(of.values, np.append(of.codes[:n_probes], group))
             for name, of in attributes.items()
@@ -909,13 +903,7 @@ class _Searches(_inputs.Attributes):
             )
         floor = np.float32(np.inf)
         if nonmated.size:
-            some = PreparedImages(*self.probes)
-            if share < 1:
-                some = PreparedImages(
-                    self.probes.vectors[nonmated],
-                    None if some.adjustment is None else some.adjustment[nonmated],
-                )
-            floor = floor_at(some, self.gallery, share)
+            floor = floor_at(self.probes, nonmated, self.gallery, share)
         found = search(
             *(self.probes, self.own, self.gallery, floor), roc.n_jobs, roc.device
         )
