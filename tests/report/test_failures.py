@@ -67,10 +67,10 @@ def test_every_attempt_is_read_as_a_loop_reads_it(values):
 def test_the_first_attempt_that_says_nothing_is_named():
     rows = np.array(["fte", "lost", "", "ab", "lost"])
     with pytest.raises(
-        ArgumentError, match="^fte 'x' holds .*'lost' .*row 1.*write fte"
+        ArgumentError, match=r"^fte 'x' holds .*'lost' .*row 1.*write fte"
     ):
         outcomes(rows, "x")
-    with pytest.raises(ArgumentError, match="holds 'nan' .*row 0"):
+    with pytest.raises(ArgumentError, match=r"holds 'nan' .*row 0"):
         outcomes(np.array(["nan"]), "x")
 
 
