@@ -389,9 +389,9 @@ class SearchEvents:
     mated : ndarray of bool, shape (n_probes,)
     used : ndarray of bool, shape (n_probes,)
         Whether a search counts; those whose person cannot be in the gallery do not.
-    floor : float32, default=-inf
+    floor : float32
         From which on all candidates are held.
-    alone : float, default=1.0
+    alone : float
         Chance of an alarm of which one person is the cause.
     """
 
@@ -399,7 +399,7 @@ class SearchEvents:
     has_copies = False
     people_in = {"far": 1, "frr": 1}  # noqa: RUF012
 
-    def __init__(self, images, alarms, misses, mated, used, floor=-np.inf, alone=1.0):
+    def __init__(self, images, alarms, misses, mated, used, floor, alone):
         self.floor, self.least = np.float32(floor), {"far": alone, "frr": 1.0}
         self.images = images
         self.genuine = Genuine(misses, (images.group[misses.left],) * 2, False, _as_is)
