@@ -268,7 +268,7 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
         raise TailTooShortError(scope)
     known = np.where(undefined, np.inf, thresholds)
     accepted = sums.before(_rates.count_at_least(sequence.scores, known))
-    return np.where(undefined, np.nan, _rates.divide(accepted, total))
+    return _share(accepted, total, undefined)
 
 
 def frr_in(pairs, scope, thresholds, weights, copies):
@@ -293,7 +293,14 @@ def frr_in(pairs, scope, thresholds, weights, copies):
         rejected = rejected + _rejected_copies(
             pairs, _copy_weights(pairs, scope, weights), known
         )
-    return np.where(undefined, np.nan, _rates.divide(rejected, total))
+    return _share(rejected, total, undefined)
+
+
+def _share(part, total, undefined):
+    """Part of a total in every resample; nan without any, and where it is undefined."""
+    found = np.full(part.shape, np.nan)
+    np.divide(part, total, out=found, where=~undefined & (total > 0))
+    return np.minimum(found, 1.0)  # sums of weights round
 
 
 def _copy_weights(pairs, scope, weights):

@@ -217,8 +217,7 @@ def equal_error(far, frr):
 # allow for a largest rate that is large by chance.
 
 
-def divide(numerator, denominator):
-    """A quotient by the rule above."""
+def _divide(numerator, denominator):
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(numerator, denominator)
 
@@ -230,12 +229,12 @@ def _geometric_mean(rates):
 
 def max_min(rates):
     """max x / min x."""
-    return divide(rates.max(axis=-1), rates.min(axis=-1))
+    return _divide(rates.max(axis=-1), rates.min(axis=-1))
 
 
 def max_geomean(rates):
     """max x / geometric mean of x."""
-    return divide(rates.max(axis=-1), _geometric_mean(rates))
+    return _divide(rates.max(axis=-1), _geometric_mean(rates))
 
 
 def log_geomean(rates, base=10.0, reduce="sum"):
@@ -244,7 +243,7 @@ def log_geomean(rates, base=10.0, reduce="sum"):
     One zero rate among positive ones puts every other infinitely far from the geometric
     mean, so the sum is +inf; all zero is undefined.
     """
-    ratios = divide(rates, _geometric_mean(rates)[..., None])
+    ratios = _divide(rates, _geometric_mean(rates)[..., None])
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.abs(np.log10(ratios) / np.log10(base))
         total = terms.sum(axis=-1) if reduce == "sum" else terms.mean(axis=-1)
@@ -259,7 +258,7 @@ def gini(rates):
     # needs no M x M array.
     rank = 2.0 * np.arange(n_groups) - (n_groups - 1)
     differences = 2 * (np.sort(rates, axis=-1) * rank).sum(axis=-1)
-    spread = divide(differences, 2 * n_groups**2 * rates.mean(axis=-1))
+    spread = _divide(differences, 2 * n_groups**2 * rates.mean(axis=-1))
     return n_groups / (n_groups - 1) * spread
 
 
@@ -275,7 +274,7 @@ def std(rates, ddof=0):
 
 def ratio(rates):
     """Signed ratio x_2 / x_1 of exactly two groups, in their order."""
-    return divide(rates[..., 1], rates[..., 0])
+    return _divide(rates[..., 1], rates[..., 0])
 
 
 # What rates between a smallest one and 1, both of which occur, can give: the least and the
@@ -283,12 +282,12 @@ def ratio(rates):
 
 
 def _range_of_max_min(smallest, n_groups):
-    found = divide(1.0, smallest)
+    found = _divide(1.0, smallest)
     return found, found
 
 
 def _range_of_max_geomean(smallest, n_groups):
-    found = divide(1.0, smallest)
+    found = _divide(1.0, smallest)
     return found ** (1 / n_groups), found ** (1 - 1 / n_groups)
 
 

@@ -26,7 +26,7 @@ class Page:
     JSON by ``_record()``, and the parts of its document: ``_heading``, what the page is
     called; ``_called``, what its data, its groups and its facts are; ``_opening()``, the
     verdict and what belongs to it; ``_table()``, by group; ``_facts()``; and ``_method()``,
-    the text of the method and what is put in.
+    how it was computed, from ``_lines``.
     """
 
     @property
@@ -37,18 +37,20 @@ class Page:
     def _document(self, source=None, date=None):
         of_data, of_groups, of_facts = self._called
         data = "" if source is None else f"{of_data}: {printable(source)}"
-        name, told = self._method()
-        told["wrong"] = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        method = [line.format(**told) for line in lines_of(name)]
         sections = [
             Section("verdict", "Verdict", self._opening()),
             Section("groups", of_groups, [self._table()]),
             Section("data", of_facts, [Facts(self._facts())]),
             Section("notes", "Notes", [[*map(printable, self.notes)]]),
-            Section("method", "How it was computed", [method]),
+            Section("method", "How it was computed", [self._method()]),
         ]
         title = printable(self.about.get("title", self._heading))
         return Document(title, under_title(self, data, date), sections)
+
+    def _lines(self, name, **told):
+        """Lines of a text of the method."""
+        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
+        return [line.format(wrong=wrong, **told) for line in lines_of(name)]
 
     def to_text(self, source=None, *, date=None):
         """Give what was found for a terminal: ASCII of at most 100 columns.
