@@ -59,12 +59,7 @@ from skfairfr.utils._torch import (
     new_generator,
     shared_threads,
 )
-from skfairfr.utils._validation import (
-    NeedsIdentities,
-    check_path,
-    validate_rows,
-    warn_caller,
-)
+from skfairfr.utils._validation import check_path, validate_rows, warn_caller
 
 # Templates of the people trained on, and their names.
 PEOPLE = ("centroids_", "identities_")
@@ -134,7 +129,6 @@ def with_parameters(own, *, n_positional=0, without=(), **defaults):
 
 
 class BaseProjector(
-    NeedsIdentities,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
@@ -534,6 +528,7 @@ class BaseProjector(
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
