@@ -529,12 +529,16 @@ def _of_disparity(systems, about, supported, points, changes):
             if (change.system, change.far, change.threshold) == (name, *at)
             and change.attribute in (None, attribute)
         ]
-        everyone = next(c for c in of_level if c.attribute is None and c.rate == "frr")
         fell = high[row] < 1 and _nobody_better(of_level, rate)
         # Beyond all scores of a system, and with few errors, intervals say nothing.
         fell = fell and supported[level] and not any(c.reason for c in of_level)
         numbers = (float(column[row]) for column in columns)
-        cost = everyone.before, everyone.after
+        cost = [
+            (change.before, change.after)
+            for change in of_level
+            if change.attribute is None and change.rate == "frr"
+        ]
+        (cost,) = cost or [(np.nan, np.nan)]  # of impostor pairs alone
         found.append(DisparityChange(*about, *at, *numbers, *cost, bool(fell)))
     return found
 

@@ -57,7 +57,10 @@ def check_decisions(error, identity, session, best_of, kind):
     """Raise unless attempts can be audited; the errors as floats, (n_attempts,)."""
     check_option(kind, "kind", tuple(DECISIONS))
     values = to_array(error, "error")
-    found = values.astype(np.float64) if values.dtype.kind in "biuf" else np.empty(0)
+    try:  # None is nan
+        found = values.astype(np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
     if (
         values.ndim != 1
         or not found.size
@@ -67,7 +70,7 @@ def check_decisions(error, identity, session, best_of, kind):
             "error",
             error,
             f"must be 1 where the system erred and 0 elsewhere, (n_attempts,), NaN where "
-            f"nothing was captured; got {plain(np.unique(values)[:5].tolist())}.",
+            f"nothing was captured; got {plain(values.ravel()[:5].tolist())}.",
         )
     check_length(to_column(identity, "identity"), found.size, "identity", "error")
     check_best_of(session, best_of)
