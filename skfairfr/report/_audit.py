@@ -610,6 +610,12 @@ def points_on(threshold_from, data, points, options):
         with collecting(warnings):
             there = replace(points, far_max=far_max)
             roc = _fit(other, attributes, options, there)
+            if not roc.n_impostor_[0]:
+                problem = (
+                    "holds no pair of two people, so that no level of the FMR sets one;"
+                )
+                remedy = "give data that do, or the threshold."
+                raise refused("threshold_from", threshold_from, problem, remedy)
             threshold = chosen_thresholds(roc, points.far, "overall", points.group)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None

@@ -27,7 +27,12 @@ from skfairfr.datasets._trials import load_score_matrix, load_trials
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
 from skfairfr.metrics._roc._inputs import prepare as prepare_rows
 from skfairfr.report._control import covariates_of
-from skfairfr.report._decisions import OF_ACCEPTANCE, check_best_of, transactions
+from skfairfr.report._decisions import (
+    NO_CONTROL,
+    OF_ACCEPTANCE,
+    check_best_of,
+    transactions,
+)
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
 from skfairfr.utils._errors import (
@@ -80,9 +85,9 @@ FILES = ("labels", "trials", "probes", "references", "metadata")
 # What becomes of an attempt that failed, and what to do where nobody has decided that.
 FAILURES = ("reject", "report", "error")
 ASK = (
-    "say what becomes of failures (--failures): reject counts them as rejections, report leaves "
-    "them out of the rates and counts them by group, error stops here. Rates without failures "
-    "hide whom the system fails."
+    "say what becomes of failures in an audit (--failures): reject counts them as rejections, "
+    "report leaves them out of the rates and counts them by group, error stops here. Other "
+    "commands take none. Rates without failures hide whom the system fails."
 )
 # Score of an error of a decision, and of a decision that is none; and what lies between.
 WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
@@ -845,6 +850,8 @@ def _controlled(read, path, attributes, options, control):
     """Data with attributes, and with covariates apart from them."""
     if not control:
         return read(path, attributes, options)
+    if options["accepted"] is not None:
+        raise refused("control", control, *NO_CONTROL)
     covariates = [one.name for one in covariates_of(control)]
     more = [name for name in covariates if name not in attributes]
     try:

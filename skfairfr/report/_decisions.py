@@ -12,6 +12,11 @@ from skfairfr.utils._validation import check_count, check_option, to_array
 OF_ACCEPTANCE = ("far", "apcer")
 # Of them, what limits one rate limits the other to the audit.
 SWAPPED = {"fmr": "fnmr", "fnmr": "fmr"}
+# Why they have no strata, and what to do.
+NO_CONTROL = (
+    "standardises rates of comparisons, and decisions are none;",
+    "leave it out.",
+)
 
 
 def transactions(error, keys, best_of, of_acceptance):
@@ -104,8 +109,7 @@ def check_without_points(points, policy, control):
             )
             raise refused(name, value, problem, "leave it out.")
     if control is not None:
-        problem = "standardises rates of comparisons, and decisions are none;"
-        raise refused("control", control, problem, "leave it out.")
+        raise refused("control", control, *NO_CONTROL)
     if policy is not None:
         policy = policy if isinstance(policy, Policy) else Policy.read(policy)
         if (policy.fmr and not policy.allow_threshold) or policy.threshold:

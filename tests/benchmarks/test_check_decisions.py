@@ -3,13 +3,25 @@
 import numpy as np
 import pytest
 
-from tests.benchmarks.check_decisions import LOGS, draw, outcomes
+from skfairfr.report import audit_decisions
+from tests.benchmarks.check_decisions import LOGS, audited, draw, outcomes
 
 
-@pytest.mark.slow
-def test_heavy_users_name_no_group():
-    named, *_ = outcomes((0.08, 80, 0.2, 0.3, "f"), 1000)
+@pytest.mark.parametrize("row", [row for row in LOGS if row[3]])
+def test_heavy_users_name_no_group(row):
+    named, *_ = outcomes(row, 1000)
     assert named.mean() <= 0.055
+
+
+@pytest.mark.parametrize("row", LOGS)
+def test_the_study_finds_what_an_audit_finds(row):
+    drawn = person, group, error = draw(row, 7)
+    p_value, low, high = audited(*drawn)
+    (level,) = audit_decisions(error, person, group, n_resamples=1).audits[0].levels
+    assert level.findings[0].ratio.p_value == pytest.approx(p_value)
+    frr = [rates.frr for rates in level.rates[1:]]
+    assert [one.low for one in frr] == pytest.approx(low)
+    assert [one.high for one in frr] == pytest.approx(high)
 
 
 @pytest.mark.parametrize("row", LOGS)

@@ -107,6 +107,8 @@ def test_a_level_needs_impostor_pairs():
     genuine = of_kind(like_rfw(), True)
     with pytest.raises(ValueError, match=r"^threshold is missing.*threshold_from"):
         audited(genuine, threshold=None)
+    with pytest.raises(ValueError, match=r"^threshold_from holds no pair of two"):
+        audited(genuine, threshold=None, threshold_from=genuine)
     found = audited(genuine, threshold=None, far=0.01, threshold_from=like_rfw())
     whole = audited(like_rfw(), threshold=None, far=0.01)
     frr = [r.audits[0].levels[0].rates[0].frr.value for r in (found, whole)]
@@ -141,6 +143,8 @@ def test_a_pilot_of_genuine_pairs_needs_a_threshold():
     assert plans[0].people.tolist() == plans[1].people.tolist()
     assert plans[0].pilot_errors["frr"][0] == plans[1].pilot_errors["frr"][0]
     assert "at the given threshold" in plans[1].to_text()
+    of_far = plan_test(certify_fmr=0.1, pilot=rocs[1], threshold=THRESHOLD)
+    assert "FMR (the pilot has no such pairs" in of_far.to_text()
     with pytest.raises(
         ValueError, match=r"^threshold is missing, and the pilot has no"
     ):
