@@ -176,6 +176,8 @@ def words_for(settings):
     if settings.get("best_of"):
         attempts, one = attempts.replace(one, "transaction"), "transaction"
     found = {
+        "Attempts": f"{capital(one)}s",
+        "share of all attempts": f"share of all {one}s",
         **{
             "Mated comparisons (genuine pairs)": attempts,
             "mated comparisons": attempts,
@@ -201,6 +203,9 @@ def words_for(settings):
             for of in ("", "geomean_")
         ]
         found |= dict(zip(ratios, ratios[2:] + ratios[:2], strict=True))
+    if settings["decisions"] == "bpcer":
+        found |= {"compared and then not matched": "then taken for attacks"}
+        found |= {"Then not matched": "Then taken for attacks"}
     if settings["decisions"] == "apcer":
         found |= {"is treated worse": "gets through more often"}
         found |= {"is treated better": "gets through less often"}

@@ -519,12 +519,16 @@ def _of_disparity(both, about, points, changes):
             if (change.system, change.far, change.threshold) == (name, *at)
             and change.attribute in (None, attribute)
         ]
-        everyone = next(c for c in of_level if c.attribute is None and c.rate == "frr")
         # Beyond all scores of a system, and with few errors, intervals say nothing.
         told = compared.supported[level] and not any(c.reason for c in of_level)
         fell = compared.ratio_high[level] < 1 and _nobody_better(of_level, rate)
         numbers = (float(column[level]) for column in columns)
-        cost = everyone.before, everyone.after
+        cost = [
+            (change.before, change.after)
+            for change in of_level
+            if change.attribute is None and change.rate == "frr"
+        ]
+        (cost,) = cost or [(np.nan, np.nan)]  # of impostor pairs alone
         found.append(DisparityChange(*about, *at, *numbers, *cost, bool(told and fell)))
     return found
 

@@ -862,7 +862,7 @@ class DisparityChange:
     p_value : float
         On its own; it is no part of the family, and agrees with the interval.
     frr_before, frr_after : float
-        Of everyone: what the disparity costs.
+        Of everyone: what the disparity costs. nan without genuine pairs.
     levelling_down : bool
         Whether it fell, the interval of the ratio ending below 1, while a group got worse
         in this rate and none better in either rate at this level; not where it rests on too
