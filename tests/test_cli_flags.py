@@ -12,6 +12,7 @@ from skfairfr.metrics import plan_test
 from skfairfr.report import (
     audit_data,
     certify_data,
+    compare_searches,
     compare_systems,
     monitor_log,
     read_data,
@@ -40,7 +41,7 @@ PYTHON_ONLY = {
 # Flags of what the command does with a result, or that stand for several arguments.
 OF_THE_COMMAND = {
     *("attribute", "format", "help", "help_all", "list_policies", "out", "quiet"),
-    *("replace", "seed", "date"),
+    *("replace", "seed", "date", "gallery", "gallery_labels"),
 }
 
 
@@ -113,7 +114,7 @@ def test_every_argument_that_an_error_names_has_a_flag():
     ("command", "functions"),
     [
         ("audit", (read_data, audit_data)),
-        ("compare", (read_data, compare_systems)),
+        ("compare", (read_data, compare_systems, compare_searches)),
         ("plan", (read_data, plan_test)),
         ("threshold", (read_data, certify_data)),
         ("monitor", (monitor_log,)),
@@ -123,4 +124,5 @@ def test_every_flag_is_an_argument_of_what_the_command_calls(command, functions)
     """A flag by another name would be read and forgotten."""
     names = {action.dest for action in cli._parser()[1][command]._actions}
     taken = {name for f in functions for name in inspect.signature(f).parameters}
-    assert names - taken - {*cli.ABOUT, *LIMITS, *OF_THE_COMMAND} == set()
+    known = {*cli.ABOUT, *LIMITS, *cli.SEARCH_LIMITS, *OF_THE_COMMAND}
+    assert names - taken - known == set()

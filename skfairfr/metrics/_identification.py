@@ -30,13 +30,14 @@ from skfairfr._core._searches import (
     search,
     share_held,
 )
-from skfairfr._text._searches import in_search_terms
+from skfairfr._text._searches import in_search_terms, named
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._errors import ArgumentError, kind_of_value, refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._validation import (
+    NeedsIdentities,
     check_count,
     check_group,
     check_option,
@@ -155,7 +156,7 @@ class GalleryAlarms(Framed):
     share: np.ndarray
 
 
-class IdentificationROC(BaseEstimator):
+class IdentificationROC(NeedsIdentities, BaseEstimator):
     """Errors of searches of a gallery (1:N), by group, gallery size and composition.
 
     A search whose person is enrolled is *mated*, another *non-mated*. FPIR(t) is the share of
@@ -527,6 +528,55 @@ class IdentificationROC(BaseEstimator):
         columns = (1 - sums.rate, 1 - high, 1 - low, int(inside.sum()))
         return framed(CMC(ranks, *columns), self._library)
 
+    def certify(
+        self,
+        fpir,
+        *,
+        fnir=None,
+        groups=None,
+        confidence_level=0.95,
+        operating_point="overall",
+    ):
+        """The loosest threshold that keeps an FPIR for every group, also for other people.
+
+        As :meth:`SimilarityROC.certify`, of searches of the whole gallery, which is taken as
+        given.
+
+        Parameters
+        ----------
+        fpir : float in (0, 1)
+            Largest FPIR allowed of each group.
+        fnir : float in (0, 1), default=None
+            Largest FNIR allowed of each group, which is certified likewise; None allows any.
+        groups : sequence of labels, shape (n_groups,), default=None
+            Groups of probes that have to keep the limits; None takes all.
+        confidence_level : float in (0, 1), default=0.95
+            One minus the chance of a wrong certificate.
+        operating_point : {"overall", "group"}, default="overall"
+            Whether one threshold serves all groups, or each has its own.
+
+        Returns
+        -------
+        certified : CertifiedThreshold
+            Its "far" is the FPIR and its "frr" the FNIR.
+
+        Raises
+        ------
+        ValueError
+            If there are no groups, one is unknown, or a rate is out of range.
+        """
+        check_is_fitted(self)
+        with in_terms_of_searches():
+            found = self._system().certify(
+                fpir,
+                frr=fnir,
+                groups=groups,
+                confidence_level=confidence_level,
+                operating_point=operating_point,
+            )
+        found = replace(found, reason=in_search_terms(found.reason))
+        return framed(found, self._library)
+
     def fpir_matrix(self, fpir=None, *, threshold=None):
         """FPIR by the group of the probe and that of the person returned.
 
@@ -709,11 +759,6 @@ class IdentificationROC(BaseEstimator):
         found = self._searches.found
         return (found.returned >= 0) & accepts(found.best, threshold), found.returned
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
 
 def searches_within(X, y, sensitive_features, similarity):
     """The SimilarityROC of searches among images: every second person of a group is enrolled.
@@ -757,6 +802,10 @@ def in_terms_of_searches():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
+    except ArgumentError as error:
+        name = named(error.argument)
+        text = name + _translated(str(error).removeprefix(error.argument))
+        raise ArgumentError(text, name, error.value, error.remedy) from None
     except ValueError as error:
         error.args = (_translated(str(error)), *error.args[1:])
         raise
@@ -867,14 +916,8 @@ class _Searches(_inputs.Attributes):
         side = np.repeat([0, 1], (n_probes, len(rows)))
         both = np.concatenate([X[:n_probes], rows.astype(X.dtype)])
         images = _inputs.prepare(both, roc.similarity, labels, side)
-        parts = [slice(None, n_probes), slice(n_probes, None)]
-        probes, templates = (
-            PreparedImages(
-                images.vectors[part],
-                None if images.adjustment is None else images.adjustment[part],
-            )
-            for part in parts
-        )
+        probes = images.take(slice(n_probes))
+        templates = images.take(slice(n_probes, None))
         of_people = {
             name: Labels(of.values, np.append(of.codes[:n_probes], group))
             for name, of in attributes.items()
@@ -913,13 +956,7 @@ class _Searches(_inputs.Attributes):
             )
         floor = np.float32(np.inf)
         if nonmated.size:
-            some = PreparedImages(*self.probes)
-            if share < 1:
-                some = PreparedImages(
-                    self.probes.vectors[nonmated],
-                    None if some.adjustment is None else some.adjustment[nonmated],
-                )
-            floor = floor_at(some, self.gallery, share)
+            floor = floor_at(self.probes, nonmated, self.gallery, share)
         found = search(
             *(self.probes, self.own, self.gallery, floor), roc.n_jobs, roc.device
         )

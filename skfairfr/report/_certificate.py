@@ -1,12 +1,13 @@
 """A threshold certified for every group, as a report."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
-from skfairfr._text._document import Cell, Document, Facts, Row, Section, Table, Verdict
+from skfairfr._text._document import Cell, Row, Table, Verdict
+from skfairfr._text._searches import in_search_terms, named
 from skfairfr._text._words import (
     accepted,
     capital,
@@ -17,9 +18,10 @@ from skfairfr._text._words import (
     printable,
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
+from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import prepare
 from skfairfr.report._data import check_about, check_data
-from skfairfr.report._documents import lines_of, under_title
+from skfairfr.report._identification import as_of_pairs, searches_of
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import (
     collecting,
@@ -29,7 +31,9 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import RATE_LIMITS, settle_limits
+from skfairfr.report._searches import AS_GIVEN, facts_of, schema_of_searches
 from skfairfr.utils._errors import refused
+from skfairfr.utils._validation import check_option
 
 CERTIFIABLE = ("max_fmr", "max_fnmr")
 
@@ -45,11 +49,12 @@ class Certificate(Page):
     settings : dict
         What the numbers depend on.
     limits : dict of str -> float
-        ``max_fmr`` in (0, 1), and ``max_fnmr`` if there is one.
+        ``max_fmr`` in (0, 1), and ``max_fnmr`` if there is one; of searches, of the FPIR and
+        the FNIR.
     found : CertifiedThreshold
         The threshold and the rates of each group there, lower being better.
     n_people : int or None
-        Of the data; None where people are not known.
+        Of the data, those who search; None where people are not known.
     notes : tuple of str
         What looks like a mistake, and what was not certified.
     about : dict of str -> str
@@ -90,23 +95,46 @@ class Certificate(Page):
         limit = self.limits.get("max_fnmr", 1.0)
         return "failed" if (self.found.frr_least > limit).any() else "undetermined"
 
+    @classmethod
+    def schema(cls, kind="verification"):
+        """JSON Schema of what :meth:`to_json` gives.
+
+        Parameters
+        ----------
+        kind : {"verification", "identification"}, default="verification"
+            Of comparisons, or of searches.
+
+        Returns
+        -------
+        schema : dict
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if ``kind`` is none of the two.
+        """
+        check_option(kind, "kind", ("verification", "identification"))
+        schema = super().schema()
+        return schema if kind == "verification" else schema_of_searches(schema)
+
     def _record(self):
-        names = (
-            "attribute",
-            "settings",
-            "verdict",
-            "limits",
-            "n_people",
-            "notes",
-            "about",
-        )
+        names = ("attribute", "settings", "verdict", "limits", "n_people")
+        names += ("notes", "about")
         return {name: getattr(self, name) for name in names} | asdict(self.found)
 
     # ---- the document ------------------------------------------------------------
 
+    _called = "Data", "Every group there", "What was tested"
+
+    @property
+    def _heading(self):
+        return f"Threshold for every group by {self.attribute}"
+
     def _document(self, source=None, date=None):
-        title = f"Threshold certified for every group by {printable(self.attribute)}"
-        data = "" if source is None else f"Data: {printable(source)}"
+        document = super()._document(source, date)
+        return in_search_terms(document) if "gallery" in self.settings else document
+
+    def _facts(self):
         people = "not known; pairs taken as independent"
         if self.n_people is not None:
             people = count(self.n_people)
@@ -116,15 +144,13 @@ class Certificate(Page):
             for name, limit in self.limits.items()
         ]
         facts = [("People", people), ("Limits", "; ".join(limits))]
-        sections = [
-            Section("verdict", "Verdict", [self._told()]),
-            Section("groups", "Every group there", [self._table()]),
-            Section("data", "What was tested", [Facts(facts)]),
-            Section("notes", "Notes", [[*map(printable, self.notes)]]),
-            Section("method", "How it was computed", [self._method()]),
-        ]
-        title = printable(self.about.get("title", title))
-        return Document(title, under_title(self, data, date), sections)
+        if "gallery" in self.settings:
+            of_gallery = facts_of(self.settings["gallery"])
+            facts = [*of_gallery, ("People who search", people), facts[-1]]
+        return facts
+
+    def _opening(self):
+        return [self._told()]
 
     def _told(self):
         """The threshold and whose it is, or why there is none."""
@@ -198,21 +224,22 @@ class Certificate(Page):
         if own:
             head.insert(1, "Threshold")
         caption = (
-            "FMR of pairs within the group, with the one-sided bound that was certified; FNMR "
-            "with its two-sided interval. Each bound and interval is of its group alone."
+            "FMR within the group, with the one-sided bound that was certified; FNMR with its "
+            "two-sided interval. Each bound and interval is of its group alone."
         )
         return Table(caption, head, rows)
 
     def _method(self):
-        """What the certificate says, and what it does not."""
-        name = "certificate_own" if self.settings["own"] else "certificate"
-        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        return [line.format(wrong=wrong) for line in lines_of(name)]
+        told = self._lines("certificate_own" if self.settings["own"] else "certificate")
+        return [*told[:-1], AS_GIVEN] if "gallery" in self.settings else told
 
 
 def certify_data(
     data,
     *,
+    gallery=None,
+    rank=1,
+    template="image",
     limits=None,
     policy=None,
     own=False,
@@ -227,9 +254,13 @@ def certify_data(
     ----------
     data : EmbeddingData or PairData
         Such as :func:`read_data` gives. Of several attributes the combinations are the groups.
+    gallery : EmbeddingData, default=None
+        Who is enrolled: data are then probes, which search it.
+    rank, template : options
+        As of :func:`identify_data`.
     limits : dict of str -> float, default=None
         ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is
-        limited too, ``max_fnmr``.
+        limited too, ``max_fnmr``; of searches ``max_fpir`` and ``max_fnir``.
     policy : Policy, str or path-like, default=None
         What sets the limits and the confidence level instead, as of :func:`audit_data`; the
         strictest of its limits at several levels, none of which it operates at.
@@ -252,7 +283,8 @@ def certify_data(
     Raises
     ------
     ValueError
-        As :func:`audit_data`, and if no limit of the FMR is given.
+        As :func:`audit_data`, or :func:`identify_data`, and if no limit of the FMR, or of
+        the FPIR, is given.
 
     See Also
     --------
@@ -268,6 +300,20 @@ def certify_data(
     >>> found.verdict, found.found.binding_group
     ('passed', 'female')
     """
+    if gallery is not None:
+        data = searches_of(data, gallery, rank, template)
+        policy, limits = as_of_pairs(policy, limits)
+        with in_terms_of_searches():
+            return certify_data(
+                data,
+                limits=limits,
+                policy=policy,
+                own=own,
+                confidence_level=confidence_level,
+                about=about,
+                progress=progress,
+                n_jobs=n_jobs,
+            )
     check_data(data)
     check_about(about)
     every, level, settings = settle_limits(policy, limits, confidence_level)
@@ -292,16 +338,20 @@ def certify_data(
             confidence_level=level,
             operating_point="group" if own else "overall",
         )
-    settings |= {"confidence_level": level, "own": bool(own)}
+    settings |= {"confidence_level": level, "own": bool(own)} | data.more_settings
     if data.reading is not None:
         settings |= {"sha256": data.reading.sha256, "distance": data.is_distance}
     if (code := reason_to_withhold(warnings)) is not None:
         settings["withheld"] = code
     notes = [*data.notes, *alike, *notes_of(warnings)]
-    if left_out := [name for name in every if name not in RATE_LIMITS]:
+    name_of = named if "gallery" in settings else str
+    if left_out := [name_of(name) for name in every if name not in RATE_LIMITS]:
         notes.append(
             f"Not certified: {', '.join(left_out)}, which an audit at the threshold judges."
         )
+    if "gallery" in settings:
+        found = replace(found, reason=in_search_terms(found.reason))
+        notes = [in_search_terms(note) for note in notes]
     return Certificate(
         " & ".join(chosen[-1]),
         settings,

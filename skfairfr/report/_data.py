@@ -19,7 +19,7 @@ from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
 from skfairfr.datasets._decisions import read_decisions
 from skfairfr.datasets._embeddings import finite_rows, labels_beside, read_embeddings
-from skfairfr.datasets._files import kind_of
+from skfairfr.datasets._files import kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
@@ -42,7 +42,6 @@ from skfairfr.utils._labels import (
     check_text,
     encode,
     intersect,
-    is_unknown,
     join_columns,
     to_column,
     to_columns,
@@ -91,11 +90,9 @@ BELOW = 0.05
 # What a column says of an attempt.
 MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
 WORDS = {
-    **dict.fromkeys(("", "0", "0.0", "no", "false", "ok"), MADE),
+    **dict.fromkeys(("", "0", "no", "false", "ok"), MADE),
     **dict.fromkeys(("fta", "acquire"), NOT_ACQUIRED),
-    **dict.fromkeys(
-        ("1", "1.0", "yes", "true", "fte", "enrol", "enroll"), NOT_ENROLLED
-    ),
+    **dict.fromkeys(("1", "yes", "true", "fte", "enrol", "enroll"), NOT_ENROLLED),
 }
 # The first note of an audit of pairs without people.
 INDEPENDENT = (
@@ -1115,22 +1112,11 @@ def outcomes(values, name):
     -------
     outcome : ndarray of int, shape (n_attempts,)
     """
-    column = to_column(values, name)
-    distinct, place = np.unique(column.astype(str), return_inverse=True)
-    words = [word.strip().casefold() for word in distinct.tolist()]
-    found = np.array([WORDS.get(word, -1) for word in words], np.int8)[place]
-    found[is_unknown(column)] = MADE
-    if (found < 0).any():
-        row = int(np.flatnonzero(found < 0)[0])
-        raise refused(
-            "fte",
-            name,
-            f"{name!r} holds {plain(column[row])!r} in row {row}, which says nothing about the "
-            "attempt;",
-            "write fte (or 1) where enrolment failed, fta where acquisition "
-            "failed, and 0 or nothing elsewhere.",
-        )
-    return found
+    remedy = (
+        "write fte (or 1) where enrolment failed, fta where acquisition failed, and 0 "
+    )
+    remedy += "or nothing elsewhere."
+    return meanings(to_column(values, name), WORDS, "fte", name, remedy, missing=MADE)
 
 
 def with_failures(data, failed, failures, problem, outcome=None):

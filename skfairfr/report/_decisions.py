@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfairfr._text._words import DECISIONS
+from skfairfr._text._words import DECISIONS, named
 from skfairfr.report._policy import Policy
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import check_length, encode, to_column
@@ -138,8 +138,5 @@ def of_decisions(limits, part, parts):
     for name, limit in limits.items():
         about_acceptance = "_fmr" in name
         if about_acceptance == of_acceptance or about_acceptance not in known:
-            name = "_".join(
-                SWAPPED.get(p, p) if of_acceptance else p for p in name.split("_")
-            )
-            found[name] = limit
+            found[named(name, SWAPPED) if of_acceptance else name] = limit
     return found

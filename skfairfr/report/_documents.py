@@ -64,7 +64,7 @@ from skfairfr.report._notes import (
     title_of,
 )
 from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS, limits_of, verdict_of
-from skfairfr.report._searches import searched
+from skfairfr.report._searches import searched, who_alarms
 from skfairfr.report._verdicts import beyond_all_scores
 
 # What is compared, and what is an error, of either rate.
@@ -177,7 +177,8 @@ def audit_document(report, source=None, date=None):
     subtitle = under_title(report, data, date)
     found = Document(printable(report.about.get("title", title)), subtitle, sections)
     if "gallery" in first.settings:
-        return searched(found, report, lines_of("search_glossary"))
+        alarms = [who_alarms(report)]
+        return searched(found, first.settings, lines_of("search_glossary"), alarms)
     return found
 
 
@@ -1196,7 +1197,10 @@ def comparison_document(found, date=None):
     ]
     title = printable(found.about.get("title", "Comparison of verification systems"))
     subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
-    return Document(title, subtitle, sections)
+    document = Document(title, subtitle, sections)
+    if "gallery" in found.settings:
+        return searched(document, found.settings, lines_of("search_glossary"))
+    return document
 
 
 def short_names(systems):
@@ -1524,5 +1528,6 @@ def _method_of_comparison(found):
         "population.",
         "Conclusions about rates come from adjusted p-values (Holm): if nothing changed, "
         f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
-        "are not among these tests.",
+        f"are not among these tests; of two groups their intervals take "
+        f"{settings['n_resamples']:,} resamples of people.",
     ]

@@ -7,16 +7,7 @@ from hashlib import file_digest
 
 import numpy as np
 
-from skfairfr._text._document import (
-    Cell,
-    Document,
-    Facts,
-    Figure,
-    Row,
-    Section,
-    Table,
-    Verdict,
-)
+from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
     count,
     level_percent,
@@ -32,8 +23,7 @@ from skfairfr._text._words import (
 from skfairfr.datasets._decisions import read_decisions
 from skfairfr.metrics import MonitorState, RateMonitor
 from skfairfr.report._data import check_about
-from skfairfr.report._documents import lines_of, under_title
-from skfairfr.report._figures import evidence_of, watched_over_time
+from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._errors import refused
@@ -102,27 +92,23 @@ class Monitoring(Page):
 
     # ---- the document ------------------------------------------------------------
 
-    def _document(self, source=None, date=None):
-        state, rates = self.state, self.state.rates
-        title = f"False rejections watched by {printable(self.attribute)}"
-        data = "" if source is None else f"Log: {printable(source)}"
-        last = self.history[-1]["when"]
-        facts = [
+    _called = "Log", "Every group", "What was watched"
+
+    @property
+    def _heading(self):
+        return f"False rejections watched by {self.attribute}"
+
+    def _facts(self):
+        n_attempts = int(self.state.rates.n_attempts.sum()) + self.state.n_unknown
+        return [
             ("Logs", count(self.n_logs)),
-            ("Until", printable(last)),
-            ("Genuine attempts", count(int(rates.n_attempts.sum()) + state.n_unknown)),
-            ("People who count", count(state.n_people)),
+            ("Until", printable(self.history[-1]["when"])),
+            ("Genuine attempts", count(n_attempts)),
+            ("People who count", count(self.state.n_people)),
         ]
-        opening = [self._told(), self._limits(), self._curves()]
-        sections = [
-            Section("verdict", "Verdict", opening),
-            Section("groups", "Every group", [self._rates()]),
-            Section("data", "What was watched", [Facts(facts)]),
-            Section("notes", "Notes", [[*map(printable, self.notes)]]),
-            Section("method", "How it was computed", [self._method()]),
-        ]
-        title = printable(self.about.get("title", title))
-        return Document(title, under_title(self, data, date), sections)
+
+    def _opening(self):
+        return [self._told(), self._limits(), self._curves()]
 
     def _told(self):
         """Which limits are exceeded."""
@@ -185,15 +171,16 @@ class Monitoring(Page):
         if len(self.history) < 2:
             return None
         caption = (
-            "Rates by group with their confidence sequences, and the evidence against each "
-            "limit, as they were known at the time."
+            "Rates by group with their confidence sequences, and the evidence against limits, "
+            f"as they were known at the time; of limits at most {MOST_LIMITS} are drawn, those "
+            "with the most evidence. Above the dotted line it is enough, whatever the others are."
         )
         # Evidence that is enough whatever that of the other limits is.
         enough = len(self.state.findings) / (1 - self.settings["confidence_level"])
         about = self.history, self.state.findings, enough
         return Figure(caption, lambda: watched_over_time(*about))
 
-    def _rates(self):
+    def _table(self):
         rates = self.state.rates
         rows = []
         for place, group in enumerate(rates.groups):
@@ -210,9 +197,7 @@ class Monitoring(Page):
         return Table("", head, rows)
 
     def _method(self):
-        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        told = {"wrong": wrong, "attempts": self.settings["attempts"]}
-        return [line.format(**told) for line in lines_of("monitoring")]
+        return self._lines("monitoring", attempts=self.settings["attempts"])
 
 
 def monitor_log(
@@ -253,7 +238,8 @@ def monitor_log(
     confidence_level : float in (0, 1), default=None
         One minus the chance of any false alarm, ever; None takes 0.95.
     attempts : int, default=1
-        How many first attempts of a person make one value.
+        How many first attempts of a person make one value, as of
+        :class:`~skfairfr.metrics.RateMonitor`.
     accepted, identity, attempt : str, default=None
         Columns, as of :func:`~skfairfr.datasets.load_decisions`.
     about : dict of str -> str, default=None
@@ -351,7 +337,8 @@ def monitor_log(
 def _loaded(state, settings, asked):
     """The monitor of a state, which has to be of the same limits and groups."""
     monitor = RateMonitor.load(state)
-    before, now = monitor.settings | monitor.about_, settings | asked
+    before = _in_words(monitor.settings) | monitor.about_
+    now = _in_words(settings) | asked
     for name, value in now.items():
         if before.get(name) != value:
             problem = (
@@ -360,6 +347,14 @@ def _loaded(state, settings, asked):
             remedy = "give what it began with, or name a new file."
             raise refused("state", state, problem, remedy)
     return monitor
+
+
+def _in_words(settings):
+    """Settings of a monitor with its limits by their names in a policy."""
+    names = {how: name for name, how in WATCHED.items()}
+    limits = zip(settings["how"], settings["limit"] or (), strict=True)
+    rest = {name: settings[name] for name in ("confidence_level", "attempts")}
+    return {"limits": {names[how]: limit for how, limit in limits}} | rest
 
 
 def _times(column, name):

@@ -773,9 +773,7 @@ class Report:
         ArgumentError
             A ValueError: if ``kind`` is none of the two.
         """
-        check_option(kind, "kind", ("verification", "identification"))
-        schema = read_schema("audit.json")
-        return schema if kind == "verification" else schema_of_searches(schema)
+        return _schema_of("audit.json", kind)
 
     def _repr_html_(self):
         document = _documents.audit_document(self)
@@ -859,7 +857,8 @@ class DisparityChange:
     before, after : float
         max / min of the groups' rates, 1 where they are equal; larger is less fair.
     ratio, ratio_low, ratio_high : float
-        After over before, and its interval for other people.
+        After over before, and its interval for other people, as
+        :meth:`~skfairfr.metrics.SimilarityROC.compare` has them.
     p_value : float
         On its own; it is no part of the family, and agrees with the interval.
     frr_before, frr_after : float
@@ -1044,6 +1043,8 @@ class SystemsComparison:
             name = f"{RATES[change.rate]} of {who} at {short_place(change, self)}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
             said = _documents.change_sentence(change, self)
+            if "gallery" in self.settings:
+                name, said = in_search_terms(name), in_search_terms(said)
             cases.append((place, f"{change.system}: {name}", change.verdict, said))
         return _suite("skfairfr compare", cases)
 
@@ -1075,24 +1076,34 @@ class SystemsComparison:
             If it cannot be written to.
         """
         about = {} if version is None else {"version": version}
-        changes = in_given_scale([*map(vars, self.changes)], self.settings)
+        changes = [*map(vars, self.changes)]
         written = {
             "report.html": self.to_html(version=version, date=date),
             "comparison.json": self.to_json(**about),
             "comparison.txt": self.to_text(date=date),
-            "changes.csv": to_csv(in_iso(changes)),
+            "changes.csv": to_csv(_standard(changes, self.settings)),
         }
         return save_texts(folder, written, replace)
 
     @staticmethod
-    def schema():
+    def schema(kind="verification"):
         """JSON Schema of what :meth:`to_json` gives.
+
+        Parameters
+        ----------
+        kind : {"verification", "identification"}, default="verification"
+            As of :meth:`Report.schema`.
 
         Returns
         -------
         schema : dict
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if ``kind`` is none of the two.
         """
-        return read_schema("comparison.json")
+        return _schema_of("comparison.json", kind)
 
     def _repr_html_(self):
         document = _documents.comparison_document(self)
@@ -1391,6 +1402,13 @@ def read_schema(name):
     """A JSON Schema of the package, as a dict."""
     path = files("skfairfr.report") / "schemas" / name
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _schema_of(name, kind):
+    """A JSON Schema of comparisons, or of searches."""
+    check_option(kind, "kind", ("verification", "identification"))
+    schema = read_schema(name)
+    return schema if kind == "verification" else schema_of_searches(schema)
 
 
 def _suite(name, cases):

@@ -130,13 +130,12 @@ def compare(first, second, question):
         low, high = difference_ends(ends, *of_both)
         rates = PairedRates(difference, low, high, p_value, ratio, *ends)
     else:
-        level = first.confidence_level
-        low, high, _ = percentile(differences, level, (-np.inf, np.inf))
-        ratio_low, ratio_high, _ = percentile(ratios, level, (0.0, np.inf))
-        rates = PairedRates(
-            *(difference, low, high, p_values(differences)),
-            *(ratio, ratio_low, ratio_high),
-        )
+        level, p_value = first.confidence_level, p_values(differences)
+        ends = [
+            agreeing(percentile(of, level, (lowest, np.inf)), alike, p_value, level)
+            for of, lowest, alike in ((differences, -np.inf, 0.0), (ratios, 0.0, 1.0))
+        ]
+        rates = PairedRates(difference, *ends[0], p_value, ratio, *ends[1])
     columns = (
         *vars(rates).values(),
         one.supported & other.supported,
@@ -173,6 +172,16 @@ def p_values(differences):
     sides = [undefined | (differences <= 0), undefined | (differences >= 0)]
     counts = np.minimum(*(side.sum(axis=-1) for side in sides))
     return np.minimum(2 * (counts + 1) / (differences.shape[-1] + 1), 1.0)
+
+
+def agreeing(found, alike, p_value, confidence_level):
+    """Percentile intervals, moved to hold ``alike`` where a test does not exclude it.
+
+    An end lies between two replicates, and a p-value counts them.
+    """
+    low, high, _ = found
+    moved = np.minimum(low, alike), np.maximum(high, alike)
+    return np.where(p_value < 1 - confidence_level, (low, high), moved)
 
 
 class PairedSystems:

@@ -29,6 +29,7 @@ from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import (
+    NeedsIdentities,
     check_group,
     check_number,
     check_option,
@@ -45,7 +46,7 @@ ANSWERED = (
 _RATE = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
 
 
-class SimilarityROC(BaseEstimator):
+class SimilarityROC(NeedsIdentities, BaseEstimator):
     """Error rates of a verification system over all pairs, by group, with intervals.
 
     ``fit`` compares every two images once, in tiles, and keeps the largest impostor
@@ -585,10 +586,9 @@ shape (n_pairs,), default=None
         threshold included, and the interval that of this sum, whatever ``method`` is. A
         largest rate may be large by chance, more so where fewer err. For "max_min" and
         "max_geomean" of more than two groups, and with ``method="wilson"`` of two, the
-        interval allows for that: it is that of the largest contrast of such sums, as
-        :func:`~skfairfr.report.compare_systems` gives it. Of other disparities, of two groups
-        and with other resamples both systems use the same resamples. These may be said to
-        differ too often where there are more than two groups.
+        interval allows for that: it is that of the largest contrast of such sums. Of
+        other disparities, of two groups and with other resamples both systems use the same
+        resamples; those of more than two groups may be said to differ too often.
 
         Parameters
         ----------
@@ -950,8 +950,3 @@ shape (n_pairs,), default=None
         values = [None if v is None else question.in_shape(v) for v in values]
         levels = question.level_columns() if named else {}
         return framed(kind(*values), self._library, **levels)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
