@@ -11,7 +11,7 @@ skfairfr.__all__`` instead.
 
 from skfairfr.utils import _extras
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _HOME = {
     "EthicalModule": "skfairfr.projectors",
