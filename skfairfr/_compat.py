@@ -1,9 +1,10 @@
 """The only module that touches private scikit-learn names."""
 
 import sys
+from collections.abc import Callable
+from typing import TypeVar
 
-from sklearn.base import BaseEstimator
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils._metadata_requests import RequestMethod
 from sklearn.utils._param_validation import Interval as _Interval
@@ -12,6 +13,14 @@ from sklearn.utils.validation import _num_samples as count_rows
 
 __all__ = ["Interval", "SharingScorer", "StrOptions", "count_rows"]
 __all__ += ["fit_context", "validate_params"]
+
+
+F = TypeVar("F")
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
+    """Scikit-learn's, which keeps the type of what it decorates."""
+    return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
 
 
 class Interval(_Interval):

@@ -2,9 +2,10 @@
 
 import warnings
 from numbers import Real
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._compat import Interval, StrOptions, fit_context
@@ -15,6 +16,7 @@ from skfairfr.comparators._base import Comparator, score_row_by_row, unit_rows_o
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import encode_attributes, intersect, label_images
+from skfairfr.utils._types import Columns, Labels
 from skfairfr.utils._validation import validate_rows, warn_caller, warn_undefined
 
 # The widest level is asked for where few pairs are within groups.
@@ -106,13 +108,24 @@ class GroupThresholds(Comparator):
         "thresholds": [dict, None],
     }
 
-    def __init__(self, far=1e-3, *, operating_point="group", thresholds=None):
+    def __init__(
+        self,
+        far: float = 1e-3,
+        *,
+        operating_point: str = "group",
+        thresholds: dict | None = None,
+    ) -> None:
         self.far = far
         self.operating_point = operating_point
         self.thresholds = thresholds
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sensitive_features=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Labels | None = None,
+        sensitive_features: Columns | None = None,
+    ) -> Self:
         """Find the threshold of each group.
 
         Parameters
@@ -173,7 +186,9 @@ class GroupThresholds(Comparator):
             self._take(self.thresholds)
         return self
 
-    def prepare(self, X, sensitive_features=None):
+    def prepare(
+        self, X: ArrayLike, sensitive_features: Columns | None = None
+    ) -> PreparedImages:
         """Unit rows, and the threshold of the group of each.
 
         Parameters
@@ -202,8 +217,13 @@ class GroupThresholds(Comparator):
         return super().prepare(X, sensitive_features)
 
     def score_pairs(
-        self, X1, X2, *, sensitive_features_1=None, sensitive_features_2=None
-    ):
+        self,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        *,
+        sensitive_features_1: Labels | None = None,
+        sensitive_features_2: Labels | None = None,
+    ) -> np.ndarray:
         """Score row k of one array with row k of the other.
 
         Parameters
@@ -227,8 +247,13 @@ class GroupThresholds(Comparator):
         return score_row_by_row(first, self.prepare(X2, sensitive_features_2))
 
     def score_matrix(
-        self, X1, X2, *, sensitive_features_1=None, sensitive_features_2=None
-    ):
+        self,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        *,
+        sensitive_features_1: ArrayLike | None = None,
+        sensitive_features_2: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Score every row of one array with every row of the other.
 
         Parameters

@@ -6,6 +6,7 @@ import re
 import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -49,6 +50,7 @@ from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._labels import encode_attributes, label_images
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_rows
 
 SCHEMA_VERSION = 2
@@ -224,16 +226,16 @@ class Bench:
     library: str | None = field(default=None, metadata=HIDDEN, repr=False)
 
     @property
-    def metric(self):
+    def metric(self) -> str:
         """The metric that is to fall."""
         return self.settings["metrics"][0]
 
     @property
-    def sentence(self):
+    def sentence(self) -> str:
         """What was found, in a sentence or two."""
         return _sentence(self).replace("\N{NO-BREAK SPACE}", " ")
 
-    def to_text(self):
+    def to_text(self) -> str:
         """The conclusion, then a table: ASCII of at most 100 columns.
 
         Returns
@@ -242,7 +244,7 @@ class Bench:
         """
         return write_text(_document(self))
 
-    def to_json(self, **about):
+    def to_json(self, **about: Any) -> str:
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
 
         Parameters
@@ -259,7 +261,7 @@ class Bench:
         record = in_iso(record)
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
-    def to_frame(self, backend=None):
+    def to_frame(self, backend: str | None = None) -> Any:
         """One row for each method, metric, and what it is compared with.
 
         Parameters
@@ -289,7 +291,7 @@ class Bench:
         columns = {name: np.array([row[name] for row in rows]) for name in names}
         return build_frame(columns, backend, self.library)
 
-    def save(self, folder):
+    def save(self, folder: FilePath) -> str:
         """Write the winner, fitted on all people, without pickle.
 
         Parameters

@@ -1,9 +1,11 @@
 """AdversarialProjector: a head trained to hide the group from discriminators."""
 
 from numbers import Integral, Real
+from typing import Self
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from skorch.callbacks import Callback
 
 from skfairfr._compat import Interval, fit_context
@@ -11,6 +13,7 @@ from skfairfr.losses import GroupAdversaryLoss
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import project
 from skfairfr.projectors._people import everyone_by_most
+from skfairfr.utils._types import Labels
 from skfairfr.utils._validation import warn_caller
 
 
@@ -183,7 +186,9 @@ class AdversarialProjector(BaseProjector):
     """
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from numbers import Real
+from typing import Self
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import CentroidFairnessLoss
@@ -12,6 +14,7 @@ from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
 from skfairfr.utils._errors import refused
+from skfairfr.utils._types import Labels
 from skfairfr.utils._validation import warn_caller
 
 # Images of each group that its maps are made from, a sample where there are more.
@@ -165,7 +168,9 @@ class CentroidFairnessProjector(BaseProjector):
     """
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters

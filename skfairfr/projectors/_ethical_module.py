@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from numbers import Real
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._vmf import log_vmf_normalizer
@@ -12,6 +14,7 @@ from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._people import everyone, mean_value, people_by_group
 from skfairfr.utils._errors import refused
+from skfairfr.utils._types import Labels
 from skfairfr.utils._validation import warn_caller
 
 
@@ -197,7 +200,9 @@ class EthicalModule(BaseProjector):
         return f"{shown}\n{', '.join(named)}"
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters

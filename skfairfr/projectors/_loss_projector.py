@@ -1,7 +1,9 @@
 """Heads trained with a margin softmax, with a penalty beside it, or with any loss."""
 
 from numbers import Real
+from typing import Self
 
+from numpy.typing import ArrayLike
 from torch import nn
 
 from skfairfr._compat import Interval, StrOptions, fit_context
@@ -11,6 +13,7 @@ from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import made
 from skfairfr.projectors._people import everyone, everyone_by_most
 from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._types import Labels
 
 # Margin of each named loss: of a cosine or, with "arcface", radians.
 MARGINS = {"softmax": 0.0, "cosface": 0.35, "arcface": 0.5}
@@ -133,7 +136,9 @@ class LossProjector(BaseProjector):
     """
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters
@@ -346,7 +351,9 @@ class FPRPenaltyProjector(BaseProjector):
     """
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters

@@ -2,9 +2,11 @@
 
 from functools import partial
 from numbers import Integral, Real
+from typing import Self
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 from skorch.callbacks import Callback
 
@@ -25,6 +27,7 @@ from skfairfr.samplers import (
 from skfairfr.samplers._torch import GroupCells
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import FIELDS
+from skfairfr.utils._types import Labels
 from skfairfr.utils._validation import warn_caller
 
 # Values of the parameter ``sampling``.
@@ -203,7 +206,14 @@ class TripletProjector(BaseProjector):
     _fields = FIELDS
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None, *, domain=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Labels,
+        sensitive_features: Labels | None = None,
+        *,
+        domain: Labels | None = None,
+    ) -> Self:
         """Train the head.
 
         Parameters
@@ -256,12 +266,12 @@ class TripletProjector(BaseProjector):
         return people.of(paired)
 
     @property
-    def group_weights_(self):
+    def group_weights_(self) -> np.ndarray:
         """Weights of the groups in each epoch, (n_epochs, n_groups)."""
         return self._group_columns("weight")
 
     @property
-    def group_fars_(self):
+    def group_fars_(self) -> np.ndarray:
         """FAR within each group after each epoch, (n_epochs, n_groups)."""
         return self._group_columns("far")
 

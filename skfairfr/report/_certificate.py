@@ -1,6 +1,7 @@
 """A threshold certified for every group, as a report."""
 
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from skfairfr.report._notes import (
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import RATE_LIMITS, settle_limits
 from skfairfr.utils._errors import refused
+
+if TYPE_CHECKING:
+    from skfairfr.report._data import EmbeddingData, PairData
 
 CERTIFIABLE = ("max_fmr", "max_fnmr")
 
@@ -76,7 +80,7 @@ class Certificate(Page):
     _name = "threshold"
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         """State of the certificate: a str.
 
         "passed" where there is a threshold that keeps all limits, "failed" where the FNMR of a
@@ -211,16 +215,16 @@ class Certificate(Page):
 
 
 def certify_data(
-    data,
+    data: "EmbeddingData | PairData",
     *,
-    limits=None,
-    policy=None,
-    own=False,
-    confidence_level=None,
-    about=None,
-    progress=False,
-    n_jobs=None,
-):
+    limits: dict | None = None,
+    policy: Any = None,
+    own: bool = False,
+    confidence_level: float | None = None,
+    about: dict | None = None,
+    progress: bool = False,
+    n_jobs: int | None = None,
+) -> Certificate:
     """Find the loosest threshold that keeps limits for every group of the data.
 
     Parameters

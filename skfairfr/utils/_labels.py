@@ -27,7 +27,9 @@ class Labels(NamedTuple):
         return np.append(self.values.astype(object), None)[self.codes]
 
 
-def face_labels(identity, group=None, domain=None):
+def face_labels(
+    identity: Labels, group: Labels | None = None, domain: Labels | None = None
+) -> np.ndarray:
     """Bundle identities, groups and domains into one ``y``.
 
     scikit-learn slices ``y`` with ``X`` in every search and pipeline, so groups that
