@@ -23,7 +23,7 @@ from skfairfr.comparators._base import (
     nearest,
     unit_rows_of,
 )
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import validate_rows, warn_undefined
 
 
@@ -128,8 +128,8 @@ class ClusterCalibration(Comparator):
     def fit(
         self,
         X: ArrayLike,
-        y: Labels | None = None,
-        sensitive_features: Labels | None = None,
+        y: Column | None = None,
+        sensitive_features: Column | None = None,
     ) -> Self:
         """Find clusters and calibrate them.
 

@@ -13,7 +13,7 @@ from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import Comparator, multiply_rows, unit_rows_of
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import validate_rows
 
 # Without top, the nearest fifth of the cohort counts, and at least so many of it.
@@ -121,8 +121,8 @@ class CohortNormalizer(Comparator):
     def fit(
         self,
         X: ArrayLike,
-        y: Labels | None = None,
-        sensitive_features: Labels | None = None,
+        y: Column | None = None,
+        sensitive_features: Column | None = None,
     ) -> Self:
         """Keep the cohort.
 
@@ -160,7 +160,7 @@ class CohortNormalizer(Comparator):
     def prepare(
         self,
         X: ArrayLike,
-        sensitive_features: Labels | None = None,
+        sensitive_features: Column | None = None,
         *,
         side: ArrayLike | None = None,
     ) -> PreparedImages:

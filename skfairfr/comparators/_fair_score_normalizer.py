@@ -24,7 +24,7 @@ from skfairfr.comparators._group_thresholds import (
     count_few,
     thresholds_within,
 )
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import validate_rows
 
 
@@ -121,8 +121,8 @@ class FairScoreNormalizer(Comparator):
     def fit(
         self,
         X: ArrayLike,
-        y: Labels | None = None,
-        sensitive_features: Labels | None = None,
+        y: Column | None = None,
+        sensitive_features: Column | None = None,
     ) -> Self:
         """Find clusters and their thresholds.
 

@@ -16,7 +16,7 @@ from skfairfr.comparators._base import Comparator, score_row_by_row, unit_rows_o
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import encode_attributes, intersect, label_images
-from skfairfr.utils._types import Columns, Labels
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import validate_rows, warn_caller, warn_undefined
 
 # The widest level is asked for where few pairs are within groups.
@@ -123,7 +123,7 @@ class GroupThresholds(Comparator):
     def fit(
         self,
         X: ArrayLike,
-        y: Labels | None = None,
+        y: Column | None = None,
         sensitive_features: Columns | None = None,
     ) -> Self:
         """Find the threshold of each group.
@@ -221,8 +221,8 @@ class GroupThresholds(Comparator):
         X1: ArrayLike,
         X2: ArrayLike,
         *,
-        sensitive_features_1: Labels | None = None,
-        sensitive_features_2: Labels | None = None,
+        sensitive_features_1: Column | None = None,
+        sensitive_features_2: Column | None = None,
     ) -> np.ndarray:
         """Score row k of one array with row k of the other.
 

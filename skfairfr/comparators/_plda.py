@@ -19,7 +19,7 @@ from skfairfr.comparators._base import (
     unit_rows_of,
 )
 from skfairfr.comparators._transformers import check_positive, covariance_within, shrink
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import validate_rows
 
 
@@ -104,7 +104,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
     ) -> Self:
         """Learn how people differ, and how the images of a person do.
 

@@ -26,7 +26,7 @@ from skfairfr.comparators._base import (
     unit_rows_of,
 )
 from skfairfr.utils._labels import encode, split_labels
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import validate_rows, warn_caller
 
 
@@ -149,8 +149,8 @@ class GroupMeanRemover(UnitRowTransformer):
     def fit(
         self,
         X: ArrayLike,
-        y: Labels | None = None,
-        sensitive_features: Labels | None = None,
+        y: Column | None = None,
+        sensitive_features: Column | None = None,
     ) -> Self:
         """Find the span of the groups' means.
 
@@ -309,7 +309,7 @@ class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
     ) -> Self:
         """Learn how the images of a person vary.
 

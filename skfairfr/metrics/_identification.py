@@ -39,7 +39,7 @@ from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
-from skfairfr.utils._types import Columns
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
     check_count,
     check_group,
@@ -291,11 +291,11 @@ class IdentificationROC(BaseEstimator):
     def fit(
         self,
         X: ArrayLike,
-        y: Labels,
+        y: Column,
         sensitive_features: Columns | None = None,
         *,
         X_gallery: ArrayLike,
-        y_gallery: Labels,
+        y_gallery: Column,
         sensitive_features_gallery: Columns | None = None,
     ) -> Self:
         """Search the gallery with every probe.

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._types import Columns, Labels
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_count, check_rows, warn_caller
 
 
@@ -61,7 +61,7 @@ def identity_inertia(
     X: ArrayLike,
     y: Columns,
     *,
-    sensitive_features: Labels | None = None,
+    sensitive_features: Column | None = None,
     min_images: int = 2,
 ) -> IdentityInertia:
     r"""Spread of the unit embeddings of each identity about their own direction.

@@ -15,7 +15,7 @@ from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._types import Columns, Labels
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_option, check_rows, plain, warn_undefined
 
 # Of a given threshold: up to four times this share of the pairs is held.
@@ -74,7 +74,7 @@ def instance_far(
     *,
     far: float | None = None,
     threshold: float | None = None,
-    sensitive_features: Labels | None = None,
+    sensitive_features: Column | None = None,
     impostors: str = "all",
     similarity: str = "cosine",
     n_jobs: int | None = None,

@@ -26,7 +26,7 @@ from skfairfr.utils._folder import whole_file
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._labels import check_length, encode
 from skfairfr.utils._saved import damage_named
-from skfairfr.utils._types import FilePath, Labels
+from skfairfr.utils._types import Column, FilePath
 from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
 
 FORMAT = 1
@@ -272,8 +272,8 @@ class RateMonitor:
     def update(
         self,
         error: ArrayLike,
-        identity: Labels,
-        sensitive_features: Labels,
+        identity: Column,
+        sensitive_features: Column,
         *,
         when: str | None = None,
         log: str | None = None,

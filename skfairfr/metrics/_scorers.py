@@ -30,7 +30,7 @@ from skfairfr.metrics._identification import (
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._types import Columns, Labels
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
     FewErrorsWarning,
     check_level,
@@ -74,9 +74,9 @@ class _Scorer(SharingScorer):
         self,
         estimator: Any,
         X: ArrayLike,
-        y: Labels,
-        sensitive_features: Labels | None = None,
-        domain: Labels | None = None,
+        y: Column,
+        sensitive_features: Column | None = None,
+        domain: Column | None = None,
     ) -> Any:
         """As :meth:`score`."""
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
@@ -247,8 +247,8 @@ class FairnessScorer(_Scorer):
         estimator: object,
         X: ArrayLike,
         y: Columns,
-        sensitive_features: Labels | None = None,
-        domain: Labels | None = None,
+        sensitive_features: Column | None = None,
+        domain: Column | None = None,
     ) -> float:
         """Score an estimator's embeddings of some images.
 

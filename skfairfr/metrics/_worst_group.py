@@ -14,7 +14,7 @@ from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
-from skfairfr.utils._types import Columns
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
     check_count,
     check_level,
@@ -85,7 +85,7 @@ def worst_group_rate(
     X: ArrayLike,
     y: Columns,
     *,
-    sensitive_features: Labels | None = None,
+    sensitive_features: Column | None = None,
     far: float = 1e-3,
     rate: str = "far",
     min_identities: int = 10,

@@ -13,7 +13,7 @@ from skfairfr._compat import count_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import face_labels, label_images, split_labels
-from skfairfr.utils._types import Columns, Labels
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_level, random_state_of, warn_undefined
 
 
@@ -82,8 +82,8 @@ class IdentityKFold(BaseCrossValidator):
         y: Columns | None = None,
         groups: object = None,
         *,
-        sensitive_features: Labels | None = None,
-        domain: Labels | None = None,
+        sensitive_features: Column | None = None,
+        domain: Column | None = None,
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the rows of each split.
 
@@ -257,11 +257,11 @@ class SplitROC:
 
 def roc_over_splits(
     X: ArrayLike,
-    y: Labels,
+    y: Column,
     *,
     far: ArrayLike,
-    sensitive_features: Labels | None = None,
-    domain: Labels | None = None,
+    sensitive_features: Column | None = None,
+    domain: Column | None = None,
     group: object = None,
     cv: Any = None,
 ) -> SplitROC:

@@ -13,7 +13,7 @@ from skfairfr.losses import GroupAdversaryLoss
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import project
 from skfairfr.projectors._people import everyone_by_most
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
 
@@ -187,7 +187,7 @@ class AdversarialProjector(BaseProjector):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
     ) -> Self:
         """Train the head.
 

@@ -14,7 +14,7 @@ from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
 from skfairfr.utils._errors import refused
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
 # Images of each group that its maps are made from, a sample where there are more.
@@ -169,7 +169,7 @@ class CentroidFairnessProjector(BaseProjector):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
     ) -> Self:
         """Train the head.
 

@@ -14,7 +14,7 @@ from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._people import everyone, mean_value, people_by_group
 from skfairfr.utils._errors import refused
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
 
@@ -201,7 +201,7 @@ class EthicalModule(BaseProjector):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
     ) -> Self:
         """Train the head.
 

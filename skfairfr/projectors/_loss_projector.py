@@ -13,7 +13,7 @@ from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import made
 from skfairfr.projectors._people import everyone, everyone_by_most
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 
 # Margin of each named loss: of a cosine or, with "arcface", radians.
 MARGINS = {"softmax": 0.0, "cosface": 0.35, "arcface": 0.5}
@@ -137,7 +137,7 @@ class LossProjector(BaseProjector):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
     ) -> Self:
         """Train the head.
 
@@ -352,7 +352,7 @@ class FPRPenaltyProjector(BaseProjector):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X: ArrayLike, y: Labels, sensitive_features: Labels | None = None
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
     ) -> Self:
         """Train the head.
 

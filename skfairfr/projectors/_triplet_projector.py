@@ -27,7 +27,7 @@ from skfairfr.samplers import (
 from skfairfr.samplers._torch import GroupCells
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import FIELDS
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
 # Values of the parameter ``sampling``.
@@ -209,10 +209,10 @@ class TripletProjector(BaseProjector):
     def fit(
         self,
         X: ArrayLike,
-        y: Labels,
-        sensitive_features: Labels | None = None,
+        y: Column,
+        sensitive_features: Column | None = None,
         *,
-        domain: Labels | None = None,
+        domain: Column | None = None,
     ) -> Self:
         """Train the head.
 

@@ -71,7 +71,7 @@ from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
-from skfairfr.utils._types import Columns, FilePath, Labels
+from skfairfr.utils._types import Column, Columns, FilePath
 from skfairfr.utils._validation import check_count
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -84,16 +84,16 @@ MAX_GROUPS = 250
 
 def audit(
     X: ArrayLike,
-    y: Labels,
+    y: Column,
     sensitive_features: Columns,
     *,
     attribute: str | None = None,
-    domain: Labels | None = None,
+    domain: Column | None = None,
     similarity: Any = "cosine",
     covariates: Columns | None = None,
     failures: str | None = None,
     **options: Any,
-) -> Audit | Report:
+) -> Report:
     """Assess which groups a verification system treats worse, and how sure that is.
 
     Rates, intervals and verdicts are about the thresholds in the report: a FAR level only
@@ -128,7 +128,7 @@ def audit(
 
     Returns
     -------
-    found : Audit or Report
+    found : Report
         Rates, lower being better, and disparities, larger being less fair. A Report where
         ``sensitive_features`` is a dict or a frame with several columns.
 
@@ -173,7 +173,7 @@ def audit_pairs(
     covariates: Columns | None = None,
     failures: str | None = None,
     **options: Any,
-) -> Audit | Report:
+) -> Report:
     """As :func:`audit`, of scored pairs.
 
     Parameters
@@ -204,7 +204,7 @@ def audit_pairs(
 
     Returns
     -------
-    found : Audit or Report
+    found : Report
         As of :func:`audit`.
 
     Raises
@@ -243,11 +243,11 @@ def audit_pairs(
 
 def audit_decisions(
     error: ArrayLike,
-    identity: Labels,
+    identity: Column,
     sensitive_features: Columns,
     *,
     kind: str = "frr",
-    session: Labels | None = None,
+    session: Column | None = None,
     best_of: int | None = None,
     failures: str | None = None,
     attribute: str | None = None,

@@ -254,7 +254,7 @@ class EmbeddingData(_Data):
 
         Returns
         -------
-        groups : Labels, shape (n_samples,)
+        groups : Column, shape (n_samples,)
             Distinct combinations, and the code of each row; -1 where one is unknown.
 
         Raises
@@ -467,7 +467,7 @@ class PairData(_Data):
 
         Returns
         -------
-        groups : Labels, shape (2 * n_pairs,)
+        groups : Column, shape (2 * n_pairs,)
             Distinct combinations, and the code of each image; -1 where one is unknown.
 
         Raises

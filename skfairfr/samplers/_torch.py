@@ -10,6 +10,7 @@ from torch.utils.data import Sampler
 from skfairfr.samplers import adjusted_weights, equal_weights, natural_weights
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import Labels, encode
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import check_count, check_option
 
 # Weights that have a name.
@@ -86,7 +87,7 @@ class GroupSampler(Sampler):
     _options = ()
 
     def __init__(
-        self, groups: Labels, weights: str | dict, generator: torch.Generator
+        self, groups: Column | None, weights: str | dict, generator: torch.Generator
     ) -> None:
         super().__init__()
         if not isinstance(weights, dict):
@@ -180,7 +181,7 @@ class GroupWeightedSampler(GroupSampler):
 
     def __init__(
         self,
-        groups: Labels | None = None,
+        groups: Column | None = None,
         *,
         weights: str | dict = "equal",
         n_draws: int | None = None,
@@ -284,7 +285,7 @@ class HomogeneousBatchSampler(GroupSampler):
 
     def __init__(
         self,
-        groups: Labels | None = None,
+        groups: Column | None = None,
         *,
         batch_size: int = 2048,
         weights: str | dict = "equal",

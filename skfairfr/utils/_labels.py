@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skfairfr.utils._errors import kind_of_value, plain, refused
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import is_written, to_array
 
 FIELDS = ("identity", "group", "domain")
@@ -28,7 +29,7 @@ class Labels(NamedTuple):
 
 
 def face_labels(
-    identity: Labels, group: Labels | None = None, domain: Labels | None = None
+    identity: Column, group: Column | None = None, domain: Column | None = None
 ) -> np.ndarray:
     """Bundle identities, groups and domains into one ``y``.
 

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 # One for each row, of any type; None and NaN are unknown.
-Labels = ArrayLike | Sequence[Any]
+Column = ArrayLike | Sequence[Any]
 # Several attributes: a frame, or a dict of columns.
-Columns = Labels | Mapping[Any, Any]
+Columns = Column | Mapping[Any, Any]
 FilePath = str | os.PathLike[str]

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._types import Columns, Labels
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_rows
 
 
 def all_pairs(
-    X: ArrayLike, y: Columns, *, sensitive_features: Labels | None = None
+    X: ArrayLike, y: Columns, *, sensitive_features: Column | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Every unordered pair of images, with its cosine similarity.
 

@@ -27,7 +27,7 @@ from skfairfr.metrics._pairs._checks import (
     split_pairs,
 )
 from skfairfr.utils._frames import Framed
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import (
     check_count,
     check_level,
@@ -43,7 +43,7 @@ def far_disparity(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    sensitive_features: Labels,
+    sensitive_features: Column,
     far: float = 1e-3,
     how: str | Callable = "max_min",
     operating_point: str = "overall",
@@ -127,7 +127,7 @@ def frr_disparity(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    sensitive_features: Labels,
+    sensitive_features: Column,
     far: float = 1e-3,
     how: str | Callable = "max_min",
     operating_point: str = "overall",
@@ -213,7 +213,7 @@ def bfar(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    sensitive_features: Labels,
+    sensitive_features: Column,
     far: float = 1e-3,
     zero_division: float = np.nan,
 ) -> float:
@@ -283,7 +283,7 @@ def bfrr(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    sensitive_features: Labels,
+    sensitive_features: Column,
     far: float = 1e-3,
     zero_division: float = np.nan,
 ) -> float:

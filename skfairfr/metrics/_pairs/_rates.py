@@ -21,7 +21,7 @@ from skfairfr.metrics._pairs._checks import (
     split_pairs,
 )
 from skfairfr.utils._frames import Framed, framed, library_of
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import check_option, check_threshold, warn_undefined
 
 
@@ -96,7 +96,7 @@ def threshold_at_far(
     y_score: ArrayLike,
     *,
     far: float,
-    sensitive_features: Labels | None = None,
+    sensitive_features: Column | None = None,
     operating_point: str = "overall",
 ) -> float:
     """The threshold at which the false acceptance rate meets a level.
@@ -379,7 +379,7 @@ def group_error_rates(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    sensitive_features: Labels,
+    sensitive_features: Column,
     threshold: float,
 ) -> GroupErrorRates:
     """False acceptance and false rejection rate within each group, at one threshold.

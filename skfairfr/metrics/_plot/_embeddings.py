@@ -10,7 +10,7 @@ from skfairfr.metrics._inertia import identity_inertia
 from skfairfr.metrics._instance_far import instance_far
 from skfairfr.metrics._plot import _style
 from skfairfr.utils import _validation
-from skfairfr.utils._types import Columns, Labels
+from skfairfr.utils._types import Column, Columns
 
 if TYPE_CHECKING:
     from skfairfr.metrics._inertia import IdentityInertia
@@ -30,7 +30,7 @@ class FromTransformedMixin:
         estimator: Any,
         X: ArrayLike,
         y: Columns,
-        sensitive_features: Labels | None = None,
+        sensitive_features: Column | None = None,
         **kwargs: Any,
     ) -> Self:
         """Transform embeddings, measure the result and draw it.
@@ -161,7 +161,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         X: ArrayLike,
         y: Columns,
         *,
-        sensitive_features: Labels | None = None,
+        sensitive_features: Column | None = None,
         min_images: int = 2,
         ax: Any = None,
         **kwargs: Any,
@@ -358,7 +358,7 @@ class InstanceFARDisplay(FromTransformedMixin):
         *,
         far: float | None = None,
         threshold: float | None = None,
-        sensitive_features: Labels | None = None,
+        sensitive_features: Column | None = None,
         impostors: str = "all",
         ax: Any = None,
         **kwargs: Any,

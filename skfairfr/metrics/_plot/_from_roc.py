@@ -13,7 +13,7 @@ from sklearn.base import clone
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils import _validation
-from skfairfr.utils._types import Labels
+from skfairfr.utils._types import Column
 
 LEVELS_PER_DECADE = 8
 # At least this many impostor pairs lie above the threshold of a default level.
@@ -30,10 +30,10 @@ class FromEstimatorMixin:
         cls,
         estimator: Any,
         X: ArrayLike,
-        y: Labels,
-        sensitive_features: Labels | None = None,
+        y: Column,
+        sensitive_features: Column | None = None,
         *,
-        domain: Labels | None = None,
+        domain: Column | None = None,
         roc: SimilarityROC | None = None,
         **kwargs: Any,
     ) -> Self:

@@ -31,7 +31,7 @@ from skfairfr.metrics._roc._paired import check_same_images, compare
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._types import Columns, Labels
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
     check_group,
     check_number,
@@ -206,13 +206,13 @@ default="recentered"
     def fit(
         self,
         X: ArrayLike,
-        y: Labels,
+        y: Column,
         sensitive_features: Columns | None = None,
         *,
-        domain: Labels | None = None,
+        domain: Column | None = None,
         X_reference: ArrayLike | None = None,
-        y_reference: Labels | None = None,
-        sensitive_features_reference: Labels | None = None,
+        y_reference: Column | None = None,
+        sensitive_features_reference: Column | None = None,
     ) -> Self:
         """Compare all pairs of embeddings.
 
@@ -289,15 +289,15 @@ default="recentered"
     def fit_pairs(
         self,
         y_score: ArrayLike,
-        identity_1: Labels | None = None,
-        identity_2: Labels | None = None,
+        identity_1: Column | None = None,
+        identity_2: Column | None = None,
         *,
         y_true: ArrayLike | None = None,
         sensitive_features: Columns | None = None,
         sensitive_features_1: Columns | None = None,
         sensitive_features_2: Columns | None = None,
-        image_1: Labels | None = None,
-        image_2: Labels | None = None,
+        image_1: Column | None = None,
+        image_2: Column | None = None,
     ) -> Self:
         """Take scored pairs, as a protocol file lists them.
 
