@@ -6,7 +6,7 @@ from copy import copy, deepcopy
 from functools import partial
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -146,6 +146,10 @@ class BaseProjector(
     ``_fields``; and ``_loss_has_centroids``, False where the loss has no centroids. But for
     ``_read_people`` and ``_finish`` they return values and set nothing.
     """
+
+    if TYPE_CHECKING:
+        # ``with_parameters`` makes the real one.
+        def __init__(self, *args: Any, **parameters: Any) -> None: ...
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 

@@ -129,8 +129,8 @@ def audit(
     Returns
     -------
     found : Report
-        Rates, lower being better, and disparities, larger being less fair. A Report where
-        ``sensitive_features`` is a dict or a frame with several columns.
+        Rates, lower being better, and disparities, larger being less fair: an audit by each
+        attribute, and by their combinations.
 
     Raises
     ------

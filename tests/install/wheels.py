@@ -63,7 +63,7 @@ SMOKE = [
     "tests/datasets/test_embeddings.py",
     "tests/datasets/test_scored_pairs.py",
     "tests/model_selection/test_splits.py",
-    "tests/report/test_policy.py",
+    "tests/report/test_checks.py",
 ]
 SMOKE_OF_TRAINING = [
     "tests/losses/test_softmax.py",
@@ -89,16 +89,16 @@ def run(*command, cwd, timeout=1800):
 
 
 def build(folder):
-    """The wheel, made from the sdist, after ``twine check --strict`` of both."""
+    """The wheel, made from the sdist, after ``twine check --strict``; a Python with mypy."""
     run(sys.executable, "-m", "venv", folder / "tools", cwd=folder)
     python = folder / "tools" / "bin" / "python"
-    run(python, "-m", "pip", "install", "-q", "build", "twine", cwd=folder)
+    run(python, "-m", "pip", "install", "-q", "build", "twine", "mypy", cwd=folder)
     run(python, "-m", "build", "--outdir", folder / "dist", ROOT, cwd=folder)
     made = sorted((folder / "dist").iterdir())
     run(python, "-m", "twine", "check", "--strict", *made, cwd=folder)
     print(*(f"{path.name} {path.stat().st_size / 1e3:.0f} kB" for path in made))
     (wheel,) = (folder / "dist").glob("*.whl")
-    return wheel
+    return wheel, python
 
 
 def outside(folder):
@@ -123,7 +123,7 @@ def declared():
     return [re.match(r"[\w-]+", name)[0] for name in wanted]
 
 
-def use(name, wheel, away):
+def use(name, wheel, checker, away):
     """Install the wheel and use it; the lines of the table."""
     python_name, extra, constraint = ENVIRONMENTS[name]
     environment = ROOT / f".venv-{name}"
@@ -158,6 +158,16 @@ def use(name, wheel, away):
     audit = ("audit", "pairs.csv", "--attribute", "gender", "--fmr", "1e-2", "--quiet")
     step("audit", environment / "bin" / "skfairfr", *audit)
 
+    mypy = (
+        checker,
+        "-m",
+        "mypy",
+        "--warn-unused-ignores",
+        "--python-executable",
+        python,
+    )
+    step("types", *mypy, "tests/install/consumer.py")
+
     step("test extra", *pip, f"{wheel}[test]")
     pytest = (python, "-m", "pytest", "-q", "-W", "ignore::DeprecationWarning")
     step("README", *pytest, "-m", "docs", "tests/test_readme.py")
@@ -184,11 +194,11 @@ def main(names):
         folder = Path(folder)
         (folder / "away").mkdir()
         away = outside(folder / "away")
-        wheel = build(folder)
+        wheel, checker = build(folder)
         print("environment Python             size  import  result", flush=True)
         for name in names or ENVIRONMENTS:
             try:
-                print(*use(name, wheel, away), sep="\n", flush=True)
+                print(*use(name, wheel, checker, away), sep="\n", flush=True)
             except (subprocess.CalledProcessError, AssertionError, OSError) as error:
                 failed += 1
                 print(f"{name:<11} FAILED: {error}", flush=True)
