@@ -6,6 +6,7 @@
 import ast
 import importlib
 import inspect
+import textwrap
 
 import pytest
 
@@ -72,6 +73,19 @@ def test_type_checkers_read_every_lazy_name(package):
     assert set(read) == {name for name, home in homes.items() if home != package}
     for name, home in read.items():
         assert getattr(importlib.import_module(home), name) is getattr(module, name)
+
+
+def test_type_checkers_read_the_parameters_of_projectors():
+    """Their own ones in each class, which are made at run time; the shared ones once."""
+    projectors = pytest.importorskip("skfairfr.projectors")
+    base = importlib.import_module("skfairfr.projectors._base")
+    assert list(base.Training.__annotations__) == list(base.TRAINING)
+    for name in projectors.__all__:
+        cls = getattr(projectors, name)
+        node = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+        (read,) = (n.body[0].args for n in node.body if isinstance(n, ast.If))
+        own = [n for n in inspect.signature(cls).parameters if n not in base.TRAINING]
+        assert [a.arg for a in read.args[1:] + read.kwonlyargs] == own
 
 
 def test_the_wheel_says_that_it_has_types():

@@ -1,7 +1,7 @@
 """AdversarialProjector: a head trained to hide the group from discriminators."""
 
 from numbers import Integral, Real
-from typing import Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from skorch.callbacks import Callback
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import GroupAdversaryLoss
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import project
 from skfairfr.projectors._people import everyone_by_most
 from skfairfr.utils._types import Column
@@ -184,6 +184,20 @@ class AdversarialProjector(BaseProjector):
     >>> projector.transform(data.X).shape == data.X.shape
     True
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            alpha: float = ...,
+            scale: float = ...,
+            n_discriminators: int = ...,
+            discriminator_dim: int = ...,
+            discriminator_epochs: int = ...,
+            discriminator_accuracy: float = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

@@ -2,11 +2,12 @@
 
 import inspect
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from copy import copy, deepcopy
 from functools import partial
 from numbers import Integral, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, TypedDict
 
 import numpy as np
 import torch
@@ -92,6 +93,32 @@ TRAINING = {
 }
 
 
+class Training(TypedDict, total=False):
+    """Types of what TRAINING lists, for type checkers."""
+
+    head: str | torch.nn.Module | Callable
+    hidden_dim: int | None
+    output_dim: int | None
+    init: str
+    max_epochs: int
+    batch_size: int
+    lr: float
+    final_lr: float | None
+    optimizer: str | Callable
+    sampler: Callable | None
+    validation_fraction: float
+    monitor: str
+    monitor_far: float
+    patience: int | None
+    precision: str
+    checkpoint_dir: FilePath | None
+    callbacks: list | None
+    device: str | torch.device
+    random_state: int | np.random.RandomState | None
+    warm_start: bool
+    verbose: int
+
+
 def with_parameters(own, *, n_positional=0, without=(), **defaults):
     """Give a projector its parameters: ``__init__``, which stores them, and constraints.
 
@@ -146,10 +173,6 @@ class BaseProjector(
     ``_fields``; and ``_loss_has_centroids``, False where the loss has no centroids. But for
     ``_read_people`` and ``_finish`` they return values and set nothing.
     """
-
-    if TYPE_CHECKING:
-        # ``with_parameters`` makes the real one.
-        def __init__(self, *args: Any, **parameters: Any) -> None: ...
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from numbers import Real
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import CentroidFairnessLoss
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
 from skfairfr.utils._errors import refused
@@ -166,6 +166,17 @@ class CentroidFairnessProjector(BaseProjector):
     >>> projector.transform(data.X).shape == data.X.shape
     True
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            reference: Any = ...,
+            genuine_weight: float = ...,
+            min_agreement: float | None = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

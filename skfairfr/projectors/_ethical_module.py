@@ -1,8 +1,9 @@
 """EthicalModule: a head trained with the Fair von Mises-Fisher loss."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from skfairfr._compat import Interval, fit_context
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._people import everyone, mean_value, people_by_group
 from skfairfr.utils._errors import refused
 from skfairfr.utils._types import Column
@@ -188,6 +189,21 @@ class EthicalModule(BaseProjector):
     """
 
     _most_people_to_warn = 400
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            kappa0: float = ...,
+            kappa1: float = ...,
+            *,
+            kappa: float | None = ...,
+            kappas: dict | Callable | None = ...,
+            groups: Sequence | None = ...,
+            margin: float = ...,
+            min_agreement: float | None = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
 
     def __repr__(self, N_CHAR_MAX=700):
         """That of scikit-learn; once fitted, a line below names the group of each kappa."""

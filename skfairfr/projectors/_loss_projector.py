@@ -1,7 +1,8 @@
 """Heads trained with a margin softmax, with a penalty beside it, or with any loss."""
 
+from collections.abc import Callable
 from numbers import Real
-from typing import Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from numpy.typing import ArrayLike
 from torch import nn
@@ -9,7 +10,7 @@ from torch import nn
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
 from skfairfr.losses._fpr_penalty import BASES, PENALTIES, WEIGHTINGS
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import made
 from skfairfr.projectors._people import everyone, everyone_by_most
 from skfairfr.utils._errors import plain, refused
@@ -134,6 +135,12 @@ class LossProjector(BaseProjector):
     >>> projector.fit(data.X, data.y).transform(data.X).shape == data.X.shape
     True
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, loss: str | nn.Module | Callable = ..., **training: Unpack[Training]
+        ) -> None: ...
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -349,6 +356,22 @@ class FPRPenaltyProjector(BaseProjector):
     >>> projector.fit(data.X, data.y).transform(data.X).shape == data.X.shape
     True
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            penalty: str = ...,
+            far: float | None = ...,
+            alpha: float = ...,
+            base: str = ...,
+            scale: float = ...,
+            margin: float = ...,
+            weighting: str = ...,
+            momentum: float = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

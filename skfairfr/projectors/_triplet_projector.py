@@ -2,7 +2,7 @@
 
 from functools import partial
 from numbers import Integral, Real
-from typing import Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from skorch.callbacks import Callback
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import TripletLoss, semi_hard_negatives
 from skfairfr.losses._triplet import mean_triplet_loss
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import BLOCK_ROWS
 from skfairfr.projectors._people import GroupFARs, everyone_by_most
 from skfairfr.projectors._training import Batches, bind_sampler, epoch_positions
@@ -204,6 +204,22 @@ class TripletProjector(BaseProjector):
 
     _loss_has_centroids = False
     _fields = FIELDS
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            sampling: str = ...,
+            group_weights: dict | None = ...,
+            homogeneous: bool = ...,
+            margin: float = ...,
+            selection_size: int = ...,
+            far: float = ...,
+            smoothing: float = ...,
+            exponent: float = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

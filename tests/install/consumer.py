@@ -38,9 +38,12 @@ assert_type(equal_weights(2), np.ndarray)
 assert_type(face_labels(y, group), np.ndarray)
 assert_type(make_face_embeddings(n_identities=10).X, Any)
 assert_type(IdentityKFold(3).get_n_splits(X, y), int)
-assert_type(EthicalModule(kappa0=10.0).fit(X, y, group).transform(X), np.ndarray)
+assert_type(
+    EthicalModule(10.0, 20.0, max_epochs=5).fit(X, y, group).transform(X), np.ndarray
+)
 assert_type(CohortNormalizer(kind="as").fit(X, y), CohortNormalizer)
 
 roc.estimate(1e-3, rat="far")  # type: ignore[call-arg]
 bfar([0, 1], [0.1, 0.9], sensitive_features=y[:2], far="high")  # type: ignore[arg-type]
+EthicalModule(kappa=10.0, epochs=5)  # type: ignore[call-arg]
 SimilarityROC(resamples=10)  # type: ignore[call-arg]
