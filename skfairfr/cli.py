@@ -77,8 +77,9 @@ limit, to detect that two groups' rates differ by a factor, or to show that all 
 are within a limit. Each number is given as if pairs were independent, and with errors that
 depend on each other as a pilot shows. {STATUS}"""
 THRESHOLD_DESCRIPTION = """\
-The loosest threshold that keeps a limit of the FMR for every group, also in other people, with a
-stated confidence; what it costs each group, or how many more people it takes. Exit status: 0 there is
+The loosest threshold that keeps a limit of the FMR for every group, or of the FPIR of searches, also
+in other people, with a stated confidence; what it costs each group, or how many more people it
+takes. Exit status: 0 there is
 one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data cannot
 tell, 4 a fault of the program, 130 interrupted."""
 MONITOR_DESCRIPTION = """\
@@ -322,18 +323,8 @@ def _add_identify(commands, full):
         "and combinations are audited too; required unless the policy names attributes"
     )
     _add(command, ("--attribute", "NAME", meaning), action="append")
-    embeddings = command.add_argument_group("embeddings")
-    _add_embeddings(embeddings, domain=False)
-    _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
-    group = command.add_argument_group("the search")
-    meaning = (
-        "what is enrolled: the one image of each person, the mean of her images, or all of "
-        "them, of which the best counts (default: %(default)s)"
-    )
-    choices = ("image", "mean", "max")
-    group.add_argument("--template", choices=choices, default="image", help=meaning)
-    meaning = "a mate counts whom fewer others reach (default: %(default)s)"
-    _add(group, ("--rank", "N", meaning), type=COUNT, default=1)
+    _add_embeddings(command.add_argument_group("embeddings"), domain=False)
+    group = _add_search(command.add_argument_group("the search"))
     meaning = "FPIR levels to operate at (default: 1e-2 1e-3)"
     _add(group, ("--fpir", "LEVEL", meaning), nargs="+", type=LEVEL)
     meaning = "score from which on a deployed system alarms, instead of levels"
@@ -350,6 +341,20 @@ def _add_identify(commands, full):
     _add_resamples(command.add_argument_group("measurement"), command, None)
     _add_common(command, formats=("text", "json", "html", "card", "junit"))
     _add_about(command)
+
+
+def _add_search(group):
+    """Options of a search; the group."""
+    _add(group, ("--gallery-labels", "FILE", "table of the labels of the gallery"))
+    meaning = (
+        "what is enrolled: the one image of each person, the mean of her images, or all of "
+        "them, of which the best counts (default: %(default)s)"
+    )
+    choices = ("image", "mean", "max")
+    group.add_argument("--template", choices=choices, default="image", help=meaning)
+    meaning = "a mate counts whom fewer others reach (default: %(default)s)"
+    _add(group, ("--rank", "N", meaning), type=COUNT, default=1)
+    return group
 
 
 def _add_threshold_command(commands, full):
@@ -388,6 +393,16 @@ def _add_threshold_command(commands, full):
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
     _add_embeddings(command.add_argument_group("embeddings"))
     _add_pairs(command.add_argument_group("scored pairs"), without_people=True)
+    group = command.add_argument_group("searches (1:N)")
+    meaning = "embeddings of those who are enrolled, whom DATA are to search"
+    _add(group, ("--gallery", "GALLERY", meaning))
+    _add_search(group)
+    _add(
+        group,
+        ("--max-fpir", "RATE", "largest FPIR allowed of each group"),
+        ("--max-fnir", "RATE", "largest FNIR allowed of each group"),
+        type=float,
+    )
     _add_common(
         command,
         "report.html, threshold.json and threshold.txt are",
@@ -434,7 +449,10 @@ def _add_monitor(commands, full):
     )
     meaning = "one minus the chance of any false alarm (default: the policy's, or 0.95)"
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
-    meaning = "first attempts of a person that make one value (default: %(default)s)"
+    meaning = (
+        "first attempts of a person that make one value (default: %(default)s); more only if "
+        "nobody tries again because of a rejection"
+    )
     _add(group, ("--attempts", "K", meaning), type=COUNT, default=1)
     _add_written(
         monitor,
@@ -804,17 +822,25 @@ def _identify(arguments):
     given = vars(arguments)
     if arguments.policy is not None:
         given["policy"] = Policy.read(arguments.policy)
-    attributes, reading = _attributes(arguments), _taken_by(read_data, given)
-    data = read_data(arguments.data, attributes, **reading)
-    reading["labels"] = arguments.gallery_labels
-    try:
-        gallery = read_data(arguments.gallery, attributes, **reading)
-    except ValueError:  # whose groups may not be known
-        gallery = read_data(arguments.gallery, **reading)
+    attributes = _attributes(arguments)
+    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
+    gallery = _gallery(arguments, attributes)
     options = {name: given[name] for name in SEARCH_LIMITS if given[name] is not None}
     options = {"limits": options or None, "about": _about(given), "gallery": gallery}
     source = f"{arguments.data}, gallery {arguments.gallery}"
     return _report(arguments, data, source, identify_data, **options)
+
+
+def _gallery(arguments, attributes):
+    """Who is enrolled."""
+    from skfairfr.report import read_data
+
+    reading = _taken_by(read_data, vars(arguments))
+    reading["labels"] = arguments.gallery_labels
+    try:
+        return read_data(arguments.gallery, attributes, **reading)
+    except ValueError:  # whose groups may not be known
+        return read_data(arguments.gallery, **reading)
 
 
 def _taken_by(function, given):
@@ -922,7 +948,16 @@ def _threshold(arguments):
     _report_folder(arguments)
     attributes = _attributes(arguments)
     data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
-    limits = {n: given[n] for n in ("max_fmr", "max_fnmr") if given[n] is not None}
+    names, source = ("max_fmr", "max_fnmr", "max_fpir", "max_fnir"), arguments.data
+    limits = {name: given[name] for name in names if given[name] is not None}
+    if arguments.gallery is not None:
+        source = f"{arguments.data}, gallery {arguments.gallery}"
+        given["gallery"] = _gallery(arguments, attributes)
+    elif {"max_fpir", "max_fnir"} & {*limits}:
+        raise ValueError(
+            "--gallery is not given, and a limit of searches is; name the file of those "
+            "enrolled."
+        )
     found = certify_data(
         data,
         limits=limits or None,
@@ -930,7 +965,7 @@ def _threshold(arguments):
         about=_about(given),
         **_taken_by(certify_data, given),
     )
-    return _written(arguments, found, arguments.data)
+    return _written(arguments, found, source)
 
 
 def _monitor(arguments):

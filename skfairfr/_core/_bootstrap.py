@@ -299,7 +299,8 @@ def frr_in(pairs, scope, thresholds, weights, copies):
 def _share(part, total, undefined):
     """Part of a total in every resample; nan without any, and where it is undefined."""
     found = np.full(part.shape, np.nan)
-    return np.divide(part, total, out=found, where=~undefined & (total > 0))
+    np.divide(part, total, out=found, where=~undefined & (total > 0))
+    return np.minimum(found, 1.0)  # sums of weights round
 
 
 def _copy_weights(pairs, scope, weights):

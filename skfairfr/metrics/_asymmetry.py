@@ -8,7 +8,7 @@ from scipy.special import stdtr, stdtrit
 from skfairfr._core._few_errors import holm
 from skfairfr._core._intervals import percentile
 from skfairfr._core._paired import paired_deviates
-from skfairfr.metrics._roc._paired import p_values
+from skfairfr.metrics._roc._paired import agreeing, p_values
 from skfairfr.utils._frames import Framed
 
 
@@ -94,6 +94,7 @@ def asymmetry(engine, question):
         # if too many resamples are undefined to give an interval.
         untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
         p_value = np.where(untestable, np.nan, p_values(differences))
+        low, high = agreeing(low, high, 0.0, p_value, level)
     alone = ~np.isnan(p_value)
     p_holm = p_value.copy()
     p_holm[alone] = holm(p_value[alone])

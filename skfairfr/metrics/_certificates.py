@@ -198,7 +198,7 @@ class _Limit:
         growth = 1
         if self.pairs.images.n_drawn is not None:  # independent pairs
             people = n_pairs
-        elif self.rate == "far":
+        elif self.pairs.people_in[self.rate] == 2:
             growth = growth_of(people, n_pairs)
 
         def keeps(number):
@@ -212,12 +212,14 @@ class _Limit:
         """That no threshold keeps the limit, and how many more people it takes."""
         what = "people" if self.pairs.images.n_drawn is None else "pairs"
         kept = f"keeps an {RATES[self.rate]} of {level_percent(self.limit)}"
+        kind, way = (
+            ("impostor", "strict") if self.rate == "far" else ("genuine", "loose")
+        )
         if np.isnan(more):
-            kind = "impostor" if self.rate == "far" else "genuine"
-            return f"{printable(label)} has too few {kind} pairs to certify by"
+            return f"too few {kind} pairs within {printable(label)} to certify by"
         number = f"{more:,}" if np.isfinite(more) else f"over {MAX_PEOPLE:,}"
         return (
-            f"no threshold certainly {kept} for {printable(label)}: about {number} more "
+            f"no threshold, however {way}, certainly {kept} for {printable(label)}: about {number} more "
             f"{what} of {printable(label)} are needed"
         )
 

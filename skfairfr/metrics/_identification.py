@@ -6,7 +6,7 @@ an alarm, a mate and a random gallery are is in ``_core._searches``.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -33,10 +33,10 @@ from skfairfr._core._searches import (
     search,
     share_held,
 )
-from skfairfr._text._searches import in_search_terms
+from skfairfr._text._searches import in_search_terms, named
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._errors import ArgumentError, kind_of_value, refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._types import Column, Columns
@@ -50,6 +50,7 @@ from skfairfr.utils._validation import (
 )
 
 if TYPE_CHECKING:
+    from skfairfr.metrics._certificates import CertifiedThreshold
     from skfairfr.metrics._records import Comparison, Estimate
 
 RATES = {"fpir": "far", "fnir": "frr"}
@@ -536,6 +537,55 @@ class IdentificationROC(BaseEstimator):
         columns = (1 - sums.rate, 1 - high, 1 - low, int(inside.sum()))
         return framed(CMC(ranks, *columns), self._library)
 
+    def certify(
+        self,
+        fpir: float,
+        *,
+        fnir: float | None = None,
+        groups: Sequence[object] | None = None,
+        confidence_level: float = 0.95,
+        operating_point: str = "overall",
+    ) -> "CertifiedThreshold":
+        """The loosest threshold that keeps an FPIR for every group, also for other people.
+
+        As :meth:`SimilarityROC.certify`, of searches of the whole gallery, which is taken as
+        given.
+
+        Parameters
+        ----------
+        fpir : float in (0, 1)
+            Largest FPIR allowed of each group.
+        fnir : float in (0, 1), default=None
+            Largest FNIR allowed of each group, which is certified likewise; None allows any.
+        groups : sequence of labels, shape (n_groups,), default=None
+            Groups of probes that have to keep the limits; None takes all.
+        confidence_level : float in (0, 1), default=0.95
+            One minus the chance of a wrong certificate.
+        operating_point : {"overall", "group"}, default="overall"
+            Whether one threshold serves all groups, or each has its own.
+
+        Returns
+        -------
+        certified : CertifiedThreshold
+            Its "far" is the FPIR and its "frr" the FNIR.
+
+        Raises
+        ------
+        ValueError
+            If there are no groups, one is unknown, or a rate is out of range.
+        """
+        check_is_fitted(self)
+        with in_terms_of_searches():
+            found = self._system().certify(
+                fpir,
+                frr=fnir,
+                groups=groups,
+                confidence_level=confidence_level,
+                operating_point=operating_point,
+            )
+        found = replace(found, reason=in_search_terms(found.reason))
+        return framed(found, self._library)
+
     def fpir_matrix(
         self, fpir: float | None = None, *, threshold: float | None = None
     ) -> GroupFPIRMatrix:
@@ -770,6 +820,10 @@ def in_terms_of_searches():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
+    except ArgumentError as error:
+        name = named(error.argument)
+        text = name + _translated(str(error).removeprefix(error.argument))
+        raise ArgumentError(text, name, error.value, error.remedy) from None
     except ValueError as error:
         error.args = (_translated(str(error)), *error.args[1:])
         raise

@@ -194,7 +194,9 @@ class RateMonitor:
         and of each confidence sequence.
     attempts : int, default=1
         How many first attempts of a person make one value, their mean; the person counts when
-        they are complete. Later attempts are counted, and not bet on.
+        they are complete. Later attempts are counted, and not bet on. More than one is for
+        attempts that do not depend on each other's outcome, as in a test: where whoever is
+        rejected tries again at once, those who are complete were rejected more often.
 
     Attributes
     ----------

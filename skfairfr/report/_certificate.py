@@ -1,6 +1,6 @@
 """A threshold certified for every group, as a report."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
 from skfairfr._text._document import Cell, Document, Facts, Row, Section, Table, Verdict
+from skfairfr._text._searches import in_search_terms, named
 from skfairfr._text._words import (
     accepted,
     capital,
@@ -18,9 +19,11 @@ from skfairfr._text._words import (
     printable,
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
+from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import prepare
 from skfairfr.report._data import check_about, check_data
 from skfairfr.report._documents import lines_of, under_title
+from skfairfr.report._identification import as_of_pairs, searches_of
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import (
     collecting,
@@ -30,7 +33,9 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import RATE_LIMITS, settle_limits
+from skfairfr.report._searches import AS_GIVEN, facts_of, schema_of_searches
 from skfairfr.utils._errors import refused
+from skfairfr.utils._validation import check_option
 
 if TYPE_CHECKING:
     from skfairfr.report._data import EmbeddingData, PairData
@@ -49,11 +54,12 @@ class Certificate(Page):
     settings : dict
         What the numbers depend on.
     limits : dict of str -> float
-        ``max_fmr`` in (0, 1), and ``max_fnmr`` if there is one.
+        ``max_fmr`` in (0, 1), and ``max_fnmr`` if there is one; of searches, of the FPIR and
+        the FNIR.
     found : CertifiedThreshold
         The threshold and the rates of each group there, lower being better.
     n_people : int or None
-        Of the data; None where people are not known.
+        Of the data, those who search; None where people are not known.
     notes : tuple of str
         What looks like a mistake, and what was not certified.
     about : dict of str -> str
@@ -94,6 +100,28 @@ class Certificate(Page):
         limit = self.limits.get("max_fnmr", 1.0)
         return "failed" if (self.found.frr_least > limit).any() else "undetermined"
 
+    @classmethod
+    def schema(cls, kind="verification"):
+        """JSON Schema of what :meth:`to_json` gives.
+
+        Parameters
+        ----------
+        kind : {"verification", "identification"}, default="verification"
+            Of comparisons, or of searches.
+
+        Returns
+        -------
+        schema : dict
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if ``kind`` is none of the two.
+        """
+        check_option(kind, "kind", ("verification", "identification"))
+        schema = super().schema()
+        return schema if kind == "verification" else schema_of_searches(schema)
+
     def _record(self):
         names = (
             "attribute",
@@ -109,7 +137,7 @@ class Certificate(Page):
     # ---- the document ------------------------------------------------------------
 
     def _document(self, source=None, date=None):
-        title = f"Threshold certified for every group by {printable(self.attribute)}"
+        title = f"Threshold for every group by {printable(self.attribute)}"
         data = "" if source is None else f"Data: {printable(source)}"
         people = "not known; pairs taken as independent"
         if self.n_people is not None:
@@ -120,6 +148,9 @@ class Certificate(Page):
             for name, limit in self.limits.items()
         ]
         facts = [("People", people), ("Limits", "; ".join(limits))]
+        gallery = self.settings.get("gallery")
+        if gallery is not None:
+            facts = [*facts_of(gallery), ("People who search", people), facts[-1]]
         sections = [
             Section("verdict", "Verdict", [self._told()]),
             Section("groups", "Every group there", [self._table()]),
@@ -128,7 +159,8 @@ class Certificate(Page):
             Section("method", "How it was computed", [self._method()]),
         ]
         title = printable(self.about.get("title", title))
-        return Document(title, under_title(self, data, date), sections)
+        document = Document(title, under_title(self, data, date), sections)
+        return document if gallery is None else in_search_terms(document)
 
     def _told(self):
         """The threshold and whose it is, or why there is none."""
@@ -202,8 +234,8 @@ class Certificate(Page):
         if own:
             head.insert(1, "Threshold")
         caption = (
-            "FMR of pairs within the group, with the one-sided bound that was certified; FNMR "
-            "with its two-sided interval. Each bound and interval is of its group alone."
+            "FMR within the group, with the one-sided bound that was certified; FNMR with its "
+            "two-sided interval. Each bound and interval is of its group alone."
         )
         return Table(caption, head, rows)
 
@@ -211,12 +243,16 @@ class Certificate(Page):
         """What the certificate says, and what it does not."""
         name = "certificate_own" if self.settings["own"] else "certificate"
         wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        return [line.format(wrong=wrong) for line in lines_of(name)]
+        told = [line.format(wrong=wrong) for line in lines_of(name)]
+        return [*told[:-1], AS_GIVEN] if "gallery" in self.settings else told
 
 
 def certify_data(
     data: "EmbeddingData | PairData",
     *,
+    gallery: "EmbeddingData | None" = None,
+    rank: Any = 1,
+    template: str = "image",
     limits: dict | None = None,
     policy: Any = None,
     own: bool = False,
@@ -231,9 +267,13 @@ def certify_data(
     ----------
     data : EmbeddingData or PairData
         Such as :func:`read_data` gives. Of several attributes the combinations are the groups.
+    gallery : EmbeddingData, default=None
+        Who is enrolled: data are then probes, which search it.
+    rank, template : options
+        As of :func:`identify_data`.
     limits : dict of str -> float, default=None
         ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is
-        limited too, ``max_fnmr``.
+        limited too, ``max_fnmr``; of searches ``max_fpir`` and ``max_fnir``.
     policy : Policy, str or path-like, default=None
         What sets the limits and the confidence level instead, as of :func:`audit_data`; the
         strictest of its limits at several levels, none of which it operates at.
@@ -256,7 +296,8 @@ def certify_data(
     Raises
     ------
     ValueError
-        As :func:`audit_data`, and if no limit of the FMR is given.
+        As :func:`audit_data`, or :func:`identify_data`, and if no limit of the FMR, or of
+        the FPIR, is given.
 
     See Also
     --------
@@ -272,6 +313,20 @@ def certify_data(
     >>> found.verdict, found.found.binding_group
     ('passed', 'female')
     """
+    if gallery is not None:
+        data = searches_of(data, gallery, rank, template)
+        policy, limits = as_of_pairs(policy, limits)
+        with in_terms_of_searches():
+            return certify_data(
+                data,
+                limits=limits,
+                policy=policy,
+                own=own,
+                confidence_level=confidence_level,
+                about=about,
+                progress=progress,
+                n_jobs=n_jobs,
+            )
     check_data(data)
     check_about(about)
     every, level, settings = settle_limits(policy, limits, confidence_level)
@@ -296,16 +351,20 @@ def certify_data(
             confidence_level=level,
             operating_point="group" if own else "overall",
         )
-    settings |= {"confidence_level": level, "own": bool(own)}
+    settings |= {"confidence_level": level, "own": bool(own)} | data.more_settings
     if data.reading is not None:
         settings |= {"sha256": data.reading.sha256, "distance": data.is_distance}
     if (code := reason_to_withhold(warnings)) is not None:
         settings["withheld"] = code
     notes = [*data.notes, *alike, *notes_of(warnings)]
-    if left_out := [name for name in every if name not in RATE_LIMITS]:
+    name_of = named if "gallery" in settings else str
+    if left_out := [name_of(name) for name in every if name not in RATE_LIMITS]:
         notes.append(
             f"Not certified: {', '.join(left_out)}, which an audit at the threshold judges."
         )
+    if "gallery" in settings:
+        found = replace(found, reason=in_search_terms(found.reason))
+        notes = [in_search_terms(note) for note in notes]
     return Certificate(
         " & ".join(chosen[-1]),
         settings,

@@ -83,7 +83,7 @@ def compare_systems(
         Pairs whose FAR sets the threshold; "same_group" needs one attribute.
     n_resamples : int, default=1000
         Bootstrap resamples of people, for the intervals of each system's disparities
-        other than max / min.
+        other than max / min, and of the change of max / min of two groups.
     confidence_level : float in (0, 1), default=0.95
         Of the intervals, and of the family of tests.
     fail_on_harm : bool, default=False
@@ -407,7 +407,7 @@ def _changes(names, rocs, chosen, points, rates):
 def _of_group(systems, about, points):
     """Changes of one rate of a group at every level."""
     *_, label, rate = about
-    question, values = _asked(systems, points, rate, group=label)
+    question, values = _asked(systems, points, rate, label)
     paired = systems.compare(question, values)
     columns = (
         *(values[1], values[0], paired.difference, paired.low, paired.high),
@@ -432,9 +432,9 @@ def points_at(points, level):
     return float(points.far[level]), None
 
 
-def _asked(systems, points, rate, group=None, how=None):
+def _asked(systems, points, rate, group):
     """A question to the first of two systems, and what both answer."""
-    asked = points.far, points.threshold, rate, group, how, "overall"
+    asked = points.far, points.threshold, rate, group, None, "overall"
     questions = [engine.question(*asked) for engine in systems.engines]
     both = zip(systems.engines, questions, strict=True)
     return questions[0], [engine.points(question) for engine, question in both]
@@ -506,28 +506,23 @@ def _judged(changes, confidence_level, withheld):
 def _disparities(names, rocs, chosen, points, rates, changes):
     """max / min of either rate at every level, of every system by every attribute."""
     found, later = [], zip(names[1:], rocs[1:], strict=True)
-    for (name, roc), attributes in product(later, chosen):
-        both = [own.by(attributes, method="wilson") for own in (roc, rocs[0])]
-        systems = PairedSystems(*(own._engine for own in both))
-        for rate in rates:
-            asked = {"threshold": points.threshold, "rate": rate, "how": "max_min"}
-            estimates = [own.estimate(points.far, **asked) for own in both]
-            supported = np.all([own.supported for own in estimates], axis=0)
-            about = name, " & ".join(attributes), rate
-            found += _of_disparity(systems, about, supported, points, changes)
+    for (name, roc), attributes, rate in product(later, chosen, rates):
+        about = name, " & ".join(attributes), rate
+        both = [own.by(attributes) for own in (roc, rocs[0])]
+        found += _of_disparity(both, about, points, changes)
     return found
 
 
-def _of_disparity(systems, about, supported, points, changes):
-    """Changes of max / min of one rate at every level."""
+def _of_disparity(both, about, points, changes):
+    """Changes of max / min of one rate at every level, as SimilarityROC.compare has them."""
     name, attribute, rate = about
-    question, (after, before) = _asked(systems, points, rate, how="max_min")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = after / before
-    p_value, low, high = systems.compare_disparities(question, ratio)
-    columns = before, after, ratio, low, high, p_value
+    asked = {"threshold": points.threshold, "rate": rate, "how": "max_min"}
+    compared = both[0].compare(both[1], points.far, **asked)
+    after, before = (own.estimate(points.far, **asked).value for own in both)
+    ends = compared.ratio_low, compared.ratio_high
+    columns = before, after, compared.ratio, *ends, compared.p_value
     found = []
-    for level, row in enumerate(np.argsort(question.order).tolist()):
+    for level in range(points.size):
         at = points_at(points, level)
         of_level = [
             change
@@ -536,10 +531,11 @@ def _of_disparity(systems, about, supported, points, changes):
             and change.attribute in (None, attribute)
         ]
         everyone = next(c for c in of_level if c.attribute is None and c.rate == "frr")
-        fell = high[row] < 1 and _nobody_better(of_level, rate)
+        fell = ends[1][level] < 1 and _nobody_better(of_level, rate)
         # Beyond all scores of a system, and with few errors, intervals say nothing.
-        fell = fell and supported[level] and not any(c.reason for c in of_level)
-        numbers = (float(column[row]) for column in columns)
+        fell = fell and compared.supported[level]
+        fell = fell and not any(c.reason for c in of_level)
+        numbers = (float(column[level]) for column in columns)
         cost = everyone.before, everyone.after
         found.append(DisparityChange(*about, *at, *numbers, *cost, bool(fell)))
     return found

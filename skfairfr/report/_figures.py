@@ -604,6 +604,10 @@ def evidence_of(known, finding):
     return {"e_value": 1.0, "verdict": "undetermined"}
 
 
+# Limits whose evidence is drawn.
+MOST_LIMITS = 5
+
+
 def watched_over_time(history, findings, enough):
     """Rates of groups, and the evidence against limits, as they were known at the time.
 
@@ -649,7 +653,8 @@ def watched_over_time(history, findings, enough):
 
     def draw_evidence(figure):
         ax = figure.subplots()
-        for row, finding in enumerate(findings):
+        most = sorted(findings, key=lambda finding: -finding.e_value)
+        for row, finding in enumerate(most[:MOST_LIMITS]):
             name = " / ".join(map(printable, finding.groups))
             style = _style.line_style(row)
             evidence = [evidence_of(known, finding)["e_value"] for known in history]

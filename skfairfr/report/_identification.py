@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike
 
 from skfairfr._text._searches import in_search_terms, named
 from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
+from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import audit_data
 from skfairfr.report._data import EmbeddingData, check_data, columns_of
 from skfairfr.report._figures import SIZE, write_figure
 from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import encode
 from skfairfr.utils._types import Columns, FilePath
 
@@ -237,18 +238,14 @@ def identify_data(
     >>> round(report.audits[0].levels[0].rates[0].far.value, 1)
     0.2
     """
-    for part in (data, gallery):
-        if not isinstance(part, EmbeddingData):
-            raise refused("data", part, "must be embeddings, as the gallery must;")
-    own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
-    searches = SearchData(**own, gallery=gallery, rank=rank, template=template)
-    policy = None if policy is None else as_policy(policy).for_search()
-    try:
+    searches = searches_of(data, gallery, rank, template)
+    policy, limits = as_of_pairs(policy, limits)
+    with in_terms_of_searches():
         report = audit_data(
             searches,
             far=fpir,
             threshold=threshold,
-            limits=None if limits is None else _as_of_pairs(limits),
+            limits=limits,
             policy=policy,
             about=about,
             figures=figures,
@@ -258,10 +255,6 @@ def identify_data(
             n_jobs=n_jobs,
             random_state=random_state,
         )
-    except ArgumentError as error:
-        name = named(error.argument)
-        message = name + in_search_terms(str(error).removeprefix(error.argument))
-        raise ArgumentError(message, name, error.value, error.remedy) from None
     search = searches.fitted[0]  # a later one is without repeats
     audits = [_of_searches(audit, searches, search) for audit in report.audits]
     if figures is not None:
@@ -269,14 +262,26 @@ def identify_data(
     return replace(report, audits=tuple(audits))
 
 
-def _as_of_pairs(limits):
-    """Limits by their names of comparisons."""
+def searches_of(data, gallery, rank, template):
+    """Probes and a gallery as one; raise unless both are embeddings."""
+    for part in (data, gallery):
+        if not isinstance(part, EmbeddingData):
+            raise refused("data", part, "must be embeddings, as the gallery must;")
+    own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
+    return SearchData(**own, gallery=gallery, rank=rank, template=template)
+
+
+def as_of_pairs(policy, limits):
+    """A policy of searches, and limits, by their names of comparisons; None stays."""
+    policy = None if policy is None else as_policy(policy).for_search()
+    if limits is None:
+        return policy, None
     known = {named(name): name for name in OF_SEARCHES}
     unknown = [name for name in limits if name not in known]
     if unknown:
         remedy = f"Known are {', '.join(known)}."
         raise refused("limits", limits, f"has the unknown key {unknown[0]!r}.", remedy)
-    return {known[name]: limit for name, limit in limits.items()}
+    return policy, {known[name]: limit for name, limit in limits.items()}
 
 
 OF_SEARCHES = (

@@ -34,7 +34,7 @@ from skfairfr.datasets._decisions import read_decisions
 from skfairfr.metrics import MonitorState, RateMonitor
 from skfairfr.report._data import check_about
 from skfairfr.report._documents import lines_of, under_title
-from skfairfr.report._figures import evidence_of, watched_over_time
+from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._errors import refused
@@ -187,8 +187,9 @@ class Monitoring(Page):
         if len(self.history) < 2:
             return None
         caption = (
-            "Rates by group with their confidence sequences, and the evidence against each "
-            "limit, as they were known at the time."
+            "Rates by group with their confidence sequences, and the evidence against limits, "
+            f"as they were known at the time; of limits at most {MOST_LIMITS} are drawn, those "
+            "with the most evidence. Above the dotted line it is enough, whatever the others are."
         )
         # Evidence that is enough whatever that of the other limits is.
         enough = len(self.state.findings) / (1 - self.settings["confidence_level"])
@@ -255,7 +256,8 @@ def monitor_log(
     confidence_level : float in (0, 1), default=None
         One minus the chance of any false alarm, ever; None takes 0.95.
     attempts : int, default=1
-        How many first attempts of a person make one value.
+        How many first attempts of a person make one value, as of
+        :class:`~skfairfr.metrics.RateMonitor`.
     accepted, identity, attempt : str, default=None
         Columns, as of :func:`~skfairfr.datasets.load_decisions`.
     about : dict of str -> str, default=None
@@ -353,7 +355,8 @@ def monitor_log(
 def _loaded(state, settings, asked):
     """The monitor of a state, which has to be of the same limits and groups."""
     monitor = RateMonitor.load(state)
-    before, now = monitor.settings | monitor.about_, settings | asked
+    before = _in_words(monitor.settings) | monitor.about_
+    now = _in_words(settings) | asked
     for name, value in now.items():
         if before.get(name) != value:
             problem = (
@@ -362,6 +365,14 @@ def _loaded(state, settings, asked):
             remedy = "give what it began with, or name a new file."
             raise refused("state", state, problem, remedy)
     return monitor
+
+
+def _in_words(settings):
+    """Settings of a monitor with its limits by their names in a policy."""
+    names = {how: name for name, how in WATCHED.items()}
+    limits = zip(settings["how"], settings["limit"] or (), strict=True)
+    rest = {name: settings[name] for name in ("confidence_level", "attempts")}
+    return {"limits": {names[how]: limit for how, limit in limits}} | rest
 
 
 def _times(column, name):

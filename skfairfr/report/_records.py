@@ -875,7 +875,8 @@ class DisparityChange:
     before, after : float
         max / min of the groups' rates, 1 where they are equal; larger is less fair.
     ratio, ratio_low, ratio_high : float
-        After over before, and its interval for other people.
+        After over before, and its interval for other people, as
+        :meth:`~skfairfr.metrics.SimilarityROC.compare` has them.
     p_value : float
         On its own; it is no part of the family, and agrees with the interval.
     frr_before, frr_after : float

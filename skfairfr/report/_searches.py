@@ -23,7 +23,7 @@ def searched(document, report, glossary):
     for section in in_search_terms(document).sections:
         if section.name == "data":
             (facts,) = section.parts
-            section = replace(section, parts=[Facts([*_facts(gallery), *facts.rows])])
+            section = replace(section, parts=[Facts([*facts_of(gallery), *facts.rows])])
         if section.name == "open":
             sections.append(_alarms(report))
         if section.name == "method":
@@ -44,7 +44,8 @@ AS_GIVEN = (
 )
 
 
-def _facts(gallery):
+def facts_of(gallery):
+    """Facts about a gallery."""
     templates = {
         "image": "one image of each",
         "mean": "the mean of each person's images",

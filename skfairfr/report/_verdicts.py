@@ -216,6 +216,6 @@ def beyond_all_scores(everyone):
     """
     rejected = np.array([1 - everyone.far.value, everyone.frr.value])
     for share, accepted in ((0, "every pair"), (1, "no pair")):
-        if np.allclose(rejected, share, rtol=0, atol=1e-12):
+        if np.allclose(rejected, share, rtol=0, atol=1e-9):
             return f"the threshold lies beyond all scores: {accepted} is accepted"
     return ""

@@ -2,9 +2,9 @@
 
 ``python -m tests.benchmarks.check_certificates 400`` draws 400 data sets for each row, whose
 people and rates are known, and certifies a limit of the FMR for all groups, at a one-sided 5 %.
-Most rows have one group, whose FMR at the true threshold is the limit: where others are far below
-it, that group decides alone, which is the worst case. In the last rows the others have half of the
-limit there, and may demand a stricter threshold by chance.
+Most rows have one group, whose FMR at the true threshold is the limit. It decides alone, which is
+the worst case: other groups can only demand a stricter threshold. Where there are more, the others
+have half of the limit there.
 
 People are even, or *uneven*: their factors are lognormal with a standard deviation of .7 of the
 logarithm, and 5 % of them have six times as much; or they have *Pareto* tails of the index that is
@@ -35,13 +35,21 @@ KINDS = {
 BOTH = ("even", "uneven")
 # Groups, people a group, images, limit, kind.
 ROWS = [
-    *((1, n, m, 1e-2, kind) for n in (30, 100, 300) for m in (1, 5) for kind in KINDS),
-    *((1, 30, 20, limit, kind) for limit in (1e-2, 1e-3) for kind in BOTH),
-    *((1, 100, 20, 10.0**-p, kind) for p in (2, 3, 4) for kind in BOTH),
-    *((1, 100, 5, 1e-3, kind) for kind in KINDS),
-    *((1, 500, 1, 10.0**-p, kind) for p in (2, 3, 4) for kind in BOTH),
-    *((1, 500, 5, 10.0**-p, kind) for p in (3, 4) for kind in BOTH),
+    *(
+        (1, n, m, 10.0**-p, kind)
+        for p in (2, 3, 4)
+        for n in (30, 100, 300, 500)
+        for m in (1, 5, 20)
+        for kind in BOTH
+        if (p, n, m) != (2, 500, 20)  # as long as all others together
+    ),
     *((g, 100, 5, 1e-3, kind) for g in (2, 4, 8) for kind in BOTH),
+    *(
+        (1, n, m, 1e-3, kind)
+        for n, m in ((30, 20), (100, 5), (300, 5), (500, 1))
+        for kind in KINDS
+        if kind not in BOTH
+    ),
 ]
 
 
@@ -116,13 +124,18 @@ def main(n_sets=400):
     )
     print("halves: wrong | FMR | none |")
     print("|---" * 9 + "|")
+    most = dict.fromkeys(KINDS, 0.0)
     for groups, people, images, limit, kind in ROWS:
         columns = []
-        for places in check(groups, people, images, limit, kind, n_sets):
+        places, _ = found = check(groups, people, images, limit, kind, n_sets)
+        most[kind] = max(most[kind], (places > 1).mean())
+        for places in found:
             columns += [share(places > 1), f"{np.median(places):.2f}"]
             columns += [f"{(places == 0).mean():.2f}"]
         row = [f"{groups} x {people} x {images}", f"{limit:g}", kind, *columns]
         print(f"| {' | '.join(row)} |", flush=True)
+    told = (f"{kind} {wrong:.3f}" for kind, wrong in most.items())
+    print(f"\nthe most that were wrong in a row: {', '.join(told)}")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ is the share of data sets whose 95 % interval of the ratio leaves out 1.
 The first table is of ``SimilarityROC.compare``, about groups of 60 people with as many genuine
 pairs each, and impostor pairs with others of their group: the FNMR at one threshold, the FNMR
 at an FMR of 1 %, the FMR there, and the FMR at the worst group's threshold. Its columns are
-the max / min with ``method="wilson"``, as of ``compare_systems``, and with the default method;
-the max / geometric mean; and the Gini coefficient, which is by replicates whatever the number
+the max / min with ``method="wilson"``, and with the default method, as ``compare_systems`` has
+it; the max / geometric mean; and the Gini coefficient, which is by replicates whatever the number
 of groups is.
 
 The second is of the bench: of half as many data sets, with 30 people of three images a group,

@@ -151,7 +151,7 @@ def test_a_group_without_pairs_is_said():
     groups[y == 0] = "z"
     found = fit(X, y, groups).certify(0.01)
     assert not found.supported
-    assert found.reason == "z has too few impostor pairs to certify by"
+    assert found.reason == "too few impostor pairs within z to certify by"
     assert fit(X, y, groups).certify(0.01, groups=list(GROUPS)).supported
 
 

@@ -11,6 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from skfairfr import SimilarityROC, face_labels
 from skfairfr._core import _searches
+from skfairfr._core._error_counts import NUMBERS
+from skfairfr._core._few_errors import genuine_sums, rate_bounds
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.metrics import IdentificationROC, _identification
 from tests.metrics.searches_oracle import in_random_galleries, rates_of, scores_of
@@ -436,3 +438,54 @@ def test_rates_move_as_they_must():
     assert (np.diff(fpir) <= 0).all() and (np.diff(fnir) >= 0).all()
     sizes = [value(roc, threshold=0.8, rate="fpir", gallery_size=n) for n in (1, 5, 25)]
     assert all(a < b for a, b in pairwise(sizes))
+
+
+def first_too_many(best, person, limit):
+    """Score of the first alarm that may not be, alarm by alarm, at a one-sided 5 %."""
+    order = np.argsort(-best)
+    people, total = np.unique(person, return_counts=True)
+    bounds = {}
+    for n in [0, *NUMBERS[order.size > NUMBERS], order.size]:
+        errors = [np.isin(order[:n], np.flatnonzero(person == p)).sum() for p in people]
+        sums = genuine_sums(np.array([errors], dtype=float), total.astype(float))
+        bounds[int(n)] = rate_bounds(sums, 0.05)[1].item()
+    # Where fewer err, the rate is no larger.
+    kept = [n for n in bounds if min(bounds[m] for m in bounds if m >= n) <= limit]
+    assert max(kept) < 9, "beyond which not all numbers of errors have a bound"
+    return best[order[max(kept)]]
+
+
+def test_a_certificate_is_that_of_a_search_over_all_alarms():
+    data = make(noise=0.3)
+    people, scores, y, group = slow(data)
+    limit, outside, first = 0.2, ~np.isin(y, people), []
+    for name in ("a", "b"):
+        inside = outside & (group == name)
+        first.append(first_too_many(scores[inside].max(axis=1), y[inside], limit))
+    roc = fit(data)
+    found = roc.certify(limit, fnir=0.9)
+    assert found.binding_group == "ab"[int(np.argmax(first))]
+    best = np.concatenate([scores[outside].max(axis=1), scores[~outside].ravel()])
+    assert max(first) < found.threshold <= best[best > max(first)].min() + 1e-6
+    for k, name in enumerate("ab"):
+        asked = {"threshold": found.threshold, "group": name}
+        assert found.far[k] == value(roc, rate="fpir", **asked)
+        assert found.frr[k] == value(roc, rate="fnir", **asked)
+    assert (found.far_high <= limit).all()
+    own = roc.certify(limit, operating_point="group", groups=["b"])
+    assert own.threshold[0] == roc.certify(limit, groups=["b"]).threshold
+
+
+def test_a_certificate_speaks_of_searches():
+    (_, y, group), (_, enrolled, _) = data = make()
+    found = fit(data).certify(1e-3)
+    assert not found.supported and "an FPIR of 0.1" in found.reason
+    # Each person searches three times: by the rule of three, if they always err together,
+    # and if they never do.
+    for name, more in found.needed:
+        n = np.unique(y[(group == name) & ~np.isin(y, enrolled)]).size
+        assert -np.log(0.05) / 3e-3 < n + more < -np.log(0.05) / 1e-3 + 1
+    with pytest.raises(ValueError, match="fpir must be a number in"):
+        fit(data).certify(0)
+    with pytest.raises(ValueError, match="fnir must be a number in"):
+        fit(data).certify(0.1, fnir=1)

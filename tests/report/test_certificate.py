@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
+from skfairfr.metrics import IdentificationROC
 from skfairfr.report import Certificate, EmbeddingData, audit_data, certify_data
 from tests.report.audits import HOSTILE, scored_pairs, synthetic
 from tests.report.json_schema import is_valid
@@ -101,6 +102,63 @@ def test_nothing_is_concluded_from_scores_that_look_like_distances(data):
     found = certify_data(listed, limits={"max_fmr": 0.2})
     assert (found.verdict, found.exit_code) == ("undetermined", 3)
     assert "Nothing is concluded" in found.to_text()
+
+
+@pytest.fixture(scope="module")
+def searches():
+    X, y, groups = synthetic(150)
+    _, first = np.unique(y, return_index=True)
+    enrolled = np.isin(np.arange(len(y)), first[::2])
+    return [
+        EmbeddingData(X[rows], y[rows], {"gender": groups[rows]})
+        for rows in (~enrolled, enrolled)
+    ]
+
+
+def test_searches_are_certified_in_their_own_words(searches, tmp_path):
+    probes, gallery = searches
+    limits = {"max_fpir": 0.5, "max_fnir": 0.9}
+    found = certify_data(probes, gallery=gallery, limits=limits)
+    roc = IdentificationROC().fit(
+        *(probes.X, probes.y, probes.columns["gender"]),
+        X_gallery=gallery.X,
+        y_gallery=gallery.y,
+    )
+    expected = roc.certify(0.5, fnir=0.9)
+    assert (found.found.threshold, found.verdict) == (expected.threshold, "passed")
+    form = json.loads(found.to_json())
+    assert form["fpir"] == expected.far.tolist() and form["limits"] == limits
+    assert is_valid(form, found.schema("identification"))
+    said = found.to_text() + found.to_html()
+    assert "FPIR" in said and not re.search("FMR|FNMR|impostor|genuine", said)
+    path = tmp_path / "door.toml"
+    path.write_text(
+        'name = "door"\n[search.limits]\nmax_fpir = 1e-4\nmax_fpir_ratio = 2.0\n'
+    )
+    found = certify_data(probes, gallery=gallery, policy=path)
+    assert found.verdict == "undetermined" and "an FPIR of" in found.found.reason
+    assert found.notes[-1].startswith("Not certified: max_fpir_ratio")
+    with pytest.raises(ValueError, match="max_fpir is not given"):
+        certify_data(probes, gallery=gallery)
+    with pytest.raises(ValueError, match="unknown key 'max_fmr'"):
+        certify_data(probes, gallery=gallery, limits={"max_fmr": 0.1})
+
+
+def test_the_command_certifies_searches(capsys, searches, tmp_path):
+    files = [tmp_path / name for name in ("probes.npz", "gallery.npz")]
+    for path, data in zip(files, searches, strict=True):
+        of = {"embedding": data.X, "identity": data.y, **data.columns}
+        np.savez(path, **of)
+    asked = ("threshold", files[0], "--gallery", files[1], "--attribute", "gender")
+    asked = (*asked, "--quiet", "--max-fpir", 0.5)
+    code, text, err = run(capsys, *asked)
+    probes, gallery = searches
+    found = certify_data(probes, gallery=gallery, limits={"max_fpir": 0.5})
+    assert (code, err) == (0, "") and f"{found.found.threshold:g}" in text
+    assert "gallery.npz" in text
+    code, _, err = run(capsys, "threshold", files[0], *asked[4:])
+    assert_one_line(code, "", err, "threshold")
+    assert "--gallery is not given" in err
 
 
 def test_labels_are_escaped_on_the_page(data):

@@ -130,13 +130,15 @@ def compare(first, second, question):
         low, high = difference_ends(ends, *of_both)
         rates = PairedRates(difference, low, high, p_value, ratio, *ends)
     else:
-        level = first.confidence_level
-        low, high, _ = percentile(differences, level, (-np.inf, np.inf))
-        ratio_low, ratio_high, _ = percentile(ratios, level, (0.0, np.inf))
-        rates = PairedRates(
-            *(difference, low, high, p_values(differences)),
-            *(ratio, ratio_low, ratio_high),
+        level, p_value = first.confidence_level, p_values(differences)
+        ends = (
+            agreeing(
+                *percentile(of, level, (lowest, np.inf))[:2], alike, p_value, level
+            )
+            for of, lowest, alike in ((differences, -np.inf, 0.0), (ratios, 0.0, 1.0))
         )
+        (low, high), of_ratio = ends
+        rates = PairedRates(difference, low, high, p_value, ratio, *of_ratio)
     columns = (
         *vars(rates).values(),
         one.supported & other.supported,
@@ -173,6 +175,18 @@ def p_values(differences):
     sides = [undefined | (differences <= 0), undefined | (differences >= 0)]
     counts = np.minimum(*(side.sum(axis=-1) for side in sides))
     return np.minimum(2 * (counts + 1) / (differences.shape[-1] + 1), 1.0)
+
+
+def agreeing(low, high, alike, p_value, confidence_level):
+    """Ends of percentile intervals, moved to ``alike`` where a test does not exclude it.
+
+    Between two replicates an end is interpolated, and a p-value counts them.
+    """
+    excluded = p_value < 1 - confidence_level
+    return (
+        np.where(excluded, low, np.minimum(low, alike)),
+        np.where(excluded, high, np.maximum(high, alike)),
+    )
 
 
 class PairedSystems:

@@ -598,10 +598,9 @@ shape (n_pairs,), default=None
         threshold included, and the interval that of this sum, whatever ``method`` is. A
         largest rate may be large by chance, more so where fewer err. For "max_min" and
         "max_geomean" of more than two groups, and with ``method="wilson"`` of two, the
-        interval allows for that: it is that of the largest contrast of such sums, as
-        :func:`~skfairfr.report.compare_systems` gives it. Of other disparities, of two groups
-        and with other resamples both systems use the same resamples. These may be said to
-        differ too often where there are more than two groups.
+        interval allows for that: it is that of the largest contrast of such sums. Of
+        other disparities, of two groups and with other resamples both systems use the same
+        resamples; those of more than two groups may be said to differ too often.
 
         Parameters
         ----------
