@@ -414,6 +414,11 @@ class PreparedImages(NamedTuple):
     vectors: np.ndarray
     adjustment: Adjustment | None
 
+    def take(self, rows):
+        """The same of some rows."""
+        adjustment = None if self.adjustment is None else self.adjustment[rows]
+        return PreparedImages(self.vectors[rows], adjustment)
+
 
 def score_prepared_pairs(first, second):
     """Scores of row k of both, float32 (n_pairs,)."""

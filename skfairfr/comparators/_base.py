@@ -161,15 +161,6 @@ def score_row_by_row(first, second):
 # ---- unit rows -----------------------------------------------------------------------
 
 
-class NeedsIdentities:
-    """Says to scikit-learn that ``fit`` requires y."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-
 def identities_of(y, n_samples):
     """Code of the identity of each image, in 0..n_identities - 1."""
     identity, _, _ = label_images(y, None, None, n_samples, fields=("identity",))

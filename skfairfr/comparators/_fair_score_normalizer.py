@@ -19,7 +19,6 @@ from skfairfr.comparators._base import (
     unit_rows_of,
 )
 from skfairfr.comparators._group_thresholds import (
-    GroupLevels,
     compare_groups,
     count_few,
     thresholds_within,
@@ -170,7 +169,8 @@ class FairScoreNormalizer(Comparator):
         else:
             found = self._thresholds_touching(rows, identity, cluster)
         self.thresholds_, self.n_impostor_ = found
-        self.n_without_pairs_, self.n_unresolved_ = count_few(found, far, "clusters")
+        few = count_few(self.n_impostor_, far, "clusters")
+        self.n_without_pairs_, self.n_unresolved_ = few
         return self
 
     def _prepare(self, X, sensitive_features):
@@ -189,4 +189,4 @@ class FairScoreNormalizer(Comparator):
         asked = (rows, identity, cluster, n_impostor, float(self.far))
         thresholds = _pair_tiles.thresholds_touching(*asked)
         thresholds = np.where(n_impostor > 0, thresholds, self.threshold_)
-        return GroupLevels(thresholds, n_impostor)
+        return thresholds, n_impostor

@@ -13,14 +13,13 @@ from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import (
     Comparator,
-    NeedsIdentities,
     identities_of,
     multiply_rows,
     unit_rows_of,
 )
 from skfairfr.comparators._transformers import check_positive, covariance_within, shrink
 from skfairfr.utils._types import Column
-from skfairfr.utils._validation import validate_rows
+from skfairfr.utils._validation import NeedsIdentities, validate_rows
 
 
 class PLDAComparator(NeedsIdentities, Comparator):

@@ -20,14 +20,17 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr.comparators._base import (
-    NeedsIdentities,
     identities_of,
     multiply_rows,
     unit_rows_of,
 )
 from skfairfr.utils._labels import encode, split_labels
 from skfairfr.utils._types import Column
-from skfairfr.utils._validation import validate_rows, warn_caller
+from skfairfr.utils._validation import (
+    NeedsIdentities,
+    validate_rows,
+    warn_caller,
+)
 
 
 class UnitRowTransformer(

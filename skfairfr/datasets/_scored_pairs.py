@@ -19,7 +19,8 @@ Y_TRUE = ("y_true", "genuine", "label")
 GENUINE = {
     **dict.fromkeys(("1", "true", "genuine", "mated", "same", "target"), 1),
     **dict.fromkeys(("0", "false", "impostor", "imposter", "different"), 0),
-    **dict.fromkeys(("nonmated", "non-mated", "nontarget", "non-target"), 0),
+    **dict.fromkeys(("nonmated", "non mated", "non-mated"), 0),
+    **dict.fromkeys(("nontarget", "non target", "non-target"), 0),
 }
 # Columns of lists without names, by their number: pairs of images, and bob's two forms.
 COLUMNS_OF_LISTS = {
@@ -281,20 +282,8 @@ def _of_both_images(asked, present):
 
 def _which_are_genuine(table, name):
     """1 for each genuine pair and 0 for each other, (n_pairs,)."""
-    values = table.labels(name)
-    if values.dtype.kind == "b":
-        return values.astype(np.int64)
-    distinct, place = np.unique(values.astype(str), return_inverse=True)
-    # 1.0 as 1: so a column with a missing cell holds it.
-    words = [value.strip().lower().removesuffix(".0") for value in distinct]
-    genuine = np.array([GENUINE.get(word, -1) for word in words])[place]
-    if (genuine < 0).any():
-        row = int(np.argmin(genuine))
-        got = f"got {str(distinct[place[row]])!r} in row {row}:"
-        problem = f"{name!r} must say which pairs are genuine; {got}"
-        remedy = "write 1 for pairs of one person and 0 for pairs of two."
-        raise refused("y_true", name, problem, remedy)
-    return genuine
+    remedy = "write 1 for pairs of one person and 0 for pairs of two."
+    return _files.meanings(table.labels(name), GENUINE, "y_true", name, remedy)
 
 
 def _remedy(present, names, distance, score):
@@ -315,7 +304,7 @@ def _remedy(present, names, distance, score):
         return f"{people}the one that says which pairs are genuine."
     told = "a row has a score and two identities, or what says whether it is genuine. "
     told += "If the file holds the labels of embeddings, give those (.npz, .npy) in its place, "
-    return f"{told}and it with labels (--labels)."
+    return f"{told}and it with labels (--labels). A log of decisions needs --accepted."
 
 
 def _read_columns(table, asked, path):

@@ -89,12 +89,12 @@ def asymmetry(engine, question):
         low, high, p_value = _by_people(engine, question, pairs)
     else:
         level = engine.confidence_level
-        low, high, _ = percentile(differences, level, (-np.inf, np.inf))
+        found = percentile(differences, level, (-np.inf, np.inf))
         # There is nothing to test if a side has no pair, if neither side accepts one, or
         # if too many resamples are undefined to give an interval.
-        untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
-        p_value = np.where(untestable, np.nan, p_values(differences))
-        low, high = agreeing(low, high, 0.0, p_value, level)
+        p_value = p_values(differences)
+        low, high = agreeing(found, 0.0, p_value, level)
+        p_value[np.isnan(difference) | np.isnan(low) | np.isnan(high)] = np.nan
     alone = ~np.isnan(p_value)
     p_holm = p_value.copy()
     p_holm[alone] = holm(p_value[alone])

@@ -41,6 +41,7 @@ from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
+    NeedsIdentities,
     check_count,
     check_group,
     check_option,
@@ -163,7 +164,7 @@ class GalleryAlarms(Framed):
     share: np.ndarray
 
 
-class IdentificationROC(BaseEstimator):
+class IdentificationROC(NeedsIdentities, BaseEstimator):
     """Errors of searches of a gallery (1:N), by group, gallery size and composition.
 
     A search whose person is enrolled is *mated*, another *non-mated*. FPIR(t) is the share of
@@ -772,11 +773,6 @@ class IdentificationROC(BaseEstimator):
         found = self._searches.found
         return (found.returned >= 0) & accepts(found.best, threshold), found.returned
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
 
 def searches_within(X, y, sensitive_features, similarity):
     """The SimilarityROC of searches among images: every second person of a group is enrolled.
@@ -934,14 +930,8 @@ class _Searches(_inputs.Attributes):
         side = np.repeat([0, 1], (n_probes, len(rows)))
         both = np.concatenate([X[:n_probes], rows.astype(X.dtype)])
         images = _inputs.prepare(both, roc.similarity, labels, side)
-        parts = [slice(None, n_probes), slice(n_probes, None)]
-        probes, templates = (
-            PreparedImages(
-                images.vectors[part],
-                None if images.adjustment is None else images.adjustment[part],
-            )
-            for part in parts
-        )
+        probes = images.take(slice(n_probes))
+        templates = images.take(slice(n_probes, None))
         of_people = {
             name: Labels(of.values, np.append(of.codes[:n_probes], group))
             for name, of in attributes.items()
@@ -980,13 +970,7 @@ class _Searches(_inputs.Attributes):
             )
         floor = np.float32(np.inf)
         if nonmated.size:
-            some = PreparedImages(*self.probes)
-            if share < 1:
-                some = PreparedImages(
-                    self.probes.vectors[nonmated],
-                    None if some.adjustment is None else some.adjustment[nonmated],
-                )
-            floor = floor_at(some, self.gallery, share)
+            floor = floor_at(self.probes, nonmated, self.gallery, share)
         found = search(
             *(self.probes, self.own, self.gallery, floor), roc.n_jobs, roc.device
         )

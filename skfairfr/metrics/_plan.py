@@ -312,6 +312,8 @@ class Plan(Framed):
             if not math.isnan(far):
                 at = f"an FMR of {level_percent(far)}"
             shown = f" ({plural(n_errors, 'error')} at {at})"
+        elif basis == "pilot":
+            shown = " (the pilot has no such pairs: as usual)"
         phi = found.inflation(rate, self.images_per_person)
         times = "" if f"{phi:.3g}" == "1" else f"{phi:.3g} times "
         text = (

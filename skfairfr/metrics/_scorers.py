@@ -152,8 +152,8 @@ class _Scorer(SharingScorer):
             self._has_warned = True
             message = (
                 f"A score of {self!r} rests on fewer than {MIN_ERRORS} errors in some group, "
-                "so that candidates may differ by chance alone. Give a larger far, fewer "
-                "folds or more people."
+                "so that candidates may differ by chance alone. Give a larger far, as in "
+                "make_fairness_scorer(far=1e-2), fewer folds or more people."
             )
             warn_caller(message, FewErrorsWarning)
 

@@ -326,7 +326,7 @@ def audit_decisions(
         argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
         check_length(to_column(column, argument), values.size, argument, "error")
     about = {"kind": kind, "session": session, "best_of": best_of, "failures": failures}
-    part = decisions(values, identity, columns, **about)
+    part = decisions(values, identity, columns, **about, problem=("error", "is nan"))
     return audit_data(DecisionData((part,)), **options)
 
 
@@ -355,7 +355,7 @@ def audit_data(
 
     Parameters
     ----------
-    data : EmbeddingData or PairData
+    data : EmbeddingData, PairData or DecisionData
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
         Levels, each of which chooses a threshold on the audited data, the shortest number
@@ -614,6 +614,12 @@ def points_on(threshold_from, data, points, options):
         with collecting(warnings):
             there = replace(points, far_max=far_max)
             roc = _fit(other, attributes, options, there)
+            if not roc.n_impostor_[0]:
+                problem = (
+                    "holds no pair of two people, so that no level of the FMR sets one;"
+                )
+                remedy = "give data that do, or the threshold."
+                raise refused("threshold_from", threshold_from, problem, remedy)
             threshold = chosen_thresholds(roc, points.far, "overall", points.group)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None

@@ -407,7 +407,10 @@ def _changes(names, rocs, chosen, points, rates):
 def _of_group(systems, about, points):
     """Changes of one rate of a group at every level."""
     *_, label, rate = about
-    question, values = _asked(systems, points, rate, label)
+    asked = points.far, points.threshold, rate, label, None, "overall"
+    question, other = (engine.question(*asked) for engine in systems.engines)
+    both = zip(systems.engines, (question, other), strict=True)
+    values = [engine.points(own) for engine, own in both]
     paired = systems.compare(question, values)
     columns = (
         *(values[1], values[0], paired.difference, paired.low, paired.high),
@@ -430,14 +433,6 @@ def points_at(points, level):
     if points.far is None:
         return None, float(points.threshold[level])
     return float(points.far[level]), None
-
-
-def _asked(systems, points, rate, group):
-    """A question to the first of two systems, and what both answer."""
-    asked = points.far, points.threshold, rate, group, None, "overall"
-    questions = [engine.question(*asked) for engine in systems.engines]
-    both = zip(systems.engines, questions, strict=True)
-    return questions[0], [engine.points(question) for engine, question in both]
 
 
 def _few_setters(roc, attributes, points):
@@ -519,8 +514,8 @@ def _of_disparity(both, about, points, changes):
     asked = {"threshold": points.threshold, "rate": rate, "how": "max_min"}
     compared = both[0].compare(both[1], points.far, **asked)
     after, before = (own.estimate(points.far, **asked).value for own in both)
-    ends = compared.ratio_low, compared.ratio_high
-    columns = before, after, compared.ratio, *ends, compared.p_value
+    ratio = compared.ratio, compared.ratio_low, compared.ratio_high
+    columns = before, after, *ratio, compared.p_value
     found = []
     for level in range(points.size):
         at = points_at(points, level)
@@ -530,14 +525,17 @@ def _of_disparity(both, about, points, changes):
             if (change.system, change.far, change.threshold) == (name, *at)
             and change.attribute in (None, attribute)
         ]
-        everyone = next(c for c in of_level if c.attribute is None and c.rate == "frr")
-        fell = ends[1][level] < 1 and _nobody_better(of_level, rate)
         # Beyond all scores of a system, and with few errors, intervals say nothing.
-        fell = fell and compared.supported[level]
-        fell = fell and not any(c.reason for c in of_level)
+        told = compared.supported[level] and not any(c.reason for c in of_level)
+        fell = compared.ratio_high[level] < 1 and _nobody_better(of_level, rate)
         numbers = (float(column[level]) for column in columns)
-        cost = everyone.before, everyone.after
-        found.append(DisparityChange(*about, *at, *numbers, *cost, bool(fell)))
+        cost = [
+            (change.before, change.after)
+            for change in of_level
+            if change.attribute is None and change.rate == "frr"
+        ]
+        (cost,) = cost or [(np.nan, np.nan)]  # of impostor pairs alone
+        found.append(DisparityChange(*about, *at, *numbers, *cost, bool(told and fell)))
     return found
 
 

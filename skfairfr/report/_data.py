@@ -18,20 +18,25 @@ import numpy as np
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
+from skfairfr._text._words import reworded
 from skfairfr.datasets._decisions import read_decisions
 from skfairfr.datasets._embeddings import finite_rows, labels_beside, read_embeddings
-from skfairfr.datasets._files import kind_of
+from skfairfr.datasets._files import kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
 from skfairfr.metrics._roc._inputs import prepare as prepare_rows
 from skfairfr.report._control import covariates_of
-from skfairfr.report._decisions import OF_ACCEPTANCE, check_best_of, transactions
+from skfairfr.report._decisions import (
+    NO_CONTROL,
+    OF_ACCEPTANCE,
+    check_best_of,
+    transactions,
+)
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
 from skfairfr.utils._errors import (
-    FAILED_EXTRACTIONS,
     ArgumentError,
     kind_of_value,
     plain,
@@ -43,7 +48,6 @@ from skfairfr.utils._labels import (
     check_text,
     encode,
     intersect,
-    is_unknown,
     join_columns,
     to_column,
     to_columns,
@@ -85,9 +89,9 @@ FILES = ("labels", "trials", "probes", "references", "metadata")
 # What becomes of an attempt that failed, and what to do where nobody has decided that.
 FAILURES = ("reject", "report", "error")
 ASK = (
-    "say what becomes of failures (--failures): reject counts them as rejections, report leaves "
-    "them out of the rates and counts them by group, error stops here. Rates without failures "
-    "hide whom the system fails."
+    "say what becomes of failures in an audit (--failures): reject counts them as rejections, "
+    "report leaves them out of the rates and counts them by group, error stops here. Other "
+    "commands take none. Rates without failures hide whom the system fails."
 )
 # Score of an error of a decision, and of a decision that is none; and what lies between.
 WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
@@ -96,11 +100,9 @@ BELOW = 0.05
 # What a column says of an attempt.
 MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
 WORDS = {
-    **dict.fromkeys(("", "0", "0.0", "no", "false", "ok"), MADE),
+    **dict.fromkeys(("", "0", "no", "false", "ok"), MADE),
     **dict.fromkeys(("fta", "acquire"), NOT_ACQUIRED),
-    **dict.fromkeys(
-        ("1", "1.0", "yes", "true", "fte", "enrol", "enroll"), NOT_ENROLLED
-    ),
+    **dict.fromkeys(("1", "yes", "true", "fte", "enrol", "enroll"), NOT_ENROLLED),
 }
 # The first note of an audit of pairs without people.
 INDEPENDENT = (
@@ -662,6 +664,7 @@ def decisions(
     best_of=None,
     failures=None,
     grouped=(),
+    problem=("accepted", "is empty, or captured is 0,"),
 ):
     """Attempts of one kind, PairData.
 
@@ -677,6 +680,8 @@ def decisions(
     failures : {"reject", "report", "error"}, default=None
     grouped : tuple of str, default=()
         Columns that tell apart transactions within a session.
+    problem : tuple of two str
+        The argument, and what is wrong where nothing was captured, for messages.
 
     Returns
     -------
@@ -699,9 +704,7 @@ def decisions(
         decisions=kind,
         best_of=best_of,
     )
-    return with_failures(
-        data, failed, failures, ("accepted", "is empty, or captured is 0,")
-    )
+    return with_failures(data, failed, failures, problem)
 
 
 def read_data(
@@ -793,7 +796,7 @@ def read_data(
 
     Returns
     -------
-    data : EmbeddingData or PairData
+    data : EmbeddingData or PairData; of a log, DecisionData
         For :func:`audit_data`. What looks like a mistake in the file becomes a note of
         its audit.
 
@@ -849,6 +852,8 @@ def _controlled(read, path, attributes, options, control):
     """Data with attributes, and with covariates apart from them."""
     if not control:
         return read(path, attributes, options)
+    if options["accepted"] is not None:
+        raise refused("control", control, *NO_CONTROL)
     covariates = [one.name for one in covariates_of(control)]
     more = [name for name in covariates if name not in attributes]
     try:
@@ -1038,6 +1043,11 @@ def _read_log(path, attributes, options):
         return read_decisions(path, names, dict.fromkeys(attributes, "attributes"))
 
     log = _with_metadata(read, attributes, options)
+    if log.species is not None and options["attempt"] is None:
+        problem = (
+            "names the instruments of attacks, and no column tells which attempts are;"
+        )
+        raise refused("species", options["species"], problem, "name it (--attempt).")
     attacks = log.attempt == "attack"
     if attacks.any() and log.species is None:
         problem = f"is missing, and {attacks.sum():,} attempts are attacks;"
@@ -1120,22 +1130,11 @@ def outcomes(values, name):
     -------
     outcome : ndarray of int, shape (n_attempts,)
     """
-    column = to_column(values, name)
-    distinct, place = np.unique(column.astype(str), return_inverse=True)
-    words = [word.strip().casefold() for word in distinct.tolist()]
-    found = np.array([WORDS.get(word, -1) for word in words], np.int8)[place]
-    found[is_unknown(column)] = MADE
-    if (found < 0).any():
-        row = int(np.flatnonzero(found < 0)[0])
-        raise refused(
-            "fte",
-            name,
-            f"{name!r} holds {plain(column[row])!r} in row {row}, which says nothing about the "
-            "attempt;",
-            "write fte (or 1) where enrolment failed, fta where acquisition "
-            "failed, and 0 or nothing elsewhere.",
-        )
-    return found
+    remedy = (
+        "write fte (or 1) where enrolment failed, fta where acquisition failed, and 0 "
+    )
+    remedy += "or nothing elsewhere."
+    return meanings(to_column(values, name), WORDS, "fte", name, remedy, missing=MADE)
 
 
 def with_failures(data, failed, failures, problem, outcome=None):
@@ -1163,9 +1162,12 @@ def with_failures(data, failed, failures, problem, outcome=None):
     n_failed = int(failed.sum())
     if failures in (None, "error"):
         if n_failed:
-            rows = f"in {n_failed:,} of {failed.size:,} rows, first in row {failed.argmax()};"
-            remedy = ASK if failures is None else FAILED_EXTRACTIONS
-            raise refused(problem[0], None, f"{problem[1]} {rows}", remedy)
+            rows = f"rows, first in row {failed.argmax()}"
+            if data.decisions:  # rows of some kind of attempts, or transactions
+                about = {"decisions": data.decisions, "best_of": data.best_of}
+                rows = reworded("mated comparisons", about)
+            found = f"{problem[1]} in {n_failed:,} of {failed.size:,} {rows};"
+            raise refused(problem[0], None, found, ASK)
         return data
     if n_failed == failed.size:
         remedy = "give data that hold an attempt that did not fail."

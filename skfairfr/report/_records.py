@@ -789,9 +789,7 @@ class Report:
         ArgumentError
             A ValueError: if ``kind`` is none of the two.
         """
-        check_option(kind, "kind", ("verification", "identification"))
-        schema = read_schema("audit.json")
-        return schema if kind == "verification" else schema_of_searches(schema)
+        return _schema_of("audit.json", kind)
 
     def _repr_html_(self):
         document = _documents.audit_document(self)
@@ -880,7 +878,7 @@ class DisparityChange:
     p_value : float
         On its own; it is no part of the family, and agrees with the interval.
     frr_before, frr_after : float
-        Of everyone: what the disparity costs.
+        Of everyone: what the disparity costs. nan without genuine pairs.
     levelling_down : bool
         Whether it fell, the interval of the ratio ending below 1, while a group got worse
         in this rate and none better in either rate at this level; not where it rests on too
@@ -1061,6 +1059,8 @@ class SystemsComparison:
             name = f"{RATES[change.rate]} of {who} at {short_place(change, self)}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
             said = _documents.change_sentence(change, self)
+            if "gallery" in self.settings:
+                name, said = in_search_terms(name), in_search_terms(said)
             cases.append((place, f"{change.system}: {name}", change.verdict, said))
         return _suite("skfairfr compare", cases)
 
@@ -1099,24 +1099,34 @@ class SystemsComparison:
             If it cannot be written to.
         """
         about = {} if version is None else {"version": version}
-        changes = in_given_scale([*map(vars, self.changes)], self.settings)
+        changes = [*map(vars, self.changes)]
         written = {
             "report.html": self.to_html(version=version, date=date),
             "comparison.json": self.to_json(**about),
             "comparison.txt": self.to_text(date=date),
-            "changes.csv": to_csv(in_iso(changes)),
+            "changes.csv": to_csv(_standard(changes, self.settings)),
         }
         return save_texts(folder, written, replace)
 
     @staticmethod
-    def schema() -> dict:
+    def schema(kind: str = "verification") -> dict:
         """JSON Schema of what :meth:`to_json` gives.
+
+        Parameters
+        ----------
+        kind : {"verification", "identification"}, default="verification"
+            As of :meth:`Report.schema`.
 
         Returns
         -------
         schema : dict
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if ``kind`` is none of the two.
         """
-        return read_schema("comparison.json")
+        return _schema_of("comparison.json", kind)
 
     def _repr_html_(self):
         document = _documents.comparison_document(self)
@@ -1415,6 +1425,13 @@ def read_schema(name):
     """A JSON Schema of the package, as a dict."""
     path = files("skfairfr.report") / "schemas" / name
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _schema_of(name, kind):
+    """A JSON Schema of comparisons, or of searches."""
+    check_option(kind, "kind", ("verification", "identification"))
+    schema = read_schema(name)
+    return schema if kind == "verification" else schema_of_searches(schema)
 
 
 def _suite(name, cases):

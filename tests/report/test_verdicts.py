@@ -8,7 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core._few_errors import ErrorSums, contrasts, genuine_sums, rate_bounds
 from skfairfr.metrics._roc._evidence import analyse
-from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS, judge
+from skfairfr.report._verdicts import (
+    SHARE_OF_COMBINATIONS,
+    beyond_all_scores,
+    judge,
+)
 from tests._core.test_few_errors import some_groups
 
 RATES = ("far", "frr")
@@ -261,3 +265,13 @@ def test_no_group_is_said_to_differ_beside_an_interval_that_holds_one(rate, n_gr
                 assert one.compared.largest_ratio(one.tail)[0] > 1
             seen.add(differs)
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize("off", [-5e-12, 5e-12])
+def test_sums_that_round_do_not_hide_that_all_pairs_are_accepted(off):
+    """A million pairs whose weights sum to one, by average="identity"."""
+    rates = {"far": 1 + off, "frr": 0.0}
+    everyone = SimpleNamespace(
+        **{r: SimpleNamespace(value=v) for r, v in rates.items()}
+    )
+    assert "every pair is accepted" in beyond_all_scores(everyone)

@@ -537,9 +537,10 @@ def werm(
 
     References
     ----------
-    .. [1] The name as papers on mitigation list it beside FDR, IR and GARBE. Neither they
-       nor a text that defines it were read here; the formula is as this project was asked
-       for it. Look there before citing it.
+    .. [1] Linghu, Y., de Freitas Pereira, T., Ecabert, C., Marcel, S., & Günther, M. (2024).
+       Score Normalization for Demographic Fairness in Face Recognition. IJCB. Read in the
+       authors' code, which adds 1e-5 to the rates in the geometric mean; the paper was not
+       at hand.
 
     Examples
     --------

@@ -131,14 +131,11 @@ def compare(first, second, question):
         rates = PairedRates(difference, low, high, p_value, ratio, *ends)
     else:
         level, p_value = first.confidence_level, p_values(differences)
-        ends = (
-            agreeing(
-                *percentile(of, level, (lowest, np.inf))[:2], alike, p_value, level
-            )
+        ends = [
+            agreeing(percentile(of, level, (lowest, np.inf)), alike, p_value, level)
             for of, lowest, alike in ((differences, -np.inf, 0.0), (ratios, 0.0, 1.0))
-        )
-        (low, high), of_ratio = ends
-        rates = PairedRates(difference, low, high, p_value, ratio, *of_ratio)
+        ]
+        rates = PairedRates(difference, *ends[0], p_value, ratio, *ends[1])
     columns = (
         *vars(rates).values(),
         one.supported & other.supported,
@@ -177,16 +174,14 @@ def p_values(differences):
     return np.minimum(2 * (counts + 1) / (differences.shape[-1] + 1), 1.0)
 
 
-def agreeing(low, high, alike, p_value, confidence_level):
-    """Ends of percentile intervals, moved to ``alike`` where a test does not exclude it.
+def agreeing(found, alike, p_value, confidence_level):
+    """Percentile intervals, moved to hold ``alike`` where a test does not exclude it.
 
-    Between two replicates an end is interpolated, and a p-value counts them.
+    An end lies between two replicates, and a p-value counts them.
     """
-    excluded = p_value < 1 - confidence_level
-    return (
-        np.where(excluded, low, np.minimum(low, alike)),
-        np.where(excluded, high, np.maximum(high, alike)),
-    )
+    low, high, _ = found
+    moved = np.minimum(low, alike), np.maximum(high, alike)
+    return np.where(p_value < 1 - confidence_level, (low, high), moved)
 
 
 class PairedSystems:

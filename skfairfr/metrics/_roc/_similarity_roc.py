@@ -33,6 +33,7 @@ from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
+    NeedsIdentities,
     check_group,
     check_number,
     check_option,
@@ -54,7 +55,7 @@ ANSWERED = (
 _RATE = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
 
 
-class SimilarityROC(BaseEstimator):
+class SimilarityROC(NeedsIdentities, BaseEstimator):
     """Error rates of a verification system over all pairs, by group, with intervals.
 
     ``fit`` compares every two images once, in tiles, and keeps the largest impostor
@@ -966,8 +967,3 @@ shape (n_pairs,), default=None
         values = [None if v is None else question.in_shape(v) for v in values]
         levels = question.level_columns() if named else {}
         return framed(kind(*values), self._library, **levels)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
