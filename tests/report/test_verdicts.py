@@ -271,5 +271,7 @@ def test_no_group_is_said_to_differ_beside_an_interval_that_holds_one(rate, n_gr
 def test_sums_that_round_do_not_hide_that_all_pairs_are_accepted(off):
     """A million pairs whose weights sum to one, by average="identity"."""
     rates = {"far": 1 + off, "frr": 0.0}
-    everyone = SimpleNamespace(**{r: SimpleNamespace(value=v) for r, v in rates.items()})
+    everyone = SimpleNamespace(
+        **{r: SimpleNamespace(value=v) for r, v in rates.items()}
+    )
     assert "every pair is accepted" in beyond_all_scores(everyone)
