@@ -107,7 +107,7 @@ def compared(n_sets):
     systems = {n: X + s * rng.normal(size=X.shape) for n, s in noises.items()}
     everyone = {n: fit(x, np.arange(POOL), gallery) for n, x in systems.items()}
     enrolled = EmbeddingData(gallery, np.arange(ENROLLED))
-    for n_people, n_groups, level in CELLS:
+    for n_people, n_groups, level in CELLS[:2]:  # the others take long
         threshold = everyone["first"].threshold_at(level)
         questions = {
             rate: {"threshold": threshold, "rate": rate} for rate in ("fpir", "fnir")
