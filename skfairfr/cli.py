@@ -817,11 +817,9 @@ def _add_about(command):
 
 
 def _audit(arguments):
-    from skfairfr.report import Policy, read_data
+    from skfairfr.report import read_data
 
     given = vars(arguments)
-    if arguments.policy is not None:
-        given["policy"] = Policy.read(arguments.policy)
     attributes = _attributes(arguments)
     try:
         data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
@@ -830,23 +828,20 @@ def _audit(arguments):
             raise
         place = f"attributes of the policy {arguments.policy.name}"
         raise ValueError(_in_flags(error, attributes=place)) from None
-    limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
-    return _report(arguments, data, arguments.data, limits=limits, about=_about(given))
+    options = {"limits": _some(given, LIMITS), "about": _some(given, ABOUT)}
+    return _report(arguments, data, arguments.data, **options)
 
 
 def _identify(arguments):
-    from skfairfr.report import Policy, identify_data, read_data
+    from skfairfr.report import identify_data, read_data
 
     given = vars(arguments)
-    if arguments.policy is not None:
-        given["policy"] = Policy.read(arguments.policy)
     attributes, reading = _attributes(arguments), _taken_by(read_data, given)
     data = read_data(arguments.data, attributes, **reading)
     gallery = _gallery(arguments.gallery, attributes, reading, given)
-    options = {name: given[name] for name in SEARCH_LIMITS if given[name] is not None}
-    options = {"limits": options or None, "about": _about(given), "gallery": gallery}
+    options = {"limits": _some(given, SEARCH_LIMITS), "about": _some(given, ABOUT)}
     source = f"{arguments.data}, gallery {arguments.gallery}"
-    return _report(arguments, data, source, identify_data, **options)
+    return _report(arguments, data, source, identify_data, gallery=gallery, **options)
 
 
 def _gallery(path, attributes, reading, given):
@@ -869,13 +864,17 @@ def _taken_by(function, given):
     return {name: given[name] for name in names if name in given}
 
 
-def _about(given):
-    """What is to be printed on a report; None without any."""
-    return {name: given[name] for name in ABOUT if given[name] is not None} or None
+def _some(given, names):
+    """What was given by some names; None without any."""
+    return {name: given[name] for name in names if given[name] is not None} or None
 
 
 def _attributes(arguments):
-    """Names of the columns to audit by, from the flags or from the policy."""
+    """Names of the columns to audit by, from the flags or from the policy, which is read."""
+    if arguments.policy is not None:
+        from skfairfr.report import Policy
+
+        arguments.policy = Policy.read(arguments.policy)
     flags, policy = arguments.attribute, arguments.policy
     of_policy = () if policy is None else policy.attributes
     if flags and of_policy:
@@ -895,8 +894,7 @@ def _plan(arguments):
     from skfairfr.report import Policy
 
     given = vars(arguments)
-    limits = {name: given[name] for name in RATIOS if given[name] is not None}
-    policy = limits or None
+    policy = limits = _some(given, RATIOS)
     if arguments.policy is not None:
         policy = Policy.read(arguments.policy)
         of_policy = ("far", *RATIOS) if policy.fmr else RATIOS
@@ -910,7 +908,9 @@ def _plan(arguments):
     if policy is None and all(given[name] is None for name in asked):
         flags = ", ".join(map(_flag, (*asked, *RATIOS)))
         raise ValueError(f"Nothing was asked. Give {flags} or --policy.")
-    _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
+    _check_rates_are_asked(
+        given, limits or {} if arguments.policy is None else policy.limits
+    )
     pilot, notes = _pilot(given)
     options = _taken_by(plan_test, given) | {"policy": policy, "pilot": pilot}
     text = plan_test(**options | {"rate": PYTHON[given["rate"]]}).to_text()
@@ -959,64 +959,61 @@ def _pilot(given):
 
 
 def _threshold(arguments):
-    from skfairfr.report import Policy, certify_data, read_data
+    from skfairfr.report import certify_data, read_data
 
     given = vars(arguments)
-    if arguments.policy is not None:
-        given["policy"] = Policy.read(arguments.policy)
-    _report_folder(arguments)
     attributes = _attributes(arguments)
     reading = _taken_by(read_data, given)
+    _report_folder(arguments)
     data = read_data(arguments.data, attributes, **reading)
     names, source = ("max_fmr", "max_fnmr", "max_fpir", "max_fnir"), arguments.data
-    limits = {name: given[name] for name in names if given[name] is not None}
+    limits = _some(given, names)
     if arguments.gallery is not None:
         source = f"{arguments.data}, gallery {arguments.gallery}"
         given["gallery"] = _gallery(arguments.gallery, attributes, reading, given)
-    elif {"max_fpir", "max_fnir"} & {*limits}:
+    elif {"max_fpir", "max_fnir"} & {*(limits or ())}:
         raise ValueError(
             "--gallery is not given, and a limit of searches is; name the file of those "
             "enrolled."
         )
     found = certify_data(
         data,
-        limits=limits or None,
+        limits=limits,
         progress=not arguments.quiet,
-        about=_about(given),
+        about=_some(given, ABOUT),
         **_taken_by(certify_data, given),
     )
     return _written(arguments, found, source)
 
 
 def _monitor(arguments):
-    from skfairfr.report import Policy, monitor_log
+    from skfairfr.report import monitor_log
 
     given = vars(arguments)
-    if arguments.policy is not None:
-        given["policy"] = Policy.read(arguments.policy)
-    _report_folder(arguments)
     (attribute, *more) = _attributes(arguments)
     if more:
         raise ValueError("--attribute: a log is watched by one; name it once.")
-    names = ("max_fnmr", "max_fnmr_ratio")
-    limits = {name: given[name] for name in names if given[name] is not None}
+    _report_folder(arguments)
     found = monitor_log(
         arguments.log,
         attribute,
-        limits=limits or None,
-        about=_about(given),
+        limits=_some(given, ("max_fnmr", "max_fnmr_ratio")),
+        about=_some(given, ABOUT),
         **_taken_by(monitor_log, given),
     )
     return _written(arguments, found, arguments.log)
 
 
-def _written(arguments, found, source):
-    """Text of a small report, which goes to --out as well, and exit code."""
-    about = {"version": __version__, "date": arguments.date}
-    text = _formatted(found, arguments.format, arguments.date, source)
+def _written(arguments, found, *source, figures=()):
+    """Text of a report, which goes to --out as well, and exit code."""
+    text = _formatted(found, arguments.format, arguments.date, *source)
     if arguments.out is not None:
-        written = found.save(arguments.out, source, replace=True, **about)
-        text = _with_places(text, written, (), arguments.format)
+        about = {"version": __version__, "date": arguments.date}
+        written = found.save(arguments.out, *source, replace=True, **about)
+        if arguments.format == "text":
+            places = {Path(arguments.out, "figures", p.parent.name) for p in figures}
+            text += f"\nWritten: {', '.join(map(str, written))}\n"
+            text += "".join(f"Figures: {place}\n" for place in sorted(places))
     return text, found.exit_code
 
 
@@ -1039,15 +1036,10 @@ def _compare(arguments):
         *(read_data(path, attributes, **reading) for path in paths),
         progress=not arguments.quiet,
         random_state=arguments.seed,
-        about=_about(given),
+        about=_some(given, ABOUT),
         **options,
     )
-    text = _formatted(found, arguments.format, arguments.date)
-    if arguments.out is not None:
-        about = {"version": __version__, "date": arguments.date}
-        written = found.save(arguments.out, replace=True, **about)
-        text = _with_places(text, written, (), arguments.format)
-    return text, found.exit_code
+    return _written(arguments, found)
 
 
 def _check_one_kind(given, searched):
@@ -1064,6 +1056,7 @@ def _check_one_kind(given, searched):
 
 
 def _bench(arguments):
+    from skfairfr._text._words import named
     from skfairfr.model_selection import compare_mitigations
     from skfairfr.report import EmbeddingData, read_data
 
@@ -1080,7 +1073,7 @@ def _bench(arguments):
     folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns
     options = _taken_by(compare_mitigations, given)
-    options["metrics"] = [_python(name) for name in arguments.metrics]
+    options["metrics"] = [named(name, PYTHON) for name in arguments.metrics]
     found = compare_mitigations(
         data.X,
         data.y,
@@ -1177,13 +1170,7 @@ def _report(arguments, data, source, measure=None, **options):
             random_state=arguments.seed,
             **_taken_by(measure, vars(arguments)) | options,
         )
-        text = _formatted(report, arguments.format, arguments.date, source)
-        if out is not None:
-            about = {"version": __version__, "date": arguments.date}
-            written = report.save(out, source, replace=True, **about)
-            places = {str(out / "figures" / p.parent.name) for p in report.figures}
-            text = _with_places(text, written, sorted(places), arguments.format)
-    return text, report.exit_code
+        return _written(arguments, report, source, figures=report.figures)
 
 
 def _formatted(found, name, date, *source):
@@ -1196,14 +1183,6 @@ def _formatted(found, name, date, *source):
     if name == "card":
         return found.to_card(*source, date=date)
     return found.to_junit() if name == "junit" else found.to_text(*source, date=date)
-
-
-def _with_places(text, written, figures, name):
-    """Text that ends with what was written; other formats are left as they are."""
-    if name != "text":
-        return text
-    text += f"\nWritten: {', '.join(map(str, written))}\n"
-    return text + "".join(f"Figures: {place}\n" for place in figures)
 
 
 def _report_folder(arguments, contents=REPORT):
@@ -1225,11 +1204,6 @@ def _report_folder(arguments, contents=REPORT):
         ) from None
     check_replaceable(path, arguments.replace, contents)
     return path
-
-
-def _python(name):
-    """A name that holds fmr or fnmr, as Python has it."""
-    return "_".join(PYTHON.get(part, part) for part in name.split("_"))
 
 
 def _print(text):
