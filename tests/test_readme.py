@@ -29,6 +29,8 @@ def test_readme_measures_and_mitigates():
 def test_a_python_block_prints_what_follows_it(block, capsys):
     """To 5 % where a head is trained: its last bits differ between machines."""
     code, shown = blocks()[block]
+    if "EthicalModule" in code:
+        pytest.importorskip("torch")
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert NUMBER.sub("#", printed) == NUMBER.sub("#", shown)

@@ -2,8 +2,10 @@
 
 import warnings
 from numbers import Real
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._compat import Interval, StrOptions, fit_context
@@ -14,6 +16,7 @@ from skfairfr.comparators._base import Comparator, score_row_by_row, unit_rows_o
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import encode_attributes, intersect, label_images
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import validate_rows, warn_caller, warn_undefined
 
 # The widest level is asked for where few pairs are within groups.
@@ -105,13 +108,24 @@ class GroupThresholds(Comparator):
         "thresholds": [dict, None],
     }
 
-    def __init__(self, far=1e-3, *, operating_point="group", thresholds=None):
+    def __init__(
+        self,
+        far: float = 1e-3,
+        *,
+        operating_point: str = "group",
+        thresholds: dict | None = None,
+    ) -> None:
         self.far = far
         self.operating_point = operating_point
         self.thresholds = thresholds
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sensitive_features=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Column | None = None,
+        sensitive_features: Columns | None = None,
+    ) -> Self:
         """Find the threshold of each group.
 
         Parameters
@@ -172,8 +186,13 @@ class GroupThresholds(Comparator):
         return self
 
     def score_pairs(
-        self, X1, X2, *, sensitive_features_1=None, sensitive_features_2=None
-    ):
+        self,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        *,
+        sensitive_features_1: Column | None = None,
+        sensitive_features_2: Column | None = None,
+    ) -> np.ndarray:
         """Score row k of one array with row k of the other.
 
         Parameters
@@ -201,8 +220,13 @@ class GroupThresholds(Comparator):
         return score_row_by_row(first, self.prepare(X2, sensitive_features_2))
 
     def score_matrix(
-        self, X1, X2, *, sensitive_features_1=None, sensitive_features_2=None
-    ):
+        self,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        *,
+        sensitive_features_1: ArrayLike | None = None,
+        sensitive_features_2: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Score every row of one array with every row of the other.
 
         Parameters

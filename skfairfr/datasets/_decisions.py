@@ -1,9 +1,12 @@
 """Logs of decisions, from files: one attempt a row, accepted or not, and no scores."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
 # What the words of a column mean, in lower case.
@@ -21,15 +24,15 @@ USUAL = {"accepted": ("accepted",), "identity": ("identity", "person")}
 
 
 def load_decisions(
-    path,
+    path: FilePath,
     *,
-    accepted=None,
-    identity=None,
-    attempt=None,
-    session=None,
-    species=None,
-    columns=None,
-):
+    accepted: str | None = None,
+    identity: str | None = None,
+    attempt: str | None = None,
+    session: str | None = None,
+    species: str | None = None,
+    columns: Sequence[str] | None = None,
+) -> Bunch:
     """A log of decisions: one attempt a row, in the order of time.
 
     Parameters

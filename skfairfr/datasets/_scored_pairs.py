@@ -1,12 +1,14 @@
 """Scored pairs with the labels of their two images, from files."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import refused
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, warn_caller
 
 # Names of columns that hold distances, but not "district".
@@ -32,17 +34,17 @@ claimed_id real_id probe_label score or claimed_id model_label real_id probe_lab
 
 
 def load_pairs(
-    path,
+    path: FilePath,
     *,
-    score=None,
-    identity_1=None,
-    identity_2=None,
-    y_true=None,
-    image_1=None,
-    image_2=None,
-    columns=None,
-    distance=False,
-):
+    score: str | None = None,
+    identity_1: str | None = None,
+    identity_2: str | None = None,
+    y_true: str | None = None,
+    image_1: str | None = None,
+    image_2: str | None = None,
+    columns: Sequence[str] | None = None,
+    distance: bool = False,
+) -> Bunch:
     """Scored pairs of images, as a protocol file lists them.
 
     Parameters

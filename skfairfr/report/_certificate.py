@@ -1,6 +1,7 @@
 """A threshold certified for every group, as a report."""
 
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +35,9 @@ from skfairfr.report._policy import RATE_LIMITS, settle_limits
 from skfairfr.report._searches import AS_GIVEN, facts_of, schema_of_searches
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_option
+
+if TYPE_CHECKING:
+    from skfairfr.report._data import EmbeddingData, PairData
 
 CERTIFIABLE = ("max_fmr", "max_fnmr")
 
@@ -81,7 +85,7 @@ class Certificate(Page):
     _name = "threshold"
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         """State of the certificate: a str.
 
         "passed" where there is a threshold that keeps all limits, "failed" where the FNMR of a
@@ -235,19 +239,19 @@ class Certificate(Page):
 
 
 def certify_data(
-    data,
+    data: "EmbeddingData | PairData",
     *,
-    gallery=None,
-    rank=1,
-    template="image",
-    limits=None,
-    policy=None,
-    own=False,
-    confidence_level=None,
-    about=None,
-    progress=False,
-    n_jobs=None,
-):
+    gallery: "EmbeddingData | None" = None,
+    rank: Any = 1,
+    template: str = "image",
+    limits: dict | None = None,
+    policy: Any = None,
+    own: bool = False,
+    confidence_level: float | None = None,
+    about: dict | None = None,
+    progress: bool = False,
+    n_jobs: int | None = None,
+) -> Certificate:
     """Find the loosest threshold that keeps limits for every group of the data.
 
     Parameters

@@ -5,11 +5,12 @@ each image of embeddings, two for each scored pair. They hold arrays, also those
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import file_digest, sha256
 from itertools import islice, product
+from typing import TYPE_CHECKING, Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -51,6 +52,7 @@ from skfairfr.utils._labels import (
     to_column,
     to_columns,
 )
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_line,
     check_option,
@@ -60,6 +62,9 @@ from skfairfr.utils._validation import (
     is_among,
     to_array,
 )
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 NO_FRR = (
     ", so that there is no genuine pair and no FNMR can be measured: this is an audit of the "
@@ -154,12 +159,12 @@ class _Data:
     more_settings = {}  # noqa: RUF012
 
     @property
-    def is_distance(self):
+    def is_distance(self) -> bool:
         """Whether scores were read as distances."""
         return self.reading is not None and bool(self.reading.options["distance"])
 
     @property
-    def notes(self):
+    def notes(self) -> list[str]:
         """What looks like a mistake in the file, a list."""
         return [] if self.reading is None else list(self.reading.notes)
 
@@ -209,7 +214,7 @@ class EmbeddingData(_Data):
     independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
 
-    def fit(self, roc, attributes=()):
+    def fit(self, roc: "SimilarityROC", attributes: tuple = ()) -> "SimilarityROC":
         """Fit a SimilarityROC to these data.
 
         Parameters
@@ -241,7 +246,7 @@ class EmbeddingData(_Data):
         warn_of_scores(roc._engine.pairs)
         return roc
 
-    def groups(self, attributes):
+    def groups(self, attributes: tuple) -> Any:
         """Combinations of attributes.
 
         Parameters
@@ -251,7 +256,7 @@ class EmbeddingData(_Data):
 
         Returns
         -------
-        groups : Labels, shape (n_samples,)
+        groups : Column, shape (n_samples,)
             Distinct combinations, and the code of each row; -1 where one is unknown.
 
         Raises
@@ -261,7 +266,7 @@ class EmbeddingData(_Data):
         """
         return _combinations(_chosen(self.columns, attributes))
 
-    def people(self):
+    def people(self) -> np.ndarray:
         """Identities as codes.
 
         Returns
@@ -270,7 +275,7 @@ class EmbeddingData(_Data):
         """
         return encode(self.y, "y").codes
 
-    def images(self):
+    def images(self) -> np.ndarray:
         """Images as codes.
 
         Returns
@@ -279,7 +284,7 @@ class EmbeddingData(_Data):
         """
         return np.arange(len(self.X))
 
-    def repeats(self):
+    def repeats(self) -> tuple[np.ndarray, str]:
         """Images whose embedding an earlier one has.
 
         Returns
@@ -301,7 +306,7 @@ class EmbeddingData(_Data):
             f"earlier image, {n_others:,} of them as one of another person."
         )
 
-    def take(self, rows):
+    def take(self, rows: np.ndarray) -> Self:
         """The data of some rows.
 
         Parameters
@@ -320,7 +325,7 @@ class EmbeddingData(_Data):
             taken[name] = {n: _taken(c, n, rows) for n, c in columns}
         return replace(self, X=np.asarray(self.X)[rows], **taken)
 
-    def genuine_pairs(self, rows=slice(None)):
+    def genuine_pairs(self, rows: np.ndarray = slice(None)) -> np.ndarray:
         """Count the genuine pairs of each identity.
 
         Parameters
@@ -343,7 +348,7 @@ class EmbeddingData(_Data):
         sides = (np.bincount(people[s], minlength=size) for s in (second, ~second))
         return np.multiply(*sides)
 
-    def lack_of_pairs(self):
+    def lack_of_pairs(self) -> str:
         """Say why no FRR, or no FAR, can be measured.
 
         Returns
@@ -408,11 +413,11 @@ class PairData(_Data):
     best_of: int | None = None
 
     @property
-    def independent(self):
+    def independent(self) -> bool:
         """Whether no person is known, so that each pair stands for people of its own."""
         return self.y_true is not None
 
-    def fit(self, roc, attributes=()):
+    def fit(self, roc: "SimilarityROC", attributes: tuple = ()) -> "SimilarityROC":
         """Fit a SimilarityROC to these pairs.
 
         Parameters
@@ -454,7 +459,7 @@ class PairData(_Data):
             image_2=self.image_names[1],
         )
 
-    def groups(self, attributes):
+    def groups(self, attributes: tuple) -> Any:
         """Combinations of attributes, of the first images, then of the second.
 
         Parameters
@@ -464,7 +469,7 @@ class PairData(_Data):
 
         Returns
         -------
-        groups : Labels, shape (2 * n_pairs,)
+        groups : Column, shape (2 * n_pairs,)
             Distinct combinations, and the code of each image; -1 where one is unknown.
 
         Raises
@@ -475,7 +480,7 @@ class PairData(_Data):
         chosen = _chosen(self.columns, attributes)
         return _combinations({n: _stacked(both, n) for n, both in chosen.items()})
 
-    def people(self):
+    def people(self) -> np.ndarray:
         """Identities as codes, of the first images, then of the second.
 
         Returns
@@ -487,7 +492,7 @@ class PairData(_Data):
             return np.tile(np.arange(len(self.y_score)), 2)
         return encode(_stacked(self.identities, "identity"), "identity").codes
 
-    def images(self):
+    def images(self) -> np.ndarray | None:
         """Images as codes, the first of each pair, then the second.
 
         Returns
@@ -505,7 +510,7 @@ class PairData(_Data):
             return None
         return encode(_stacked(self.image_names, "image"), "image").codes
 
-    def repeats(self):
+    def repeats(self) -> tuple[np.ndarray, str]:
         """Pairs of the same two images as an earlier pair, in either order.
 
         Returns
@@ -536,7 +541,7 @@ class PairData(_Data):
             repeated[:] = False
         return repeated, f"{repeated.sum():,} of {repeated.size:,} pairs {words}."
 
-    def take(self, rows):
+    def take(self, rows: np.ndarray) -> Self:
         """The data of some pairs.
 
         Parameters
@@ -570,7 +575,7 @@ class PairData(_Data):
             failed=_taken(self.failed, "failed", rows),
         )
 
-    def genuine_pairs(self, rows=None):
+    def genuine_pairs(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Count the genuine pairs of each identity.
 
         Parameters
@@ -597,7 +602,7 @@ class PairData(_Data):
             genuine = genuine & np.logical_and(*np.split(rows, 2))
         return np.bincount(left[genuine], minlength=people.max() + 1)
 
-    def by(self, names):
+    def by(self, names: Sequence[str]) -> Self:
         """The decisions by these attributes; attacks stay by the species of instruments.
 
         Parameters
@@ -612,7 +617,7 @@ class PairData(_Data):
             return self
         return replace(self, columns={name: self.columns[name] for name in names})
 
-    def lack_of_pairs(self):
+    def lack_of_pairs(self) -> str:
         """Say why no FRR, or no FAR, can be measured.
 
         Returns
@@ -703,35 +708,35 @@ def decisions(
 
 
 def read_data(
-    path,
-    attributes=(),
+    path: FilePath,
+    attributes: str | Sequence[str] = (),
     *,
-    control=(),
-    labels=None,
-    embedding=None,
-    identity=None,
-    domain=None,
-    image=None,
-    fte=None,
-    accepted=None,
-    attempt=None,
-    session=None,
-    best_of=None,
-    species=None,
-    failures=None,
-    score=None,
-    identity_1=None,
-    identity_2=None,
-    y_true=None,
-    image_1=None,
-    image_2=None,
-    distance=False,
-    trials=None,
-    probes=None,
-    references=None,
-    metadata=None,
-    on=None,
-):
+    control: str | Sequence[str] = (),
+    labels: str | None = None,
+    embedding: str | None = None,
+    identity: str | None = None,
+    domain: str | None = None,
+    image: str | None = None,
+    fte: str | None = None,
+    accepted: str | None = None,
+    attempt: str | None = None,
+    session: str | None = None,
+    best_of: int | None = None,
+    species: str | None = None,
+    failures: str | None = None,
+    score: str | None = None,
+    identity_1: str | None = None,
+    identity_2: str | None = None,
+    y_true: str | None = None,
+    image_1: str | None = None,
+    image_2: str | None = None,
+    distance: bool = False,
+    trials: FilePath | None = None,
+    probes: FilePath | None = None,
+    references: FilePath | None = None,
+    metadata: FilePath | None = None,
+    on: str | None = None,
+) -> EmbeddingData | PairData:
     """Data to audit, from a file of embeddings or of scored pairs.
 
     Parameters

@@ -1,8 +1,11 @@
 """Audits and comparisons of searches (1:N), of IdentificationROC, by the group of the probe."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._text._searches import in_search_terms, named
 from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
@@ -16,6 +19,10 @@ from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import encode
+from skfairfr.utils._types import Columns, FilePath
+
+if TYPE_CHECKING:
+    from skfairfr.report._records import Report, SystemsComparison
 
 # Enrolled people that a report names for their alarms.
 MOST_NAMED = 10
@@ -97,19 +104,19 @@ class SearchData(EmbeddingData):
 
 
 def identify(
-    X,
-    y,
-    sensitive_features,
+    X: ArrayLike,
+    y: ArrayLike,
+    sensitive_features: ArrayLike,
     *,
-    X_gallery,
-    y_gallery,
-    sensitive_features_gallery=None,
-    attribute=None,
-    similarity="cosine",
-    rank=1,
-    template="image",
-    **options,
-):
+    X_gallery: ArrayLike,
+    y_gallery: ArrayLike,
+    sensitive_features_gallery: Columns | None = None,
+    attribute: str | None = None,
+    similarity: Any = "cosine",
+    rank: int = 1,
+    template: str = "image",
+    **options: Any,
+) -> "Report":
     """Assess for which groups searches of a gallery (1:N) err more, and how sure that is.
 
     Parameters
@@ -171,23 +178,23 @@ def identify(
 
 
 def identify_data(
-    data,
+    data: EmbeddingData,
     *,
-    gallery,
-    fpir=None,
-    threshold=None,
-    rank=1,
-    template="image",
-    limits=None,
-    policy=None,
-    about=None,
-    figures=None,
-    progress=False,
-    n_resamples=1000,
-    confidence_level=None,
-    n_jobs=None,
-    random_state=0,
-):
+    gallery: EmbeddingData,
+    fpir: ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
+    rank: int = 1,
+    template: str = "image",
+    limits: dict | None = None,
+    policy: Any = None,
+    about: dict | None = None,
+    figures: FilePath | None = None,
+    progress: bool = False,
+    n_resamples: int = 1000,
+    confidence_level: float | None = None,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = 0,
+) -> "Report":
     """Audit searches by every attribute of the probes and by every combination of them.
 
     Parameters
@@ -258,17 +265,17 @@ def identify_data(
 
 
 def compare_searches(
-    before,
-    after,
-    *more,
-    galleries,
-    names=None,
-    fpir=None,
-    threshold=None,
-    rank=1,
-    template="image",
-    **options,
-):
+    before: EmbeddingData,
+    after: EmbeddingData,
+    *more: EmbeddingData,
+    galleries: Sequence[EmbeddingData],
+    names: Sequence[str] | None = None,
+    fpir: ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
+    rank: int = 1,
+    template: str = "image",
+    **options: Any,
+) -> "SystemsComparison":
     """Find the groups that a change of system harms or helps in searches (1:N).
 
     As :func:`compare_systems`, with paired intervals and one family of tests.

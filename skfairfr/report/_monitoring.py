@@ -4,6 +4,7 @@ import os
 import re
 from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._errors import refused
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
 # Limits of a policy that are watched, and what the monitor calls them.
@@ -76,12 +78,12 @@ class Monitoring(Page):
     _name = "monitor"
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         """State of all limits: "failed" where one is exceeded, else "undetermined"."""
         return "failed" if self.state.failed else "undetermined"
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         """1 where a limit is exceeded, else 0: no limit is known to be."""
         return int(bool(self.state.failed))
 
@@ -201,20 +203,20 @@ class Monitoring(Page):
 
 
 def monitor_log(
-    log,
-    attribute,
+    log: FilePath,
+    attribute: str,
     *,
-    time=None,
-    state=None,
-    limits=None,
-    policy=None,
-    confidence_level=None,
-    attempts=1,
-    accepted=None,
-    identity=None,
-    attempt=None,
-    about=None,
-):
+    time: str | None = None,
+    state: FilePath | None = None,
+    limits: dict | None = None,
+    policy: Any = None,
+    confidence_level: float | None = None,
+    attempts: int = 1,
+    accepted: str | None = None,
+    identity: str | None = None,
+    attempt: str | None = None,
+    about: dict | None = None,
+) -> Monitoring:
     """Watch the false rejections of groups in a log of decisions, and in all logs before it.
 
     Parameters

@@ -1,6 +1,7 @@
 """What a small report is written as: a text, a page, JSON, and a folder of these."""
 
 from pathlib import Path
+from typing import Any
 
 from skfairfr._text._document import (
     Document,
@@ -13,6 +14,7 @@ from skfairfr._text._document import (
 from skfairfr._text._words import printable
 from skfairfr.report._documents import lines_of, under_title
 from skfairfr.report._records import read_schema, save_texts, to_json
+from skfairfr.utils._types import FilePath
 
 SCHEMA_VERSION = 1
 # What was found, and the status with which the command ends.
@@ -30,7 +32,7 @@ class Page:
     """
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         """0 where the verdict is passed, 1 failed, 3 undetermined."""
         return EXIT_CODES[self.verdict]
 
@@ -52,7 +54,7 @@ class Page:
         wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
         return [line.format(wrong=wrong, **told) for line in lines_of(name)]
 
-    def to_text(self, source=None, *, date=None):
+    def to_text(self, source: str | None = None, *, date: str | None = None) -> str:
         """Give what was found for a terminal: ASCII of at most 100 columns.
 
         Parameters
@@ -66,7 +68,7 @@ class Page:
         """
         return write_text(self._document(source, date))
 
-    def to_json(self, **about):
+    def to_json(self, **about: Any) -> str:
         """Give strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
 
         Parameters
@@ -80,7 +82,13 @@ class Page:
         """
         return to_json(SCHEMA_VERSION, about, self._record(), self.settings)
 
-    def to_html(self, source=None, *, version=None, date=None):
+    def to_html(
+        self,
+        source: str | None = None,
+        *,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> str:
         """Give one self-contained page: no script, no network, every label escaped.
 
         Parameters
@@ -96,7 +104,15 @@ class Page:
         """
         return write_page(self._document(source), version, date)
 
-    def save(self, folder, source=None, *, replace=False, version=None, date=None):
+    def save(
+        self,
+        folder: FilePath,
+        source: str | None = None,
+        *,
+        replace: bool = False,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> tuple[Path, ...]:
         """Write the page, the JSON and the text to a folder, which changes when all is written.
 
         Parameters
@@ -130,7 +146,7 @@ class Page:
         return save_texts(Path(folder), written, replace)
 
     @classmethod
-    def schema(cls):
+    def schema(cls) -> dict:
         """JSON Schema of what :meth:`to_json` gives.
 
         Returns

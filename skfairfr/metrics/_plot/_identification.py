@@ -1,6 +1,10 @@
 """The display of searches: error rates over the size of the gallery."""
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr.metrics._plot import _style
 from skfairfr.utils._validation import check_count, check_option, check_sequence, plain
@@ -82,16 +86,16 @@ class GallerySizeDisplay:
     @classmethod
     def from_identification(
         cls,
-        identification,
+        identification: Self,
         *,
-        fpir=None,
-        threshold=None,
-        rate="fpir",
-        sizes=None,
-        groups=None,
-        ax=None,
-        **kwargs,
-    ):
+        fpir: float | None = None,
+        threshold: float | None = None,
+        rate: str = "fpir",
+        sizes: ArrayLike | None = None,
+        groups: Sequence[object] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Compute rates at one threshold with a fitted IdentificationROC and draw them.
 
         Parameters
@@ -155,7 +159,7 @@ class GallerySizeDisplay:
             sizes=sizes, **columns, groups=groups, rate=rate, formula=formula
         ).plot(ax, **kwargs)
 
-    def plot(self, ax=None, **kwargs):
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the curves.
 
         A rate of zero has no place on the axis: it is drawn at the lower edge.
