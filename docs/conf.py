@@ -23,6 +23,7 @@ extensions = [
     "_ext.directives",
     "_ext.mathml",
     "_ext.public_names",
+    "_ext.rooms",
 ]
 exclude_patterns = ["_build", "**sg_execution_times.rst"]
 templates_path = ["_templates"]
@@ -96,4 +97,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "getting_started": [], "whats_new": [], "citing": []}
+ALONE = ("index", "getting_started", "whats_new", "citing", "peers")
+html_sidebars = {page: [] for page in ALONE}

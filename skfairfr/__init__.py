@@ -9,9 +9,28 @@ its message in ``from skfairfr import EthicalModule``; ask ``"EthicalModule" in
 skfairfr.__all__`` instead.
 """
 
+from typing import TYPE_CHECKING
+
 from skfairfr.utils import _extras
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from skfairfr.datasets import make_face_embeddings as make_face_embeddings
+    from skfairfr.metrics import SimilarityROC as SimilarityROC
+    from skfairfr.metrics import bfar_scorer as bfar_scorer
+    from skfairfr.metrics import bfrr_scorer as bfrr_scorer
+    from skfairfr.metrics import fairness_scores as fairness_scores
+    from skfairfr.metrics import far_max_geomean_scorer as far_max_geomean_scorer
+    from skfairfr.metrics import frr_at_far_scorer as frr_at_far_scorer
+    from skfairfr.metrics import frr_max_geomean_scorer as frr_max_geomean_scorer
+    from skfairfr.metrics import make_fairness_scorer as make_fairness_scorer
+    from skfairfr.model_selection import BestTradeOff as BestTradeOff
+    from skfairfr.model_selection import IdentityKFold as IdentityKFold
+    from skfairfr.projectors import EthicalModule as EthicalModule
+    from skfairfr.projectors import FPRPenaltyProjector as FPRPenaltyProjector
+    from skfairfr.projectors import TripletProjector as TripletProjector
+    from skfairfr.utils import face_labels as face_labels
 
 _HOME = {
     "EthicalModule": "skfairfr.projectors",

@@ -1,17 +1,36 @@
 """The only module that touches private scikit-learn names."""
 
 import sys
+from collections.abc import Callable
+from typing import TypeVar
 
-from sklearn.base import BaseEstimator
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils._metadata_requests import RequestMethod
 from sklearn.utils._param_validation import Interval as _Interval
-from sklearn.utils._param_validation import StrOptions, validate_params
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import validate_params as _validate_params
 from sklearn.utils.validation import _num_samples as count_rows
 
 __all__ = ["Interval", "SharingScorer", "StrOptions", "count_rows"]
 __all__ += ["fit_context", "validate_params"]
+
+
+F = TypeVar("F")
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]:
+    """Scikit-learn's, which keeps the type of what it decorates."""
+    return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
+
+
+def validate_params(
+    constraints: dict, *, prefer_skip_nested_validation: bool
+) -> Callable[[F], F]:
+    """Scikit-learn's, which keeps the type of what it decorates."""
+    return _validate_params(
+        constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
 
 
 class Interval(_Interval):

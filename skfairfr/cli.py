@@ -41,6 +41,9 @@ SEARCH_LIMITS = (
     *("max_fpir", "max_fnir", "max_fpir_ratio", "max_fnir_ratio"),
     *("max_fpir_geomean_ratio", "max_fnir_geomean_ratio"),
 )
+# Flags of compare for searches, and those for comparisons alone with what they usually are.
+OF_SEARCHES = ("gallery", "gallery_labels", "template", "rank", "fpir")
+OF_COMPARISONS = {"far": None, "average": "pair", "impostors": "all", "domain": None}
 ABOUT = ("title", "system", "dataset", "organisation")
 # Limits of ratios that plan_test takes.
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
@@ -55,6 +58,7 @@ FLAGS = {
     "log": "log",
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
+    "galleries": "--gallery",
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
     **{"n_splits": "--splits", "metrics": "--metric"},
 }
@@ -90,7 +94,8 @@ COMPARE_DESCRIPTION = f"""\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
 harm was found, 3 undetermined: scores look like distances or are no better than chance, a
-threshold lies beyond all scores, or every rate rests on too few errors."""
+threshold lies beyond all scores, or every rate rests on too few errors. With --gallery, searches
+(1:N) are compared."""
 BENCH_DESCRIPTION = f"""\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
@@ -323,10 +328,11 @@ def _add_identify(commands, full):
         "and combinations are audited too; required unless the policy names attributes"
     )
     _add(command, ("--attribute", "NAME", meaning), action="append")
-    _add_embeddings(command.add_argument_group("embeddings"), domain=False)
+    embeddings = command.add_argument_group("embeddings")
+    _add_embeddings(embeddings, domain=False)
+    _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
     group = _add_search(command.add_argument_group("the search"))
-    meaning = "FPIR levels to operate at (default: 1e-2 1e-3)"
-    _add(group, ("--fpir", "LEVEL", meaning), nargs="+", type=LEVEL)
+    _add_levels_of_searches(group)
     meaning = "score from which on a deployed system alarms, instead of levels"
     _add(group, ("--threshold", "T", meaning), type=float)
     _add_checks(
@@ -344,17 +350,20 @@ def _add_identify(commands, full):
 
 
 def _add_search(group):
-    """Options of a search; the group."""
-    _add(group, ("--gallery-labels", "FILE", "table of the labels of the gallery"))
+    """What is enrolled, and when a mate counts; None where it is not given."""
     meaning = (
         "what is enrolled: the one image of each person, the mean of her images, or all of "
-        "them, of which the best counts (default: %(default)s)"
+        "them, of which the best counts (default: image)"
     )
-    choices = ("image", "mean", "max")
-    group.add_argument("--template", choices=choices, default="image", help=meaning)
-    meaning = "a mate counts whom fewer others reach (default: %(default)s)"
-    _add(group, ("--rank", "N", meaning), type=COUNT, default=1)
+    group.add_argument("--template", choices=("image", "mean", "max"), help=meaning)
+    meaning = "a mate counts whom fewer others reach (default: 1)"
+    _add(group, ("--rank", "N", meaning), type=COUNT)
     return group
+
+
+def _add_levels_of_searches(group):
+    meaning = "FPIR levels to operate at (default: 1e-2 1e-3)"
+    _add(group, ("--fpir", "LEVEL", meaning), nargs="+", type=LEVEL)
 
 
 def _add_threshold_command(commands, full):
@@ -396,6 +405,7 @@ def _add_threshold_command(commands, full):
     group = command.add_argument_group("searches (1:N)")
     meaning = "embeddings of those who are enrolled, whom DATA are to search"
     _add(group, ("--gallery", "GALLERY", meaning))
+    _add(group, ("--gallery-labels", "FILE", "such a table for the gallery"))
     _add_search(group)
     _add(
         group,
@@ -480,6 +490,14 @@ def _add_compare(commands, full):
     _add_inputs(compare)
     _add_embeddings(compare.add_argument_group("embeddings"))
     _add_pairs(compare.add_argument_group("scored pairs"))
+    searches = compare.add_argument_group("searches (1:N)")
+    meaning = (
+        "who is enrolled: BEFORE and AFTER are then probes; once for each system, in their "
+        "order"
+    )
+    _add(searches, ("--gallery", "GALLERY", meaning), action="append")
+    _add(searches, ("--gallery-labels", "FILE", "as --labels, of every gallery"))
+    _add_levels_of_searches(_add_search(searches))
     points = compare.add_argument_group("operating points")
     _add_levels(points)
     _add_threshold(points)
@@ -799,11 +817,9 @@ def _add_about(command):
 
 
 def _audit(arguments):
-    from skfairfr.report import Policy, read_data
+    from skfairfr.report import read_data
 
     given = vars(arguments)
-    if arguments.policy is not None:
-        given["policy"] = Policy.read(arguments.policy)
     attributes = _attributes(arguments)
     try:
         data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
@@ -812,35 +828,33 @@ def _audit(arguments):
             raise
         place = f"attributes of the policy {arguments.policy.name}"
         raise ValueError(_in_flags(error, attributes=place)) from None
-    limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
-    return _report(arguments, data, arguments.data, limits=limits, about=_about(given))
+    options = {"limits": _some(given, LIMITS), "about": _some(given, ABOUT)}
+    return _report(arguments, data, arguments.data, **options)
 
 
 def _identify(arguments):
-    from skfairfr.report import Policy, identify_data, read_data
+    from skfairfr.report import identify_data, read_data
 
     given = vars(arguments)
-    if arguments.policy is not None:
-        given["policy"] = Policy.read(arguments.policy)
-    attributes = _attributes(arguments)
-    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
-    gallery = _gallery(arguments, attributes)
-    options = {name: given[name] for name in SEARCH_LIMITS if given[name] is not None}
-    options = {"limits": options or None, "about": _about(given), "gallery": gallery}
+    attributes, reading = _attributes(arguments), _taken_by(read_data, given)
+    data = read_data(arguments.data, attributes, **reading)
+    gallery = _gallery(arguments.gallery, attributes, reading, given)
+    options = {"limits": _some(given, SEARCH_LIMITS), "about": _some(given, ABOUT)}
     source = f"{arguments.data}, gallery {arguments.gallery}"
-    return _report(arguments, data, source, identify_data, **options)
+    return _report(arguments, data, source, identify_data, gallery=gallery, **options)
 
 
-def _gallery(arguments, attributes):
-    """Who is enrolled."""
+def _gallery(path, attributes, reading, given):
+    """Embeddings of who is enrolled, whose groups may not be known; and what is usual."""
     from skfairfr.report import read_data
 
-    reading = _taken_by(read_data, vars(arguments))
-    reading["labels"] = arguments.gallery_labels
+    for name, usual in (("rank", 1), ("template", "image")):
+        given[name] = given[name] or usual
+    reading = reading | {"labels": given["gallery_labels"]}
     try:
-        return read_data(arguments.gallery, attributes, **reading)
-    except ValueError:  # whose groups may not be known
-        return read_data(arguments.gallery, **reading)
+        return read_data(path, attributes, **reading)
+    except ValueError:
+        return read_data(path, **reading)
 
 
 def _taken_by(function, given):
@@ -850,13 +864,17 @@ def _taken_by(function, given):
     return {name: given[name] for name in names if name in given}
 
 
-def _about(given):
-    """What is to be printed on a report; None without any."""
-    return {name: given[name] for name in ABOUT if given[name] is not None} or None
+def _some(given, names):
+    """What was given by some names; None without any."""
+    return {name: given[name] for name in names if given[name] is not None} or None
 
 
 def _attributes(arguments):
-    """Names of the columns to audit by, from the flags or from the policy."""
+    """Names of the columns to audit by, from the flags or from the policy, which is read."""
+    if arguments.policy is not None:
+        from skfairfr.report import Policy
+
+        arguments.policy = Policy.read(arguments.policy)
     flags, policy = arguments.attribute, arguments.policy
     of_policy = () if policy is None else policy.attributes
     if flags and of_policy:
@@ -876,8 +894,7 @@ def _plan(arguments):
     from skfairfr.report import Policy
 
     given = vars(arguments)
-    limits = {name: given[name] for name in RATIOS if given[name] is not None}
-    policy = limits or None
+    policy = limits = _some(given, RATIOS)
     if arguments.policy is not None:
         policy = Policy.read(arguments.policy)
         of_policy = ("far", *RATIOS) if policy.fmr else RATIOS
@@ -891,7 +908,9 @@ def _plan(arguments):
     if policy is None and all(given[name] is None for name in asked):
         flags = ", ".join(map(_flag, (*asked, *RATIOS)))
         raise ValueError(f"Nothing was asked. Give {flags} or --policy.")
-    _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
+    _check_rates_are_asked(
+        given, limits or {} if arguments.policy is None else policy.limits
+    )
     pilot, notes = _pilot(given)
     options = _taken_by(plan_test, given) | {"policy": policy, "pilot": pilot}
     text = plan_test(**options | {"rate": PYTHON[given["rate"]]}).to_text()
@@ -940,89 +959,104 @@ def _pilot(given):
 
 
 def _threshold(arguments):
-    from skfairfr.report import Policy, certify_data, read_data
+    from skfairfr.report import certify_data, read_data
 
     given = vars(arguments)
-    if arguments.policy is not None:
-        given["policy"] = Policy.read(arguments.policy)
-    _report_folder(arguments)
     attributes = _attributes(arguments)
-    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
+    reading = _taken_by(read_data, given)
+    _report_folder(arguments)
+    data = read_data(arguments.data, attributes, **reading)
     names, source = ("max_fmr", "max_fnmr", "max_fpir", "max_fnir"), arguments.data
-    limits = {name: given[name] for name in names if given[name] is not None}
+    limits = _some(given, names)
     if arguments.gallery is not None:
         source = f"{arguments.data}, gallery {arguments.gallery}"
-        given["gallery"] = _gallery(arguments, attributes)
-    elif {"max_fpir", "max_fnir"} & {*limits}:
+        given["gallery"] = _gallery(arguments.gallery, attributes, reading, given)
+    elif {"max_fpir", "max_fnir"} & {*(limits or ())}:
         raise ValueError(
             "--gallery is not given, and a limit of searches is; name the file of those "
             "enrolled."
         )
     found = certify_data(
         data,
-        limits=limits or None,
+        limits=limits,
         progress=not arguments.quiet,
-        about=_about(given),
+        about=_some(given, ABOUT),
         **_taken_by(certify_data, given),
     )
     return _written(arguments, found, source)
 
 
 def _monitor(arguments):
-    from skfairfr.report import Policy, monitor_log
+    from skfairfr.report import monitor_log
 
     given = vars(arguments)
-    if arguments.policy is not None:
-        given["policy"] = Policy.read(arguments.policy)
-    _report_folder(arguments)
     (attribute, *more) = _attributes(arguments)
     if more:
         raise ValueError("--attribute: a log is watched by one; name it once.")
-    names = ("max_fnmr", "max_fnmr_ratio")
-    limits = {name: given[name] for name in names if given[name] is not None}
+    _report_folder(arguments)
     found = monitor_log(
         arguments.log,
         attribute,
-        limits=limits or None,
-        about=_about(given),
+        limits=_some(given, ("max_fnmr", "max_fnmr_ratio")),
+        about=_some(given, ABOUT),
         **_taken_by(monitor_log, given),
     )
     return _written(arguments, found, arguments.log)
 
 
-def _written(arguments, found, source):
-    """Text of a small report, which goes to --out as well, and exit code."""
-    about = {"version": __version__, "date": arguments.date}
-    text = _formatted(found, arguments.format, arguments.date, source)
+def _written(arguments, found, *source, figures=()):
+    """Text of a report, which goes to --out as well, and exit code."""
+    text = _formatted(found, arguments.format, arguments.date, *source)
     if arguments.out is not None:
-        written = found.save(arguments.out, source, replace=True, **about)
-        text = _with_places(text, written, (), arguments.format)
+        about = {"version": __version__, "date": arguments.date}
+        written = found.save(arguments.out, *source, replace=True, **about)
+        if arguments.format == "text":
+            places = {Path(arguments.out, "figures", p.parent.name) for p in figures}
+            text += f"\nWritten: {', '.join(map(str, written))}\n"
+            text += "".join(f"Figures: {place}\n" for place in sorted(places))
     return text, found.exit_code
 
 
 def _compare(arguments):
-    from skfairfr.report import compare_systems, read_data
+    from skfairfr.report import compare_searches, compare_systems, read_data
 
-    given = vars(arguments)
-    reading = _taken_by(read_data, given)
+    given, attributes = vars(arguments), arguments.attribute
+    reading, compare = _taken_by(read_data, given), compare_systems
+    options = _taken_by(compare_systems, given)
     paths = [arguments.before, arguments.after, *arguments.more]
+    searched = {n: given[n] for n in OF_SEARCHES if given[n] is not None}
+    _check_one_kind(given, searched)
     _report_folder(arguments)
-    found = compare_systems(
-        *(read_data(path, arguments.attribute, **reading) for path in paths),
+    if searched:
+        compare = compare_searches
+        galleries = [_gallery(p, attributes, reading, given) for p in arguments.gallery]
+        options = {n: v for n, v in options.items() if n not in OF_COMPARISONS}
+        options |= {"galleries": galleries} | _taken_by(compare_searches, searched)
+    found = compare(
+        *(read_data(path, attributes, **reading) for path in paths),
         progress=not arguments.quiet,
         random_state=arguments.seed,
-        about=_about(given),
-        **_taken_by(compare_systems, given),
+        about=_some(given, ABOUT),
+        **options,
     )
-    text = _formatted(found, arguments.format, arguments.date)
-    if arguments.out is not None:
-        about = {"version": __version__, "date": arguments.date}
-        written = found.save(arguments.out, replace=True, **about)
-        text = _with_places(text, written, (), arguments.format)
-    return text, found.exit_code
+    return _written(arguments, found)
+
+
+def _check_one_kind(given, searched):
+    """Raise where flags of comparisons and of searches meet."""
+    if searched and "gallery" not in searched:
+        lone = _flag(next(iter(searched)))
+        raise ValueError(f"{lone} is about searches; give --gallery too.")
+    for name, usual in OF_COMPARISONS.items():
+        if searched and given[name] != usual:
+            raise ValueError(
+                f"{_flag(name)} is about comparisons, and --gallery asks for searches; "
+                f"{'give --fpir' if name == 'far' else 'leave it out'}."
+            )
 
 
 def _bench(arguments):
+    from skfairfr._text._words import named
     from skfairfr.model_selection import compare_mitigations
     from skfairfr.report import EmbeddingData, read_data
 
@@ -1039,7 +1073,7 @@ def _bench(arguments):
     folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns
     options = _taken_by(compare_mitigations, given)
-    options["metrics"] = [_python(name) for name in arguments.metrics]
+    options["metrics"] = [named(name, PYTHON) for name in arguments.metrics]
     found = compare_mitigations(
         data.X,
         data.y,
@@ -1136,13 +1170,7 @@ def _report(arguments, data, source, measure=None, **options):
             random_state=arguments.seed,
             **_taken_by(measure, vars(arguments)) | options,
         )
-        text = _formatted(report, arguments.format, arguments.date, source)
-        if out is not None:
-            about = {"version": __version__, "date": arguments.date}
-            written = report.save(out, source, replace=True, **about)
-            places = {str(out / "figures" / p.parent.name) for p in report.figures}
-            text = _with_places(text, written, sorted(places), arguments.format)
-    return text, report.exit_code
+        return _written(arguments, report, source, figures=report.figures)
 
 
 def _formatted(found, name, date, *source):
@@ -1155,14 +1183,6 @@ def _formatted(found, name, date, *source):
     if name == "card":
         return found.to_card(*source, date=date)
     return found.to_junit() if name == "junit" else found.to_text(*source, date=date)
-
-
-def _with_places(text, written, figures, name):
-    """Text that ends with what was written; other formats are left as they are."""
-    if name != "text":
-        return text
-    text += f"\nWritten: {', '.join(map(str, written))}\n"
-    return text + "".join(f"Figures: {place}\n" for place in figures)
 
 
 def _report_folder(arguments, contents=REPORT):
@@ -1184,11 +1204,6 @@ def _report_folder(arguments, contents=REPORT):
         ) from None
     check_replaceable(path, arguments.replace, contents)
     return path
-
-
-def _python(name):
-    """A name that holds fmr or fnmr, as Python has it."""
-    return "_".join(PYTHON.get(part, part) for part in name.split("_"))
 
 
 def _print(text):

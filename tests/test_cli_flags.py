@@ -12,6 +12,7 @@ from skfairfr.metrics import plan_test
 from skfairfr.report import (
     audit_data,
     certify_data,
+    compare_searches,
     compare_systems,
     monitor_log,
     read_data,
@@ -40,7 +41,7 @@ PYTHON_ONLY = {
 # Flags of what the command does with a result, or that stand for several arguments.
 OF_THE_COMMAND = {
     *("attribute", "format", "help", "help_all", "list_policies", "out", "quiet"),
-    *("replace", "seed", "date", "gallery_labels"),
+    *("replace", "seed", "date", "gallery", "gallery_labels"),
 }
 
 
@@ -113,7 +114,7 @@ def test_every_argument_that_an_error_names_has_a_flag():
     ("command", "functions"),
     [
         ("audit", (read_data, audit_data)),
-        ("compare", (read_data, compare_systems)),
+        ("compare", (read_data, compare_systems, compare_searches)),
         ("plan", (read_data, plan_test)),
         ("threshold", (read_data, certify_data)),
         ("monitor", (monitor_log,)),

@@ -162,3 +162,21 @@ def listed():
 def test_every_page_is_reached():
     assert len(PAGES) > 10
     assert_none(sorted(map(relative, set(PAGES) - listed())))
+
+
+def test_files_that_pages_of_contributors_name_are_there():
+    """But for those that a reader is told to make."""
+    new = {"_scaled_softmax.py", "test_scaled_softmax.py", "_shifted.py"}
+    named = {
+        name
+        for page in (DOCS / "contributing").glob("*.rst")
+        for name in re.findall(
+            r"``((?:skfairfr|tests|docs)/(?!_build)[\w/.]+)``", page.read_text()
+        )
+    }
+    assert len(named) > 40
+    assert_none(
+        name
+        for name in sorted(named)
+        if name.rpartition("/")[2] not in new and not (ROOT / name).exists()
+    )

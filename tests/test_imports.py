@@ -1,6 +1,8 @@
 """Importing is cheap, and the public names are where the documentation puts them."""
 
+import ast
 import importlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -87,3 +89,22 @@ def test_version_is_that_of_the_metadata():
     assert skfairfr.__version__ == metadata["project"]["version"]
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
     assert f"version: {skfairfr.__version__}" in citation
+
+
+def test_every_library_that_is_imported_is_declared():
+    """By the package or an extra: a library of another library may vanish."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    used = project["dependencies"] + extras["mitigate"] + extras["parquet"]
+    declared = {re.match(r"[\w-]+", entry)[0] for entry in used}
+    declared = declared - {"scikit-learn"} | {"sklearn", "skfairfr"}
+    nodes = [
+        node
+        for path in Path(skfairfr.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    names = [a.name for n in nodes if isinstance(n, ast.Import) for a in n.names]
+    names += [n.module for n in nodes if isinstance(n, ast.ImportFrom)]
+    found = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    assert {"numpy", "torch", "sklearn"} <= found
+    assert found - declared == set()

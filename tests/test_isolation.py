@@ -125,5 +125,5 @@ def test_a_wheel_holds_the_package_alone(tmp_path):
     tops = {name.parts[0].split("-")[0] for name in names}
     kinds = {name.suffix for name in names if name.parts[0] == "skfairfr"}
     assert tops == {"skfairfr"}
-    assert kinds == {".py", ".toml", ".json", ".html", ".css", ".txt"}
+    assert kinds == {".py", ".typed", ".toml", ".json", ".html", ".css", ".txt"}
     assert len(names) > len(MODULES)

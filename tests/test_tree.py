@@ -18,12 +18,14 @@ TOP_LEVEL = {
     "README.md",
     "LICENSE",
     "CITATION.cff",
+    "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
     "skfairfr",
     "tests",
     "docs",
     "examples",
+    "paper",
 }
 CODE = ("skfairfr", "tests", "docs", "examples")
 TEXT_SUFFIXES = {".py", ".rst", ".md", ".html", ".toml", ".css", ".txt"}
@@ -84,13 +86,13 @@ def test_top_level_holds_nothing_else():
 
 
 def test_nothing_is_left_unfinished():
-    paths = files_under(*CODE, "README.md")
+    paths = files_under(*CODE, "paper", "README.md", "CHANGELOG.md")
     assert len(paths) > 200
     assert_none(breaches(lambda text: matches(UNFINISHED, text), paths))
 
 
 def test_words_are_careful():
-    paths = files_under("skfairfr", "docs", "README.md")
+    paths = files_under("skfairfr", "docs", "paper", "README.md", "CHANGELOG.md")
     assert len(paths) > 100
     assert_none(breaches(lambda text: matches(CARELESS, text), paths))
 

@@ -21,9 +21,11 @@ images' z reach the floor.
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 AFFINE, CALIBRATED = 1, 2
@@ -52,7 +54,7 @@ class Adjustment:
     numbers: np.ndarray
 
     @classmethod
-    def affine(cls, gain, offset):
+    def affine(cls, gain: ArrayLike, offset: ArrayLike) -> Self:
         """The score s (g_i + g_j) - (o_i + o_j) of an inner product s.
 
         Parameters
@@ -69,7 +71,7 @@ class Adjustment:
         return cls("affine", np.array([gain, offset], dtype=np.float64))
 
     @classmethod
-    def shifted(cls, offset):
+    def shifted(cls, offset: ArrayLike) -> Self:
         """The score s - (o_i + o_j) of an inner product s.
 
         Parameters
@@ -84,7 +86,9 @@ class Adjustment:
         return cls.affine(np.full(len(offset), 0.5), offset)
 
     @classmethod
-    def calibrated(cls, a, b, c, weight):
+    def calibrated(
+        cls, a: ArrayLike, b: ArrayLike, c: ArrayLike, weight: ArrayLike
+    ) -> Self:
         """Log odds of the weighted mean of two calibrated probabilities.
 
         Parameters
@@ -104,7 +108,7 @@ class Adjustment:
         return cls("calibrated", np.array([a, b, c, weight], dtype=np.float64))
 
     @property
-    def code(self):
+    def code(self) -> int:
         """The kind as a number."""
         return KINDS[self.kind]
 
@@ -112,7 +116,7 @@ class Adjustment:
         """The numbers of some images."""
         return Adjustment(self.kind, np.ascontiguousarray(self.numbers[:, images]))
 
-    def of_pairs(self, scores, other):
+    def of_pairs(self, scores: np.ndarray, other: Self) -> np.ndarray:
         """Adjusted scores of pairs: image p of self and of other.
 
         Parameters
@@ -131,7 +135,7 @@ class Adjustment:
         _adjust_pairs(self.code, scores, self.numbers, other.numbers, adjusted)
         return adjusted
 
-    def adjust_tile(self, tile, other):
+    def adjust_tile(self, tile: np.ndarray, other: Self) -> None:
         """Adjust inner products in place.
 
         Parameters
@@ -143,7 +147,7 @@ class Adjustment:
         """
         _adjust_tile(self.code, tile, self.numbers, other.numbers)
 
-    def limits(self, floors):
+    def limits(self, floors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lowest inner product at which each image's own z reaches each floor.
 
         Parameters

@@ -76,11 +76,13 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
     else:
         people = people_of(pairs.totals, scope)
     base, (of_pairs, sizes, squared, between) = sequence.base, people
-    if sampled and len(sequence):
+    if sampled and sequence.scores.size:
         # Every pair drawn stands for so many, and drawing adds to the variance.
         total = of_pairs.sum() / 2
-        drawn = len(sequence) if base is None else base.sum()
-        base = (np.ones(len(sequence)) if base is None else base) * (total / drawn)
+        drawn = sequence.scores.size if base is None else base.sum()
+        base = (np.ones(sequence.scores.size) if base is None else base) * (
+            total / drawn
+        )
         added = float((base**2).sum())
         squared = (total if squared is None else squared) + added
         sizes = (sizes[0] + added, *sizes[1:])
@@ -245,7 +247,7 @@ def course_of(pairs, scope, rate, sampled=False):
     sequence = (
         pairs.impostors(scope, sampled) if far else pairs.genuine.ascending(scope)
     )
-    last = len(sequence)
+    last = sequence.scores.size
     if far:
         # Up to this FAR pairs are held, whatever an audit is asked about.
         level = _pairs.usual_far_max(pairs.images.identity.size)
@@ -259,7 +261,9 @@ def course_of(pairs, scope, rate, sampled=False):
                 sequence.scores, np.nan_to_num(at_level, nan=-np.inf)
             )[0]
         )
-    numbers = np.union1d(NUMBERS[NUMBERS < len(sequence)], [0, last, len(sequence)])
+    numbers = np.union1d(
+        NUMBERS[NUMBERS < sequence.scores.size], [0, last, sequence.scores.size]
+    )
     # Equal scores err together.
     at = sequence.scores[numbers[1:] - 1]
     thresholds = np.append(np.inf, at)

@@ -164,7 +164,7 @@ class Reason:
     needed: float | None = None
 
     @property
-    def label(self):
+    def label(self) -> str:
         """System, groups and rate in words; may be empty."""
         label = "" if self.groups is None else " x ".join(map(str, self.groups))
         if self.groups == ():
@@ -174,7 +174,7 @@ class Reason:
         return ": ".join(filter(None, (self.system, label)))
 
     @property
-    def words(self):
+    def words(self) -> str:
         """What is missing, without the label."""
         found, needed = self.found, self.needed
         match self.code:

@@ -45,9 +45,6 @@ class PairSequence:
     def __getstate__(self):
         return vars(self) | {"_sums": {}}
 
-    def __len__(self):
-        return self.scores.size
-
     def take(self, rows):
         """The pairs at ``rows`` (increasing positions or a mask)."""
         base = None if self.base is None else self.base[rows]
@@ -80,7 +77,7 @@ class PairSequence:
             weighs v_k w_i w_j, and other pairs v_k w_i v_l w_j.
         """
         if weights is None or weights.identity is weights.image is None:
-            return RunningSums(len(self), self.base)
+            return RunningSums(self.scores.size, self.base)
         if weights.block in self._sums:
             return self._sums[weights.block]
         ends, own = (self.left, self.right), weights.image
@@ -95,7 +92,7 @@ class PairSequence:
         if self.of_one or (genuine and weights.image is None):
             other = np.ones((1, weights.n_resamples), dtype=own.dtype)
             ends = (ends[0], np.zeros_like(ends[0]))
-        sums = RunningSums(len(self), self.base, (own, other), ends)
+        sums = RunningSums(self.scores.size, self.base, (own, other), ends)
         kept = sum(known.n_bytes for known in list(self._sums.values()))
         if weights.block is not None and kept + sums.n_bytes <= KEPT_BYTES:
             self._sums[weights.block] = sums

@@ -541,8 +541,8 @@ class ListedPairs:
     def count(self, scope, rate="far"):
         """Number of impostor pairs of a scope, or of genuine ones."""
         if rate == "far":
-            return len(self.impostors(scope))
-        return len(self.genuine.ascending(scope))
+            return self.impostors(scope).scores.size
+        return self.genuine.ascending(scope).scores.size
 
     def impostors(self, scope, sampled=False):
         """Pairs of a scope by descending score."""
@@ -617,7 +617,7 @@ class Genuine:
     def ascending(self, scope):
         """Pairs of a scope, lowest score first, with their base weights."""
         if scope not in self._scopes:
-            rows = np.arange(len(self.sequence))
+            rows = np.arange(self.sequence.scores.size)
             if scope is not None:
                 rows = np.flatnonzero(within(self.groups, scope, self.ordered))
             pairs = self.sequence.take(rows[::-1])
@@ -630,8 +630,8 @@ class Genuine:
 
     def rejected(self, scope, thresholds):
         """Number of rejected pairs at each threshold."""
-        pairs = self.ascending(scope)
-        return len(pairs) - _rates.count_at_least(pairs.scores[::-1], thresholds)
+        scores = self.ascending(scope).scores[::-1]
+        return scores.size - _rates.count_at_least(scores, thresholds)
 
 
 def _share_at_equal_error(impostor, genuine):

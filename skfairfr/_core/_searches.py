@@ -149,7 +149,7 @@ def search(probes, own, gallery, floor, n_jobs=None, device="cpu", tile=TILE):
 def _search_strip(probes, own, gallery, floor, slack, device, tile, start):
     """Best scores, people returned, mates, numbers above, and candidates of some probes."""
     strip = slice(start, start + tile)
-    rows, own = _of_rows(probes, strip), own[strip]
+    rows, own = probes.take(strip), own[strip]
     mated = np.flatnonzero(own >= 0)
     mate = np.full(own.size, np.nan, dtype=np.float32)
     mate[mated] = _score_people(rows, gallery, mated, own[mated])
@@ -159,7 +159,7 @@ def _search_strip(probes, own, gallery, floor, slack, device, tile, start):
     found = [[np.empty(0, t)] for t in (np.float32, np.int32, np.int32)]
     for low, high in _blocks_of_people(gallery.first, tile):
         begin, end = gallery.first[[low, high]]
-        scores = _products(rows, _of_rows(gallery.images, slice(begin, end)), device)
+        scores = _products(rows, gallery.images.take(slice(begin, end)), device)
         if end - begin > high - low:
             _largest_of_people(scores, gallery.first[low : high + 1] - begin)
         place = _proposed(
@@ -175,14 +175,6 @@ def _search_strip(probes, own, gallery, floor, slack, device, tile, start):
         for parts, values in zip(found, new, strict=True):
             parts.append(values.astype(parts[0].dtype))
     return best, returned, mate, above, *map(np.concatenate, found)
-
-
-def _of_rows(images, rows):
-    """Some rows of prepared images."""
-    adjustment = images.adjustment
-    return type(images)(
-        images.vectors[rows], None if adjustment is None else adjustment[rows]
-    )
 
 
 def _blocks_of_people(first, size):
@@ -283,18 +275,15 @@ def share_held(n_comparisons):
     return min(LEAST_SHARE, HELD / n_comparisons)
 
 
-def floor_at(probes, gallery, share):
-    """About the score that a share of the comparisons of some probes reaches."""
+def floor_at(probes, searching, gallery, share):
+    """About the score that a share of the comparisons of the probes ``searching`` reaches."""
     if share >= 1:
         return np.float32(-np.inf)
     rng = np.random.default_rng(0)  # the error changes how much is held, never a result
-    sides = (probes.vectors, gallery.images.vectors)
-    picked = (rng.permutation(len(rows))[:PILOT] for rows in sides)
-    sides = [
-        _of_rows(images, rows)
-        for images, rows in zip((probes, gallery.images), picked, strict=True)
-    ]
-    return np.quantile(_products(*sides, "cpu"), 1 - share).astype(np.float32)
+    some = probes.take(rng.permutation(searching)[:PILOT])
+    others = rng.permutation(len(gallery.images.vectors))[:PILOT]
+    scores = _products(some, gallery.images.take(others), "cpu")
+    return np.quantile(scores, 1 - share).astype(np.float32)
 
 
 # ---- random galleries ----------------------------------------------------------------
@@ -400,9 +389,9 @@ class SearchEvents:
     mated : ndarray of bool, shape (n_probes,)
     used : ndarray of bool, shape (n_probes,)
         Whether a search counts; those whose person cannot be in the gallery do not.
-    floor : float32, default=-inf
+    floor : float32
         From which on all candidates are held.
-    alone : float, default=1.0
+    alone : float
         Chance of an alarm of which one person is the cause.
     """
 
@@ -410,7 +399,7 @@ class SearchEvents:
     has_copies = False
     people_in = {"far": 1, "frr": 1}  # noqa: RUF012
 
-    def __init__(self, images, alarms, misses, mated, used, floor=-np.inf, alone=1.0):
+    def __init__(self, images, alarms, misses, mated, used, floor, alone):
         self.floor, self.least = np.float32(floor), {"far": alone, "frr": 1.0}
         self.images = images
         self.genuine = Genuine(misses, (images.group[misses.left],) * 2, False, _as_is)

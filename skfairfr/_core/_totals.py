@@ -82,6 +82,12 @@ class Totals:
             sides = [np.flatnonzero(images.side == s) for s in (0, 1)]
         self.cells = [Cells.of(images, side) for side in sides] * (3 - len(sides))
         self._counts = {}
+        # Base weight of a genuine pair of each cell, one side.
+        n = self.cells[0].count
+        self._genuine_scale = np.ones_like(n)
+        if average == "identity":
+            number, none = n * (n - 1), np.zeros_like(n)
+            self._genuine_scale = np.divide(2.0, number, out=none, where=n > 1)
 
     def rows(self, side, group):
         """Cells of a group on a side, a slice; those of everyone where it is None."""
@@ -250,14 +256,6 @@ class Totals:
         return total if self.two_sides else total / 2
 
     # ---- genuine pairs ------------------------------------------------------------
-
-    @cached_property
-    def _genuine_scale(self):
-        """Base weight of a genuine pair of each cell, one side."""
-        n = self.cells[0].count
-        if self.average == "pair":
-            return np.ones_like(n)
-        return np.divide(2.0, n * (n - 1), out=np.zeros_like(n), where=n > 1)
 
     @cached_property
     def _images_of_person(self):

@@ -5,8 +5,10 @@ To the engine, and in records, a non-mated search is an impostor pair, a mated o
 """
 
 import re
+from functools import partial
 
-from skfairfr._text._words import capital, with_words
+from skfairfr._text import _words
+from skfairfr._text._words import capital, with_names, with_words
 
 NAMES = {"far": "fpir", "frr": "fnir", "fmr": "fpir", "fnmr": "fnir"}
 # Terms of comparisons -> of searches.
@@ -26,6 +28,7 @@ TERMS = {
     **{"errors between": "errors of", "error between": "error of"},
     "comparisons, errors": "searches, errors",
     "verification errors": "identification errors",
+    "verification systems": "identification systems",
     "accepted from": "alarms from",
     "FPD, FND (Gini) of ISO/IEC 19795-10, as cited by DeSCon": "Gini coefficient",
     "BFAR, BFRR: largest": "largest",
@@ -54,22 +57,16 @@ def in_search_terms(part):
     return with_words(part, KNOWN, PATTERN)
 
 
-def in_search_names(form, is_name=False):
+def in_search_names(form):
     """Dicts and lists for JSON or CSV, with the names of rates of searches."""
-    if isinstance(form, dict):
-        return {
-            named(key): value
-            if key in OF_USERS
-            else in_search_names(value, key in ("rate", "name", "reason", "notes"))
-            for key, value in form.items()
-        }
-    if isinstance(form, list | tuple):
-        return [in_search_names(value, is_name) for value in form]
-    if is_name and isinstance(form, str):
-        return named(form) if re.fullmatch("[a-z_]+", form) else in_search_terms(form)
-    return form
+
+    def text(found):
+        return (
+            named(found) if re.fullmatch("[a-z_]+", found) else in_search_terms(found)
+        )
+
+    return with_names(form, NAMES, OF_USERS, ("rate", "name", "reason", "notes"), text)
 
 
-def named(name):
-    """A name that holds a rate, as of searches: max_fmr_ratio is max_fpir_ratio."""
-    return "_".join(NAMES.get(part, part) for part in name.split("_"))
+# A name that holds a rate, as of searches: max_fmr_ratio is max_fpir_ratio.
+named = partial(_words.named, names=NAMES)

@@ -6,7 +6,7 @@ Rates are in percent in texts, and plain numbers in JSON.
 import math
 import re
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -17,6 +17,8 @@ NONE = "\N{EN DASH}"
 # What rests on too little, or may as well be chance, in texts, records and figures.
 TOO_FEW, NO_DIFFERENCE = "too few errors", "no certain difference"
 RATES = {"far": "FMR", "frr": "FNMR"}
+# What the standard calls rates in names.
+ISO = {"far": "fmr", "frr": "fnmr"}
 # Keys whose values have names of users and of estimators.
 OF_OTHERS = ("sha256", "withheld", "parameters", "about")
 LONG_RATES = {"far": "false match rate", "frr": "false non-match rate"}
@@ -174,6 +176,8 @@ def words_for(settings):
     if settings.get("best_of"):
         attempts, one = attempts.replace(one, "transaction"), "transaction"
     found = {
+        "Attempts": f"{capital(one)}s",
+        "share of all attempts": f"share of all {one}s",
         **{
             "Mated comparisons (genuine pairs)": attempts,
             "mated comparisons": attempts,
@@ -199,6 +203,9 @@ def words_for(settings):
             for of in ("", "geomean_")
         ]
         found |= dict(zip(ratios, ratios[2:] + ratios[:2], strict=True))
+    if settings["decisions"] == "bpcer":
+        found |= {"compared and then not matched": "then taken for attacks"}
+        found |= {"Then not matched": "Then taken for attacks"}
     if settings["decisions"] == "apcer":
         found |= {"is treated worse": "gets through more often"}
         found |= {"is treated better": "gets through less often"}
@@ -258,27 +265,44 @@ def plain_form(value):
     return value
 
 
-def in_iso(form, named=False):
+def in_iso(form):
     """Dicts and lists for JSON or CSV, with the names of ISO/IEC 19795 for both rates.
 
     Python's ``far_errors`` is fmr_errors there, and ``rate`` is "fmr" or "fnmr". What users
     or estimators have named stays.
     """
+    of_names = ("rate", "metric", "metrics")
+    return with_names(form, ISO, OF_OTHERS, of_names, partial(named, names=ISO))
+
+
+def named(name, names):
+    """A name whose parts, between underscores, are called otherwise."""
+    return "_".join(names.get(part, part) for part in name.split("_"))
+
+
+def with_names(form, names, of_users, of_names, text, is_name=False):
+    """Dicts and lists with other names of their keys, and other texts under some of them.
+
+    Parameters
+    ----------
+    form : object
+    names : dict of str -> str
+        Of parts of keys.
+    of_users, of_names : tuples of str
+        Keys whose values stay, and those whose values ``text`` translates.
+    text : callable
+    """
     if isinstance(form, dict):
+        asked = names, of_users, of_names, text
         return {
-            _iso(key): value
-            if key in OF_OTHERS
-            else in_iso(value, key in ("rate", "metric", "metrics"))
+            named(key, names): value
+            if key in of_users
+            else with_names(value, *asked, key in of_names)
             for key, value in form.items()
         }
     if isinstance(form, list | tuple):
-        return [in_iso(value, named) for value in form]
-    return _iso(form) if named and isinstance(form, str) else form
-
-
-def _iso(name):
-    """A name whose parts are Python's, in the words of the standard."""
-    return "_".join({"far": "fmr", "frr": "fnmr"}.get(p, p) for p in name.split("_"))
+        return [with_names(v, names, of_users, of_names, text, is_name) for v in form]
+    return text(form) if is_name and isinstance(form, str) else form
 
 
 def _digits(value):

@@ -4,6 +4,7 @@ Some give images of one cluster the same numbers: clusters are found here too.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +19,7 @@ from skfairfr._core._pair_tiles import (
 from skfairfr._core._resampling import Images
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._types import Columns
 from skfairfr.utils._validation import validate_rows, warn_caller
 
 
@@ -68,7 +70,9 @@ class Comparator(BaseEstimator):
     # Whether prepare takes side=, (n_images,): 0 of a probe, 1 of a reference.
     takes_side = False
 
-    def prepare(self, X, sensitive_features=None):
+    def prepare(
+        self, X: ArrayLike, sensitive_features: Columns | None = None
+    ) -> PreparedImages:
         """Rows and numbers of images, from which all their pairs can be scored.
 
         Parameters
@@ -93,7 +97,7 @@ class Comparator(BaseEstimator):
         X = validate_rows(self, X, dtype=(np.float32, np.float64), reset=False)
         return self._prepare(X, sensitive_features)
 
-    def score_pairs(self, X1, X2):
+    def score_pairs(self, X1: ArrayLike, X2: ArrayLike) -> np.ndarray:
         """Score row k of one array with row k of the other.
 
         Parameters
@@ -113,7 +117,7 @@ class Comparator(BaseEstimator):
         """
         return score_row_by_row(*self._prepare_both(X1, X2))
 
-    def score_matrix(self, X1, X2):
+    def score_matrix(self, X1: ArrayLike, X2: ArrayLike) -> np.ndarray:
         """Score every row of one array with every row of the other.
 
         Parameters
@@ -155,15 +159,6 @@ def score_row_by_row(first, second):
 
 
 # ---- unit rows -----------------------------------------------------------------------
-
-
-class NeedsIdentities:
-    """Says to scikit-learn that ``fit`` requires y."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def identities_of(y, n_samples):

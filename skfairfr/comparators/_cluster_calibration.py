@@ -1,8 +1,10 @@
 """ClusterCalibration: scores as log odds, calibrated in clusters of look-alikes."""
 
 from numbers import Integral
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from skfairfr._compat import Interval, fit_context
@@ -21,6 +23,7 @@ from skfairfr.comparators._base import (
     nearest,
     unit_rows_of,
 )
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import validate_rows, warn_undefined
 
 
@@ -109,15 +112,25 @@ class ClusterCalibration(Comparator):
     }
 
     def __init__(
-        self, n_clusters=100, *, min_pairs=20, max_pairs=20000, random_state=None
-    ):
+        self,
+        n_clusters: int = 100,
+        *,
+        min_pairs: int = 20,
+        max_pairs: int = 20000,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.min_pairs = min_pairs
         self.max_pairs = max_pairs
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sensitive_features=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Column | None = None,
+        sensitive_features: Column | None = None,
+    ) -> Self:
         """Find clusters and calibrate them.
 
         Parameters

@@ -1,8 +1,10 @@
 """CohortNormalizer: scores in units of what each image scores with a cohort."""
 
 from numbers import Integral
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
@@ -11,6 +13,7 @@ from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import Comparator, multiply_rows, unit_rows_of
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import validate_rows
 
 # Without top, the nearest fifth of the cohort counts, and at least so many of it.
@@ -102,18 +105,25 @@ class CohortNormalizer(Comparator):
         "top": [None, Interval(Integral, 2, None, closed="left")],
     }
 
-    def __init__(self, kind="as", *, cohort="centroids", top=None):
+    def __init__(
+        self, kind: str = "as", *, cohort: str = "centroids", top: int | None = None
+    ) -> None:
         self.kind = kind
         self.cohort = cohort
         self.top = top
 
     @property
-    def takes_side(self):
+    def takes_side(self) -> bool:
         """Whether probes and references are treated differently."""
         return self.kind in ("z", "t")
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sensitive_features=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Column | None = None,
+        sensitive_features: Column | None = None,
+    ) -> Self:
         """Keep the cohort.
 
         Parameters
@@ -147,7 +157,13 @@ class CohortNormalizer(Comparator):
         self.cohort_ = rows.astype(np.float32)
         return self
 
-    def prepare(self, X, sensitive_features=None, *, side=None):
+    def prepare(
+        self,
+        X: ArrayLike,
+        sensitive_features: Column | None = None,
+        *,
+        side: ArrayLike | None = None,
+    ) -> PreparedImages:
         """Unit rows, and the mean and deviation of their scores with the cohort.
 
         Parameters

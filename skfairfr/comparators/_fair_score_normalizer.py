@@ -1,8 +1,10 @@
 """FairScoreNormalizer: scores minus what the thresholds of clusters exceed the overall one."""
 
 from numbers import Integral, Real
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core import _pair_tiles
@@ -17,11 +19,11 @@ from skfairfr.comparators._base import (
     unit_rows_of,
 )
 from skfairfr.comparators._group_thresholds import (
-    GroupLevels,
     compare_groups,
     count_few,
     thresholds_within,
 )
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import validate_rows
 
 
@@ -101,14 +103,26 @@ class FairScoreNormalizer(Comparator):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_clusters=100, *, far=1e-3, pairs="inside", random_state=None):
+    def __init__(
+        self,
+        n_clusters: int = 100,
+        *,
+        far: float = 1e-3,
+        pairs: str = "inside",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.far = far
         self.pairs = pairs
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sensitive_features=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Column | None = None,
+        sensitive_features: Column | None = None,
+    ) -> Self:
         """Find clusters and their thresholds.
 
         Parameters
@@ -155,7 +169,8 @@ class FairScoreNormalizer(Comparator):
         else:
             found = self._thresholds_touching(rows, identity, cluster)
         self.thresholds_, self.n_impostor_ = found
-        self.n_without_pairs_, self.n_unresolved_ = count_few(found, far, "clusters")
+        few = count_few(self.n_impostor_, far, "clusters")
+        self.n_without_pairs_, self.n_unresolved_ = few
         return self
 
     def _prepare(self, X, sensitive_features):
@@ -174,4 +189,4 @@ class FairScoreNormalizer(Comparator):
         asked = (rows, identity, cluster, n_impostor, float(self.far))
         thresholds = _pair_tiles.thresholds_touching(*asked)
         thresholds = np.where(n_impostor > 0, thresholds, self.threshold_)
-        return GroupLevels(thresholds, n_impostor)
+        return thresholds, n_impostor

@@ -2,9 +2,10 @@
 
 import warnings
 from numbers import Real
-from typing import NamedTuple
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._compat import Interval, StrOptions, fit_context
@@ -15,6 +16,7 @@ from skfairfr.comparators._base import Comparator, score_row_by_row, unit_rows_o
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import encode_attributes, intersect, label_images
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import validate_rows, warn_caller, warn_undefined
 
 # The widest level is asked for where few pairs are within groups.
@@ -106,13 +108,24 @@ class GroupThresholds(Comparator):
         "thresholds": [dict, None],
     }
 
-    def __init__(self, far=1e-3, *, operating_point="group", thresholds=None):
+    def __init__(
+        self,
+        far: float = 1e-3,
+        *,
+        operating_point: str = "group",
+        thresholds: dict | None = None,
+    ) -> None:
         self.far = far
         self.operating_point = operating_point
         self.thresholds = thresholds
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sensitive_features=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Column | None = None,
+        sensitive_features: Columns | None = None,
+    ) -> Self:
         """Find the threshold of each group.
 
         Parameters
@@ -164,54 +177,32 @@ class GroupThresholds(Comparator):
         roc, self.threshold_ = compare_groups(X, identity, codes, far, largest)
         if self.operating_point == "overall" and roc.n_impostor_[1:].any():
             self.level_ = far_within_groups(roc, self.threshold_)
-        found = thresholds_within(roc, self.groups_.size, self.level_, self.threshold_)
-        self.thresholds_, self.n_impostor_ = found
-        self.n_without_pairs_, self.n_unresolved_ = count_few(
-            found, self.level_, "groups"
-        )
+        asked = (self.groups_.size, self.level_, self.threshold_)
+        self.thresholds_, self.n_impostor_ = thresholds_within(roc, *asked)
+        few = count_few(self.n_impostor_, self.level_, "groups")
+        self.n_without_pairs_, self.n_unresolved_ = few
         if self.thresholds is not None:
             self._take(self.thresholds)
         return self
 
-    def prepare(self, X, sensitive_features=None):
-        """Unit rows, and the threshold of the group of each.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_images, n_features)
-            Embeddings.
-        sensitive_features : array-like, frame or dict, shape (n_images,), default=None
-            Group of each row; None and NaN are unknown, and such an image takes
-            ``threshold_``. Of several columns those with the names of the fit count; a
-            single one is taken whatever its name.
-
-        Returns
-        -------
-        prepared : PreparedImages
-            Rows, gains and offsets.
-
-        Raises
-        ------
-        NotFittedError
-            If called before ``fit``.
-        ValueError
-            If X has other features than the data of ``fit``, or a zero row; if the groups
-            are missing, or one was not seen in ``fit``; if several columns were given and
-            none has the name of that of the fit.
-        """
-        return super().prepare(X, sensitive_features)
-
     def score_pairs(
-        self, X1, X2, *, sensitive_features_1=None, sensitive_features_2=None
-    ):
+        self,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        *,
+        sensitive_features_1: Column | None = None,
+        sensitive_features_2: Column | None = None,
+    ) -> np.ndarray:
         """Score row k of one array with row k of the other.
 
         Parameters
         ----------
         X1, X2 : array-likes, shape (n_pairs, n_features)
             Embeddings.
-        sensitive_features_1, sensitive_features_2 : array-likes, shape (n_pairs,)
-            Group of each row, as :meth:`prepare` takes it.
+        sensitive_features_1, sensitive_features_2 : array-likes, frames or dicts, (n_pairs,)
+            Group of each row; None and NaN are unknown, and such an image takes
+            ``threshold_``. Of several columns those with the names of the fit count; a
+            single one is taken whatever its name.
 
         Returns
         -------
@@ -221,14 +212,21 @@ class GroupThresholds(Comparator):
         Raises
         ------
         ValueError
-            As :meth:`prepare`, and if the numbers of rows differ.
+            As :meth:`prepare`, and if the numbers of rows differ; if the groups are missing,
+            or one was not seen in ``fit``; if several columns were given and none has the
+            name of that of the fit.
         """
         first = self.prepare(X1, sensitive_features_1)
         return score_row_by_row(first, self.prepare(X2, sensitive_features_2))
 
     def score_matrix(
-        self, X1, X2, *, sensitive_features_1=None, sensitive_features_2=None
-    ):
+        self,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        *,
+        sensitive_features_1: ArrayLike | None = None,
+        sensitive_features_2: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Score every row of one array with every row of the other.
 
         Parameters
@@ -238,7 +236,7 @@ class GroupThresholds(Comparator):
         X2 : array-like, shape (n_2, n_features)
             Embeddings.
         sensitive_features_1 : array-like, shape (n_1,)
-            Group of each row of X1, as :meth:`prepare` takes it.
+            Group of each row of X1, as :meth:`score_pairs` takes it.
         sensitive_features_2 : array-like, shape (n_2,)
             Group of each row of X2.
 
@@ -250,7 +248,7 @@ class GroupThresholds(Comparator):
         Raises
         ------
         ValueError
-            As :meth:`prepare`.
+            As :meth:`score_pairs`.
         """
         first = self.prepare(X1, sensitive_features_1)
         return score_prepared_matrix(first, self.prepare(X2, sensitive_features_2))
@@ -324,21 +322,6 @@ class GroupThresholds(Comparator):
 # ---- thresholds of groups of images, from one pass -----------------------------------
 
 
-class GroupLevels(NamedTuple):
-    """Thresholds of groups at a FAR level.
-
-    Attributes
-    ----------
-    thresholds : ndarray, shape (n_groups,)
-        The overall one where there is no impostor pair.
-    n_impostor : ndarray of int, shape (n_groups,)
-        Impostor pairs that the threshold of each group is of.
-    """
-
-    thresholds: np.ndarray
-    n_impostor: np.ndarray
-
-
 def compare_groups(X, identity, group, far, far_max):
     """A SimilarityROC of embeddings, and the threshold at the FAR of all pairs.
 
@@ -370,7 +353,9 @@ def thresholds_within(roc, n_groups, level, overall):
 
     Returns
     -------
-    levels : GroupLevels
+    thresholds : ndarray, shape (n_groups,)
+    n_impostor : ndarray of int, shape (n_groups,)
+        Impostor pairs that the threshold of each group is of.
     """
     n_impostor = np.zeros(n_groups, dtype=np.int64)
     n_impostor[roc.groups_.astype(int)] = roc.n_impostor_[1:]
@@ -379,7 +364,7 @@ def thresholds_within(roc, n_groups, level, overall):
     with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
         for g in np.flatnonzero(n_impostor).tolist():
             thresholds[g] = roc.threshold_at(level, group=g, **options)
-    return GroupLevels(thresholds, n_impostor)
+    return thresholds, n_impostor
 
 
 def far_within_groups(roc, threshold):
@@ -393,14 +378,14 @@ def far_within_groups(roc, threshold):
     return accepted / counts.sum()
 
 
-def count_few(levels, far, what):
+def count_few(n_impostor, far, what):
     """Count groups whose threshold rests on too few pairs, and warn once.
 
     Parameters
     ----------
-    levels : GroupLevels
+    n_impostor : ndarray of int, shape (n_groups,)
     far : float
-        Their level.
+        Level of the thresholds.
     what : str
         What the groups are, in the plural.
 
@@ -409,8 +394,8 @@ def count_few(levels, far, what):
     n_without_pairs, n_unresolved : int
         Groups without an impostor pair, and others with fewer than ``1 / far``.
     """
-    n_without_pairs = int((levels.n_impostor == 0).sum())
-    few = (levels.n_impostor > 0) & exceeds(1.0, far * levels.n_impostor)
+    n_without_pairs = int((n_impostor == 0).sum())
+    few = (n_impostor > 0) & exceeds(1.0, far * n_impostor)
     n_unresolved = int(few.sum())
     said = []
     if n_without_pairs:
@@ -422,7 +407,7 @@ def count_few(levels, far, what):
         )
     if said:
         warn_undefined(
-            f"Of the thresholds of {levels.n_impostor.size} {what} at far={far:.3g}, "
+            f"Of the thresholds of {n_impostor.size} {what} at far={far:.3g}, "
             f"{'; '.join(said)}. Give a larger far, more people or fewer {what}."
         )
     return n_without_pairs, n_unresolved

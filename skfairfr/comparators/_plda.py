@@ -1,9 +1,11 @@
 """PLDAComparator: how much likelier two images are of one person than of two."""
 
 from numbers import Real
+from typing import Self
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from skfairfr._compat import Interval, fit_context
@@ -11,13 +13,13 @@ from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import (
     Comparator,
-    NeedsIdentities,
     identities_of,
     multiply_rows,
     unit_rows_of,
 )
 from skfairfr.comparators._transformers import check_positive, covariance_within, shrink
-from skfairfr.utils._validation import validate_rows
+from skfairfr.utils._types import Column
+from skfairfr.utils._validation import NeedsIdentities, validate_rows
 
 
 class PLDAComparator(NeedsIdentities, Comparator):
@@ -96,11 +98,13 @@ class PLDAComparator(NeedsIdentities, Comparator):
 
     _parameter_constraints: dict = {"shrinkage": [Interval(Real, 0, 1, closed="both")]}  # noqa: RUF012
 
-    def __init__(self, shrinkage=0.7):
+    def __init__(self, shrinkage: float = 0.7) -> None:
         self.shrinkage = shrinkage
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
+    ) -> Self:
         """Learn how people differ, and how the images of a person do.
 
         Parameters

@@ -6,8 +6,10 @@ less. No row that is transformed depends on the rows beside it.
 """
 
 from numbers import Real
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -18,13 +20,17 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr.comparators._base import (
-    NeedsIdentities,
     identities_of,
     multiply_rows,
     unit_rows_of,
 )
 from skfairfr.utils._labels import encode, split_labels
-from skfairfr.utils._validation import validate_rows, warn_caller
+from skfairfr.utils._types import Column
+from skfairfr.utils._validation import (
+    NeedsIdentities,
+    validate_rows,
+    warn_caller,
+)
 
 
 class UnitRowTransformer(
@@ -46,7 +52,7 @@ class UnitRowTransformer(
             validate_rows(self, X, reset=reset, dtype=floats, ensure_min_features=least)
         )
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> np.ndarray:
         """Map embeddings.
 
         Parameters
@@ -143,7 +149,12 @@ class GroupMeanRemover(UnitRowTransformer):
     _parameter_constraints: dict = {}  # noqa: RUF012
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sensitive_features=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Column | None = None,
+        sensitive_features: Column | None = None,
+    ) -> Self:
         """Find the span of the groups' means.
 
         Parameters
@@ -296,11 +307,13 @@ class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
 
     _parameter_constraints: dict = {"shrinkage": [Interval(Real, 0, 1, closed="both")]}  # noqa: RUF012
 
-    def __init__(self, shrinkage=0.7):
+    def __init__(self, shrinkage: float = 0.7) -> None:
         self.shrinkage = shrinkage
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
+    ) -> Self:
         """Learn how the images of a person vary.
 
         Parameters

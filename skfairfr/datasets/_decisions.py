@@ -1,12 +1,12 @@
 """Logs of decisions, from files: one attempt a row, accepted or not, and no scores."""
 
-import re
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import refused
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
 # What the words of a column mean, in lower case.
@@ -20,23 +20,19 @@ ATTEMPTS = {
     **dict.fromkeys(("impostor", "imposter", "non mated", "nonmated"), 1),
     **dict.fromkeys(("attack", "presentation attack", "spoof"), 2),
 }
-# How a missing cell of a typed column reads as text.
-UNKNOWN = {"none": -1, "nan": -1}
-# So many of the values found are listed in a message.
-MOST_LISTED = 10
 USUAL = {"accepted": ("accepted",), "identity": ("identity", "person")}
 
 
 def load_decisions(
-    path,
+    path: FilePath,
     *,
-    accepted=None,
-    identity=None,
-    attempt=None,
-    session=None,
-    species=None,
-    columns=None,
-):
+    accepted: str | None = None,
+    identity: str | None = None,
+    attempt: str | None = None,
+    session: str | None = None,
+    species: str | None = None,
+    columns: Sequence[str] | None = None,
+) -> Bunch:
     """A log of decisions: one attempt a row, in the order of time.
 
     Parameters
@@ -116,13 +112,19 @@ def read_decisions(path, names, asked=None):
     others = [(argument, (name,)) for name, argument in (asked or {}).items()]
     found = _files.choose_all([*wanted, *others], table.names, path)
     found = dict(zip(dict(wanted), found, strict=False))
-    decision = _meaning(table, "accepted", found["accepted"], YES_NO)
+
+    def meant(argument, name, words, missing=-1):
+        remedy = "write one of them, or name another column."
+        asked = (words, argument, name, remedy, missing)
+        return _files.meanings(table.labels(name), *asked)
+
+    decision = meant("accepted", found["accepted"], YES_NO)
     captured = decision >= 0
     if "captured" in table.names:
-        captured &= _meaning(table, "captured", "captured", YES_NO) != 0
+        captured &= meant("captured", "captured", YES_NO) != 0
     kind = np.zeros(decision.size, dtype=np.intp)
     if "attempt" in found:
-        kind = _meaning(table, "attempt", found["attempt"], ATTEMPTS, needed=True)
+        kind = meant("attempt", found["attempt"], ATTEMPTS, missing=None)
     labels = {"session": None, "species": None}
     for argument in {"identity", *labels} & set(found):
         name = found[argument]
@@ -145,22 +147,3 @@ def read_decisions(path, names, asked=None):
         columns=columns,
         path=path,
     )
-
-
-def _meaning(table, argument, name, words, needed=False):
-    """What each cell of a column means by its words, (n_rows,); -1 of an empty one."""
-    values = table.labels(name)
-    distinct, place = np.unique(values.astype(str), return_inverse=True)
-    known = words if needed or values.dtype.kind not in "Of" else words | UNKNOWN
-    # 1.0 as 1: so a column with a missing cell holds it.
-    texts = (text.strip().casefold().removesuffix(".0") for text in distinct.tolist())
-    codes = [known.get(re.sub("[-_]", " ", text)) for text in texts]
-    if None in codes:
-        found = ", ".join(map(repr, distinct[:MOST_LISTED].tolist()))
-        raise refused(
-            argument,
-            name,
-            f"{name!r} holds {found}; every value must be one of {', '.join(words)}, in any case.",
-            "Write one of them, or name another column.",
-        )
-    return np.array(codes, dtype=np.intp)[place]

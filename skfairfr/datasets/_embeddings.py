@@ -1,6 +1,7 @@
 """Embeddings with the labels of their rows, from files."""
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.sparse import issparse
@@ -8,6 +9,7 @@ from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import FAILED_EXTRACTIONS, refused
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
@@ -20,7 +22,14 @@ WRITE_NPZ = (
 BLOCK_VALUES = 2**22
 
 
-def load_embeddings(path, labels=None, *, embedding=None, identity=None, columns=None):
+def load_embeddings(
+    path: FilePath,
+    labels: FilePath | None = None,
+    *,
+    embedding: str | None = None,
+    identity: str | None = None,
+    columns: Sequence[str] | None = None,
+) -> Bunch:
     """Embeddings, identities and other labels of images, read without pickle.
 
     Parameters

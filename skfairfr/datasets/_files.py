@@ -24,7 +24,7 @@ import numpy as np
 
 from skfairfr._core import _parallel
 from skfairfr.utils._errors import ArgumentError, refused
-from skfairfr.utils._labels import to_column
+from skfairfr.utils._labels import is_unknown, to_column
 from skfairfr.utils._validation import check_sequence, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
@@ -209,6 +209,38 @@ def few(labels, what):
     if len(distinct) == 1:
         what = {"people": "person", "images": "image"}[what]
     return f"{len(distinct):,} {what} ({listed}{', …' if len(distinct) > FEW else ''})"
+
+
+def meanings(values, words, argument, name, remedy, missing=None):
+    """What each cell of a column means by its words, ndarray of int (n_rows,).
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_rows,)
+    words : dict of str -> int
+        In lower case, spaces in place of hyphens.
+    argument, name : str
+        Of the argument, and of the column that it names.
+    remedy : str
+    missing : int, default=None
+        What None and NaN mean; None: no cell may be missing.
+    """
+    distinct, place = np.unique(values.astype(str), return_inverse=True)
+    # 1.0 as 1: so a column with a missing cell holds it.
+    texts = (text.strip().casefold().removesuffix(".0") for text in distinct.tolist())
+    codes = [words.get(re.sub("[-_]", " ", text), -2) for text in texts]
+    codes = np.array(codes, dtype=np.intp)[place]
+    if missing is not None:
+        codes[is_unknown(values)] = missing
+    if (wrong := codes < -1).any():
+        found = np.unique(values[wrong].astype(str))[:MOST_LISTED].tolist()
+        known = ", ".join(filter(None, words))
+        problem = f"{name!r} holds {', '.join(map(repr, found))} (first in row "
+        problem += (
+            f"{wrong.argmax()}); every value must be one of {known}, in any case;"
+        )
+        raise refused(argument, name, problem, remedy)
+    return codes
 
 
 def warn_of_words(labels, name, path):

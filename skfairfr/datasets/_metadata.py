@@ -1,5 +1,8 @@
 """Attributes of people, or of images, from a file of their own."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from sklearn.utils import Bunch
 
@@ -7,10 +10,18 @@ from skfairfr.datasets import _files
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, find_labels, join_columns
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, warn_caller
 
 
-def join_metadata(data, path, *, on=None, image="image", columns=None):
+def join_metadata(
+    data: Any,
+    path: FilePath,
+    *,
+    on: str | None = None,
+    image: str = "image",
+    columns: Sequence[str] | None = None,
+) -> Bunch:
     """Data with the attributes that a separate file has of the people, or of the images.
 
     Parameters

@@ -1,12 +1,14 @@
 """Scored pairs with the labels of their two images, from files."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import refused
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, warn_caller
 
 # Names of columns that hold distances, but not "district".
@@ -17,7 +19,8 @@ Y_TRUE = ("y_true", "genuine", "label")
 GENUINE = {
     **dict.fromkeys(("1", "true", "genuine", "mated", "same", "target"), 1),
     **dict.fromkeys(("0", "false", "impostor", "imposter", "different"), 0),
-    **dict.fromkeys(("nonmated", "non-mated", "nontarget", "non-target"), 0),
+    **dict.fromkeys(("nonmated", "non mated", "non-mated"), 0),
+    **dict.fromkeys(("nontarget", "non target", "non-target"), 0),
 }
 # Columns of lists without names, by their number: pairs of images, and bob's two forms.
 COLUMNS_OF_LISTS = {
@@ -31,17 +34,17 @@ claimed_id real_id probe_label score or claimed_id model_label real_id probe_lab
 
 
 def load_pairs(
-    path,
+    path: FilePath,
     *,
-    score=None,
-    identity_1=None,
-    identity_2=None,
-    y_true=None,
-    image_1=None,
-    image_2=None,
-    columns=None,
-    distance=False,
-):
+    score: str | None = None,
+    identity_1: str | None = None,
+    identity_2: str | None = None,
+    y_true: str | None = None,
+    image_1: str | None = None,
+    image_2: str | None = None,
+    columns: Sequence[str] | None = None,
+    distance: bool = False,
+) -> Bunch:
     """Scored pairs of images, as a protocol file lists them.
 
     Parameters
@@ -279,20 +282,8 @@ def _of_both_images(asked, present):
 
 def _which_are_genuine(table, name):
     """1 for each genuine pair and 0 for each other, (n_pairs,)."""
-    values = table.labels(name)
-    if values.dtype.kind == "b":
-        return values.astype(np.int64)
-    distinct, place = np.unique(values.astype(str), return_inverse=True)
-    # 1.0 as 1: so a column with a missing cell holds it.
-    words = [value.strip().lower().removesuffix(".0") for value in distinct]
-    genuine = np.array([GENUINE.get(word, -1) for word in words])[place]
-    if (genuine < 0).any():
-        row = int(np.argmin(genuine))
-        got = f"got {str(distinct[place[row]])!r} in row {row}:"
-        problem = f"{name!r} must say which pairs are genuine; {got}"
-        remedy = "write 1 for pairs of one person and 0 for pairs of two."
-        raise refused("y_true", name, problem, remedy)
-    return genuine
+    remedy = "write 1 for pairs of one person and 0 for pairs of two."
+    return _files.meanings(table.labels(name), GENUINE, "y_true", name, remedy)
 
 
 def _remedy(present, names, distance, score):
@@ -313,7 +304,7 @@ def _remedy(present, names, distance, score):
         return f"{people}the one that says which pairs are genuine."
     told = "a row has a score and two identities, or what says whether it is genuine. "
     told += "If the file holds the labels of embeddings, give those (.npz, .npy) in its place, "
-    return f"{told}and it with labels (--labels)."
+    return f"{told}and it with labels (--labels). A log of decisions needs --accepted."
 
 
 def _read_columns(table, asked, path):

@@ -28,20 +28,20 @@ BLOCK_ELEMENTS = 2**22
 
 
 def make_face_embeddings(
-    n_identities=1000,
-    images_per_identity=(2, 8),
-    n_features=128,
+    n_identities: int = 1000,
+    images_per_identity: int | tuple[int, int] = (2, 8),
+    n_features: int = 128,
     *,
-    groups=DEFAULT_GROUPS,
-    kappa=None,
-    crowding=None,
-    heterogeneity=0.3,
-    n_directions=None,
-    nuisance=0.0,
-    n_domains=1,
-    domain_shift=0.5,
-    random_state=None,
-):
+    groups: dict = DEFAULT_GROUPS,
+    kappa: float | dict | None = None,
+    crowding: float | dict | None = None,
+    heterogeneity: float = 0.3,
+    n_directions: int | tuple[int, int] | None = None,
+    nuisance: float | dict = 0.0,
+    n_domains: int = 1,
+    domain_shift: float = 0.5,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+) -> Bunch:
     """Draw face embeddings whose disparities have a known cause.
 
     The model is a von Mises-Fisher mixture on the unit sphere [1]_: each group has a

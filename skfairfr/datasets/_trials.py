@@ -1,6 +1,7 @@
 """Pairs of images whose labels stand in another file: lists of trials, matrices of scores."""
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -10,6 +11,7 @@ from skfairfr.datasets import _files, _scored_pairs
 from skfairfr.datasets._embeddings import read_embeddings, read_labels
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import find_labels, join_columns
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, warn_caller
 
 SCORE_NAMES = ("score", "scores", "similarity")
@@ -18,17 +20,17 @@ BYTES_OF_A_PAIR = 40
 
 
 def load_trials(
-    path,
-    trials,
-    labels=None,
+    path: FilePath,
+    trials: FilePath,
+    labels: str | None = None,
     *,
-    embedding=None,
-    identity=None,
-    image=None,
-    score=None,
-    columns=(),
-    distance=False,
-):
+    embedding: str | None = None,
+    identity: str | None = None,
+    image: str | None = None,
+    score: str | None = None,
+    columns: Sequence[str] = (),
+    distance: bool = False,
+) -> Bunch:
     """Embeddings compared as a list of trials says, and no others.
 
     Parameters
@@ -153,16 +155,16 @@ def _pairs_of(y_score, first, left, second, right, path):
 
 
 def load_score_matrix(
-    path,
-    probes,
-    references=None,
+    path: FilePath,
+    probes: FilePath,
+    references: FilePath | None = None,
     *,
-    score=None,
-    identity=None,
-    image=None,
-    columns=(),
-    distance=False,
-):
+    score: str | None = None,
+    identity: str | None = None,
+    image: str | None = None,
+    columns: Sequence[str] = (),
+    distance: bool = False,
+) -> Bunch:
     """A matrix of scores, every cell of which is a pair.
 
     Parameters

@@ -3,7 +3,21 @@
 They need torch, which comes with the extra "mitigate". Without it this package has no names.
 """
 
+from typing import TYPE_CHECKING
+
 from skfairfr.utils import _extras
+
+if TYPE_CHECKING:
+    from skfairfr.losses._centroid_fairness import (
+        CentroidFairnessLoss as CentroidFairnessLoss,
+    )
+    from skfairfr.losses._fpr_penalty import FPRPenaltyLoss as FPRPenaltyLoss
+    from skfairfr.losses._group_adversary import (
+        GroupAdversaryLoss as GroupAdversaryLoss,
+    )
+    from skfairfr.losses._softmax import FairVMFLoss as FairVMFLoss
+    from skfairfr.losses._triplet import TripletLoss as TripletLoss
+    from skfairfr.losses._triplet import semi_hard_negatives as semi_hard_negatives
 
 _HOME = {
     "CentroidFairnessLoss": "skfairfr.losses._centroid_fairness",

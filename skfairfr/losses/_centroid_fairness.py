@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 from torch.nn.functional import normalize
 from torch.utils.checkpoint import checkpoint
@@ -90,18 +91,18 @@ class CentroidFairnessLoss(nn.Module):
 
     def __init__(
         self,
-        X,
-        y,
-        group,
+        X: ArrayLike,
+        y: ArrayLike,
+        group: ArrayLike,
         *,
-        reference=None,
-        genuine_weight=1.0,
-        n_groups=None,
-        n_features=None,
-        before=None,
-        centroids=None,
-        generator=None,
-    ):
+        reference: int | None = None,
+        genuine_weight: float = 1.0,
+        n_groups: int | None = None,
+        n_features: int | None = None,
+        before: ArrayLike | None = None,
+        centroids: ArrayLike | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
         super().__init__()
         self.genuine_weight = check_number(
             genuine_weight,
@@ -137,7 +138,9 @@ class CentroidFairnessLoss(nn.Module):
         shape = len(group), n_features or X.shape[1]
         self.centroids = nn.Parameter(starting_centroids(centroids, *shape, generator))
 
-    def forward(self, embeddings, y, X):
+    def forward(
+        self, embeddings: torch.Tensor, y: torch.Tensor, X: torch.Tensor
+    ) -> torch.Tensor:
         """Mean loss of a batch.
 
         Parameters
@@ -157,7 +160,13 @@ class CentroidFairnessLoss(nn.Module):
         return self._loss(embeddings, y, X, self.group, self.centroids, self.before)
 
     @torch.no_grad()
-    def held_out(self, embeddings, y, X, group):
+    def held_out(
+        self,
+        embeddings: torch.Tensor,
+        y: torch.Tensor,
+        X: torch.Tensor,
+        group: torch.Tensor,
+    ) -> float:
         """The loss of people without a trained centroid, a float.
 
         Their centroids are the means of their images, before and after; the maps are those

@@ -10,6 +10,7 @@ import math
 from functools import partial
 
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 from torch.nn.functional import normalize
 
@@ -114,20 +115,20 @@ class FPRPenaltyLoss(nn.Module):
 
     def __init__(
         self,
-        n_identities,
-        n_features,
+        n_identities: int,
+        n_features: int,
         *,
-        penalty="ratio",
-        far=None,
-        alpha=0.1,
-        base="cosface",
-        scale=64.0,
-        margin=0.35,
-        weighting="count",
-        momentum=0.0,
-        centroids=None,
-        generator=None,
-    ):
+        penalty: str = "ratio",
+        far: float | None = None,
+        alpha: float = 0.1,
+        base: str = "cosface",
+        scale: float = 64.0,
+        margin: float = 0.35,
+        weighting: str = "count",
+        momentum: float = 0.0,
+        centroids: ArrayLike | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
         super().__init__()
         check_count(n_identities, "n_identities", 2)
         check_count(n_features, "n_features", 1)
@@ -150,7 +151,7 @@ class FPRPenaltyLoss(nn.Module):
         self.register_buffer("threshold", torch.tensor(math.nan))
         self.share = None
 
-    def forward(self, embeddings, y):
+    def forward(self, embeddings: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Mean loss of a batch; while training, also its threshold.
 
         Parameters
@@ -173,7 +174,9 @@ class FPRPenaltyLoss(nn.Module):
             self.threshold.copy_(threshold)
         return loss
 
-    def held_out(self, embeddings, y, n_identities):
+    def held_out(
+        self, embeddings: torch.Tensor, y: torch.Tensor, n_identities: int
+    ) -> float:
         """The loss, without penalty, of people without a trained centroid, a float.
 
         Parameters

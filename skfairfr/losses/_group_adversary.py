@@ -3,6 +3,7 @@
 import math
 
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 from torch.nn.functional import cross_entropy, log_softmax, normalize, selu
 
@@ -88,17 +89,17 @@ class GroupAdversaryLoss(nn.Module):
 
     def __init__(
         self,
-        n_identities,
-        n_features,
-        n_groups,
+        n_identities: int,
+        n_features: int,
+        n_groups: int,
         *,
-        alpha=1.0,
-        scale=20.0,
-        n_discriminators=5,
-        discriminator_dim=128,
-        centroids=None,
-        generator=None,
-    ):
+        alpha: float = 1.0,
+        scale: float = 20.0,
+        n_discriminators: int = 5,
+        discriminator_dim: int = 128,
+        centroids: ArrayLike | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
         super().__init__()
         counts = {
             "n_identities": (n_identities, 2),
@@ -123,7 +124,7 @@ class GroupAdversaryLoss(nn.Module):
             for _ in range(n_discriminators if alpha else 0)
         ).requires_grad_(False)
 
-    def forward(self, embeddings, y):
+    def forward(self, embeddings: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Mean loss of a batch.
 
         Parameters
@@ -142,7 +143,7 @@ class GroupAdversaryLoss(nn.Module):
         loss = identity_cross_entropy(embeddings, self.centroids, y, scale=self.scale)
         return loss + self.alpha * self.penalty(embeddings) if self.alpha else loss
 
-    def penalty(self, embeddings):
+    def penalty(self, embeddings: torch.Tensor) -> torch.Tensor:
         """How far the surest discriminator is from indifference.
 
         Parameters
@@ -162,7 +163,13 @@ class GroupAdversaryLoss(nn.Module):
             [mean_divergence(read(embeddings)) for read in self.discriminators]
         ).max()
 
-    def discriminator_loss(self, embeddings, group, which, weight=None):
+    def discriminator_loss(
+        self,
+        embeddings: torch.Tensor,
+        group: torch.Tensor,
+        which: int,
+        weight: torch.Tensor | None = None,
+    ) -> torch.Tensor:
         """Mean cross-entropy of one discriminator, for its own training.
 
         Parameters
@@ -185,7 +192,9 @@ class GroupAdversaryLoss(nn.Module):
         weight = None if weight is None else weight.to(logits)
         return cross_entropy(logits, group, weight)
 
-    def held_out(self, embeddings, y, n_identities):
+    def held_out(
+        self, embeddings: torch.Tensor, y: torch.Tensor, n_identities: int
+    ) -> float:
         """The loss of people without a trained centroid, a float.
 
         Parameters

@@ -6,8 +6,11 @@ three matrix products, computed from each block of logits before the next one re
 so that a million identities fit.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 from torch.nn.functional import cross_entropy, linear, normalize
 
@@ -98,15 +101,15 @@ class FairVMFLoss(nn.Module):
 
     def __init__(
         self,
-        n_identities,
-        n_features,
-        kappa=20.0,
+        n_identities: int,
+        n_features: int,
+        kappa: ArrayLike | dict | Callable = 20.0,
         *,
-        attribute=None,
-        margin=0.0,
-        centroids=None,
-        generator=None,
-    ):
+        attribute: ArrayLike | None = None,
+        margin: float = 0.0,
+        centroids: ArrayLike | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
         super().__init__()
         check_count(n_identities, "n_identities", 2)
         check_count(n_features, "n_features", 2)
@@ -124,7 +127,7 @@ class FairVMFLoss(nn.Module):
             self.register_buffer(name, torch.tensor(values, dtype=torch.float32))
         self.centroids = nn.Parameter(start)
 
-    def forward(self, embeddings, y):
+    def forward(self, embeddings: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Mean loss of a batch.
 
         Parameters
@@ -149,7 +152,7 @@ class FairVMFLoss(nn.Module):
             shift=self.margin * self.kappa[y],
         )
 
-    def logits(self, embeddings):
+    def logits(self, embeddings: torch.Tensor) -> torch.Tensor:
         """log C_d(kappa_k) + kappa_k cos(z_i, mu_k), without margin.
 
         Parameters

@@ -60,12 +60,12 @@ class TripletLoss(nn.Module):
     tensor(0.1000)
     """
 
-    def __init__(self, margin=0.6):
+    def __init__(self, margin: float = 0.6) -> None:
         super().__init__()
         wanted = "must lie in (0, 4], a squared distance"
         self.margin = check_number(margin, "margin", lambda m: 0 < m <= 4, wanted)
 
-    def forward(self, embeddings, triplets):
+    def forward(self, embeddings: torch.Tensor, triplets: torch.Tensor) -> torch.Tensor:
         """Mean loss of a batch.
 
         Parameters
@@ -119,7 +119,14 @@ def mean_triplet_loss(left, right, y, margin):
 
 
 @torch.no_grad()
-def semi_hard_negatives(left, right, y, *, margin=0.6, generator=None):
+def semi_hard_negatives(
+    left: torch.Tensor,
+    right: torch.Tensor,
+    y: torch.Tensor,
+    *,
+    margin: float = 0.6,
+    generator: torch.Generator | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Draw, for both anchors of every pair, a negative that violates the margin.
 
     The pairs (left_i, right_i) show one person each. The anchor left_i has the positive

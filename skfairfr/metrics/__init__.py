@@ -18,6 +18,7 @@ negate what they measure: greater is better.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from skfairfr._core._intervals import Reason
 from skfairfr.metrics._asymmetry import FARAsymmetry
@@ -85,6 +86,35 @@ from skfairfr.metrics._worst_group import (
     worst_group_rate,
 )
 from skfairfr.utils._validation import FewErrorsWarning
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._plot._curves import (
+        DisparityCurveDisplay as DisparityCurveDisplay,
+    )
+    from skfairfr.metrics._plot._curves import (
+        SimilarityROCDisplay as SimilarityROCDisplay,
+    )
+    from skfairfr.metrics._plot._embeddings import (
+        IdentityInertiaDisplay as IdentityInertiaDisplay,
+    )
+    from skfairfr.metrics._plot._embeddings import (
+        InstanceFARDisplay as InstanceFARDisplay,
+    )
+    from skfairfr.metrics._plot._groups import GroupFARDisplay as GroupFARDisplay
+    from skfairfr.metrics._plot._groups import GroupRatesDisplay as GroupRatesDisplay
+    from skfairfr.metrics._plot._groups import (
+        GroupWeightsDisplay as GroupWeightsDisplay,
+    )
+    from skfairfr.metrics._plot._identification import (
+        GallerySizeDisplay as GallerySizeDisplay,
+    )
+    from skfairfr.metrics._plot._search import KappaGridDisplay as KappaGridDisplay
+    from skfairfr.metrics._plot._search import MitigationsDisplay as MitigationsDisplay
+    from skfairfr.metrics._plot._search import TradeOffDisplay as TradeOffDisplay
+    from skfairfr.metrics._plot._thresholds import ErrorRateDisplay as ErrorRateDisplay
+    from skfairfr.metrics._plot._thresholds import (
+        ScoreHistogramDisplay as ScoreHistogramDisplay,
+    )
 
 # Displays import this package: they are resolved on first use.
 _DISPLAYS = {

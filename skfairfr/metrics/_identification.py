@@ -6,11 +6,14 @@ an alarm, a mate and a random gallery are is in ``_core._searches``.
 """
 
 import warnings
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
@@ -36,7 +39,9 @@ from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
+    NeedsIdentities,
     check_count,
     check_group,
     check_option,
@@ -44,6 +49,10 @@ from skfairfr.utils._validation import (
     to_array,
     validate_rows,
 )
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._certificates import CertifiedThreshold
+    from skfairfr.metrics._records import Comparison, Estimate
 
 RATES = {"fpir": "far", "fnir": "frr"}
 # From one pass over the gallery to the next, how many times as many candidates are held.
@@ -155,7 +164,7 @@ class GalleryAlarms(Framed):
     share: np.ndarray
 
 
-class IdentificationROC(BaseEstimator):
+class IdentificationROC(NeedsIdentities, BaseEstimator):
     """Errors of searches of a gallery (1:N), by group, gallery size and composition.
 
     A search whose person is enrolled is *mated*, another *non-mated*. FPIR(t) is the share of
@@ -260,16 +269,16 @@ class IdentificationROC(BaseEstimator):
     def __init__(
         self,
         *,
-        rank=1,
-        template="image",
-        resample="identities",
-        n_resamples=1000,
-        confidence_level=0.95,
-        similarity="cosine",
-        device="cpu",
-        n_jobs=None,
-        random_state=None,
-    ):
+        rank: int = 1,
+        template: str = "image",
+        resample: str = "identities",
+        n_resamples: int = 1000,
+        confidence_level: float = 0.95,
+        similarity: Any = "cosine",
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.rank = rank
         self.template = template
         self.resample = resample
@@ -283,14 +292,14 @@ class IdentificationROC(BaseEstimator):
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
-        X,
-        y,
-        sensitive_features=None,
+        X: ArrayLike,
+        y: Column,
+        sensitive_features: Columns | None = None,
         *,
-        X_gallery,
-        y_gallery,
-        sensitive_features_gallery=None,
-    ):
+        X_gallery: ArrayLike,
+        y_gallery: Column,
+        sensitive_features_gallery: Columns | None = None,
+    ) -> Self:
         """Search the gallery with every probe.
 
         Parameters
@@ -351,7 +360,9 @@ class IdentificationROC(BaseEstimator):
         self.n_mated_, self.n_nonmated_ = base.n_genuine_, base.n_impostor_
         return self
 
-    def threshold_at(self, fpir, *, operating_point="overall", group=None):
+    def threshold_at(
+        self, fpir: ArrayLike, *, operating_point: str = "overall", group: object = None
+    ) -> float | np.ndarray:
         """Threshold that meets an FPIR level with the whole gallery.
 
         The number next above the largest score of a non-mated search at which the FPIR still
@@ -384,16 +395,16 @@ class IdentificationROC(BaseEstimator):
 
     def estimate(
         self,
-        fpir=None,
+        fpir: ArrayLike | None = None,
         *,
-        threshold=None,
-        rate="fnir",
-        group=None,
-        how=None,
-        gallery_size=None,
-        gallery_shares=None,
-        operating_point="overall",
-    ):
+        threshold: ArrayLike | None = None,
+        rate: str = "fnir",
+        group: object = None,
+        how: str | tuple | Callable | None = None,
+        gallery_size: int | None = None,
+        gallery_shares: dict | None = None,
+        operating_point: str = "overall",
+    ) -> "Estimate":
         """A rate or a disparity at an FPIR level or a given threshold, with its interval.
 
         Parameters
@@ -443,17 +454,17 @@ class IdentificationROC(BaseEstimator):
 
     def compare(
         self,
-        other,
-        fpir=None,
+        other: Self,
+        fpir: ArrayLike | None = None,
         *,
-        threshold=None,
-        rate="fnir",
-        group=None,
-        how=None,
-        gallery_size=None,
-        gallery_shares=None,
-        operating_point="overall",
-    ):
+        threshold: ArrayLike | None = None,
+        rate: str = "fnir",
+        group: object = None,
+        how: str | tuple | Callable | None = None,
+        gallery_size: int | None = None,
+        gallery_shares: dict | None = None,
+        operating_point: str = "overall",
+    ) -> "Comparison":
         """Difference and ratio to another system on the same gallery and probes.
 
         What is common to both systems cancels person by person.
@@ -497,7 +508,7 @@ class IdentificationROC(BaseEstimator):
         asked |= {"how": how, "operating_point": operating_point}
         return self._ask("compare", asked, gallery_size, gallery_shares, other)[0]
 
-    def cmc(self, ranks, group=None):
+    def cmc(self, ranks: ArrayLike, group: object = None) -> CMC:
         """Cumulative match characteristic, the closed-set rates of mated searches.
 
         Parameters
@@ -529,13 +540,13 @@ class IdentificationROC(BaseEstimator):
 
     def certify(
         self,
-        fpir,
+        fpir: float,
         *,
-        fnir=None,
-        groups=None,
-        confidence_level=0.95,
-        operating_point="overall",
-    ):
+        fnir: float | None = None,
+        groups: Sequence[object] | None = None,
+        confidence_level: float = 0.95,
+        operating_point: str = "overall",
+    ) -> "CertifiedThreshold":
         """The loosest threshold that keeps an FPIR for every group, also for other people.
 
         As :meth:`SimilarityROC.certify`, of searches of the whole gallery, which is taken as
@@ -576,7 +587,9 @@ class IdentificationROC(BaseEstimator):
         found = replace(found, reason=in_search_terms(found.reason))
         return framed(found, self._library)
 
-    def fpir_matrix(self, fpir=None, *, threshold=None):
+    def fpir_matrix(
+        self, fpir: float | None = None, *, threshold: float | None = None
+    ) -> GroupFPIRMatrix:
         """FPIR by the group of the probe and that of the person returned.
 
         Parameters
@@ -612,7 +625,9 @@ class IdentificationROC(BaseEstimator):
         matrix = GroupFPIRMatrix(self.groups_, *columns, self.n_nonmated_[1:])
         return framed(matrix, self._library)
 
-    def alarms(self, fpir=None, *, threshold=None):
+    def alarms(
+        self, fpir: float | None = None, *, threshold: float | None = None
+    ) -> GalleryAlarms:
         """Which enrolled people cause the false alarms.
 
         Parameters
@@ -757,11 +772,6 @@ class IdentificationROC(BaseEstimator):
             raise ValueError(f"Give one level or threshold; got {plain(threshold)!r}.")
         found = self._searches.found
         return (found.returned >= 0) & accepts(found.best, threshold), found.returned
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def searches_within(X, y, sensitive_features, similarity):
@@ -920,14 +930,8 @@ class _Searches(_inputs.Attributes):
         side = np.repeat([0, 1], (n_probes, len(rows)))
         both = np.concatenate([X[:n_probes], rows.astype(X.dtype)])
         images = _inputs.prepare(both, roc.similarity, labels, side)
-        parts = [slice(None, n_probes), slice(n_probes, None)]
-        probes, templates = (
-            PreparedImages(
-                images.vectors[part],
-                None if images.adjustment is None else images.adjustment[part],
-            )
-            for part in parts
-        )
+        probes = images.take(slice(n_probes))
+        templates = images.take(slice(n_probes, None))
         of_people = {
             name: Labels(of.values, np.append(of.codes[:n_probes], group))
             for name, of in attributes.items()
@@ -966,13 +970,7 @@ class _Searches(_inputs.Attributes):
             )
         floor = np.float32(np.inf)
         if nonmated.size:
-            some = PreparedImages(*self.probes)
-            if share < 1:
-                some = PreparedImages(
-                    self.probes.vectors[nonmated],
-                    None if some.adjustment is None else some.adjustment[nonmated],
-                )
-            floor = floor_at(some, self.gallery, share)
+            floor = floor_at(self.probes, nonmated, self.gallery, share)
         found = search(
             *(self.probes, self.own, self.gallery, floor), roc.n_jobs, roc.device
         )

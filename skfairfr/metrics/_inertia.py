@@ -6,11 +6,13 @@ The display lives in ``_plot/_embeddings.py``.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_count, check_rows, warn_caller
 
 
@@ -55,7 +57,13 @@ class IdentityInertia(Framed):
         }
 
 
-def identity_inertia(X, y, *, sensitive_features=None, min_images=2):
+def identity_inertia(
+    X: ArrayLike,
+    y: Columns,
+    *,
+    sensitive_features: Column | None = None,
+    min_images: int = 2,
+) -> IdentityInertia:
     r"""Spread of the unit embeddings of each identity about their own direction.
 
     With unit embeddings :math:`z_1, \dots, z_n` of one identity, their mean

@@ -6,6 +6,7 @@ The display lives in ``_plot/_embeddings.py``.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import count_at_least
@@ -14,6 +15,7 @@ from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_option, check_rows, plain, warn_undefined
 
 # Of a given threshold: up to four times this share of the pairs is held.
@@ -67,16 +69,16 @@ class InstanceFAR(Framed):
 
 
 def instance_far(
-    X,
-    y,
+    X: ArrayLike,
+    y: Columns,
     *,
-    far=None,
-    threshold=None,
-    sensitive_features=None,
-    impostors="all",
-    similarity="cosine",
-    n_jobs=None,
-):
+    far: float | None = None,
+    threshold: float | None = None,
+    sensitive_features: Column | None = None,
+    impostors: str = "all",
+    similarity: str = "cosine",
+    n_jobs: int | None = None,
+) -> InstanceFAR:
     r"""False acceptance rate of each image: the share of its impostor pairs accepted.
 
     With :math:`n_i` images of other people than that of image :math:`i`, each with the

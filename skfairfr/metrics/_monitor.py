@@ -5,8 +5,10 @@ import json
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._core._betting import (
     SHARES,
@@ -24,6 +26,7 @@ from skfairfr.utils._folder import whole_file
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._labels import check_length, encode
 from skfairfr.utils._saved import damage_named
+from skfairfr.utils._types import Column, FilePath
 from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
 
 FORMAT = 1
@@ -151,7 +154,7 @@ class MonitorState:
     n_unknown: int
 
     @property
-    def failed(self):
+    def failed(self) -> tuple:
         """Limits that are exceeded: a tuple of WatchedLimit."""
         return tuple(f for f in self.findings if f.verdict == "failed")
 
@@ -231,7 +234,14 @@ class RateMonitor:
     [(('a', 'b'), 'failed')]
     """
 
-    def __init__(self, *, how="max_min", limit=None, confidence_level=0.95, attempts=1):
+    def __init__(
+        self,
+        *,
+        how: str | tuple | None = "max_min",
+        limit: ArrayLike | None = None,
+        confidence_level: float = 0.95,
+        attempts: int = 1,
+    ) -> None:
         self.how = how
         self.limit = limit
         hows = how if isinstance(how, tuple | list) else (how,)
@@ -261,7 +271,15 @@ class RateMonitor:
         self._groups, self._kinds = [], ["all", *(kind for kind, _ in self._limits)]
         self._known = [_fresh(kind, 0) for kind in self._kinds]
 
-    def update(self, error, identity, sensitive_features, *, when=None, log=None):
+    def update(
+        self,
+        error: ArrayLike,
+        identity: Column,
+        sensitive_features: Column,
+        *,
+        when: str | None = None,
+        log: str | None = None,
+    ) -> MonitorState:
         """Take the attempts since the last update, in the order of time.
 
         Several updates come to the same as one with all attempts.
@@ -326,7 +344,7 @@ class RateMonitor:
         )
         return state
 
-    def save(self, path):
+    def save(self, path: FilePath) -> None:
         """Write the state to a JSON file, whole or not at all.
 
         People are in it as digests of their labels: whoever has the labels can recognise them.
@@ -352,7 +370,7 @@ class RateMonitor:
             staged.write_text(json.dumps(content) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: FilePath) -> Self:
         """Read a monitor that goes on where it was saved.
 
         Parameters
@@ -397,7 +415,7 @@ class RateMonitor:
         return monitor
 
     @property
-    def settings(self):
+    def settings(self) -> dict:
         """Arguments that make a monitor of the same limits: a dict for JSON."""
         return {
             "how": [kind for kind, _ in self._limits],
@@ -407,7 +425,7 @@ class RateMonitor:
         }
 
     @property
-    def state(self):
+    def state(self) -> MonitorState:
         """What is known so far: a MonitorState."""
         return self._state()
 

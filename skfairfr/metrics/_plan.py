@@ -7,8 +7,10 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -107,7 +109,7 @@ class Dependence:
         )
         object.__setattr__(self, "variation", _checked("variation", self.variation))
 
-    def inflation(self, rate, images_per_person):
+    def inflation(self, rate: str, images_per_person: int) -> float:
         """By how much errors vary more than those of independent pairs: phi.
 
         Parameters
@@ -222,7 +224,7 @@ class Plan(Framed):
             del columns[name]
         return columns
 
-    def to_text(self):
+    def to_text(self) -> str:
         """Give the plan in words, with all that was assumed.
 
         Returns
@@ -310,6 +312,8 @@ class Plan(Framed):
             if not math.isnan(far):
                 at = f"an FMR of {level_percent(far)}"
             shown = f" ({plural(n_errors, 'error')} at {at})"
+        elif basis == "pilot":
+            shown = " (the pilot has no such pairs: as usual)"
         phi = found.inflation(rate, self.images_per_person)
         times = "" if f"{phi:.3g}" == "1" else f"{phi:.3g} times "
         text = (
@@ -331,24 +335,24 @@ _FORMATS = ("{:,.0f}", "{:,.0f}", "{:,.1f}", "{:.3g}", "{:.2f}")
 
 def plan_test(
     *,
-    certify_fmr=None,
-    certify_fnmr=None,
-    certify_fpir=None,
-    detect_factor=None,
-    rate="far",
-    policy=None,
-    far=None,
-    frr=None,
-    assumed=0.5,
-    groups=None,
-    images_per_person=2,
-    power=0.8,
-    confidence_level=None,
-    comparisons=None,
-    dependence=None,
-    pilot=None,
-    threshold=None,
-):
+    certify_fmr: float | None = None,
+    certify_fnmr: float | None = None,
+    certify_fpir: float | None = None,
+    detect_factor: float | None = None,
+    rate: str = "far",
+    policy: Any = None,
+    far: ArrayLike | None = None,
+    frr: float | None = None,
+    assumed: float = 0.5,
+    groups: int | None = None,
+    images_per_person: int = 2,
+    power: float = 0.8,
+    confidence_level: float | None = None,
+    comparisons: int | None = None,
+    dependence: Any = None,
+    pilot: SimilarityROC | None = None,
+    threshold: float | None = None,
+) -> Plan:
     """Plan a test: how many people per group it takes to get an answer.
 
     Questions are to certify that the rate of every group is within a limit

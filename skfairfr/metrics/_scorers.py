@@ -9,8 +9,10 @@ pass over all pairs.
 """
 
 from functools import partial, reduce
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
@@ -28,6 +30,7 @@ from skfairfr.metrics._identification import (
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
     FewErrorsWarning,
     check_level,
@@ -67,7 +70,14 @@ class _Scorer(SharingScorer):
         "domain": True,
     }
 
-    def __call__(self, estimator, X, y, sensitive_features=None, domain=None):
+    def __call__(
+        self,
+        estimator: Any,
+        X: ArrayLike,
+        y: Column,
+        sensitive_features: Column | None = None,
+        domain: Column | None = None,
+    ) -> Any:
         """As :meth:`score`."""
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
@@ -216,14 +226,14 @@ class FairnessScorer(_Scorer):
     def __init__(
         self,
         *,
-        rate="far",
-        how="max_min",
-        far=1e-3,
-        operating_point="worst_group",
-        group=None,
-        average="pair",
-        impostors="all",
-    ):
+        rate: str = "far",
+        how: Any = "max_min",
+        far: float = 1e-3,
+        operating_point: str = "worst_group",
+        group: object = None,
+        average: str = "pair",
+        impostors: str = "all",
+    ) -> None:
         self.rate = rate
         self.how = how
         self.far = far
@@ -232,7 +242,14 @@ class FairnessScorer(_Scorer):
         self.average = average
         self.impostors = impostors
 
-    def score(self, estimator, X, y, sensitive_features=None, domain=None):
+    def score(
+        self,
+        estimator: object,
+        X: ArrayLike,
+        y: Columns,
+        sensitive_features: Column | None = None,
+        domain: Column | None = None,
+    ) -> float:
         """Score an estimator's embeddings of some images.
 
         Parameters
@@ -283,7 +300,7 @@ class FairnessScorer(_Scorer):
             self._warn_of_few_errors()
         return score
 
-    def check(self):
+    def check(self) -> None:
         """Raise unless the parameters make sense, whatever the data.
 
         Raises
@@ -313,14 +330,14 @@ class FairnessScorer(_Scorer):
 
 def make_fairness_scorer(
     *,
-    rate="far",
-    how="max_min",
-    far=1e-3,
-    operating_point="worst_group",
-    group=None,
-    average="pair",
-    impostors="all",
-):
+    rate: str = "far",
+    how: Any = "max_min",
+    far: float = 1e-3,
+    operating_point: str = "worst_group",
+    group: object = None,
+    average: str = "pair",
+    impostors: str = "all",
+) -> FairnessScorer:
     """Build a scorer for ``scoring=`` of scikit-learn's searches and cross-validation.
 
     The scorer compares all pairs of ``estimator.transform(X)`` and returns minus the rate
@@ -405,7 +422,7 @@ def make_fairness_scorer(
     return scorer
 
 
-def fairness_scores(far=1e-3, *, ratio=None):
+def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any:
     """Build a scorer that returns several scores from one transform and one comparison.
 
     The entries are "bfar" and "bfrr" (eq. (3)-(4) of [1]_), "far_max_geomean" and

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
     check_count,
     check_level,
@@ -80,18 +82,18 @@ class WorstGroupRate(Framed):
 
 
 def worst_group_rate(
-    X,
-    y,
+    X: ArrayLike,
+    y: Columns,
     *,
-    sensitive_features=None,
-    far=1e-3,
-    rate="far",
-    min_identities=10,
-    n_resamples=1000,
-    confidence_level=0.95,
-    n_jobs=None,
-    random_state=None,
-):
+    sensitive_features: Column | None = None,
+    far: float = 1e-3,
+    rate: str = "far",
+    min_identities: int = 10,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> WorstGroupRate:
     """Rate of the worst of many groups, split in halves so that chance is not reported.
 
     The largest of many noisy rates is too high on average, because it was chosen for being
@@ -309,7 +311,12 @@ def _point_rates(roc, groups, options):
 # ---- clusters as groups ----------------------------------------------------------------
 
 
-def cluster_groups(X, n_clusters=30, *, random_state=None):
+def cluster_groups(
+    X: ArrayLike,
+    n_clusters: int = 30,
+    *,
+    random_state: int | np.random.RandomState | None = None,
+) -> np.ndarray:
     """Find groups of images that look alike to the encoder, where no labels exist.
 
     Unit embeddings are clustered by mini-batch k-means; as in [1]_, which clusters faces
@@ -374,18 +381,18 @@ def cluster_groups(X, n_clusters=30, *, random_state=None):
 
 
 def worst_cluster_rate(
-    X,
-    y,
-    n_clusters=30,
+    X: ArrayLike,
+    y: Columns,
+    n_clusters: int = 30,
     *,
-    far=1e-3,
-    rate="far",
-    min_identities=10,
-    n_resamples=1000,
-    confidence_level=0.95,
-    n_jobs=None,
-    random_state=None,
-):
+    far: float = 1e-3,
+    rate: str = "far",
+    min_identities: int = 10,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> WorstGroupRate:
     """Rate of the worst cluster of images, found in some people and measured in others.
 
     Clusters fit the images they are found in, and the worst of many was chosen for being

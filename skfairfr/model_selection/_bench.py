@@ -4,10 +4,13 @@ import json
 import math
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
@@ -49,6 +52,7 @@ from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._labels import encode_attributes, label_images
+from skfairfr.utils._types import Column, Columns, FilePath
 from skfairfr.utils._validation import check_rows
 
 SCHEMA_VERSION = 2
@@ -224,16 +228,16 @@ class Bench:
     library: str | None = field(default=None, metadata=HIDDEN, repr=False)
 
     @property
-    def metric(self):
+    def metric(self) -> str:
         """The metric that is to fall."""
         return self.settings["metrics"][0]
 
     @property
-    def sentence(self):
+    def sentence(self) -> str:
         """What was found, in a sentence or two."""
         return _sentence(self).replace("\N{NO-BREAK SPACE}", " ")
 
-    def to_text(self):
+    def to_text(self) -> str:
         """The conclusion, then a table: ASCII of at most 100 columns.
 
         Returns
@@ -242,7 +246,7 @@ class Bench:
         """
         return write_text(_document(self))
 
-    def to_json(self, **about):
+    def to_json(self, **about: Any) -> str:
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
 
         Parameters
@@ -259,7 +263,7 @@ class Bench:
         record = in_iso(record)
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
-    def to_frame(self, backend=None):
+    def to_frame(self, backend: str | None = None) -> Any:
         """One row for each method, metric, and what it is compared with.
 
         Parameters
@@ -289,7 +293,7 @@ class Bench:
         columns = {name: np.array([row[name] for row in rows]) for name in names}
         return build_frame(columns, backend, self.library)
 
-    def save(self, folder):
+    def save(self, folder: FilePath) -> str:
         """Write the winner, fitted on all people, without pickle.
 
         Parameters
@@ -331,25 +335,25 @@ class Bench:
     prefer_skip_nested_validation=True,
 )
 def compare_mitigations(
-    X,
-    y,
-    sensitive_features=None,
-    methods=None,
+    X: ArrayLike,
+    y: Columns,
+    sensitive_features: Column | None = None,
+    methods: Sequence[str] | dict | None = None,
     *,
-    others=None,
-    far=1e-3,
-    metrics=("bfar", "frr_at_far"),
-    max_cost=MAX_COST,
-    n_splits=5,
-    inner_splits=3,
-    n_resamples=500,
-    confidence_level=0.95,
-    refit=True,
-    folder=None,
-    progress=False,
-    n_jobs=None,
-    random_state=0,
-):
+    others: Columns | None = None,
+    far: float = 1e-3,
+    metrics: Sequence[str] = ("bfar", "frr_at_far"),
+    max_cost: float | None = MAX_COST,
+    n_splits: int = 5,
+    inner_splits: int = 3,
+    n_resamples: int = 500,
+    confidence_level: float = 0.95,
+    refit: bool = True,
+    folder: FilePath | None = None,
+    progress: bool = False,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> Bench:
     """Try mitigations on these people, and find which lower a disparity at which cost.
 
     The people are split once for all methods, balanced over groups. In every split a

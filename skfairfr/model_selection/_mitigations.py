@@ -10,7 +10,7 @@ import warnings
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.utils import _saved
 from skfairfr.utils._errors import plain, refused, suggestion
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, check_sequence, is_written
 
 NOTHING = "nothing"
@@ -365,7 +366,7 @@ def count_numbers(estimator):
 NAME = "system.safetensors"
 
 
-def save_mitigation(estimator, folder):
+def save_mitigation(estimator: Any, folder: FilePath) -> None:
     """Write a fitted mitigation.
 
     Parameters
@@ -403,7 +404,7 @@ def save_mitigation(estimator, folder):
     _saved.write(Path(folder, NAME), estimator)
 
 
-def load_mitigation(folder):
+def load_mitigation(folder: FilePath) -> Any:
     """Read what :func:`save_mitigation`, or :meth:`Bench.save`, wrote.
 
     Parameters

@@ -1,15 +1,19 @@
 """Splits by person: folds balanced over groups, and the ROC over such splits."""
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 
 from skfairfr._compat import count_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import face_labels, label_images, split_labels
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_level, random_state_of, warn_undefined
 
 
@@ -61,12 +65,26 @@ class IdentityKFold(BaseCrossValidator):
         "domain": True,
     }
 
-    def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def split(self, X, y=None, groups=None, *, sensitive_features=None, domain=None):
+    def split(
+        self,
+        X: ArrayLike,
+        y: Columns | None = None,
+        groups: object = None,
+        *,
+        sensitive_features: Column | None = None,
+        domain: Column | None = None,
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the rows of each split.
 
         Parameters
@@ -142,8 +160,14 @@ class IdentityKFold(BaseCrossValidator):
             yield train, test
 
     def get_n_splits(
-        self, X=None, y=None, groups=None, *, sensitive_features=None, domain=None
-    ):
+        self,
+        X: object = None,
+        y: object = None,
+        groups: object = None,
+        *,
+        sensitive_features: object = None,
+        domain: object = None,
+    ) -> int:
         """Number of splits.
 
         Parameters
@@ -232,8 +256,15 @@ class SplitROC:
 
 
 def roc_over_splits(
-    X, y, *, far, sensitive_features=None, domain=None, group=None, cv=None
-):
+    X: ArrayLike,
+    y: Column,
+    *,
+    far: ArrayLike,
+    sensitive_features: Column | None = None,
+    domain: Column | None = None,
+    group: object = None,
+    cv: Any = None,
+) -> SplitROC:
     """ROC with thresholds from one part of the people and rates from the other.
 
     A deployed system works like this: its threshold was set on some people and applies to

@@ -1,6 +1,7 @@
 """The choice of the candidate that is the best compromise of two metrics."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -70,13 +71,17 @@ class BestTradeOff(BaseEstimator):
     """
 
     def __init__(
-        self, metrics=("bfar", "frr_at_far"), *, tolerance=None, prefer="frr_at_far"
-    ):
+        self,
+        metrics: Sequence[str] = ("bfar", "frr_at_far"),
+        *,
+        tolerance: float | str | None = None,
+        prefer: str = "frr_at_far",
+    ) -> None:
         self.metrics = metrics
         self.tolerance = tolerance
         self.prefer = prefer
 
-    def __call__(self, cv_results):
+    def __call__(self, cv_results: dict) -> int:
         """Choose a candidate.
 
         Parameters

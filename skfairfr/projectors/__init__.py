@@ -4,7 +4,25 @@ They need torch and skorch, which come with the extra "mitigate". Without them
 this package has no names.
 """
 
+from typing import TYPE_CHECKING
+
 from skfairfr.utils import _extras
+
+if TYPE_CHECKING:
+    from skfairfr.projectors._adversarial_projector import (
+        AdversarialProjector as AdversarialProjector,
+    )
+    from skfairfr.projectors._centroid_fairness_projector import (
+        CentroidFairnessProjector as CentroidFairnessProjector,
+    )
+    from skfairfr.projectors._ethical_module import EthicalModule as EthicalModule
+    from skfairfr.projectors._loss_projector import (
+        FPRPenaltyProjector as FPRPenaltyProjector,
+    )
+    from skfairfr.projectors._loss_projector import LossProjector as LossProjector
+    from skfairfr.projectors._triplet_projector import (
+        TripletProjector as TripletProjector,
+    )
 
 _HOME = {
     "AdversarialProjector": "skfairfr.projectors._adversarial_projector",

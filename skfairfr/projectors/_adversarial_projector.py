@@ -1,16 +1,19 @@
 """AdversarialProjector: a head trained to hide the group from discriminators."""
 
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from skorch.callbacks import Callback
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import GroupAdversaryLoss
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import project
 from skfairfr.projectors._people import everyone_by_most
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
 
@@ -182,8 +185,24 @@ class AdversarialProjector(BaseProjector):
     True
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            alpha: float = ...,
+            scale: float = ...,
+            n_discriminators: int = ...,
+            discriminator_dim: int = ...,
+            discriminator_epochs: int = ...,
+            discriminator_accuracy: float = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
+
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters

@@ -2,13 +2,16 @@
 
 import inspect
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from copy import copy, deepcopy
 from functools import partial
 from numbers import Integral, Real
 from os import PathLike
+from typing import Any, Self, TypedDict
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -59,6 +62,7 @@ from skfairfr.utils._torch import (
     new_generator,
     shared_threads,
 )
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, validate_rows, warn_caller
 
 # Templates of the people trained on, and their names.
@@ -87,6 +91,32 @@ TRAINING = {
     "warm_start": (False, ["boolean"]),
     "verbose": (0, ["verbose"]),
 }
+
+
+class Training(TypedDict, total=False):
+    """Types of what TRAINING lists, for type checkers."""
+
+    head: str | torch.nn.Module | Callable
+    hidden_dim: int | None
+    output_dim: int | None
+    init: str
+    max_epochs: int
+    batch_size: int
+    lr: float
+    final_lr: float | None
+    optimizer: str | Callable
+    sampler: Callable | None
+    validation_fraction: float
+    monitor: str
+    monitor_far: float
+    patience: int | None
+    precision: str
+    checkpoint_dir: FilePath | None
+    callbacks: list | None
+    device: str | torch.device
+    random_state: int | np.random.RandomState | None
+    warm_start: bool
+    verbose: int
 
 
 def with_parameters(own, *, n_positional=0, without=(), **defaults):
@@ -344,7 +374,7 @@ class BaseProjector(
         return start
 
     @property
-    def history_(self):
+    def history_(self) -> Any:
         """Losses, monitored values, learning rate and seconds, a row for each epoch.
 
         A frame of the library of the data passed to ``fit`` or, without any, of the first
@@ -353,7 +383,7 @@ class BaseProjector(
         check_is_fitted(self, "_history")
         return build_frame(self._history, default_library=self._library)
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> np.ndarray:
         """Project embeddings.
 
         Parameters
@@ -381,7 +411,7 @@ class BaseProjector(
         head = self.head_ if on_cpu else deepcopy(self.head_).to(device)
         return project(head, DeviceRows(X, device))
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict:
         """Parameters by name, as scikit-learn's.
 
         Parameters
@@ -400,7 +430,7 @@ class BaseProjector(
             params |= {f"optimizer__{name}": value for name, value in given}
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, as scikit-learn's.
 
         Parameters
@@ -430,7 +460,7 @@ class BaseProjector(
             )
         return object.__getattribute__(self, name)
 
-    def save(self, path, *, include_people=False):
+    def save(self, path: FilePath, *, include_people: bool = False) -> None:
         """Write what was fitted, without pickle.
 
         Parameters
@@ -500,7 +530,7 @@ class BaseProjector(
         vars(self).update(fitted, head_=head.eval().requires_grad_(False))
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: FilePath) -> Self:
         """Read what :meth:`save` wrote.
 
         Parameters

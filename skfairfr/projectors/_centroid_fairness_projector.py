@@ -2,16 +2,19 @@
 
 from dataclasses import replace
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import CentroidFairnessLoss
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
 from skfairfr.utils._errors import refused
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
 # Images of each group that its maps are made from, a sample where there are more.
@@ -164,8 +167,21 @@ class CentroidFairnessProjector(BaseProjector):
     True
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            reference: Any = ...,
+            genuine_weight: float = ...,
+            min_agreement: float | None = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
+
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters

@@ -1,17 +1,21 @@
 """EthicalModule: a head trained with the Fair von Mises-Fisher loss."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Real
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._people import everyone, mean_value, people_by_group
 from skfairfr.utils._errors import refused
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
 
@@ -186,6 +190,21 @@ class EthicalModule(BaseProjector):
 
     _most_people_to_warn = 400
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            kappa0: float = ...,
+            kappa1: float = ...,
+            *,
+            kappa: float | None = ...,
+            kappas: dict | Callable | None = ...,
+            groups: Sequence | None = ...,
+            margin: float = ...,
+            min_agreement: float | None = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
+
     def __repr__(self, N_CHAR_MAX=700):
         """That of scikit-learn; once fitted, a line below names the group of each kappa."""
         shown = super().__repr__(N_CHAR_MAX)
@@ -197,7 +216,9 @@ class EthicalModule(BaseProjector):
         return f"{shown}\n{', '.join(named)}"
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters

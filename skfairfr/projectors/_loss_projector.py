@@ -1,16 +1,20 @@
 """Heads trained with a margin softmax, with a penalty beside it, or with any loss."""
 
+from collections.abc import Callable
 from numbers import Real
+from typing import TYPE_CHECKING, Self, Unpack
 
+from numpy.typing import ArrayLike
 from torch import nn
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
 from skfairfr.losses._fpr_penalty import BASES, PENALTIES, WEIGHTINGS
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import made
 from skfairfr.projectors._people import everyone, everyone_by_most
 from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._types import Column
 
 # Margin of each named loss: of a cosine or, with "arcface", radians.
 MARGINS = {"softmax": 0.0, "cosface": 0.35, "arcface": 0.5}
@@ -132,8 +136,16 @@ class LossProjector(BaseProjector):
     True
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, loss: str | nn.Module | Callable = ..., **training: Unpack[Training]
+        ) -> None: ...
+
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters
@@ -345,8 +357,26 @@ class FPRPenaltyProjector(BaseProjector):
     True
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            penalty: str = ...,
+            far: float | None = ...,
+            alpha: float = ...,
+            base: str = ...,
+            scale: float = ...,
+            margin: float = ...,
+            weighting: str = ...,
+            momentum: float = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
+
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None):
+    def fit(
+        self, X: ArrayLike, y: Column, sensitive_features: Column | None = None
+    ) -> Self:
         """Train the head.
 
         Parameters

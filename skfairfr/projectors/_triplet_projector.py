@@ -2,16 +2,18 @@
 
 from functools import partial
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 from skorch.callbacks import Callback
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import TripletLoss, semi_hard_negatives
 from skfairfr.losses._triplet import mean_triplet_loss
-from skfairfr.projectors._base import BaseProjector, with_parameters
+from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import BLOCK_ROWS
 from skfairfr.projectors._people import GroupFARs, everyone_by_most
 from skfairfr.projectors._training import Batches, bind_sampler, epoch_positions
@@ -25,6 +27,7 @@ from skfairfr.samplers import (
 from skfairfr.samplers._torch import GroupCells
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import FIELDS
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
 # Values of the parameter ``sampling``.
@@ -202,8 +205,31 @@ class TripletProjector(BaseProjector):
     _loss_has_centroids = False
     _fields = FIELDS
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            sampling: str = ...,
+            group_weights: dict | None = ...,
+            homogeneous: bool = ...,
+            margin: float = ...,
+            selection_size: int = ...,
+            far: float = ...,
+            smoothing: float = ...,
+            exponent: float = ...,
+            **training: Unpack[Training],
+        ) -> None: ...
+
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sensitive_features=None, *, domain=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Column,
+        sensitive_features: Column | None = None,
+        *,
+        domain: Column | None = None,
+    ) -> Self:
         """Train the head.
 
         Parameters
@@ -256,12 +282,12 @@ class TripletProjector(BaseProjector):
         return people.of(paired)
 
     @property
-    def group_weights_(self):
+    def group_weights_(self) -> np.ndarray:
         """Weights of the groups in each epoch, (n_epochs, n_groups)."""
         return self._group_columns("weight")
 
     @property
-    def group_fars_(self):
+    def group_fars_(self) -> np.ndarray:
         """FAR within each group after each epoch, (n_epochs, n_groups)."""
         return self._group_columns("far")
 

@@ -6,8 +6,9 @@ answers into one record, which becomes a table for a terminal and a JSON file. O
 :func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
 finds the groups that another system harms or helps; ``skfairfr compare`` calls it.
 :func:`identify` audits searches of a gallery (1:N), as ``skfairfr identify`` does by
-:func:`identify_data`. :func:`certify_data` finds a threshold that keeps limits for every
-group, for ``skfairfr threshold``, and :func:`monitor_log` watches a log of decisions, for
+:func:`identify_data`, and :func:`compare_searches` compares those of several systems.
+:func:`certify_data` finds a threshold that keeps limits for every group, for
+``skfairfr threshold``, and :func:`monitor_log` watches a log of decisions, for
 ``skfairfr monitor``.
 """
 
@@ -15,7 +16,11 @@ from skfairfr.report._audit import audit, audit_data, audit_decisions, audit_pai
 from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_systems
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, read_data
-from skfairfr.report._identification import identify, identify_data
+from skfairfr.report._identification import (
+    compare_searches,
+    identify,
+    identify_data,
+)
 from skfairfr.report._monitoring import Monitoring, monitor_log
 from skfairfr.report._policy import Policy
 from skfairfr.report._records import (
@@ -43,6 +48,7 @@ __all__ = [
     "audit_decisions",
     "audit_pairs",
     "certify_data",
+    "compare_searches",
     "compare_systems",
     "identify",
     "identify_data",

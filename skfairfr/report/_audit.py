@@ -1,10 +1,13 @@
 """The audit: from data to a report, by one attribute or by several and their combinations."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
@@ -68,6 +71,7 @@ from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
+from skfairfr.utils._types import Column, Columns, FilePath
 from skfairfr.utils._validation import check_count
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -79,17 +83,17 @@ MAX_GROUPS = 250
 
 
 def audit(
-    X,
-    y,
-    sensitive_features,
+    X: ArrayLike,
+    y: Column,
+    sensitive_features: Columns,
     *,
-    attribute=None,
-    domain=None,
-    similarity="cosine",
-    covariates=None,
-    failures=None,
-    **options,
-):
+    attribute: str | None = None,
+    domain: Column | None = None,
+    similarity: Any = "cosine",
+    covariates: Columns | None = None,
+    failures: str | None = None,
+    **options: Any,
+) -> Report:
     """Assess which groups a verification system treats worse, and how sure that is.
 
     Rates, intervals and verdicts are about the thresholds in the report: a FAR level only
@@ -124,9 +128,9 @@ def audit(
 
     Returns
     -------
-    found : Audit or Report
-        Rates, lower being better, and disparities, larger being less fair. A Report where
-        ``sensitive_features`` is a dict or a frame with several columns.
+    found : Report
+        Rates, lower being better, and disparities, larger being less fair: an audit by each
+        attribute, and by their combinations.
 
     Raises
     ------
@@ -159,17 +163,17 @@ def audit(
 
 
 def audit_pairs(
-    y_score,
-    identities,
-    sensitive_features,
+    y_score: ArrayLike,
+    identities: tuple | None,
+    sensitive_features: Columns,
     *,
-    y_true=None,
-    attribute=None,
-    images=(None, None),
-    covariates=None,
-    failures=None,
-    **options,
-):
+    y_true: ArrayLike | None = None,
+    attribute: str | None = None,
+    images: tuple = (None, None),
+    covariates: Columns | None = None,
+    failures: str | None = None,
+    **options: Any,
+) -> Report:
     """As :func:`audit`, of scored pairs.
 
     Parameters
@@ -200,7 +204,7 @@ def audit_pairs(
 
     Returns
     -------
-    found : Audit or Report
+    found : Report
         As of :func:`audit`.
 
     Raises
@@ -238,17 +242,17 @@ def audit_pairs(
 
 
 def audit_decisions(
-    error,
-    identity,
-    sensitive_features,
+    error: ArrayLike,
+    identity: Column,
+    sensitive_features: Columns,
     *,
-    kind="frr",
-    session=None,
-    best_of=None,
-    failures=None,
-    attribute=None,
-    **options,
-):
+    kind: str = "frr",
+    session: Column | None = None,
+    best_of: int | None = None,
+    failures: str | None = None,
+    attribute: str | None = None,
+    **options: Any,
+) -> Report:
     """As :func:`audit`, of decisions on attempts, without scores.
 
     People are the units, however many attempts each of them makes: rates, intervals, tests
@@ -322,36 +326,36 @@ def audit_decisions(
         argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
         check_length(to_column(column, argument), values.size, argument, "error")
     about = {"kind": kind, "session": session, "best_of": best_of, "failures": failures}
-    part = decisions(values, identity, columns, **about)
+    part = decisions(values, identity, columns, **about, problem=("error", "is nan"))
     return audit_data(DecisionData((part,)), **options)
 
 
 def audit_data(
-    data,
+    data: EmbeddingData | PairData,
     *,
-    far=None,
-    threshold=None,
-    threshold_from=None,
-    threshold_group=None,
-    limits=None,
-    policy=None,
-    about=None,
-    control=None,
-    figures=None,
-    bands=False,
-    progress=False,
-    average="pair",
-    impostors="all",
-    n_resamples=1000,
-    confidence_level=None,
-    n_jobs=None,
-    random_state=0,
-):
+    far: ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
+    threshold_from: Any = None,
+    threshold_group: object = None,
+    limits: dict | None = None,
+    policy: Any = None,
+    about: dict | None = None,
+    control: str | Sequence[str] | None = None,
+    figures: FilePath | None = None,
+    bands: bool = False,
+    progress: bool = False,
+    average: str = "pair",
+    impostors: str = "all",
+    n_resamples: int = 1000,
+    confidence_level: float | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> Report:
     """Audit by every attribute of the data and by every combination of them.
 
     Parameters
     ----------
-    data : EmbeddingData or PairData
+    data : EmbeddingData, PairData or DecisionData
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
         Levels, each of which chooses a threshold on the audited data, the shortest number
@@ -610,6 +614,12 @@ def points_on(threshold_from, data, points, options):
         with collecting(warnings):
             there = replace(points, far_max=far_max)
             roc = _fit(other, attributes, options, there)
+            if not roc.n_impostor_[0]:
+                problem = (
+                    "holds no pair of two people, so that no level of the FMR sets one;"
+                )
+                remedy = "give data that do, or the threshold."
+                raise refused("threshold_from", threshold_from, problem, remedy)
             threshold = chosen_thresholds(roc, points.far, "overall", points.group)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None

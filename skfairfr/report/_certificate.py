@@ -1,12 +1,13 @@
 """A threshold certified for every group, as a report."""
 
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
-from skfairfr._text._document import Cell, Document, Facts, Row, Section, Table, Verdict
+from skfairfr._text._document import Cell, Row, Table, Verdict
 from skfairfr._text._searches import in_search_terms, named
 from skfairfr._text._words import (
     accepted,
@@ -21,7 +22,6 @@ from skfairfr.metrics import CertifiedThreshold, SimilarityROC
 from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import prepare
 from skfairfr.report._data import check_about, check_data
-from skfairfr.report._documents import lines_of, under_title
 from skfairfr.report._identification import as_of_pairs, searches_of
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import (
@@ -35,6 +35,9 @@ from skfairfr.report._policy import RATE_LIMITS, settle_limits
 from skfairfr.report._searches import AS_GIVEN, facts_of, schema_of_searches
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_option
+
+if TYPE_CHECKING:
+    from skfairfr.report._data import EmbeddingData, PairData
 
 CERTIFIABLE = ("max_fmr", "max_fnmr")
 
@@ -82,7 +85,7 @@ class Certificate(Page):
     _name = "threshold"
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         """State of the certificate: a str.
 
         "passed" where there is a threshold that keeps all limits, "failed" where the FNMR of a
@@ -119,22 +122,23 @@ class Certificate(Page):
         return schema if kind == "verification" else schema_of_searches(schema)
 
     def _record(self):
-        names = (
-            "attribute",
-            "settings",
-            "verdict",
-            "limits",
-            "n_people",
-            "notes",
-            "about",
-        )
+        names = ("attribute", "settings", "verdict", "limits", "n_people")
+        names += ("notes", "about")
         return {name: getattr(self, name) for name in names} | asdict(self.found)
 
     # ---- the document ------------------------------------------------------------
 
+    _called = "Data", "Every group there", "What was tested"
+
+    @property
+    def _heading(self):
+        return f"Threshold for every group by {self.attribute}"
+
     def _document(self, source=None, date=None):
-        title = f"Threshold for every group by {printable(self.attribute)}"
-        data = "" if source is None else f"Data: {printable(source)}"
+        document = super()._document(source, date)
+        return in_search_terms(document) if "gallery" in self.settings else document
+
+    def _facts(self):
         people = "not known; pairs taken as independent"
         if self.n_people is not None:
             people = count(self.n_people)
@@ -144,19 +148,13 @@ class Certificate(Page):
             for name, limit in self.limits.items()
         ]
         facts = [("People", people), ("Limits", "; ".join(limits))]
-        gallery = self.settings.get("gallery")
-        if gallery is not None:
-            facts = [*facts_of(gallery), ("People who search", people), facts[-1]]
-        sections = [
-            Section("verdict", "Verdict", [self._told()]),
-            Section("groups", "Every group there", [self._table()]),
-            Section("data", "What was tested", [Facts(facts)]),
-            Section("notes", "Notes", [[*map(printable, self.notes)]]),
-            Section("method", "How it was computed", [self._method()]),
-        ]
-        title = printable(self.about.get("title", title))
-        document = Document(title, under_title(self, data, date), sections)
-        return document if gallery is None else in_search_terms(document)
+        if "gallery" in self.settings:
+            of_gallery = facts_of(self.settings["gallery"])
+            facts = [*of_gallery, ("People who search", people), facts[-1]]
+        return facts
+
+    def _opening(self):
+        return [self._told()]
 
     def _told(self):
         """The threshold and whose it is, or why there is none."""
@@ -236,27 +234,24 @@ class Certificate(Page):
         return Table(caption, head, rows)
 
     def _method(self):
-        """What the certificate says, and what it does not."""
-        name = "certificate_own" if self.settings["own"] else "certificate"
-        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        told = [line.format(wrong=wrong) for line in lines_of(name)]
+        told = self._lines("certificate_own" if self.settings["own"] else "certificate")
         return [*told[:-1], AS_GIVEN] if "gallery" in self.settings else told
 
 
 def certify_data(
-    data,
+    data: "EmbeddingData | PairData",
     *,
-    gallery=None,
-    rank=1,
-    template="image",
-    limits=None,
-    policy=None,
-    own=False,
-    confidence_level=None,
-    about=None,
-    progress=False,
-    n_jobs=None,
-):
+    gallery: "EmbeddingData | None" = None,
+    rank: Any = 1,
+    template: str = "image",
+    limits: dict | None = None,
+    policy: Any = None,
+    own: bool = False,
+    confidence_level: float | None = None,
+    about: dict | None = None,
+    progress: bool = False,
+    n_jobs: int | None = None,
+) -> Certificate:
     """Find the loosest threshold that keeps limits for every group of the data.
 
     Parameters

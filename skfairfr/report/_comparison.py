@@ -4,10 +4,13 @@ Every rate of every group is compared with the first system's person by person, 
 these comparisons are judged as one family.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, product, repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
@@ -29,26 +32,29 @@ from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
 
+if TYPE_CHECKING:
+    from skfairfr.report._data import PairData
+
 NAMES = ("before", "after")
 
 
 def compare_systems(
-    before,
-    after,
-    *more,
-    names=None,
-    far=None,
-    threshold=None,
-    average="pair",
-    impostors="all",
-    n_resamples=1000,
-    confidence_level=0.95,
-    fail_on_harm=False,
-    about=None,
-    progress=False,
-    n_jobs=None,
-    random_state=0,
-):
+    before: "EmbeddingData | PairData",
+    after: "EmbeddingData | PairData",
+    *more: "EmbeddingData | PairData",
+    names: Sequence[str] | None = None,
+    far: ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
+    average: str = "pair",
+    impostors: str = "all",
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    fail_on_harm: bool = False,
+    about: dict | None = None,
+    progress: bool = False,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> SystemsComparison:
     """Find the groups that a change of system harms or helps, on the same people.
 
     The rates of all groups, and of everyone, are compared with those of the first system
@@ -519,12 +525,16 @@ def _of_disparity(both, about, points, changes):
             if (change.system, change.far, change.threshold) == (name, *at)
             and change.attribute in (None, attribute)
         ]
-        everyone = next(c for c in of_level if c.attribute is None and c.rate == "frr")
         # Beyond all scores of a system, and with few errors, intervals say nothing.
         told = compared.supported[level] and not any(c.reason for c in of_level)
         fell = compared.ratio_high[level] < 1 and _nobody_better(of_level, rate)
         numbers = (float(column[level]) for column in columns)
-        cost = everyone.before, everyone.after
+        cost = [
+            (change.before, change.after)
+            for change in of_level
+            if change.attribute is None and change.rate == "frr"
+        ]
+        (cost,) = cost or [(np.nan, np.nan)]  # of impostor pairs alone
         found.append(DisparityChange(*about, *at, *numbers, *cost, bool(told and fell)))
     return found
 

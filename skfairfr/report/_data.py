@@ -5,11 +5,12 @@ each image of embeddings, two for each scored pair. They hold arrays, also those
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import file_digest, sha256
 from itertools import islice, product
+from typing import TYPE_CHECKING, Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -17,20 +18,25 @@ import numpy as np
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
+from skfairfr._text._words import reworded
 from skfairfr.datasets._decisions import read_decisions
 from skfairfr.datasets._embeddings import finite_rows, labels_beside, read_embeddings
-from skfairfr.datasets._files import kind_of
+from skfairfr.datasets._files import kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
 from skfairfr.metrics._roc._inputs import prepare as prepare_rows
 from skfairfr.report._control import covariates_of
-from skfairfr.report._decisions import OF_ACCEPTANCE, check_best_of, transactions
+from skfairfr.report._decisions import (
+    NO_CONTROL,
+    OF_ACCEPTANCE,
+    check_best_of,
+    transactions,
+)
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
 from skfairfr.utils._errors import (
-    FAILED_EXTRACTIONS,
     ArgumentError,
     kind_of_value,
     plain,
@@ -42,11 +48,11 @@ from skfairfr.utils._labels import (
     check_text,
     encode,
     intersect,
-    is_unknown,
     join_columns,
     to_column,
     to_columns,
 )
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_line,
     check_option,
@@ -56,6 +62,9 @@ from skfairfr.utils._validation import (
     is_among,
     to_array,
 )
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 NO_FRR = (
     ", so that there is no genuine pair and no FNMR can be measured: this is an audit of the "
@@ -80,9 +89,9 @@ FILES = ("labels", "trials", "probes", "references", "metadata")
 # What becomes of an attempt that failed, and what to do where nobody has decided that.
 FAILURES = ("reject", "report", "error")
 ASK = (
-    "say what becomes of failures (--failures): reject counts them as rejections, report leaves "
-    "them out of the rates and counts them by group, error stops here. Rates without failures "
-    "hide whom the system fails."
+    "say what becomes of failures in an audit (--failures): reject counts them as rejections, "
+    "report leaves them out of the rates and counts them by group, error stops here. Other "
+    "commands take none. Rates without failures hide whom the system fails."
 )
 # Score of an error of a decision, and of a decision that is none; and what lies between.
 WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
@@ -91,11 +100,9 @@ BELOW = 0.05
 # What a column says of an attempt.
 MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
 WORDS = {
-    **dict.fromkeys(("", "0", "0.0", "no", "false", "ok"), MADE),
+    **dict.fromkeys(("", "0", "no", "false", "ok"), MADE),
     **dict.fromkeys(("fta", "acquire"), NOT_ACQUIRED),
-    **dict.fromkeys(
-        ("1", "1.0", "yes", "true", "fte", "enrol", "enroll"), NOT_ENROLLED
-    ),
+    **dict.fromkeys(("1", "yes", "true", "fte", "enrol", "enroll"), NOT_ENROLLED),
 }
 # The first note of an audit of pairs without people.
 INDEPENDENT = (
@@ -152,12 +159,12 @@ class _Data:
     more_settings = {}  # noqa: RUF012
 
     @property
-    def is_distance(self):
+    def is_distance(self) -> bool:
         """Whether scores were read as distances."""
         return self.reading is not None and bool(self.reading.options["distance"])
 
     @property
-    def notes(self):
+    def notes(self) -> list[str]:
         """What looks like a mistake in the file, a list."""
         return [] if self.reading is None else list(self.reading.notes)
 
@@ -207,7 +214,7 @@ class EmbeddingData(_Data):
     independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
 
-    def fit(self, roc, attributes=()):
+    def fit(self, roc: "SimilarityROC", attributes: tuple = ()) -> "SimilarityROC":
         """Fit a SimilarityROC to these data.
 
         Parameters
@@ -239,7 +246,7 @@ class EmbeddingData(_Data):
         warn_of_scores(roc._engine.pairs)
         return roc
 
-    def groups(self, attributes):
+    def groups(self, attributes: tuple) -> Any:
         """Combinations of attributes.
 
         Parameters
@@ -249,7 +256,7 @@ class EmbeddingData(_Data):
 
         Returns
         -------
-        groups : Labels, shape (n_samples,)
+        groups : Column, shape (n_samples,)
             Distinct combinations, and the code of each row; -1 where one is unknown.
 
         Raises
@@ -259,7 +266,7 @@ class EmbeddingData(_Data):
         """
         return _combinations(_chosen(self.columns, attributes))
 
-    def people(self):
+    def people(self) -> np.ndarray:
         """Identities as codes.
 
         Returns
@@ -268,7 +275,7 @@ class EmbeddingData(_Data):
         """
         return encode(self.y, "y").codes
 
-    def images(self):
+    def images(self) -> np.ndarray:
         """Images as codes.
 
         Returns
@@ -277,7 +284,7 @@ class EmbeddingData(_Data):
         """
         return np.arange(len(self.X))
 
-    def repeats(self):
+    def repeats(self) -> tuple[np.ndarray, str]:
         """Images whose embedding an earlier one has.
 
         Returns
@@ -299,7 +306,7 @@ class EmbeddingData(_Data):
             f"earlier image, {n_others:,} of them as one of another person."
         )
 
-    def take(self, rows):
+    def take(self, rows: np.ndarray) -> Self:
         """The data of some rows.
 
         Parameters
@@ -318,7 +325,7 @@ class EmbeddingData(_Data):
             taken[name] = {n: _taken(c, n, rows) for n, c in columns}
         return replace(self, X=np.asarray(self.X)[rows], **taken)
 
-    def genuine_pairs(self, rows=slice(None)):
+    def genuine_pairs(self, rows: np.ndarray = slice(None)) -> np.ndarray:
         """Count the genuine pairs of each identity.
 
         Parameters
@@ -341,7 +348,7 @@ class EmbeddingData(_Data):
         sides = (np.bincount(people[s], minlength=size) for s in (second, ~second))
         return np.multiply(*sides)
 
-    def lack_of_pairs(self):
+    def lack_of_pairs(self) -> str:
         """Say why no FRR, or no FAR, can be measured.
 
         Returns
@@ -406,11 +413,11 @@ class PairData(_Data):
     best_of: int | None = None
 
     @property
-    def independent(self):
+    def independent(self) -> bool:
         """Whether no person is known, so that each pair stands for people of its own."""
         return self.y_true is not None
 
-    def fit(self, roc, attributes=()):
+    def fit(self, roc: "SimilarityROC", attributes: tuple = ()) -> "SimilarityROC":
         """Fit a SimilarityROC to these pairs.
 
         Parameters
@@ -452,7 +459,7 @@ class PairData(_Data):
             image_2=self.image_names[1],
         )
 
-    def groups(self, attributes):
+    def groups(self, attributes: tuple) -> Any:
         """Combinations of attributes, of the first images, then of the second.
 
         Parameters
@@ -462,7 +469,7 @@ class PairData(_Data):
 
         Returns
         -------
-        groups : Labels, shape (2 * n_pairs,)
+        groups : Column, shape (2 * n_pairs,)
             Distinct combinations, and the code of each image; -1 where one is unknown.
 
         Raises
@@ -473,7 +480,7 @@ class PairData(_Data):
         chosen = _chosen(self.columns, attributes)
         return _combinations({n: _stacked(both, n) for n, both in chosen.items()})
 
-    def people(self):
+    def people(self) -> np.ndarray:
         """Identities as codes, of the first images, then of the second.
 
         Returns
@@ -485,7 +492,7 @@ class PairData(_Data):
             return np.tile(np.arange(len(self.y_score)), 2)
         return encode(_stacked(self.identities, "identity"), "identity").codes
 
-    def images(self):
+    def images(self) -> np.ndarray | None:
         """Images as codes, the first of each pair, then the second.
 
         Returns
@@ -503,7 +510,7 @@ class PairData(_Data):
             return None
         return encode(_stacked(self.image_names, "image"), "image").codes
 
-    def repeats(self):
+    def repeats(self) -> tuple[np.ndarray, str]:
         """Pairs of the same two images as an earlier pair, in either order.
 
         Returns
@@ -534,7 +541,7 @@ class PairData(_Data):
             repeated[:] = False
         return repeated, f"{repeated.sum():,} of {repeated.size:,} pairs {words}."
 
-    def take(self, rows):
+    def take(self, rows: np.ndarray) -> Self:
         """The data of some pairs.
 
         Parameters
@@ -568,7 +575,7 @@ class PairData(_Data):
             failed=_taken(self.failed, "failed", rows),
         )
 
-    def genuine_pairs(self, rows=None):
+    def genuine_pairs(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Count the genuine pairs of each identity.
 
         Parameters
@@ -595,7 +602,7 @@ class PairData(_Data):
             genuine = genuine & np.logical_and(*np.split(rows, 2))
         return np.bincount(left[genuine], minlength=people.max() + 1)
 
-    def by(self, names):
+    def by(self, names: Sequence[str]) -> Self:
         """The decisions by these attributes; attacks stay by the species of instruments.
 
         Parameters
@@ -610,7 +617,7 @@ class PairData(_Data):
             return self
         return replace(self, columns={name: self.columns[name] for name in names})
 
-    def lack_of_pairs(self):
+    def lack_of_pairs(self) -> str:
         """Say why no FRR, or no FAR, can be measured.
 
         Returns
@@ -657,6 +664,7 @@ def decisions(
     best_of=None,
     failures=None,
     grouped=(),
+    problem=("accepted", "is empty, or captured is 0,"),
 ):
     """Attempts of one kind, PairData.
 
@@ -672,6 +680,8 @@ def decisions(
     failures : {"reject", "report", "error"}, default=None
     grouped : tuple of str, default=()
         Columns that tell apart transactions within a session.
+    problem : tuple of two str
+        The argument, and what is wrong where nothing was captured, for messages.
 
     Returns
     -------
@@ -694,41 +704,39 @@ def decisions(
         decisions=kind,
         best_of=best_of,
     )
-    return with_failures(
-        data, failed, failures, ("accepted", "is empty, or captured is 0,")
-    )
+    return with_failures(data, failed, failures, problem)
 
 
 def read_data(
-    path,
-    attributes=(),
+    path: FilePath,
+    attributes: str | Sequence[str] = (),
     *,
-    control=(),
-    labels=None,
-    embedding=None,
-    identity=None,
-    domain=None,
-    image=None,
-    fte=None,
-    accepted=None,
-    attempt=None,
-    session=None,
-    best_of=None,
-    species=None,
-    failures=None,
-    score=None,
-    identity_1=None,
-    identity_2=None,
-    y_true=None,
-    image_1=None,
-    image_2=None,
-    distance=False,
-    trials=None,
-    probes=None,
-    references=None,
-    metadata=None,
-    on=None,
-):
+    control: str | Sequence[str] = (),
+    labels: str | None = None,
+    embedding: str | None = None,
+    identity: str | None = None,
+    domain: str | None = None,
+    image: str | None = None,
+    fte: str | None = None,
+    accepted: str | None = None,
+    attempt: str | None = None,
+    session: str | None = None,
+    best_of: int | None = None,
+    species: str | None = None,
+    failures: str | None = None,
+    score: str | None = None,
+    identity_1: str | None = None,
+    identity_2: str | None = None,
+    y_true: str | None = None,
+    image_1: str | None = None,
+    image_2: str | None = None,
+    distance: bool = False,
+    trials: FilePath | None = None,
+    probes: FilePath | None = None,
+    references: FilePath | None = None,
+    metadata: FilePath | None = None,
+    on: str | None = None,
+) -> EmbeddingData | PairData:
     """Data to audit, from a file of embeddings or of scored pairs.
 
     Parameters
@@ -788,7 +796,7 @@ def read_data(
 
     Returns
     -------
-    data : EmbeddingData or PairData
+    data : EmbeddingData or PairData; of a log, DecisionData
         For :func:`audit_data`. What looks like a mistake in the file becomes a note of
         its audit.
 
@@ -844,6 +852,8 @@ def _controlled(read, path, attributes, options, control):
     """Data with attributes, and with covariates apart from them."""
     if not control:
         return read(path, attributes, options)
+    if options["accepted"] is not None:
+        raise refused("control", control, *NO_CONTROL)
     covariates = [one.name for one in covariates_of(control)]
     more = [name for name in covariates if name not in attributes]
     try:
@@ -1033,6 +1043,11 @@ def _read_log(path, attributes, options):
         return read_decisions(path, names, dict.fromkeys(attributes, "attributes"))
 
     log = _with_metadata(read, attributes, options)
+    if log.species is not None and options["attempt"] is None:
+        problem = (
+            "names the instruments of attacks, and no column tells which attempts are;"
+        )
+        raise refused("species", options["species"], problem, "name it (--attempt).")
     attacks = log.attempt == "attack"
     if attacks.any() and log.species is None:
         problem = f"is missing, and {attacks.sum():,} attempts are attacks;"
@@ -1115,22 +1130,11 @@ def outcomes(values, name):
     -------
     outcome : ndarray of int, shape (n_attempts,)
     """
-    column = to_column(values, name)
-    distinct, place = np.unique(column.astype(str), return_inverse=True)
-    words = [word.strip().casefold() for word in distinct.tolist()]
-    found = np.array([WORDS.get(word, -1) for word in words], np.int8)[place]
-    found[is_unknown(column)] = MADE
-    if (found < 0).any():
-        row = int(np.flatnonzero(found < 0)[0])
-        raise refused(
-            "fte",
-            name,
-            f"{name!r} holds {plain(column[row])!r} in row {row}, which says nothing about the "
-            "attempt;",
-            "write fte (or 1) where enrolment failed, fta where acquisition "
-            "failed, and 0 or nothing elsewhere.",
-        )
-    return found
+    remedy = (
+        "write fte (or 1) where enrolment failed, fta where acquisition failed, and 0 "
+    )
+    remedy += "or nothing elsewhere."
+    return meanings(to_column(values, name), WORDS, "fte", name, remedy, missing=MADE)
 
 
 def with_failures(data, failed, failures, problem, outcome=None):
@@ -1158,9 +1162,12 @@ def with_failures(data, failed, failures, problem, outcome=None):
     n_failed = int(failed.sum())
     if failures in (None, "error"):
         if n_failed:
-            rows = f"in {n_failed:,} of {failed.size:,} rows, first in row {failed.argmax()};"
-            remedy = ASK if failures is None else FAILED_EXTRACTIONS
-            raise refused(problem[0], None, f"{problem[1]} {rows}", remedy)
+            rows = f"rows, first in row {failed.argmax()}"
+            if data.decisions:  # rows of some kind of attempts, or transactions
+                about = {"decisions": data.decisions, "best_of": data.best_of}
+                rows = reworded("mated comparisons", about)
+            found = f"{problem[1]} in {n_failed:,} of {failed.size:,} {rows};"
+            raise refused(problem[0], None, found, ASK)
         return data
     if n_failed == failed.size:
         remedy = "give data that hold an attempt that did not fail."

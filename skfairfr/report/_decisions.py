@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfairfr._text._words import DECISIONS
+from skfairfr._text._words import DECISIONS, named
 from skfairfr.report._policy import Policy
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import check_length, encode, to_column
@@ -12,6 +12,11 @@ from skfairfr.utils._validation import check_count, check_option, to_array
 OF_ACCEPTANCE = ("far", "apcer")
 # Of them, what limits one rate limits the other to the audit.
 SWAPPED = {"fmr": "fnmr", "fnmr": "fmr"}
+# Why they have no strata, and what to do.
+NO_CONTROL = (
+    "standardises rates of comparisons, and decisions are none;",
+    "leave it out.",
+)
 
 
 def transactions(error, keys, best_of, of_acceptance):
@@ -57,7 +62,10 @@ def check_decisions(error, identity, session, best_of, kind):
     """Raise unless attempts can be audited; the errors as floats, (n_attempts,)."""
     check_option(kind, "kind", tuple(DECISIONS))
     values = to_array(error, "error")
-    found = values.astype(np.float64) if values.dtype.kind in "biuf" else np.empty(0)
+    try:  # None is nan
+        found = values.astype(np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
     if (
         values.ndim != 1
         or not found.size
@@ -67,7 +75,7 @@ def check_decisions(error, identity, session, best_of, kind):
             "error",
             error,
             f"must be 1 where the system erred and 0 elsewhere, (n_attempts,), NaN where "
-            f"nothing was captured; got {plain(np.unique(values)[:5].tolist())}.",
+            f"nothing was captured; got {plain(values.ravel()[:5].tolist())}.",
         )
     check_length(to_column(identity, "identity"), found.size, "identity", "error")
     check_best_of(session, best_of)
@@ -101,8 +109,7 @@ def check_without_points(points, policy, control):
             )
             raise refused(name, value, problem, "leave it out.")
     if control is not None:
-        problem = "standardises rates of comparisons, and decisions are none;"
-        raise refused("control", control, problem, "leave it out.")
+        raise refused("control", control, *NO_CONTROL)
     if policy is not None:
         policy = policy if isinstance(policy, Policy) else Policy.read(policy)
         if (policy.fmr and not policy.allow_threshold) or policy.threshold:
@@ -138,8 +145,5 @@ def of_decisions(limits, part, parts):
     for name, limit in limits.items():
         about_acceptance = "_fmr" in name
         if about_acceptance == of_acceptance or about_acceptance not in known:
-            name = "_".join(
-                SWAPPED.get(p, p) if of_acceptance else p for p in name.split("_")
-            )
-            found[name] = limit
+            found[named(name, SWAPPED) if of_acceptance else name] = limit
     return found

@@ -64,7 +64,7 @@ from skfairfr.report._notes import (
     title_of,
 )
 from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS, limits_of, verdict_of
-from skfairfr.report._searches import searched
+from skfairfr.report._searches import searched, who_alarms
 from skfairfr.report._verdicts import beyond_all_scores
 
 # What is compared, and what is an error, of either rate.
@@ -177,7 +177,8 @@ def audit_document(report, source=None, date=None):
     subtitle = under_title(report, data, date)
     found = Document(printable(report.about.get("title", title)), subtitle, sections)
     if "gallery" in first.settings:
-        return searched(found, report, lines_of("search_glossary"))
+        alarms = [who_alarms(report)]
+        return searched(found, first.settings, lines_of("search_glossary"), alarms)
     return found
 
 
@@ -280,7 +281,12 @@ def _findings(report, other=None):
 
 def controlled(audit):
     """The covariates that rates of an audit are standardised by."""
-    return listed([printable(n.partition(":")[0]) for n in audit.settings["control"]])
+    return listed(
+        [
+            "difference of " * text.endswith(":gap") + printable(text.partition(":")[0])
+            for text in audit.settings["control"]
+        ]
+    )
 
 
 def counted(verdicts, what):
@@ -1196,7 +1202,10 @@ def comparison_document(found, date=None):
     ]
     title = printable(found.about.get("title", "Comparison of verification systems"))
     subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
-    return Document(title, subtitle, sections)
+    document = Document(title, subtitle, sections)
+    if "gallery" in found.settings:
+        return searched(document, found.settings, lines_of("search_glossary"))
+    return document
 
 
 def short_names(systems):
@@ -1317,11 +1326,13 @@ def _disparity_changes(found):
     rows = [_disparity_change(change, found) for change in found.disparities]
     caption = (
         "Largest over smallest rate of the groups, 1 where all are alike; larger is less "
-        "fair. Each interval, and the conclusion, is of one disparity alone. The last two "
-        "columns show whether the FNMR of everyone rose."
+        "fair. Each interval, and the conclusion, is of one disparity alone."
     )
     head = ["Disparity", "Before", "After", "After / before", "Conclusion"]
-    return Table(caption, [*head, "FNMR before", "FNMR after"], rows)
+    if any(change.rate == "frr" for change in found.changes):  # else of impostor pairs
+        caption += " The last two columns show whether the FNMR of everyone rose."
+        head += ["FNMR before", "FNMR after"]
+    return Table(caption, head, rows)
 
 
 def _disparity_change(change, found):
@@ -1349,9 +1360,9 @@ def _disparity_change(change, found):
         Cell(ratio(change.after)),
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
         concluded(verdict, verdict + ", levelling down" * change.levelling_down),
-        Cell(percent(change.frr_before)),
-        Cell(percent(change.frr_after)),
     ]
+    cost = change.frr_before, change.frr_after
+    cells += [Cell(percent(frr)) for frr in cost if not np.isnan(frr)]
     name = f"{RATES[change.rate]} by {printable(change.attribute)}"
     place = f"at {place_of(change, found)}", _which(change, found)
     return Row(name, cells, ", ".join(filter(None, place)))

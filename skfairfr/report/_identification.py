@@ -1,13 +1,17 @@
-"""The audit of searches (1:N): an audit of IdentificationROC, by the group of the probe."""
+"""Audits and comparisons of searches (1:N), of IdentificationROC, by the group of the probe."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._text._searches import in_search_terms, named
 from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
 from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import audit_data
+from skfairfr.report._comparison import compare_systems, overlap
 from skfairfr.report._data import EmbeddingData, check_data, columns_of
 from skfairfr.report._figures import SIZE, write_figure
 from skfairfr.report._notes import collecting
@@ -15,6 +19,10 @@ from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import encode
+from skfairfr.utils._types import Columns, FilePath
+
+if TYPE_CHECKING:
+    from skfairfr.report._records import Report, SystemsComparison
 
 # Enrolled people that a report names for their alarms.
 MOST_NAMED = 10
@@ -96,19 +104,19 @@ class SearchData(EmbeddingData):
 
 
 def identify(
-    X,
-    y,
-    sensitive_features,
+    X: ArrayLike,
+    y: ArrayLike,
+    sensitive_features: ArrayLike,
     *,
-    X_gallery,
-    y_gallery,
-    sensitive_features_gallery=None,
-    attribute=None,
-    similarity="cosine",
-    rank=1,
-    template="image",
-    **options,
-):
+    X_gallery: ArrayLike,
+    y_gallery: ArrayLike,
+    sensitive_features_gallery: Columns | None = None,
+    attribute: str | None = None,
+    similarity: Any = "cosine",
+    rank: int = 1,
+    template: str = "image",
+    **options: Any,
+) -> "Report":
     """Assess for which groups searches of a gallery (1:N) err more, and how sure that is.
 
     Parameters
@@ -170,23 +178,23 @@ def identify(
 
 
 def identify_data(
-    data,
+    data: EmbeddingData,
     *,
-    gallery,
-    fpir=None,
-    threshold=None,
-    rank=1,
-    template="image",
-    limits=None,
-    policy=None,
-    about=None,
-    figures=None,
-    progress=False,
-    n_resamples=1000,
-    confidence_level=None,
-    n_jobs=None,
-    random_state=0,
-):
+    gallery: EmbeddingData,
+    fpir: ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
+    rank: int = 1,
+    template: str = "image",
+    limits: dict | None = None,
+    policy: Any = None,
+    about: dict | None = None,
+    figures: FilePath | None = None,
+    progress: bool = False,
+    n_resamples: int = 1000,
+    confidence_level: float | None = None,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = 0,
+) -> "Report":
     """Audit searches by every attribute of the probes and by every combination of them.
 
     Parameters
@@ -256,12 +264,125 @@ def identify_data(
     return replace(report, audits=tuple(audits))
 
 
+def compare_searches(
+    before: EmbeddingData,
+    after: EmbeddingData,
+    *more: EmbeddingData,
+    galleries: Sequence[EmbeddingData],
+    names: Sequence[str] | None = None,
+    fpir: ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
+    rank: int = 1,
+    template: str = "image",
+    **options: Any,
+) -> "SystemsComparison":
+    """Find the groups that a change of system harms or helps in searches (1:N).
+
+    As :func:`compare_systems`, with paired intervals and one family of tests.
+
+    Parameters
+    ----------
+    before, after, *more : EmbeddingData
+        The same probes of each system, such as :func:`read_data` gives.
+    galleries : sequence of EmbeddingData, shape (n_systems,)
+        The gallery of each system, of the same images; it is taken as given.
+    names : sequence of str, shape (n_systems,), default=None
+        As of :func:`compare_systems`.
+    fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
+        Levels, which every system meets at a threshold of its own; None takes 1e-2 and
+        1e-3.
+    threshold : float or array-like, shape (n_levels,), default=None
+        Similarities from which on all systems alarm, instead.
+    rank, template : options
+        As in :class:`~skfairfr.metrics.IdentificationROC`.
+    **options : options
+        ``n_resamples``, ``confidence_level``, ``fail_on_harm``, ``about``, ``progress``,
+        ``n_jobs`` and ``random_state``, as of :func:`compare_systems`.
+
+    Returns
+    -------
+    found : SystemsComparison
+        In its records "far" is the FPIR and "frr" the FNIR, lower being better; in its
+        texts, JSON and CSV they are called so.
+
+    Raises
+    ------
+    ValueError
+        As :func:`compare_systems`, and if galleries are not of the same images.
+
+    See Also
+    --------
+    skfairfr.metrics.IdentificationROC.compare : One rate, or one disparity, of two systems.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import EmbeddingData, compare_searches
+    >>> rng = np.random.default_rng(0)
+    >>> centre, y = rng.normal(size=(300, 16)), np.arange(300)
+    >>> gallery = EmbeddingData(centre[:100], y[:100])
+    >>> half = {"half": y % 2}
+    >>> good, bad = (
+    ...     EmbeddingData(centre + noise * rng.normal(size=centre.shape), y, half)
+    ...     for noise in (0.1, 1.0)
+    ... )
+    >>> found = compare_searches(
+    ...     good, bad, galleries=[gallery, gallery], fpir=0.1, n_resamples=20
+    ... )
+    >>> [(change.group, change.rate) for change in found.harm]
+    [(None, 'frr'), (0, 'frr'), (1, 'frr')]
+    """
+    data = (before, after, *more)
+    if len(galleries) != len(data):
+        raise refused(
+            *("galleries", None),
+            f"are {len(galleries)}, and the systems are {len(data)};",
+            "give the gallery of each system.",
+        )
+    both = zip(data, galleries, strict=True)
+    systems = [searches_of(*one, rank, template) for one in both]
+    _check_same_galleries(galleries)
+    with in_terms_of_searches():
+        found = compare_systems(
+            *systems, names=names, far=fpir, threshold=threshold, **options
+        )
+    fitted = {n: one.fitted[0] for n, one in zip(found.systems, systems, strict=True)}
+    measured = tuple(
+        replace(one, levels=_with_matrices(one, before.columns, fitted[one.system]))
+        for one in found.measured
+    )
+    settings = found.settings | systems[0].more_settings
+    return replace(found, measured=measured, settings=settings)
+
+
+def _check_same_galleries(galleries):
+    """Raise unless all galleries are of the same images."""
+    names = [f"gallery {place}" for place, _ in enumerate(galleries, 1)]
+    _, left_out = overlap([replace(one, columns={}) for one in galleries], names)
+    first, *others = (
+        np.unique(np.asarray(one.y), return_counts=True) for one in galleries
+    )
+    alike = [all(map(np.array_equal, first, other)) for other in others]
+    if any(left_out) or not all(alike):
+        raise refused(
+            *("galleries", None),
+            "are not of the same people and images;",
+            "enrol in every system what all of them can enrol.",
+        )
+
+
 def searches_of(data, gallery, rank, template):
-    """Probes and a gallery as one; raise unless both are embeddings."""
+    """Probes and the gallery that they search, SearchData."""
     for part in (data, gallery):
         if not isinstance(part, EmbeddingData):
             raise refused("data", part, "must be embeddings, as the gallery must;")
     own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
+    of_probes, of_gallery = data.reading, gallery.reading
+    if of_probes is not None and of_gallery is not None:
+        digests = {f"{n} (gallery)": v for n, v in of_gallery.sha256.items()}
+        notes = (*of_probes.notes, *of_gallery.notes)
+        sha256 = of_probes.sha256 | digests
+        own["reading"] = replace(of_probes, notes=notes, sha256=sha256)
     return SearchData(**own, gallery=gallery, rank=rank, template=template)
 
 
@@ -286,25 +407,8 @@ OF_SEARCHES = (
 
 def _of_searches(audit, data, search):
     """An audit with what searches alone have: who is returned, and of which group."""
-    names = audit.attribute.split(" & ")
-    names = tuple(n for n in data.columns if n in names) or tuple(data.columns)
-    engine = search._system().by(names)._engine
-    gallery = search._searches.gallery_by(names)
-    found, levels, alarms = search._searches.found, [], []
-    returned = np.append(gallery.group, -1)[found.returned]
-    nonmated, n_groups = found.returned >= 0, engine.groups.size
-    group = engine.pairs.images.group
-    searched = np.array([(nonmated & (group == g)).sum() for g in range(n_groups)])
+    alarms = []
     for level in audit.levels:
-        alarm, _ = search._alarms_at(None, level.threshold)
-        errors = np.zeros((n_groups, n_groups), dtype=np.int64)
-        inside = alarm & (group >= 0) & (returned >= 0)
-        np.add.at(errors, (group[inside], returned[inside]), 1)
-        n = np.repeat(searched[:, None], n_groups, axis=1)
-        rates = np.divide(errors, n, out=np.full(n.shape, np.nan), where=n > 0)
-        matrix = Matrix(tuple(engine.groups.tolist()), rates, errors, n)
-        matrix = matrix if level.matrix is not None else None
-        levels.append(replace(level, matrix=matrix, indices=()))
         worst = search.alarms(threshold=level.threshold)
         names_of = ("identity", "group", "n_alarms", "share")
         rows = zip(
@@ -314,7 +418,31 @@ def _of_searches(audit, data, search):
     settings = dict(audit.settings)
     settings["gallery"] = settings["gallery"] | {"alarms": alarms}
     notes = tuple(map(in_search_terms, audit.notes))
-    return replace(audit, levels=tuple(levels), settings=settings, notes=notes)
+    levels = _with_matrices(audit, data.columns, search)
+    return replace(audit, levels=levels, settings=settings, notes=notes)
+
+
+def _with_matrices(measured, columns, search):
+    """The levels by an attribute, with the FPIR by the group of the person returned."""
+    names = measured.attribute.split(" & ")
+    names = tuple(n for n in columns if n in names) or tuple(columns)
+    engine = search._system().by(names)._engine
+    gallery, found = search._searches.gallery_by(names), search._searches.found
+    returned = np.append(gallery.group, -1)[found.returned]
+    nonmated, n_groups = found.returned >= 0, engine.groups.size
+    group, levels = engine.pairs.images.group, []
+    searched = np.array([(nonmated & (group == g)).sum() for g in range(n_groups)])
+    for level in measured.levels:
+        alarm, _ = search._alarms_at(None, level.threshold)
+        errors = np.zeros((n_groups, n_groups), dtype=np.int64)
+        inside = alarm & (group >= 0) & (returned >= 0)
+        np.add.at(errors, (group[inside], returned[inside]), 1)
+        n = np.repeat(searched[:, None], n_groups, axis=1)
+        rates = np.divide(errors, n, out=np.full(n.shape, np.nan), where=n > 0)
+        matrix = Matrix(tuple(engine.groups.tolist()), rates, errors, n)
+        matrix = matrix if level.matrix is not None else None
+        levels.append(replace(level, matrix=matrix, indices=()))
+    return tuple(levels)
 
 
 def _with_sizes(audit, search):

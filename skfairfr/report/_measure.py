@@ -140,7 +140,8 @@ class Points:
                 "threshold",
                 None,
                 "is missing, and no pair is of two people, so that no level of the FMR sets one;",
-                "give the threshold at which the system accepts, or other data that set it (threshold_from, --threshold-from).",
+                "give the threshold at which the system accepts; an audit also takes other data that set "
+                "it (threshold_from, --threshold-from).",
             )
         overall = chosen_thresholds(roc, self.far, "overall", self.group)
         worst = chosen_thresholds(roc, self.far, "worst_group")

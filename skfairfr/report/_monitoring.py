@@ -4,19 +4,11 @@ import os
 import re
 from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
+from typing import Any
 
 import numpy as np
 
-from skfairfr._text._document import (
-    Cell,
-    Document,
-    Facts,
-    Figure,
-    Row,
-    Section,
-    Table,
-    Verdict,
-)
+from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
     count,
     level_percent,
@@ -32,11 +24,11 @@ from skfairfr._text._words import (
 from skfairfr.datasets._decisions import read_decisions
 from skfairfr.metrics import MonitorState, RateMonitor
 from skfairfr.report._data import check_about
-from skfairfr.report._documents import lines_of, under_title
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._errors import refused
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
 # Limits of a policy that are watched, and what the monitor calls them.
@@ -86,12 +78,12 @@ class Monitoring(Page):
     _name = "monitor"
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         """State of all limits: "failed" where one is exceeded, else "undetermined"."""
         return "failed" if self.state.failed else "undetermined"
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         """1 where a limit is exceeded, else 0: no limit is known to be."""
         return int(bool(self.state.failed))
 
@@ -102,27 +94,23 @@ class Monitoring(Page):
 
     # ---- the document ------------------------------------------------------------
 
-    def _document(self, source=None, date=None):
-        state, rates = self.state, self.state.rates
-        title = f"False rejections watched by {printable(self.attribute)}"
-        data = "" if source is None else f"Log: {printable(source)}"
-        last = self.history[-1]["when"]
-        facts = [
+    _called = "Log", "Every group", "What was watched"
+
+    @property
+    def _heading(self):
+        return f"False rejections watched by {self.attribute}"
+
+    def _facts(self):
+        n_attempts = int(self.state.rates.n_attempts.sum()) + self.state.n_unknown
+        return [
             ("Logs", count(self.n_logs)),
-            ("Until", printable(last)),
-            ("Genuine attempts", count(int(rates.n_attempts.sum()) + state.n_unknown)),
-            ("People who count", count(state.n_people)),
+            ("Until", printable(self.history[-1]["when"])),
+            ("Genuine attempts", count(n_attempts)),
+            ("People who count", count(self.state.n_people)),
         ]
-        opening = [self._told(), self._limits(), self._curves()]
-        sections = [
-            Section("verdict", "Verdict", opening),
-            Section("groups", "Every group", [self._rates()]),
-            Section("data", "What was watched", [Facts(facts)]),
-            Section("notes", "Notes", [[*map(printable, self.notes)]]),
-            Section("method", "How it was computed", [self._method()]),
-        ]
-        title = printable(self.about.get("title", title))
-        return Document(title, under_title(self, data, date), sections)
+
+    def _opening(self):
+        return [self._told(), self._limits(), self._curves()]
 
     def _told(self):
         """Which limits are exceeded."""
@@ -194,7 +182,7 @@ class Monitoring(Page):
         about = self.history, self.state.findings, enough
         return Figure(caption, lambda: watched_over_time(*about))
 
-    def _rates(self):
+    def _table(self):
         rates = self.state.rates
         rows = []
         for place, group in enumerate(rates.groups):
@@ -211,26 +199,24 @@ class Monitoring(Page):
         return Table("", head, rows)
 
     def _method(self):
-        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        told = {"wrong": wrong, "attempts": self.settings["attempts"]}
-        return [line.format(**told) for line in lines_of("monitoring")]
+        return self._lines("monitoring", attempts=self.settings["attempts"])
 
 
 def monitor_log(
-    log,
-    attribute,
+    log: FilePath,
+    attribute: str,
     *,
-    time=None,
-    state=None,
-    limits=None,
-    policy=None,
-    confidence_level=None,
-    attempts=1,
-    accepted=None,
-    identity=None,
-    attempt=None,
-    about=None,
-):
+    time: str | None = None,
+    state: FilePath | None = None,
+    limits: dict | None = None,
+    policy: Any = None,
+    confidence_level: float | None = None,
+    attempts: int = 1,
+    accepted: str | None = None,
+    identity: str | None = None,
+    attempt: str | None = None,
+    about: dict | None = None,
+) -> Monitoring:
     """Watch the false rejections of groups in a log of decisions, and in all logs before it.
 
     Parameters

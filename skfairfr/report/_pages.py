@@ -1,9 +1,20 @@
 """What a small report is written as: a text, a page, JSON, and a folder of these."""
 
 from pathlib import Path
+from typing import Any
 
-from skfairfr._text._document import write_fragment, write_page, write_text
+from skfairfr._text._document import (
+    Document,
+    Facts,
+    Section,
+    write_fragment,
+    write_page,
+    write_text,
+)
+from skfairfr._text._words import printable
+from skfairfr.report._documents import lines_of, under_title
 from skfairfr.report._records import read_schema, save_texts, to_json
+from skfairfr.utils._types import FilePath
 
 SCHEMA_VERSION = 1
 # What was found, and the status with which the command ends.
@@ -13,16 +24,37 @@ EXIT_CODES = {"passed": 0, "failed": 1, "undetermined": 3}
 class Page:
     """Base of a record that is one document; ``_name`` is that of its files.
 
-    A record gives ``document(source, date)``, the keys of its JSON by ``_record()``,
-    ``settings`` and a ``verdict``.
+    A record has ``settings``, ``notes``, ``about`` and a ``verdict``; it gives the keys of its
+    JSON by ``_record()``, and the parts of its document: ``_heading``, what the page is
+    called; ``_called``, what its data, its groups and its facts are; ``_opening()``, the
+    verdict and what belongs to it; ``_table()``, by group; ``_facts()``; and ``_method()``,
+    how it was computed, from ``_lines``.
     """
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         """0 where the verdict is passed, 1 failed, 3 undetermined."""
         return EXIT_CODES[self.verdict]
 
-    def to_text(self, source=None, *, date=None):
+    def _document(self, source=None, date=None):
+        of_data, of_groups, of_facts = self._called
+        data = "" if source is None else f"{of_data}: {printable(source)}"
+        sections = [
+            Section("verdict", "Verdict", self._opening()),
+            Section("groups", of_groups, [self._table()]),
+            Section("data", of_facts, [Facts(self._facts())]),
+            Section("notes", "Notes", [[*map(printable, self.notes)]]),
+            Section("method", "How it was computed", [self._method()]),
+        ]
+        title = printable(self.about.get("title", self._heading))
+        return Document(title, under_title(self, data, date), sections)
+
+    def _lines(self, name, **told):
+        """Lines of a text of the method."""
+        wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
+        return [line.format(wrong=wrong, **told) for line in lines_of(name)]
+
+    def to_text(self, source: str | None = None, *, date: str | None = None) -> str:
         """Give what was found for a terminal: ASCII of at most 100 columns.
 
         Parameters
@@ -36,7 +68,7 @@ class Page:
         """
         return write_text(self._document(source, date))
 
-    def to_json(self, **about):
+    def to_json(self, **about: Any) -> str:
         """Give strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
 
         Parameters
@@ -50,7 +82,13 @@ class Page:
         """
         return to_json(SCHEMA_VERSION, about, self._record(), self.settings)
 
-    def to_html(self, source=None, *, version=None, date=None):
+    def to_html(
+        self,
+        source: str | None = None,
+        *,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> str:
         """Give one self-contained page: no script, no network, every label escaped.
 
         Parameters
@@ -66,7 +104,15 @@ class Page:
         """
         return write_page(self._document(source), version, date)
 
-    def save(self, folder, source=None, *, replace=False, version=None, date=None):
+    def save(
+        self,
+        folder: FilePath,
+        source: str | None = None,
+        *,
+        replace: bool = False,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> tuple[Path, ...]:
         """Write the page, the JSON and the text to a folder, which changes when all is written.
 
         Parameters
@@ -100,7 +146,7 @@ class Page:
         return save_texts(Path(folder), written, replace)
 
     @classmethod
-    def schema(cls):
+    def schema(cls) -> dict:
         """JSON Schema of what :meth:`to_json` gives.
 
         Returns

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from skfairfr.utils._errors import plain, refused, suggestion
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, to_float
 
 # Limit -> the rate that it is about, the operating point, and the disparity of the groups'
@@ -118,7 +120,7 @@ class Policy:
         self._check_rules()
 
     @classmethod
-    def read(cls, source):
+    def read(cls, source: FilePath) -> Self:
         """Read a policy from its file, or one that is shipped by its name.
 
         Parameters
@@ -155,7 +157,7 @@ class Policy:
             raise _refused(label, text, "Keep what the schema names.") from None
 
     @classmethod
-    def from_dict(cls, values, source=None):
+    def from_dict(cls, values: dict, source: str | None = None) -> Self:
         """A policy from the tables of its file.
 
         Parameters
@@ -192,7 +194,7 @@ class Policy:
         return cls(**values | points | {"at": at})
 
     @staticmethod
-    def shipped():
+    def shipped() -> list[str]:
         """Names of the policies that are shipped.
 
         Returns
@@ -203,7 +205,7 @@ class Policy:
         return sorted(name.removesuffix(".toml").replace("_", "-") for name in found)
 
     @staticmethod
-    def schema():
+    def schema() -> dict:
         """The JSON Schema of a policy's file.
 
         Returns
@@ -213,7 +215,7 @@ class Policy:
         """
         return json.loads((SHIPPED / "schema.json").read_text(encoding="utf-8"))
 
-    def for_search(self):
+    def for_search(self) -> Self:
         """The policy of searches, as that of an audit of comparisons.
 
         Returns
@@ -242,7 +244,7 @@ class Policy:
         )
 
     @property
-    def all_limits(self):
+    def all_limits(self) -> dict:
         """Limits of any level, the strictest where several levels have one."""
         found = dict(self.limits)
         for limits in self.at.values():

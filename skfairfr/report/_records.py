@@ -14,6 +14,7 @@ from importlib.resources import files
 from io import StringIO
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -39,6 +40,7 @@ from skfairfr.report._notes import in_words, largest_rate, short_place
 from skfairfr.report._searches import schema_of_searches
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._frames import build_frame
+from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option, check_path
 
 SCHEMA_VERSION, COMPARISON_VERSION = 8, 5
@@ -559,27 +561,27 @@ class Report:
     about: dict = field(default_factory=dict)
 
     @property
-    def checks(self):
+    def checks(self) -> tuple:
         """Checks of all audits, a tuple."""
         return tuple(check for audit in self.audits for check in audit.checks)
 
     @property
-    def figures(self):
+    def figures(self) -> tuple:
         """Paths of all figures that were written, a tuple."""
         return tuple(path for audit in self.audits for path in audit.figures)
 
     @property
-    def policy(self):
+    def policy(self) -> str | None:
         """Name of the policy that the checks are of; None without one."""
         return self.audits[0].settings.get("policy")
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         """0 if all checks passed, 1 if one failed, else 3."""
         verdicts = {check.verdict for check in self.checks}
         return 1 if "failed" in verdicts else 3 if "undetermined" in verdicts else 0
 
-    def to_json(self, **about):
+    def to_json(self, **about: Any) -> str:
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
 
         Parameters
@@ -602,7 +604,7 @@ class Report:
         }
         return _to_text({"schema_version": SCHEMA_VERSION, **about, **record})
 
-    def to_text(self, source=None, *, date=None):
+    def to_text(self, source: str | None = None, *, date: str | None = None) -> str:
         """A table for a terminal: ASCII of at most 100 columns.
 
         Parameters
@@ -620,7 +622,13 @@ class Report:
         document = _documents.audit_document(self, source, date)
         return write_text(document.only(*_documents.IN_TEXT))
 
-    def to_html(self, source=None, *, version=None, date=None):
+    def to_html(
+        self,
+        source: str | None = None,
+        *,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> str:
         """One self-contained page: no script, no network, every label escaped.
 
         Parameters
@@ -639,7 +647,7 @@ class Report:
         """
         return write_page(_documents.audit_document(self, source), version, date)
 
-    def to_frame(self, table="rates", backend=None):
+    def to_frame(self, table: str = "rates", backend: str | None = None) -> Any:
         """A tidy table, as in ``rates.csv`` or ``disparities.csv``, with Python's names.
 
         Parameters
@@ -673,7 +681,7 @@ class Report:
                 ]
         return build_frame(columns, backend)
 
-    def to_junit(self):
+    def to_junit(self) -> str:
         """Checks as JUnit XML: failed ones as failures, undetermined ones as errors.
 
         Returns
@@ -693,7 +701,7 @@ class Report:
             cases.append((place, name, check.verdict, said))
         return _suite("skfairfr audit", cases)
 
-    def to_card(self, source=None, *, date=None):
+    def to_card(self, source: str | None = None, *, date: str | None = None) -> str:
         """A section of a model card, in Markdown: the page cut to what was found.
 
         Parameters
@@ -708,7 +716,15 @@ class Report:
         document = _documents.audit_document(self, source, date)
         return write_markdown(document.only(*_documents.IN_CARD))
 
-    def save(self, folder, source=None, *, replace=False, version=None, date=None):
+    def save(
+        self,
+        folder: FilePath,
+        source: str | None = None,
+        *,
+        replace: bool = False,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> tuple[Path, ...]:
         """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
 
         The folder changes when all is written: an error or an interrupt leaves an earlier
@@ -756,7 +772,7 @@ class Report:
         return to_csv(rows)
 
     @staticmethod
-    def schema(kind="verification"):
+    def schema(kind: str = "verification") -> dict:
         """JSON Schema of what :meth:`to_json` gives.
 
         Parameters
@@ -773,9 +789,7 @@ class Report:
         ArgumentError
             A ValueError: if ``kind`` is none of the two.
         """
-        check_option(kind, "kind", ("verification", "identification"))
-        schema = read_schema("audit.json")
-        return schema if kind == "verification" else schema_of_searches(schema)
+        return _schema_of("audit.json", kind)
 
     def _repr_html_(self):
         document = _documents.audit_document(self)
@@ -864,7 +878,7 @@ class DisparityChange:
     p_value : float
         On its own; it is no part of the family, and agrees with the interval.
     frr_before, frr_after : float
-        Of everyone: what the disparity costs.
+        Of everyone: what the disparity costs. nan without genuine pairs.
     levelling_down : bool
         Whether it fell, the interval of the ratio ending below 1, while a group got worse
         in this rate and none better in either rate at this level; not where it rests on too
@@ -960,22 +974,22 @@ class SystemsComparison:
     about: dict = field(default_factory=dict)
 
     @property
-    def harm(self):
+    def harm(self) -> tuple:
         """Changes for the worse, of everyone or of a group, a tuple of Change."""
         return tuple(change for change in self.changes if change.verdict == "worse")
 
     @property
-    def improved(self):
+    def improved(self) -> tuple:
         """Changes for the better, a tuple of Change."""
         return tuple(change for change in self.changes if change.verdict == "better")
 
     @property
-    def levelling_down(self):
+    def levelling_down(self) -> tuple:
         """Disparities that fell with nobody better off, a tuple of DisparityChange."""
         return tuple(d for d in self.disparities if d.levelling_down)
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 where it cannot be told.
 
         That is where a change is undetermined, or all rest on too few errors.
@@ -987,7 +1001,7 @@ class SystemsComparison:
         verdicts = {change.verdict for change in self.changes}
         return 3 if "undetermined" in verdicts or verdicts == {"too few errors"} else 0
 
-    def to_text(self, *, date=None):
+    def to_text(self, *, date: str | None = None) -> str:
         """Conclusions and tables for a terminal: ASCII of at most 100 columns.
 
         Parameters
@@ -1002,7 +1016,7 @@ class SystemsComparison:
         document = _documents.comparison_document(self, date)
         return write_text(document.only(*_documents.CHANGES_IN_TEXT))
 
-    def to_json(self, **about):
+    def to_json(self, **about: Any) -> str:
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
 
         Parameters
@@ -1018,7 +1032,7 @@ class SystemsComparison:
         record = vars(self) | {name: getattr(self, name) for name in names}
         return to_json(COMPARISON_VERSION, about, record, self.settings)
 
-    def to_html(self, *, version=None, date=None):
+    def to_html(self, *, version: str | None = None, date: str | None = None) -> str:
         """One self-contained page: no script, no network, every label escaped.
 
         Parameters
@@ -1032,7 +1046,7 @@ class SystemsComparison:
         """
         return write_page(_documents.comparison_document(self), version, date)
 
-    def to_junit(self):
+    def to_junit(self) -> str:
         """Changes as JUnit XML, those for the worse as failures.
 
         Returns
@@ -1045,10 +1059,19 @@ class SystemsComparison:
             name = f"{RATES[change.rate]} of {who} at {short_place(change, self)}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
             said = _documents.change_sentence(change, self)
+            if "gallery" in self.settings:
+                name, said = in_search_terms(name), in_search_terms(said)
             cases.append((place, f"{change.system}: {name}", change.verdict, said))
         return _suite("skfairfr compare", cases)
 
-    def save(self, folder, *, replace=False, version=None, date=None):
+    def save(
+        self,
+        folder: FilePath,
+        *,
+        replace: bool = False,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> tuple[Path, ...]:
         """Write the page, the JSON, the text and a table of changes to a folder.
 
         The folder changes when all is written, as that of :meth:`Report.save`.
@@ -1076,24 +1099,34 @@ class SystemsComparison:
             If it cannot be written to.
         """
         about = {} if version is None else {"version": version}
-        changes = in_given_scale([*map(vars, self.changes)], self.settings)
+        changes = [*map(vars, self.changes)]
         written = {
             "report.html": self.to_html(version=version, date=date),
             "comparison.json": self.to_json(**about),
             "comparison.txt": self.to_text(date=date),
-            "changes.csv": to_csv(in_iso(changes)),
+            "changes.csv": to_csv(_standard(changes, self.settings)),
         }
         return save_texts(folder, written, replace)
 
     @staticmethod
-    def schema():
+    def schema(kind: str = "verification") -> dict:
         """JSON Schema of what :meth:`to_json` gives.
+
+        Parameters
+        ----------
+        kind : {"verification", "identification"}, default="verification"
+            As of :meth:`Report.schema`.
 
         Returns
         -------
         schema : dict
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if ``kind`` is none of the two.
         """
-        return read_schema("comparison.json")
+        return _schema_of("comparison.json", kind)
 
     def _repr_html_(self):
         document = _documents.comparison_document(self)
@@ -1392,6 +1425,13 @@ def read_schema(name):
     """A JSON Schema of the package, as a dict."""
     path = files("skfairfr.report") / "schemas" / name
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _schema_of(name, kind):
+    """A JSON Schema of comparisons, or of searches."""
+    check_option(kind, "kind", ("verification", "identification"))
+    schema = read_schema(name)
+    return schema if kind == "verification" else schema_of_searches(schema)
 
 
 def _suite(name, cases):

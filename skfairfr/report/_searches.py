@@ -15,9 +15,11 @@ LEFT_OUT = (
 )
 
 
-def searched(document, report, glossary):
-    """The document of an audit of searches, from that of an audit of comparisons."""
-    settings = report.audits[0].settings
+def searched(document, settings, glossary, alarms=()):
+    """A document about searches, from that of an audit or of a comparison of systems.
+
+    ``alarms`` are the sections about who causes the alarms.
+    """
     gallery, sections = settings["gallery"], []
     lines = [line.split(": ", 1) for line in glossary]
     for section in in_search_terms(document).sections:
@@ -25,7 +27,7 @@ def searched(document, report, glossary):
             (facts,) = section.parts
             section = replace(section, parts=[Facts([*facts_of(gallery), *facts.rows])])
         if section.name == "open":
-            sections.append(_alarms(report))
+            sections += alarms
         if section.name == "method":
             section = replace(section, parts=[_method(settings, *section.parts)])
         if section.name == "limits":
@@ -58,7 +60,7 @@ def facts_of(gallery):
     ]
 
 
-def _alarms(report):
+def who_alarms(report):
     """Who causes the alarms at each operating point of the first audit."""
     first, parts = report.audits[0], []
     for level, alarms in zip(
@@ -98,6 +100,8 @@ def _method(settings, told):
     ]
     if "similarity" in settings:
         first.append(f"Two samples are compared by {settings['similarity']}.")
+    if told[0].startswith("All systems"):
+        return [*first, *told]
     given = told[-3].split(" Every comparison")[0]
     tests = "Groups are compared by two-sided tests of the errors of each person."
     return [*first, given, told[-2], tests]

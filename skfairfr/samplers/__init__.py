@@ -9,13 +9,21 @@ torch, which comes with the extra "mitigate"; without it only the weights are he
 import math
 from collections.abc import Mapping
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr.utils import _extras
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import to_column
 from skfairfr.utils._validation import check_count, check_number, to_numbers
+
+if TYPE_CHECKING:
+    from skfairfr.samplers._torch import GroupWeightedSampler as GroupWeightedSampler
+    from skfairfr.samplers._torch import (
+        HomogeneousBatchSampler as HomogeneousBatchSampler,
+    )
 
 _HOME = {
     "GroupWeightedSampler": "skfairfr.samplers._torch",
@@ -34,7 +42,7 @@ __all__, __getattr__, __dir__ = _extras.lazy_names(
 EXPONENT = math.log10(4)
 
 
-def natural_weights(counts):
+def natural_weights(counts: ArrayLike) -> np.ndarray:
     """Weights under which every image is drawn equally often.
 
     Parameters
@@ -71,7 +79,7 @@ def natural_weights(counts):
     return _with_mean_one(counts, "counts")
 
 
-def equal_weights(n_groups):
+def equal_weights(n_groups: int) -> np.ndarray:
     """Weights under which every group is drawn equally often.
 
     Parameters
@@ -104,7 +112,7 @@ def equal_weights(n_groups):
     return np.ones(check_count(n_groups, "n_groups", 1))
 
 
-def adjusted_weights(weights, groups):
+def adjusted_weights(weights: dict, groups: ArrayLike) -> np.ndarray:
     """Weights chosen by hand, higher for groups that a system serves worse.
 
     Parameters
@@ -155,8 +163,13 @@ def adjusted_weights(weights, groups):
 
 
 def dynamic_weights(
-    previous, n_false_accepts, n_impostors, *, smoothing=0.2, exponent=EXPONENT
-):
+    previous: ArrayLike,
+    n_false_accepts: ArrayLike,
+    n_impostors: ArrayLike,
+    *,
+    smoothing: float = 0.2,
+    exponent: float = EXPONENT,
+) -> np.ndarray:
     """Weights that follow the FAR within each group, smoothed over epochs.
 
     smoothing * target + (1 - smoothing) * previous, where the target is FAR ** exponent,

@@ -10,6 +10,7 @@ from torch.utils.data import Sampler
 from skfairfr.samplers import adjusted_weights, equal_weights, natural_weights
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import Labels, encode
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import check_count, check_option
 
 # Weights that have a name.
@@ -85,7 +86,9 @@ class GroupSampler(Sampler):
     # The options, beside the weights, that its text shows.
     _options = ()
 
-    def __init__(self, groups, weights, generator):
+    def __init__(
+        self, groups: Column | None, weights: str | dict, generator: torch.Generator
+    ) -> None:
         super().__init__()
         if not isinstance(weights, dict):
             check_option(weights, "weights", NAMED_WEIGHTS)
@@ -176,7 +179,14 @@ class GroupWeightedSampler(GroupSampler):
 
     _options = ("n_draws",)
 
-    def __init__(self, groups=None, *, weights="equal", n_draws=None, generator=None):
+    def __init__(
+        self,
+        groups: Column | None = None,
+        *,
+        weights: str | dict = "equal",
+        n_draws: int | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
         super().__init__(groups, weights, generator)
         self.n_draws = None if n_draws is None else check_count(n_draws, "n_draws", 1)
 
@@ -188,7 +198,13 @@ class GroupWeightedSampler(GroupSampler):
     def __len__(self):
         return self.n_draws or len(self._own()[0])
 
-    def __call__(self, identity, group, generator, labels=None):
+    def __call__(
+        self,
+        identity: np.ndarray,
+        group: np.ndarray | None,
+        generator: torch.Generator,
+        labels: np.ndarray | None = None,
+    ) -> torch.Tensor:
         """Positions of an epoch, for a projector.
 
         Parameters
@@ -269,13 +285,13 @@ class HomogeneousBatchSampler(GroupSampler):
 
     def __init__(
         self,
-        groups=None,
+        groups: Column | None = None,
         *,
-        batch_size=2048,
-        weights="equal",
-        n_batches=None,
-        generator=None,
-    ):
+        batch_size: int = 2048,
+        weights: str | dict = "equal",
+        n_batches: int | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
         super().__init__(groups, weights, generator)
         self.batch_size = check_count(batch_size, "batch_size", 1)
         self.n_batches = (
@@ -289,7 +305,13 @@ class HomogeneousBatchSampler(GroupSampler):
     def __len__(self):
         return self._sizes(self._own()[0])[1]
 
-    def __call__(self, identity, group, generator, labels=None):
+    def __call__(
+        self,
+        identity: np.ndarray,
+        group: np.ndarray | None,
+        generator: torch.Generator,
+        labels: np.ndarray | None = None,
+    ) -> list[torch.Tensor]:
         """Batches of an epoch, for a projector.
 
         Parameters

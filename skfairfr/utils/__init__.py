@@ -1,6 +1,12 @@
 """Labels, frames, validation and named errors: what every other package uses."""
 
+from typing import TYPE_CHECKING
+
 from skfairfr.utils import _extras
+
+if TYPE_CHECKING:
+    from skfairfr.utils._errors import ArgumentError as ArgumentError
+    from skfairfr.utils._labels import face_labels as face_labels
 
 _HOME = {
     "ArgumentError": "skfairfr.utils._errors",

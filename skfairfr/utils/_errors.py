@@ -24,7 +24,13 @@ class ArgumentError(ValueError):
         What to do, with which the message ends; may be empty.
     """
 
-    def __init__(self, message, argument=None, value=None, remedy=""):
+    def __init__(
+        self,
+        message: str,
+        argument: str | None = None,
+        value: object = None,
+        remedy: str = "",
+    ) -> None:
         super().__init__(message)
         self.argument, self.value, self.remedy = argument, value, remedy
 

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -89,7 +90,7 @@ class Framed:
     _library = None
     _level_columns: Mapping = MappingProxyType({})
 
-    def to_frame(self, backend=None):
+    def to_frame(self, backend: str | None = None) -> Any:
         """Give the record as a tidy table: one row for each level, group or cell.
 
         Numbers that stand for the whole record are repeated in every row, and unknown

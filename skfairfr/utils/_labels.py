@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skfairfr.utils._errors import kind_of_value, plain, refused
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import is_written, to_array
 
 FIELDS = ("identity", "group", "domain")
@@ -27,7 +28,9 @@ class Labels(NamedTuple):
         return np.append(self.values.astype(object), None)[self.codes]
 
 
-def face_labels(identity, group=None, domain=None):
+def face_labels(
+    identity: Column, group: Column | None = None, domain: Column | None = None
+) -> np.ndarray:
     """Bundle identities, groups and domains into one ``y``.
 
     scikit-learn slices ``y`` with ``X`` in every search and pipeline, so groups that

@@ -33,6 +33,15 @@ class FewErrorsWarning(UserWarning):
     """
 
 
+class NeedsIdentities:
+    """Says to scikit-learn that ``fit`` requires y."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
 def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
     levels = to_array(far, name)

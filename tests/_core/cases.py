@@ -148,7 +148,7 @@ def sides_of(images):
 
 def scores_and_base(sequence):
     """(score, base weight) of every pair of a sequence, sorted, for a comparison."""
-    base = np.ones(len(sequence)) if sequence.base is None else sequence.base
+    base = np.ones(sequence.scores.size) if sequence.base is None else sequence.base
     return sorted(zip(sequence.scores.tolist(), base.tolist(), strict=True))
 
 

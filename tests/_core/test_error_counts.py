@@ -209,7 +209,7 @@ def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
         loop = looped(weighted, [False] * len(weighted), 12)
         sequence = pairs.impostors(scope, sampled=True)
         left, right = sequence.identities(pairs.images)
-        base = np.ones(len(sequence)) if sequence.base is None else sequence.base
+        base = np.ones(sequence.scores.size) if sequence.base is None else sequence.base
         base = base * loop["sizes"].sum() / base.sum()
         loop["errors"], loop["wrong"] = np.zeros(12), np.zeros((12, 12))
         for k, h, s, b in zip(left, right, sequence.scores, base, strict=True):

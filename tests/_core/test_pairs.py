@@ -138,7 +138,10 @@ def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypa
         for name in ("thresholds", "far", "frr"):
             assert_array_equal(getattr(first[1], name), getattr(second[1], name))
         for scope in SCOPES:
-            assert len(pairs[1].impostors(scope)) <= len(pairs[0].impostors(scope))
+            assert (
+                pairs[1].impostors(scope).scores.size
+                <= pairs[0].impostors(scope).scores.size
+            )
 
 
 @designs
@@ -149,24 +152,26 @@ def test_a_tail_holds_every_pair_down_to_its_floor(
     for scope in SCOPES:
         everything, held = whole.impostors(scope), tail.impostors(scope)
         assert not held.complete
-        assert FAR_MAX < len(held) / len(everything) < 8 * FAR_MAX
+        assert FAR_MAX < held.scores.size / everything.scores.size < 8 * FAR_MAX
         for name in ("scores", "left", "right", "base"):
             first, second = (getattr(s, name) for s in (everything, held))
             if second is not None:
-                assert_array_equal(first[: len(held)], second)
+                assert_array_equal(first[: held.scores.size], second)
         # Thresholds down to the floor are served, and nothing below it.
         assert tail.holds(scope, float(held.scores[-1]))
-        assert not tail.holds(scope, float(everything.scores[len(held)]))
+        assert not tail.holds(scope, float(everything.scores[held.scores.size]))
 
 
 def test_a_group_is_held_as_deep_as_its_own_operating_point_needs(only_tails):
     pairs = continuous()
     for group in (0, 1):
         people = np.unique(pairs.images.identity[pairs.images.group == group]).size
-        share = len(pairs.impostors((group, group))) / pairs.count((group, group))
+        share = pairs.impostors((group, group)).scores.size / pairs.count(
+            (group, group)
+        )
         assert share >= (1 + _pairs.SPREAD / people**0.5) * FAR_MAX * 0.99
     multiple = 1 + _pairs.SPREAD / 75**0.5  # above DEPTH for so few people
-    assert len(pairs.impostors(None)) / pairs.count(None) == pytest.approx(
+    assert pairs.impostors(None).scores.size / pairs.count(None) == pytest.approx(
         multiple * FAR_MAX, rel=0.05
     )
 
@@ -177,7 +182,7 @@ def test_what_is_expected_is_held_from_the_first_pass(only_tails):
     assert not plain.holds(None, lowest)
     for scope in OWN:
         assert expecting.holds(scope, lowest)
-        assert len(expecting.impostors(scope)) < 0.2 * expecting.count(scope)
+        assert expecting.impostors(scope).scores.size < 0.2 * expecting.count(scope)
     # A threshold that accepts too many pairs is left to a sample.
     far_below = continuous(expected=Expected(lowest=0.0))
     assert far_below.floors == plain.floors
@@ -220,7 +225,7 @@ def test_resamples_that_need_more_than_the_tail_are_answered_from_a_sample(
     whole, tail = whole_and_tail(monkeypatch)
     scopes = operating = OWN[1:] if operating_point == "group" else (None,)
     # The data need just what is held, so that about half of all resamples need more.
-    level = min((len(tail.impostors(s)) - 1) / tail.count(s) for s in operating)
+    level = min((tail.impostors(s).scores.size - 1) / tail.count(s) for s in operating)
     asked = query([level], None, operating_point, scopes)
     resampling = Resampling("identities", "recentered", 40, 9, None)
     exact, found = (rate_table(pairs, asked, resampling) for pairs in (whole, tail))
@@ -238,7 +243,7 @@ def test_resamples_that_need_more_than_the_tail_are_answered_from_a_sample(
             far = float(twin.far(at, oracle_scope(scope), **times))
             # Multiplicities of people vary as the Poisson distribution of mean 1.
             assert far == pytest.approx(level, abs=2 * near)
-    assert len(tail.impostors(None)) < len(whole.impostors(None)) / 4
+    assert tail.impostors(None).scores.size < whole.impostors(None).scores.size / 4
 
 
 @pytest.mark.parametrize(
@@ -290,8 +295,8 @@ def test_a_given_threshold_below_the_tail_is_answered_from_a_sample(
     monkeypatch, place, scope
 ):
     whole, tail = whole_and_tail(monkeypatch)
-    everything, n_held = whole.impostors(scope), len(tail.impostors(scope))
-    rank = n_held + 20 if place == "just below" else len(everything) // 2
+    everything, n_held = whole.impostors(scope), tail.impostors(scope).scores.size
+    rank = n_held + 20 if place == "just below" else everything.scores.size // 2
     below = float(everything.scores[rank])
     asked = query(None, [below], scopes=(scope,))
     found, point = point_rates(tail, asked)
@@ -303,7 +308,7 @@ def test_a_given_threshold_below_the_tail_is_answered_from_a_sample(
     if scope in OWN:
         frr = float(twin.frr(below, group))
         assert point.frr[0, 0] == pytest.approx(frr, rel=1e-12)
-    assert len(tail.impostors(scope)) == n_held
+    assert tail.impostors(scope).scores.size == n_held
 
 
 def test_an_error_that_travels_between_processes_keeps_what_it_says():
@@ -325,7 +330,7 @@ def test_a_sample_draws_all_pairs_of_its_scope_alike_and_no_other(
     scores = pairs.compared.vectors @ pairs.compared.vectors.T
     for scope in SCOPES:
         drawn, whole = pairs.impostors(scope, sampled=True), pairs.impostors(scope)
-        assert (len(drawn), drawn.complete) == (20000, True)
+        assert (drawn.scores.size, drawn.complete) == (20000, True)
         assert_array_equal(drawn.scores, scores[drawn.left, drawn.right])
         assert (np.diff(drawn.scores) <= 0).all()
         counts = [
@@ -337,7 +342,7 @@ def test_a_sample_draws_all_pairs_of_its_scope_alike_and_no_other(
         ]
         assert counts[1].max() == 1
         # Each count is about Poisson: five standard deviations off is a wrong weight.
-        mean = 20000 / len(whole)
+        mean = 20000 / whole.scores.size
         assert np.abs(counts[0] - mean * counts[1]).max() < 5 * np.sqrt(mean) + 1
 
 
@@ -345,7 +350,7 @@ def test_a_scope_without_pairs_has_an_empty_sample(only_tails):
     images = make_images(0, groups="constant", n_identities=2)
     pairs = compare(images, make_vectors(images))
     assert pairs.count((0, 0)) == 0
-    assert len(pairs.impostors((0, 0), sampled=True)) == 0
+    assert pairs.impostors((0, 0), sampled=True).scores.size == 0
 
 
 # ---- listed pairs --------------------------------------------------------------------

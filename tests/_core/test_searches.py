@@ -8,14 +8,24 @@ from scipy.stats import hypergeom
 
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._bootstrap import far_in, frr_in, threshold_in
-from skfairfr._core._pair_tiles import PreparedImages, unit_rows
+from skfairfr._core._pair_tiles import (
+    PreparedImages,
+    score_prepared_matrix,
+    unit_rows,
+)
 from skfairfr._core._resampling import Images, draw
 from skfairfr._core._searches import (
+    HELD,
+    LEAST_SHARE,
+    WHOLE,
+    FloorTooHighError,
     Gallery,
     alarm_weights,
     chance_of_fewer,
     events_of,
+    floor_at,
     search,
+    share_held,
 )
 
 RNG = np.random.default_rng(0)
@@ -211,3 +221,53 @@ def _missed(found, gallery, own, i, t, drawn):
         for g, p in enumerate(numbers)
     )
     return 1 - none - one
+
+
+def test_scores_that_products_cannot_tell_apart_are_scored_once_more():
+    """Templates nearly alike, of many features: products err by more than they differ."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(PEOPLE, 600)) * 1e-6
+    enrolled = prepared(unit_rows(rng.normal(size=600) + noise, "cosine"))
+    probes = prepared(unit_rows(rng.normal(size=(N, 600)) + 1, "cosine"))
+    group = rng.integers(-1, 2, PEOPLE).astype(np.int32)
+    gallery = Gallery(enrolled, np.arange(PEOPLE + 1), group, 2)
+    own = np.where(np.arange(N) % 2, np.arange(N) % PEOPLE, -1)
+    scores = score_prepared_matrix(probes, enrolled)
+    products = probes.vectors @ enrolled.vectors.T
+    assert (products.argmax(axis=1) != scores.argmax(axis=1)).sum() > N / 10
+    found = search(probes, own, gallery, np.float32(np.inf), tile=16)
+    for i in range(N):
+        if own[i] < 0:
+            assert found.best[i] == scores[i].max()
+            assert found.returned[i] == scores[i].argmax()
+            continue
+        ahead = np.flatnonzero(scores[i] >= found.mate[i])
+        ahead = group[ahead[ahead != own[i]]] % 3
+        assert_array_equal(found.above[i], np.bincount(ahead, minlength=3))
+
+
+def test_about_the_share_asked_for_is_held():
+    probes, _, gallery = make(n_features=8, decimals=9, templates=1)
+    searching = np.arange(0, N, 2)
+    scores = all_scores(probes, gallery)[searching]
+    for share in (0.02, 0.3):
+        floor = floor_at(probes, searching, gallery, share)
+        assert (scores >= floor).mean() == pytest.approx(share, abs=0.01)
+    assert floor_at(probes, searching, gallery, 1.0) == -np.inf
+    assert share_held(WHOLE) == 1
+    assert share_held(WHOLE + 1) == LEAST_SHARE
+    assert share_held(1e12) * 1e12 == pytest.approx(HELD)
+    # What is held takes less than a gigabyte, and a small search is held whole.
+    assert HELD * 76 < 1e9 and 1000**2 < WHOLE < HELD
+
+
+def test_no_sample_of_searches_stands_in_for_those_below_the_floor():
+    probes, own, gallery = make()
+    found = search(probes, own, gallery, np.float32(0.9))
+    unknown = np.full(N, -1, np.int32)
+    images = Images(np.arange(N, dtype=np.int32), unknown, None, N, 0)
+    events = events_of(found, images, gallery, own, 1, np.array([11]))
+    assert events.impostors(None).scores.size == found.scores.size
+    assert events.holds(None, [0.9, 0.89]).tolist() == [True, False]
+    with pytest.raises(FloorTooHighError):
+        events.impostors(None, sampled=True)

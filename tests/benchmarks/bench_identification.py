@@ -49,7 +49,7 @@ def main(n_probes=20_000, n_enrolled=20_000, n_features=512, repeats=5):
     group = rng.integers(0, 2, n_enrolled).astype(np.int32)
     gallery = _searches.Gallery(enrolled, np.arange(n_enrolled + 1), group, 2)
     share = _searches.share_held(int((own < 0).sum()) * n_enrolled)
-    floor = _searches.floor_at(probes, gallery, share)
+    floor = _searches.floor_at(probes, np.arange(len(probes.vectors)), gallery, share)
     _searches.search(probes, own, gallery, floor)  # compiled
     floors, passes = [], []
     for _ in range(repeats):

@@ -1,9 +1,9 @@
 """How often intervals of searches hold, and audits of groups that are alike name one.
 
-``python -m tests.benchmarks.check_searches 200`` draws so many sets of people who search one
-gallery, from a pool whose rates are known, and prints the table of ``docs/studies``: groups are
-drawn at random, so that all are alike. ``python -m tests.benchmarks.check_searches 0`` prints what
-LFW and the London set, in the folder of the shared data, say instead.
+``python -m tests.benchmarks.check_searches 200 0`` draws so many sets of people who search one
+gallery, from a pool whose rates are known, and prints the lines of ``docs/studies``: groups are
+drawn at random, so that all are alike. ``0 200`` compares two systems on so many sets instead, and
+``0 0`` prints what LFW and the London set, in the folder of the shared data, say.
 """
 
 import warnings
@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from skfairfr.metrics import IdentificationROC
-from skfairfr.report import identify
+from skfairfr.report import EmbeddingData, compare_searches, identify
 from tests.benchmarks._command import run_command
 from tests.conftest import SHARED_DATA
 
@@ -49,6 +49,13 @@ def asked(threshold):
     }
 
 
+def searching(n, rng):
+    """People who search, of whom a fifth are enrolled."""
+    people = rng.choice(ENROLLED, min(n // 5, ENROLLED), replace=False)
+    others = rng.choice(POOL - ENROLLED, n - people.size, replace=False)
+    return np.concatenate([people, ENROLLED + others])
+
+
 def simulated(n_sets):
     """A line for each cell: coverage, and how many audits name a group."""
     rng = np.random.default_rng(0)
@@ -61,12 +68,7 @@ def simulated(n_sets):
         missed, named, alarms = dict.fromkeys(true, 0), 0, []
         for _ in range(n_sets):
             n = n_people * n_groups
-            # A fifth of those who search are enrolled.
-            people = rng.choice(ENROLLED, min(n // 5, ENROLLED), replace=False)
-            others = ENROLLED + rng.choice(
-                POOL - ENROLLED, n - people.size, replace=False
-            )
-            people = np.concatenate([people, others])
+            people = searching(n, rng)
             some = fit(X, people[rng.permutation(n)[: max(n_people, 60)]], gallery)
             for name, question in questions.items():
                 found = some.estimate(**question)
@@ -85,8 +87,62 @@ def simulated(n_sets):
         covered = ", ".join(f"{n} {1 - m / n_sets:.3f}" for n, m in missed.items())
         print(
             f"{n_groups} groups of {n_people} people, FPIR {level:g} "
-            f"({np.mean(alarms):.1f} alarms a group): intervals hold: {covered}; "
-            f"a group is named in {named / n_sets:.3f} of {n_sets} audits",
+            f"({np.mean(alarms):.1f} alarms a group)\n  intervals hold: {covered}\n"
+            f"  a group is named in {named / n_sets:.3f} of {n_sets} audits",
+            flush=True,
+        )
+
+
+# ---- two systems ---------------------------------------------------------------------
+
+
+def compared(n_sets):
+    """A line for each cell: coverage of paired intervals, and how many comparisons err.
+
+    Systems add noise of their own to the probes: "first" and "alike" as much, "worse" more.
+    """
+    rng = np.random.default_rng(0)
+    X, gallery = pool(rng)
+    noises = {"first": 0.3, "alike": 0.3, "worse": 0.8}
+    systems = {n: X + s * rng.normal(size=X.shape) for n, s in noises.items()}
+    everyone = {n: fit(x, np.arange(POOL), gallery) for n, x in systems.items()}
+    enrolled = EmbeddingData(gallery, np.arange(ENROLLED))
+    for n_people, n_groups, level in CELLS[:2]:  # the others take long
+        threshold = everyone["first"].threshold_at(level)
+        questions = {
+            rate: {"threshold": threshold, "rate": rate} for rate in ("fpir", "fnir")
+        }
+        questions["fnir at the level"] = {"fpir": level}
+        true = {
+            name: everyone["worse"].estimate(**q).value
+            - everyone["first"].estimate(**q).value
+            for name, q in questions.items()
+        }
+        missed, named = dict.fromkeys(true, 0), 0
+        for _ in range(n_sets):
+            people = searching(n_people * n_groups, rng)
+            some = {n: fit(systems[n], people, gallery) for n in ("first", "worse")}
+            for name, question in questions.items():
+                found = some["worse"].compare(some["first"], **question)
+                missed[name] += not found.low <= true[name] <= found.high
+            group = rng.integers(0, n_groups, people.size).astype(str)
+            both = [
+                EmbeddingData(
+                    systems[n][people].reshape(-1, N_FEATURES),
+                    np.repeat(people, IMAGES),
+                    {"group": np.repeat(group, IMAGES)},
+                )
+                for n in ("first", "alike")
+            ]
+            told = compare_searches(
+                *both, galleries=[enrolled] * 2, fpir=level, n_resamples=1
+            )
+            named += bool(told.harm or told.improved)
+        covered = ", ".join(f"{n} {1 - m / n_sets:.3f}" for n, m in missed.items())
+        print(
+            f"{n_groups} groups of {n_people} people, FPIR {level:g}\n  paired intervals "
+            f"hold: {covered}\n  a change is named in {named / n_sets:.3f} of {n_sets} "
+            "comparisons of systems that are alike",
             flush=True,
         )
 
@@ -118,12 +174,13 @@ def real(X, y, group, name, levels):
                 search.estimate(threshold=threshold, rate=rate, group=g)
                 for g in search.groups_
             ]
+            labels = ("all", *search.groups_)
             told = [
-                f"{label} {e.value:.3f} [{e.low:.3f}, {e.high:.3f}]"
-                for label, e in zip(("all", *search.groups_), found, strict=True)
-                if e.value == e.value
+                f"{label} {shown(one)}"
+                for label, one in zip(labels, found, strict=True)
             ]
-            print(f"  FPIR {level:g}: {rate.upper()} {', '.join(told)}")
+            told = "\n    ".join(told)
+            print(f"  FPIR {level:g}: {rate.upper()}\n    {told}")
         at = {"threshold": threshold, "rate": "fpir"}
         fmr = search.estimate(**at, gallery_size=1).value
         for n in (gallery.size // 10, gallery.size // 2, gallery.size):
@@ -138,7 +195,17 @@ def real(X, y, group, name, levels):
             f"{worst.share[:10].sum():.2f} of {worst.n_alarms.sum()} alarms"
         )
     told = search.cmc([1, 5, 10])
-    print(f"  CMC at 1, 5, 10: {np.round(told.value, 3).tolist()}")
+    ends = zip(told.value, told.low, told.high, strict=True)
+    told = ", ".join(f"{v:.3f} [{low:.3f}, {high:.3f}]" for v, low, high in ends)
+    print(f"  CMC at 1, 5, 10: {told}")
+
+
+def shown(one):
+    """An estimate with its interval; a star where it rests on too few errors."""
+    star = "" if one.supported else "*"
+    if np.isnan(one.low):
+        return "no interval" + star
+    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]{star}"
 
 
 def on_real_data():
@@ -151,10 +218,15 @@ def on_real_data():
         real(*columns, f"London by {attribute}", (0.1,))
 
 
-def main(n_sets=200):
+def main(n_sets=200, n_compared=200):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        simulated(n_sets) if n_sets else on_real_data()
+        if n_sets:
+            simulated(n_sets)
+        if n_compared:
+            compared(n_compared)
+        if not n_sets and not n_compared:
+            on_real_data()
 
 
 if __name__ == "__main__":

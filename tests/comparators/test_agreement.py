@@ -52,7 +52,7 @@ def test_the_engine_has_the_scores_of_the_matrix(comparator):
     roc.fit(NEW, NEW_Y, NEW_GROUP)
     scores = matrix(comparator)
     tail = roc._engine.pairs.impostors(None)
-    assert len(tail) == (NEW_Y[PAIRS[0]] != NEW_Y[PAIRS[1]]).sum()
+    assert tail.scores.size == (NEW_Y[PAIRS[0]] != NEW_Y[PAIRS[1]]).sum()
     assert_array_equal(tail.scores, scores[tail.left, tail.right])
     genuine = roc._engine.pairs.genuine.ascending(None)
     assert_array_equal(genuine.scores, scores[genuine.left, genuine.right])

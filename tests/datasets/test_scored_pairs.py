@@ -163,8 +163,8 @@ def test_one_column_is_an_attribute_of_both_images(save, head):
 @pytest.mark.parametrize(
     ("head", "row", "options", "words"),
     [
-        ("score,label", "0.1,2", {}, "y_true 'label' must say .*; got '2' in row 0"),
-        ("score,label", "0.1,", {}, "y_true 'label' must say .* in row 0: write 1 for"),
+        ("score,label", "0.1,2", {}, "^y_true 'label' holds '2' .*row 0"),
+        ("score,label", "0.1,", {}, "^y_true 'label' holds .*row 0.*write 1 for"),
         ("score,x", "0.1,1", {}, "no 'identity_1' and .* as y_true the one that says"),
         ("score,x", "0.1,1", {"y_true": "z"}, "y_true cannot be found: .* no 'z', but"),
         ("score,label,identity_1", "0.1,1,a", {}, "holds no 'identity_2'"),

@@ -318,6 +318,8 @@ def test_records_tables_and_texts():
         "At equal quality: f is treated worse" in audited(simulated("group")).to_text()
     )
     assert "<h3" in report.to_html() and "At equal quality" in report.to_html()
+    gap = audited(simulated("quality"), "quality:2:gap").to_text()
+    assert "At equal difference of quality" in gap
     plain = audit_data(simulated("quality"), threshold=0.5, **QUICK)
     assert "equal quality" not in plain.to_text() and plain.audits[0].control is None
 

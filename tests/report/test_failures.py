@@ -55,7 +55,9 @@ def files(tmp_path_factory):
 )
 def test_every_attempt_is_read_as_a_loop_reads_it(values):
     expected = [
-        MADE if v is None or v != v else WORDS[str(v).strip().casefold()]
+        MADE
+        if v is None or v != v
+        else WORDS[str(v).strip().casefold().removesuffix(".0")]
         for v in (values.tolist() if isinstance(values, np.ndarray) else values)
     ]
     column = np.asarray(values, dtype=object) if None in values else np.asarray(values)
@@ -65,10 +67,10 @@ def test_every_attempt_is_read_as_a_loop_reads_it(values):
 def test_the_first_attempt_that_says_nothing_is_named():
     rows = np.array(["fte", "lost", "", "ab", "lost"])
     with pytest.raises(
-        ArgumentError, match="fte 'x' holds 'lost' in row 1, which says"
+        ArgumentError, match=r"^fte 'x' holds .*'lost' .*row 1.*write fte"
     ):
         outcomes(rows, "x")
-    with pytest.raises(ArgumentError, match="holds 'nan' in row 0"):
+    with pytest.raises(ArgumentError, match=r"holds 'nan' .*row 0"):
         outcomes(np.array(["nan"]), "x")
 
 
@@ -166,7 +168,7 @@ def test_without_failures_there_are_no_rows(files):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (["maybe", *[""] * 5], "holds 'maybe' in row 0"),
+        (["maybe", *[""] * 5], "holds 'maybe' .*row 0"),
         ([1] * 6, "no row has a template"),
     ],
 )
@@ -263,7 +265,7 @@ def test_the_three_ways_are_named():
     named = "reject counts .* report leaves .* error stops"
     with pytest.raises(ValueError, match=rf"^X has nan .* 1 of 43 .* row 3; .*{named}"):
         audit(X, y, groups)
-    with pytest.raises(ValueError, match=r"^X has nan .* with fte"):
+    with pytest.raises(ValueError, match=rf"^X has nan .*{named}"):
         audit(X, y, groups, failures="error")
     with pytest.raises(ValueError, match=r"^failures must be one of"):
         audit(X, y, groups, failures="drop")

@@ -9,7 +9,14 @@ from jsonschema import Draft202012Validator
 
 from skfairfr import cli, make_face_embeddings
 from skfairfr.metrics import IdentificationROC
-from skfairfr.report import Policy, Report, identify
+from skfairfr.report import (
+    EmbeddingData,
+    Policy,
+    Report,
+    SystemsComparison,
+    compare_searches,
+    identify,
+)
 
 
 @cache
@@ -169,5 +176,106 @@ def test_a_gallery_without_groups_is_searched(tmp_path, capsys):
     asked = ["--attribute", "gender", "--fpir", "0.2", "--n-resamples", "20", "--quiet"]
     assert cli.main(["identify", *files, *asked, "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    names = ["probes.npz", "gallery.npz (gallery)"]
+    assert list(told["audits"][0]["settings"]["sha256"]) == names
     alarms = told["audits"][0]["settings"]["gallery"]["alarms"][0]
     assert alarms and all(row["group"] is None for row in alarms)
+
+
+# ---- two systems -----------------------------------------------------------------------
+
+
+def systems(names=None):
+    """Probes and galleries of a system, and of one with noise on women."""
+    rng, parts = np.random.default_rng(0), []
+    for X, y, group in searches():
+        noise = 0.3 * rng.normal(size=X.shape) * (group == "female")[:, None]
+        for rows in (X, X + noise):
+            parts.append(EmbeddingData(rows, y, {"gender": group}, names=names))
+    return parts[:2], parts[2:]
+
+
+@cache
+def compared():
+    probes, galleries = systems()
+    asked = {"fpir": [0.2, 0.1], "n_resamples": 20, "rank": 2}
+    return compare_searches(*probes, galleries=galleries, **asked)
+
+
+def test_changes_of_two_systems_are_those_of_the_class():
+    probes, galleries = systems()
+    fits = [
+        IdentificationROC(rank=2, n_resamples=20, random_state=0).fit(
+            *(one.X, one.y, one.columns["gender"]),
+            X_gallery=of.X,
+            y_gallery=of.y,
+            sensitive_features_gallery=of.columns["gender"],
+        )
+        for one, of in zip(probes, galleries, strict=True)
+    ]
+    found, n_groups = compared(), 0
+    for change in found.changes:
+        name = {"far": "fpir", "frr": "fnir"}[change.rate]
+        own = fits[1].compare(fits[0], change.far, rate=name, group=change.group)
+        columns = ("difference", "low", "high", "ratio", "p_value")
+        told = [getattr(change, column) for column in columns]
+        assert told == [getattr(own, column) for column in columns]
+        n_groups += change.group is not None
+    assert n_groups == 8 and {c.group for c in found.harm} >= {"female"}
+    for one, roc in zip(found.measured, fits, strict=True):
+        for level in one.levels:
+            matrix = roc.fpir_matrix(threshold=level.threshold).fpir
+            assert np.array_equal(level.matrix.far, matrix)
+
+
+@pytest.mark.parametrize("form", ["to_text", "to_html", "to_junit"])
+def test_texts_of_a_comparison_speak_of_searches(form):
+    text = getattr(compared(), form)()
+    assert "FPIR" in text and "FNIR" in text
+    for word in ("FNMR", "impostor", "genuine", "non-match", "verification", " pairs"):
+        assert word not in text
+    assert form != "to_html" or "taken as given" in text
+
+
+def test_json_and_changes_of_a_comparison_have_a_schema(tmp_path):
+    found = compared()
+    schema = SystemsComparison.schema("identification")
+    told = json.loads(found.to_json())
+    Draft202012Validator(schema).validate(told)
+    assert {change["rate"] for change in told["changes"]} == {"fpir", "fnir"}
+    assert told["settings"]["gallery"]["rank"] == 2
+    found.save(tmp_path / "out")
+    header, row = (tmp_path / "out" / "changes.csv").read_text().splitlines()[:2]
+    assert "fpir" in header and ",fnir," in row
+
+
+def test_galleries_of_other_images_are_refused():
+    probes, galleries = systems()
+    with pytest.raises(ValueError, match="galleries are 1, and the systems are 2"):
+        compare_searches(*probes, galleries=galleries[:1])
+    other = [galleries[0], galleries[1].take(np.arange(9))]
+    with pytest.raises(ValueError, match="galleries are not of the same people"):
+        compare_searches(*probes, galleries=other)
+    with pytest.raises(ValueError, match="fpir must lie in"):
+        compare_searches(*probes, galleries=galleries, fpir=2.0)
+
+
+def test_the_command_compares_searches(tmp_path, capsys):
+    files = write(tmp_path)
+    noisy = np.load(tmp_path / "probes.npz")
+    shift = np.random.default_rng(0).normal(0, 0.3, noisy["embedding"].shape)
+    shifted = {**noisy, "embedding": noisy["embedding"] + shift}
+    np.savez(tmp_path / "after.npz", **shifted)
+    both = [files[0], str(tmp_path / "after.npz")]
+    asked = ["--attribute", "gender", "--n-resamples", "20", "--quiet"]
+    run = ["compare", *both, *asked]
+    gallery = ["--gallery", files[2]] * 2
+    assert cli.main([*run, *gallery, "--fpir", "0.2", "--fail-on-harm"]) == 1
+    assert "Comparison of identification systems" in capsys.readouterr().out
+    for wrong, words in (
+        ([*gallery, "--fmr", "0.1"], "--fmr is about comparisons"),
+        (["--fpir", "0.1"], "--fpir is about searches; give --gallery too"),
+        (gallery[:2], "--gallery are 1, and the systems are 2"),
+    ):
+        assert cli.main([*run, *wrong]) == 2
+        assert words in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Lists of genuine pairs alone, and of impostor pairs alone, at a given threshold."""
 
+import json
 import re
 import warnings
 
@@ -9,7 +10,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr import SimilarityROC
 from skfairfr.metrics import plan_test
-from skfairfr.report import PairData, audit_data, compare_systems
+from skfairfr.report import PairData, SystemsComparison, audit_data, compare_systems
+from tests.report.json_schema import is_valid
 
 THRESHOLD = 0.3
 
@@ -105,25 +107,32 @@ def test_a_level_needs_impostor_pairs():
     genuine = of_kind(like_rfw(), True)
     with pytest.raises(ValueError, match=r"^threshold is missing.*threshold_from"):
         audited(genuine, threshold=None)
+    with pytest.raises(ValueError, match=r"^threshold_from holds no pair of two"):
+        audited(genuine, threshold=None, threshold_from=genuine)
     found = audited(genuine, threshold=None, far=0.01, threshold_from=like_rfw())
     whole = audited(like_rfw(), threshold=None, far=0.01)
     frr = [r.audits[0].levels[0].rates[0].frr.value for r in (found, whole)]
     assert frr[0] == frr[1]
 
 
-def test_systems_are_compared_on_genuine_pairs():
+@pytest.mark.parametrize(("genuine", "rate"), [(True, "frr"), (False, "far")])
+def test_systems_are_compared_on_half_of_the_pairs(genuine, rate):
     whole, later = like_rfw(), like_rfw()
-    later.y_score[later.columns["group"][0] == "d"] -= 0.2
+    later.y_score[later.columns["group"][0] == "d"] -= 0.2 if genuine else -0.2
     both = whole, later
     asked = {"threshold": THRESHOLD, "n_resamples": 20}
     of_whole = compare_systems(*both, **asked)
-    found = compare_systems(*(of_kind(one, True) for one in both), **asked)
-    assert {change.rate for change in found.changes} == {"frr"}
+    found = compare_systems(*(of_kind(one, genuine) for one in both), **asked)
+    assert {change.rate for change in found.changes} == {rate}
     assert [(c.group, c.difference, c.p_value) for c in found.changes] == [
-        (c.group, c.difference, c.p_value) for c in of_whole.changes if c.rate == "frr"
+        (c.group, c.difference, c.p_value) for c in of_whole.changes if c.rate == rate
     ]
     assert {change.group for change in found.harm} >= {"d"}
-    assert "FMR" not in found.to_text().replace("FNMR", "")
+    assert {change.rate for change in found.disparities} == {rate}
+    lacking = r"\bFMR\b" if genuine else r"\bFNMR\b"
+    assert not re.search(lacking, found.to_text())
+    assert re.search(lacking, of_whole.to_text())
+    assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
 
 
 def test_a_pilot_of_genuine_pairs_needs_a_threshold():
@@ -134,6 +143,8 @@ def test_a_pilot_of_genuine_pairs_needs_a_threshold():
     assert plans[0].people.tolist() == plans[1].people.tolist()
     assert plans[0].pilot_errors["frr"][0] == plans[1].pilot_errors["frr"][0]
     assert "at the given threshold" in plans[1].to_text()
+    of_far = plan_test(certify_fmr=0.1, pilot=rocs[1], threshold=THRESHOLD)
+    assert "FMR (the pilot has no such pairs" in of_far.to_text()
     with pytest.raises(
         ValueError, match=r"^threshold is missing, and the pilot has no"
     ):

@@ -4,12 +4,16 @@ Large sets never become a list: ``_core/_pair_tiles.py`` goes through their pair
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_rows
 
 
-def all_pairs(X, y, *, sensitive_features=None):
+def all_pairs(
+    X: ArrayLike, y: Columns, *, sensitive_features: Column | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Every unordered pair of images, with its cosine similarity.
 
     For small sets: n images give n (n - 1) / 2 pairs (2,000 images, 2 million), all held

@@ -7,11 +7,13 @@ disparity; ``bfar`` and ``bfrr`` name the combination of EM22.
 """
 
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._rates import DISPARITIES, share_accepted, share_rejected
@@ -25,6 +27,7 @@ from skfairfr.metrics._pairs._checks import (
     split_pairs,
 )
 from skfairfr.utils._frames import Framed
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import (
     check_count,
     check_level,
@@ -37,15 +40,15 @@ from skfairfr.utils._validation import (
 
 
 def far_disparity(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    sensitive_features,
-    far=1e-3,
-    how="max_min",
-    operating_point="overall",
-    zero_division=np.nan,
-):
+    sensitive_features: Column,
+    far: float = 1e-3,
+    how: str | Callable = "max_min",
+    operating_point: str = "overall",
+    zero_division: float = np.nan,
+) -> float:
     """How much the false acceptance rates of groups differ at an operating point.
 
     Parameters
@@ -121,15 +124,15 @@ def far_disparity(
 
 
 def frr_disparity(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    sensitive_features,
-    far=1e-3,
-    how="max_min",
-    operating_point="overall",
-    zero_division=np.nan,
-):
+    sensitive_features: Column,
+    far: float = 1e-3,
+    how: str | Callable = "max_min",
+    operating_point: str = "overall",
+    zero_division: float = np.nan,
+) -> float:
     """How much the false rejection rates of groups differ at an operating point.
 
     Parameters
@@ -206,7 +209,14 @@ def frr_disparity(
     )
 
 
-def bfar(y_true, y_score, *, sensitive_features, far=1e-3, zero_division=np.nan):
+def bfar(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sensitive_features: Column,
+    far: float = 1e-3,
+    zero_division: float = np.nan,
+) -> float:
     """BFAR: the largest over the smallest FAR of the groups, none of them above ``far``.
 
     :func:`far_disparity` with "max_min" at the worst-group operating point.
@@ -269,7 +279,14 @@ def bfar(y_true, y_score, *, sensitive_features, far=1e-3, zero_division=np.nan)
     )
 
 
-def bfrr(y_true, y_score, *, sensitive_features, far=1e-3, zero_division=np.nan):
+def bfrr(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sensitive_features: Column,
+    far: float = 1e-3,
+    zero_division: float = np.nan,
+) -> float:
     """BFRR: the largest over the smallest FRR of the groups, where no FAR exceeds ``far``.
 
     :func:`frr_disparity` with "max_min" at the worst-group operating point.
@@ -371,7 +388,9 @@ def _rate_disparity(
 # ---- functions of given rates --------------------------------------------------------
 
 
-def fairness_discrepancy_rate(fmr, fnmr, *, alpha=0.5, floor=0.0):
+def fairness_discrepancy_rate(
+    fmr: ArrayLike, fnmr: ArrayLike, *, alpha: float = 0.5, floor: float = 0.0
+) -> float:
     """Fairness discrepancy rate (FDR): 1 - (alpha A + (1 - alpha) B).
 
     A is the largest difference between groups' false match rates, B between their false
@@ -425,7 +444,9 @@ def fairness_discrepancy_rate(fmr, fnmr, *, alpha=0.5, floor=0.0):
     return 1 - (alpha * a + (1 - alpha) * b)
 
 
-def inequity_rate(fmr, fnmr, *, alpha=0.5, floor=0.0):
+def inequity_rate(
+    fmr: ArrayLike, fnmr: ArrayLike, *, alpha: float = 0.5, floor: float = 0.0
+) -> float:
     """Inequity rate (IR): (max/min FMR)^alpha (max/min FNMR)^(1 - alpha).
 
     Parameters
@@ -475,7 +496,9 @@ def inequity_rate(fmr, fnmr, *, alpha=0.5, floor=0.0):
     return a**alpha * b ** (1 - alpha)
 
 
-def werm(fmr, fnmr, *, alpha=0.5, floor=0.0):
+def werm(
+    fmr: ArrayLike, fnmr: ArrayLike, *, alpha: float = 0.5, floor: float = 0.0
+) -> float:
     """WERM: (max/geomean FMR)^alpha (max/geomean FNMR)^(1 - alpha).
 
     The largest rate of the groups over their geometric mean, of either kind, in a weighted
@@ -514,9 +537,10 @@ def werm(fmr, fnmr, *, alpha=0.5, floor=0.0):
 
     References
     ----------
-    .. [1] The name as papers on mitigation list it beside FDR, IR and GARBE. Neither they
-       nor a text that defines it were read here; the formula is as this project was asked
-       for it. Look there before citing it.
+    .. [1] Linghu, Y., de Freitas Pereira, T., Ecabert, C., Marcel, S., & Günther, M. (2024).
+       Score Normalization for Demographic Fairness in Face Recognition. IJCB. Read in the
+       authors' code, which adds 1e-5 to the rates in the geometric mean; the paper was not
+       at hand.
 
     Examples
     --------
@@ -528,7 +552,9 @@ def werm(fmr, fnmr, *, alpha=0.5, floor=0.0):
     return a**alpha * b ** (1 - alpha)
 
 
-def garbe(fmr, fnmr, *, alpha=0.5, floor=0.0):
+def garbe(
+    fmr: ArrayLike, fnmr: ArrayLike, *, alpha: float = 0.5, floor: float = 0.0
+) -> float:
     """GARBE, Gini aggregation rate for biometric equitability.
 
     alpha gini(FMR) + (1 - alpha) gini(FNMR), with the Gini coefficient of M groups scaled
@@ -602,15 +628,15 @@ def _two_disparities(fmr, fnmr, alpha, floor, how):
 
 
 def disparity(
-    rates,
-    how="max_min",
+    rates: ArrayLike,
+    how: str | Callable = "max_min",
     *,
-    floor=0.0,
-    zero_division=np.nan,
-    ddof=0,
-    log_base=10.0,
-    log_reduce="sum",
-):
+    floor: float = 0.0,
+    zero_division: float = np.nan,
+    ddof: int = 0,
+    log_base: float = 10.0,
+    log_reduce: str = "sum",
+) -> float:
     """One number for how much the rates of groups differ.
 
     With rates x_1..x_M, mean x̄ and geometric mean x†:
@@ -820,7 +846,9 @@ class GroupGateRates(Framed):
     far_between: float
 
 
-def group_gate_rates(*, far=1e-5, frr=1e-2, error=1e-3, n_groups=2):
+def group_gate_rates(
+    *, far: float = 1e-5, frr: float = 1e-2, error: float = 1e-3, n_groups: int = 2
+) -> GroupGateRates:
     """Rates of a matcher behind a classifier that rejects pairs of two groups.
 
     A thought experiment: a matcher treats all groups alike, within and between them. A

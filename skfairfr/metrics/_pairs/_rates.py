@@ -8,6 +8,7 @@ within groups at one threshold are here too, intervals in ``SimilarityROC``.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._core._rates import equal_error, share_accepted, share_rejected
 from skfairfr.metrics._pairs._checks import (
@@ -20,10 +21,13 @@ from skfairfr.metrics._pairs._checks import (
     split_pairs,
 )
 from skfairfr.utils._frames import Framed, framed, library_of
+from skfairfr.utils._types import Column
 from skfairfr.utils._validation import check_option, check_threshold, warn_undefined
 
 
-def far_frr_curve(y_true, y_score):
+def far_frr_curve(
+    y_true: ArrayLike, y_score: ArrayLike
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """False acceptance and false rejection rate at every distinct score.
 
     The data of a ROC, DET or equal-error-rate figure. A pair is accepted when its score
@@ -88,8 +92,13 @@ def far_frr_curve(y_true, y_score):
 
 
 def threshold_at_far(
-    y_true, y_score, *, far, sensitive_features=None, operating_point="overall"
-):
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    far: float,
+    sensitive_features: Column | None = None,
+    operating_point: str = "overall",
+) -> float:
     """The threshold at which the false acceptance rate meets a level.
 
     The number next above the largest impostor score at which the FAR still exceeds
@@ -178,7 +187,7 @@ def threshold_at_far(
     return float(thresholds[0])
 
 
-def frr_at_far(y_true, y_score, *, far=1e-3):
+def frr_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> float:
     """False rejection rate at a false acceptance level.
 
     One point of the ROC in the biometric sense: how often the right person is turned away
@@ -237,7 +246,7 @@ def frr_at_far(y_true, y_score, *, far=1e-3):
     return float(share_rejected(pairs.genuine, threshold))
 
 
-def equal_error_rate(y_true, y_score):
+def equal_error_rate(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """The rate at which false acceptances and false rejections are equally frequent.
 
     With finite data they are seldom equal: (FAR + FRR) / 2 at the score, taken as the
@@ -366,7 +375,13 @@ class GroupErrorRates(Framed):
         return {"group": columns.pop("groups"), **columns}
 
 
-def group_error_rates(y_true, y_score, *, sensitive_features, threshold):
+def group_error_rates(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sensitive_features: Column,
+    threshold: float,
+) -> GroupErrorRates:
     """False acceptance and false rejection rate within each group, at one threshold.
 
     Parameters

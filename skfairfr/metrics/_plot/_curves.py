@@ -1,12 +1,19 @@
 """Displays over FAR levels: the FRR, and disparities with their uncertainty."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._validation import check_option, check_sequence
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 DET_TICKS = (*10.0 ** np.arange(-6, -1), 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99)
 FAR_LABELS = {
@@ -89,15 +96,15 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     @classmethod
     def from_roc(
         cls,
-        roc,
+        roc: "SimilarityROC",
         *,
-        far=None,
-        groups=None,
-        operating_point="overall",
-        ax=None,
-        name=None,
-        **kwargs,
-    ):
+        far: ArrayLike | None = None,
+        groups: Sequence[object] | None = None,
+        operating_point: str = "overall",
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Compute curves with a fitted SimilarityROC and draw them.
 
         Parameters
@@ -141,7 +148,15 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         display = cls(frr=fields.pop("value"), groups=groups, name=name, **fields)
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, scale="log", band="pointwise", **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        scale: str = "log",
+        band: str | None = "pointwise",
+        **kwargs: Any,
+    ) -> Self:
         """Draw the curves.
 
         A rate of zero has no place on either scale: it is drawn at the lower edge, half
@@ -261,16 +276,16 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
     @classmethod
     def from_roc(
         cls,
-        roc,
+        roc: "SimilarityROC",
         *,
-        far=None,
-        rate=("far", "frr"),
-        how="max_min",
-        operating_point="overall",
-        ax=None,
-        name=None,
-        **kwargs,
-    ):
+        far: ArrayLike | None = None,
+        rate: str | Sequence[str] = ("far", "frr"),
+        how: Any = "max_min",
+        operating_point: str = "overall",
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Compute disparities with a fitted SimilarityROC and draw them.
 
         Parameters
@@ -317,7 +332,15 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         fields |= {"normalized_uncertainty": np.stack(spread), "name": name}
         return cls(curves=curves, **fields).plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, quantity="value", band="pointwise", **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        quantity: str = "value",
+        band: str | None = "pointwise",
+        **kwargs: Any,
+    ) -> Self:
         """Draw the curves.
 
         Infinite disparities (a group without errors) have their sign at the upper edge, and

@@ -1,11 +1,20 @@
 """Displays with one value for each identity or each image: inertia, and rates of images."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr.metrics._inertia import identity_inertia
 from skfairfr.metrics._instance_far import instance_far
 from skfairfr.metrics._plot import _style
 from skfairfr.utils import _validation
+from skfairfr.utils._types import Column, Columns
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._inertia import IdentityInertia
+    from skfairfr.metrics._instance_far import InstanceFAR
 
 MEAN = "mean of the group"
 MEAN_OF_ALL = "mean of all images"
@@ -16,7 +25,14 @@ class FromTransformedMixin:
     """Builds a display from a transformer, through its class's ``from_embeddings``."""
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, sensitive_features=None, **kwargs):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: Columns,
+        sensitive_features: Column | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Transform embeddings, measure the result and draw it.
 
         Parameters
@@ -100,7 +116,15 @@ class IdentityInertiaDisplay(FromTransformedMixin):
     name: str | None = None
 
     @classmethod
-    def from_inertias(cls, inertias, *, groups=None, ax=None, name=None, **kwargs):
+    def from_inertias(
+        cls,
+        inertias: "IdentityInertia",
+        *,
+        groups: Sequence[object] | None = None,
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw what :func:`~skfairfr.metrics.identity_inertia` found.
 
         Parameters
@@ -133,8 +157,15 @@ class IdentityInertiaDisplay(FromTransformedMixin):
 
     @classmethod
     def from_embeddings(
-        cls, X, y, *, sensitive_features=None, min_images=2, ax=None, **kwargs
-    ):
+        cls,
+        X: ArrayLike,
+        y: Columns,
+        *,
+        sensitive_features: Column | None = None,
+        min_images: int = 2,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Measure the inertia of embeddings and draw it.
 
         Parameters
@@ -162,7 +193,15 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         found = identity_inertia(X, y, **options)
         return cls.from_inertias(found, ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, kind="histogram", bins=30, **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        kind: str = "histogram",
+        bins: int = 30,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the distribution of each group.
 
         Parameters
@@ -269,7 +308,15 @@ class InstanceFARDisplay(FromTransformedMixin):
     name: str | None = None
 
     @classmethod
-    def from_instance_far(cls, found, *, groups=None, ax=None, name=None, **kwargs):
+    def from_instance_far(
+        cls,
+        found: "InstanceFAR",
+        *,
+        groups: Sequence[object] | None = None,
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw what :func:`~skfairfr.metrics.instance_far` found.
 
         Parameters
@@ -306,16 +353,16 @@ class InstanceFARDisplay(FromTransformedMixin):
     @classmethod
     def from_embeddings(
         cls,
-        X,
-        y,
+        X: ArrayLike,
+        y: Columns,
         *,
-        far=None,
-        threshold=None,
-        sensitive_features=None,
-        impostors="all",
-        ax=None,
-        **kwargs,
-    ):
+        far: float | None = None,
+        threshold: float | None = None,
+        sensitive_features: Column | None = None,
+        impostors: str = "all",
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Measure the rates of embeddings and draw them.
 
         Parameters
@@ -347,7 +394,7 @@ class InstanceFARDisplay(FromTransformedMixin):
         found = instance_far(X, y, far=far, threshold=threshold, **options)
         return cls.from_instance_far(found, ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, **kwargs):
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the curve of each group.
 
         Parameters

@@ -4,12 +4,16 @@ These functions change nothing of what is fitted. Drawing lives
 in the displays and in ``_style``.
 """
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils import _validation
+from skfairfr.utils._types import Column
 
 LEVELS_PER_DECADE = 8
 # At least this many impostor pairs lie above the threshold of a default level.
@@ -24,15 +28,15 @@ class FromEstimatorMixin:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
-        sensitive_features=None,
+        estimator: Any,
+        X: ArrayLike,
+        y: Column,
+        sensitive_features: Column | None = None,
         *,
-        domain=None,
-        roc=None,
-        **kwargs,
-    ):
+        domain: Column | None = None,
+        roc: SimilarityROC | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Transform embeddings, compare all pairs and draw.
 
         Parameters

@@ -1,12 +1,17 @@
 """Displays with a row, a cell or a line for each group: rates, the FAR between, weights."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_option, check_sequence, plain, to_array
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 RATES = ("far", "frr")
 FIELDS = ("", "_low", "_high", "_supported")
@@ -90,17 +95,17 @@ class GroupRatesDisplay(_from_roc.BothRates):
     @classmethod
     def from_roc(
         cls,
-        roc,
+        roc: "SimilarityROC",
         *,
-        far=None,
-        threshold=None,
-        groups=None,
-        limits=None,
-        ax=None,
-        name=None,
-        distance=False,
-        **kwargs,
-    ):
+        far: ArrayLike | None = None,
+        threshold: ArrayLike | None = None,
+        groups: Sequence[object] | None = None,
+        limits: dict | None = None,
+        ax: Any = None,
+        name: str | None = None,
+        distance: bool = False,
+        **kwargs: Any,
+    ) -> Self:
         """Compute the rates with a fitted SimilarityROC and draw them.
 
         Parameters
@@ -159,7 +164,14 @@ class GroupRatesDisplay(_from_roc.BothRates):
         display = cls(**columns, confidence_level=roc.confidence_level)
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, rates=RATES, **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        rates: Sequence[str] = RATES,
+        **kwargs: Any,
+    ) -> Self:
         """Draw one panel for each rate.
 
         Parameters
@@ -387,7 +399,16 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     is_sampled: bool = False
 
     @classmethod
-    def from_roc(cls, roc, *, far=None, threshold=None, ax=None, name=None, **kwargs):
+    def from_roc(
+        cls,
+        roc: "SimilarityROC",
+        *,
+        far: float | None = None,
+        threshold: float | None = None,
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Compute the FAR of every two groups with a fitted SimilarityROC and draw it.
 
         Parameters
@@ -423,7 +444,14 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
             ax, **kwargs
         )
 
-    def plot(self, ax=None, *, name=None, colorbar=True, **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        colorbar: bool = True,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the matrix.
 
         Parameters
@@ -582,7 +610,7 @@ class GroupWeightsDisplay:
     fars: np.ndarray | None = None
 
     @classmethod
-    def from_projector(cls, projector, *, ax=None, **kwargs):
+    def from_projector(cls, projector: Any, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw what a projector recorded while it was fitted.
 
         Parameters
@@ -614,7 +642,7 @@ class GroupWeightsDisplay:
         display = cls(weights=weights, fars=fars, groups=projector.groups_.tolist())
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, kind="weights", **kwargs):
+    def plot(self, ax: Any = None, *, kind: str = "weights", **kwargs: Any) -> Self:
         """Draw a line for each group over the epochs.
 
         Parameters

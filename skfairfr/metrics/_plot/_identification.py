@@ -1,6 +1,10 @@
 """The display of searches: error rates over the size of the gallery."""
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr.metrics._plot import _style
 from skfairfr.utils._validation import check_count, check_option, check_sequence, plain
@@ -18,7 +22,7 @@ class GallerySizeDisplay:
     """FPIR or FNIR over the number of people in random galleries, overall and by group.
 
     Build it with :meth:`from_identification`; parameters are kept as attributes. Lower curves
-    are better. Grey dotted lines show what is often taken for the FPIR instead,
+    are better. Widely dotted lines show what is often taken for the FPIR instead,
     1 - (1 - FMR)**n.
 
     Parameters
@@ -82,16 +86,16 @@ class GallerySizeDisplay:
     @classmethod
     def from_identification(
         cls,
-        identification,
+        identification: Self,
         *,
-        fpir=None,
-        threshold=None,
-        rate="fpir",
-        sizes=None,
-        groups=None,
-        ax=None,
-        **kwargs,
-    ):
+        fpir: float | None = None,
+        threshold: float | None = None,
+        rate: str = "fpir",
+        sizes: ArrayLike | None = None,
+        groups: Sequence[object] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Compute rates at one threshold with a fitted IdentificationROC and draw them.
 
         Parameters
@@ -155,7 +159,7 @@ class GallerySizeDisplay:
             sizes=sizes, **columns, groups=groups, rate=rate, formula=formula
         ).plot(ax, **kwargs)
 
-    def plot(self, ax=None, **kwargs):
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the curves.
 
         A rate of zero has no place on the axis: it is drawn at the lower edge.
@@ -182,7 +186,7 @@ class GallerySizeDisplay:
         _style.draw_bands(ax, self.sizes, *edges, self.supported, self.lines_)
         self.formula_lines_ = []
         if self.formula is not None:
-            look = {"linestyle": (0, (1, 1.5)), "linewidth": 1.2}
+            look = {"linestyle": (0, (1, 3)), "linewidth": 1.6, "marker": ""}
             for line, values in zip(self.lines_, self.formula, strict=True):
                 values = np.clip(values, floor, 1.0)
                 style = {"color": line.get_color(), **look}

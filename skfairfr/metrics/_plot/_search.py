@@ -1,6 +1,8 @@
 """Displays of what was tried: candidates of a search, and methods of a bench."""
 
 import textwrap
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -89,14 +91,14 @@ class KappaGridDisplay:
     @classmethod
     def from_search(
         cls,
-        search,
+        search: Any,
         *,
-        metric="far_log_ratio",
-        param_x="kappa0",
-        param_y="kappa1",
-        ax=None,
-        **kwargs,
-    ):
+        metric: str | Sequence[str] = "far_log_ratio",
+        param_x: str = "kappa0",
+        param_y: str = "kappa1",
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Read a fitted search over a grid and draw it.
 
         Parameters
@@ -142,7 +144,7 @@ class KappaGridDisplay:
         told = {"labels": labels, "titles": titles, "chosen": chosen}
         return cls(ratio=ratio, x=x, y=y, **told).plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, colorbar=True, **kwargs):
+    def plot(self, ax: Any = None, *, colorbar: bool = True, **kwargs: Any) -> Self:
         """Draw one map for each level.
 
         Parameters
@@ -284,15 +286,15 @@ class TradeOffDisplay:
     @classmethod
     def from_search(
         cls,
-        search,
+        search: Any,
         *,
-        x="frr_at_far",
-        y="bfar",
-        baseline=None,
-        ax=None,
-        name=None,
-        **kwargs,
-    ):
+        x: str = "frr_at_far",
+        y: str = "bfar",
+        baseline: dict | None = None,
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Read a fitted search and draw it.
 
         Parameters
@@ -335,7 +337,7 @@ class TradeOffDisplay:
         found |= {"params": search.cv_results_["params"], "labels": labels}
         return cls(name=name, **found).plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, **kwargs):
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the candidates.
 
         An axis is logarithmic where its values are positive and span a factor of five.
@@ -439,7 +441,7 @@ class MitigationsDisplay:
     winner: str | None = None
 
     @classmethod
-    def from_bench(cls, bench, *, axes=None):
+    def from_bench(cls, bench: Any, *, axes: tuple | None = None) -> Self:
         """Read a bench and draw it.
 
         Parameters
@@ -472,7 +474,7 @@ class MitigationsDisplay:
         settings = {"before": bench.before, "far": bench.settings["far"]}
         return cls(names=names, winner=bench.winner, **settings, **columns).plot(axes)
 
-    def plot(self, axes=None):
+    def plot(self, axes: tuple | None = None) -> Self:
         """Draw both panels.
 
         Parameters

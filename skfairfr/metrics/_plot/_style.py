@@ -6,6 +6,7 @@ thin dotted lines, hollow markers and hatched bands. This module uses no Similar
 """
 
 from dataclasses import dataclass
+from typing import TypeVar, dataclass_transform
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -55,7 +56,13 @@ TICK = {"x": 38.0, "y": 16.0}
 LUMINANCE = (0.299, 0.587, 0.114)
 REFERENCE = {"color": GREY, "linewidth": 1, "linestyle": (0, (1, 1.5))}
 
-display = dataclass(kw_only=True, eq=False, repr=False)
+T = TypeVar("T")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def display(cls: type[T]) -> type[T]:
+    """A dataclass, as type checkers are told."""
+    return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
 def figure_of(ax, name="ax"):

@@ -1,6 +1,10 @@
 """Displays over scores: both error rates at thresholds, and the scores themselves."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _from_roc, _style
@@ -11,6 +15,9 @@ from skfairfr.utils._validation import (
     to_array,
     warn_undefined,
 )
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 PAIR_KINDS = {"impostor": "far", "genuine": "frr"}
 FEW_PAIRS = 30
@@ -105,17 +112,17 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
     @classmethod
     def from_roc(
         cls,
-        roc,
+        roc: "SimilarityROC",
         *,
-        threshold=None,
-        far=1e-3,
-        operating_thresholds=None,
-        groups=None,
-        ax=None,
-        name=None,
-        distance=False,
-        **kwargs,
-    ):
+        threshold: ArrayLike | None = None,
+        far: ArrayLike = 1e-3,
+        operating_thresholds: ArrayLike | None = None,
+        groups: Sequence[object] | None = None,
+        ax: Any = None,
+        name: str | None = None,
+        distance: bool = False,
+        **kwargs: Any,
+    ) -> Self:
         """Compute rates at thresholds with a fitted SimilarityROC and draw them.
 
         Parameters
@@ -164,7 +171,14 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         display = cls(threshold=grid, groups=groups, distance=distance, **columns)
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, band=None, **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        band: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the curves: the FAR with filled markers, the FRR with a thinner line.
 
         A rate of zero has no place on a log axis: it is drawn at the lower edge, half the
@@ -293,17 +307,17 @@ class ScoreHistogramDisplay(AtThresholds):
     @classmethod
     def from_roc(
         cls,
-        roc,
+        roc: "SimilarityROC",
         *,
-        edges=None,
-        far=1e-3,
-        operating_thresholds=None,
-        groups=None,
-        ax=None,
-        name=None,
-        distance=False,
-        **kwargs,
-    ):
+        edges: ArrayLike | None = None,
+        far: ArrayLike = 1e-3,
+        operating_thresholds: ArrayLike | None = None,
+        groups: Sequence[object] | None = None,
+        ax: Any = None,
+        name: str | None = None,
+        distance: bool = False,
+        **kwargs: Any,
+    ) -> Self:
         """Count the pairs in each bin with a fitted SimilarityROC and draw them.
 
         Parameters
@@ -348,7 +362,7 @@ class ScoreHistogramDisplay(AtThresholds):
         display = cls(edges=edges, groups=groups, distance=distance, **fields)
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, **kwargs):
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the histograms: impostor scores filled, genuine scores as lines.
 
         Parameters

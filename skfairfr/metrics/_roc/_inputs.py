@@ -572,7 +572,7 @@ class ListedAttributes(Attributes):
             images = replace(images, n_groups=group.values.size)
             groups = group.codes.reshape(2, -1)
         pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
-        if len(self.listed.impostors) and pairs.count(None) == 0:
+        if self.listed.impostors.scores.size and pairs.count(None) == 0:
             raise refused(
                 *("impostors", impostors),
                 "'same_group' leaves no impostor pair: no two people share a known group.",

@@ -4,10 +4,13 @@ The class checks its arguments and keeps the fitted state; ``_engine`` and ``_es
 compute answers, and ``skfairfr._core`` holds the functions of arrays.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
@@ -28,13 +31,20 @@ from skfairfr.metrics._roc._paired import check_same_images, compare
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
+    NeedsIdentities,
     check_group,
     check_number,
     check_option,
     plain,
     validate_rows,
 )
+
+if TYPE_CHECKING:
+    from skfairfr.metrics._asymmetry import FARAsymmetry
+    from skfairfr.metrics._certificates import CertifiedThreshold
+    from skfairfr.metrics._records import Comparison, GroupFARMatrix
 
 # Parameters that one fit answers with other values.
 ANSWERED = (
@@ -45,7 +55,7 @@ ANSWERED = (
 _RATE = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
 
 
-class SimilarityROC(BaseEstimator):
+class SimilarityROC(NeedsIdentities, BaseEstimator):
     """Error rates of a verification system over all pairs, by group, with intervals.
 
     ``fit`` compares every two images once, in tiles, and keeps the largest impostor
@@ -169,18 +179,18 @@ default="recentered"
     def __init__(
         self,
         *,
-        average="pair",
-        impostors="all",
-        resample="identities",
-        method="recentered",
-        n_resamples=1000,
-        confidence_level=0.95,
-        far_max=1e-2,
-        similarity="cosine",
-        device="cpu",
-        n_jobs=None,
-        random_state=None,
-    ):
+        average: str = "pair",
+        impostors: str = "all",
+        resample: str = "identities",
+        method: str = "recentered",
+        n_resamples: int = 1000,
+        confidence_level: float = 0.95,
+        far_max: float = 1e-2,
+        similarity: Any = "cosine",
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.average = average
         self.impostors = impostors
         self.resample = resample
@@ -196,15 +206,15 @@ default="recentered"
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
-        X,
-        y,
-        sensitive_features=None,
+        X: ArrayLike,
+        y: Column,
+        sensitive_features: Columns | None = None,
         *,
-        domain=None,
-        X_reference=None,
-        y_reference=None,
-        sensitive_features_reference=None,
-    ):
+        domain: Column | None = None,
+        X_reference: ArrayLike | None = None,
+        y_reference: Column | None = None,
+        sensitive_features_reference: Column | None = None,
+    ) -> Self:
         """Compare all pairs of embeddings.
 
         Parameters
@@ -279,17 +289,17 @@ default="recentered"
     @fit_context(prefer_skip_nested_validation=True)
     def fit_pairs(
         self,
-        y_score,
-        identity_1=None,
-        identity_2=None,
+        y_score: ArrayLike,
+        identity_1: Column | None = None,
+        identity_2: Column | None = None,
         *,
-        y_true=None,
-        sensitive_features=None,
-        sensitive_features_1=None,
-        sensitive_features_2=None,
-        image_1=None,
-        image_2=None,
-    ):
+        y_true: ArrayLike | None = None,
+        sensitive_features: Columns | None = None,
+        sensitive_features_1: Columns | None = None,
+        sensitive_features_2: Columns | None = None,
+        image_1: Column | None = None,
+        image_2: Column | None = None,
+    ) -> Self:
         """Take scored pairs, as a protocol file lists them.
 
         A list has one side: pairs of the groups (g, h) and (h, g) make one cell, and pairs
@@ -368,7 +378,9 @@ shape (n_pairs,), default=None
         warn_of_scores(self._engine.pairs)
         return self
 
-    def by(self, sensitive_features=None, **parameters):
+    def by(
+        self, sensitive_features: str | Sequence[str] | None = None, **parameters: Any
+    ) -> Self:
         """The same comparisons by other groups, or with other parameters.
 
         The resamples are the same, and several attributes, resampling modes and averages
@@ -431,7 +443,9 @@ shape (n_pairs,), default=None
         entropy = engine.resampling.entropy
         return other._ask(self._attributes, names, engine.far_max, entropy, pairs)
 
-    def threshold_at(self, far, *, operating_point="overall", group=None):
+    def threshold_at(
+        self, far: ArrayLike, *, operating_point: str = "overall", group: object = None
+    ) -> float | np.ndarray:
         """Threshold that meets a FAR level.
 
         The number next above the largest impostor score at which the FAR still exceeds
@@ -469,14 +483,14 @@ shape (n_pairs,), default=None
 
     def estimate(
         self,
-        far=None,
+        far: ArrayLike | None = None,
         *,
-        threshold=None,
-        rate="frr",
-        group=None,
-        how=None,
-        operating_point="overall",
-    ):
+        threshold: ArrayLike | None = None,
+        rate: str = "frr",
+        group: object = None,
+        how: str | tuple | Callable | None = None,
+        operating_point: str = "overall",
+    ) -> Estimate:
         """A rate or a disparity at a FAR level or a given threshold, with its interval.
 
         Parameters
@@ -526,13 +540,13 @@ shape (n_pairs,), default=None
 
     def curve(
         self,
-        far,
+        far: ArrayLike,
         *,
-        rate="frr",
-        group=None,
-        how=None,
-        operating_point="overall",
-    ):
+        rate: str = "frr",
+        group: object = None,
+        how: str | tuple | Callable | None = None,
+        operating_point: str = "overall",
+    ) -> ROCCurve:
         """A rate or disparity over FAR levels; ``rate="frr"`` over far is the ROC.
 
         Parameters
@@ -569,15 +583,15 @@ shape (n_pairs,), default=None
 
     def compare(
         self,
-        other,
-        far=None,
+        other: Self,
+        far: ArrayLike | None = None,
         *,
-        threshold=None,
-        rate="frr",
-        group=None,
-        how=None,
-        operating_point="overall",
-    ):
+        threshold: ArrayLike | None = None,
+        rate: str = "frr",
+        group: object = None,
+        how: str | tuple | Callable | None = None,
+        operating_point: str = "overall",
+    ) -> "Comparison":
         """Difference and ratio to another system on the same images.
 
         Variation common to both cancels. With ``resample="identities"`` the difference of
@@ -629,14 +643,14 @@ shape (n_pairs,), default=None
 
     def resamples(
         self,
-        far=None,
+        far: ArrayLike | None = None,
         *,
-        threshold=None,
-        rate="frr",
-        group=None,
-        how=None,
-        operating_point="overall",
-    ):
+        threshold: ArrayLike | None = None,
+        rate: str = "frr",
+        group: object = None,
+        how: str | tuple | Callable | None = None,
+        operating_point: str = "overall",
+    ) -> np.ndarray:
         """The bootstrap replicates themselves, before any recentring.
 
         Parameters
@@ -668,13 +682,13 @@ shape (n_pairs,), default=None
 
     def certify(
         self,
-        far,
+        far: float,
         *,
-        frr=None,
-        groups=None,
-        confidence_level=0.95,
-        operating_point="overall",
-    ):
+        frr: float | None = None,
+        groups: Sequence[object] | None = None,
+        confidence_level: float = 0.95,
+        operating_point: str = "overall",
+    ) -> "CertifiedThreshold":
         """The loosest threshold that keeps a FAR for every group, also for other people.
 
         Upper bounds of the FAR within a group have people as units, and hold at each
@@ -741,7 +755,9 @@ shape (n_pairs,), default=None
         found = certify(self._engine, codes, *limits, level, own)
         return framed(found, self._library)
 
-    def far_matrix(self, far=None, *, threshold=None):
+    def far_matrix(
+        self, far: float | None = None, *, threshold: float | None = None
+    ) -> "GroupFARMatrix":
         """FAR within and between all groups at one overall threshold.
 
         Parameters
@@ -766,7 +782,9 @@ shape (n_pairs,), default=None
         answers, count = self._engine.cells(question), self._engine.pairs.count
         return framed(to_matrix(answers, count, self.groups_), self._library)
 
-    def far_asymmetry(self, far=None, *, threshold=None):
+    def far_asymmetry(
+        self, far: float | None = None, *, threshold: float | None = None
+    ) -> "FARAsymmetry":
         """Test whether the FAR of two groups depends on which is the probe's.
 
         Parameters
@@ -801,7 +819,7 @@ shape (n_pairs,), default=None
             )
         return framed(asymmetry(self._engine, question), self._library)
 
-    def equal_error_rate(self, group=None):
+    def equal_error_rate(self, group: object = None) -> Estimate:
         """The rate at which FAR = FRR, overall or of one group at its own threshold.
 
         With finite data they are seldom equal: (FAR + FRR) / 2 at the score where they are
@@ -829,7 +847,7 @@ shape (n_pairs,), default=None
         found = self._engine.equal_error_rate(question)
         return self._record(Estimate, found, question, named=False)
 
-    def score_summary(self):
+    def score_summary(self) -> ScoreSummary:
         """Mean and standard deviation of genuine and impostor scores, overall and by group.
 
         Over all pairs, from sums over images, whatever ``average`` is.
@@ -851,7 +869,7 @@ shape (n_pairs,), default=None
         summary = ScoreSummary((None, *self.groups_.tolist()), *columns)
         return framed(summary, self._library)
 
-    def to_frame(self, far, backend=None):
+    def to_frame(self, far: ArrayLike, backend: str | None = None) -> Any:
         """Both rates, overall and of every group, as a tidy table.
 
         Parameters
@@ -949,8 +967,3 @@ shape (n_pairs,), default=None
         values = [None if v is None else question.in_shape(v) for v in values]
         levels = question.level_columns() if named else {}
         return framed(kind(*values), self._library, **levels)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

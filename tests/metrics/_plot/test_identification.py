@@ -41,6 +41,11 @@ def test_the_formula_begins_at_the_fmr_and_is_named():
     # Scores of one probe are not independent.
     assert display.formula[0, -1] > display.value[0, -1] + 0.01
     assert any("independent" in text for text in legend_texts(display.ax_))
+    # Hollow circles in the legend stand for too few errors alone.
+    (named,) = (
+        line for line in display.ax_.lines if "independent" in str(line.get_label())
+    )
+    assert named.get_marker() == ""
     assert len(display.formula_lines_) == 1
     of_mates = GallerySizeDisplay.from_identification(
         search, threshold=0.8, rate="fnir", sizes=[1, 5], ax=axes()
