@@ -414,7 +414,7 @@ class PreparedImages(NamedTuple):
     vectors: np.ndarray
     adjustment: Adjustment | None
 
-    def take(self, rows):
+    def take(self, rows: np.ndarray) -> "PreparedImages":
         """The same of some rows."""
         adjustment = None if self.adjustment is None else self.adjustment[rows]
         return PreparedImages(self.vectors[rows], adjustment)

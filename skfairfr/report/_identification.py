@@ -1,5 +1,6 @@
 """Audits and comparisons of searches (1:N), of IdentificationROC, by the group of the probe."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from skfairfr.utils._labels import encode
 from skfairfr.utils._types import Columns, FilePath
 
 if TYPE_CHECKING:
-    from skfairfr.report._records import Report
+    from skfairfr.report._records import Report, SystemsComparison
 
 # Enrolled people that a report names for their alarms.
 MOST_NAMED = 10
@@ -264,17 +265,17 @@ def identify_data(
 
 
 def compare_searches(
-    before,
-    after,
-    *more,
-    galleries,
-    names=None,
-    fpir=None,
-    threshold=None,
-    rank=1,
-    template="image",
-    **options,
-):
+    before: EmbeddingData,
+    after: EmbeddingData,
+    *more: EmbeddingData,
+    galleries: Sequence[EmbeddingData],
+    names: Sequence[str] | None = None,
+    fpir: ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
+    rank: Any = 1,
+    template: Any = "image",
+    **options: Any,
+) -> "SystemsComparison":
     """Find the groups that a change of system harms or helps in searches (1:N).
 
     As :func:`compare_systems`, with paired intervals and one family of tests.
