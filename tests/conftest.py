@@ -25,6 +25,7 @@ collect_ignore = ["losses", "projectors", "samplers/test_draws.py"]
 collect_ignore += ["samplers/test_torch.py", "utils/test_torch.py"]
 if find_spec("torch") is not None:
     collect_ignore = []
+collect_ignore += ["install/consumer.py"]  # which nothing runs
 
 
 def pytest_configure(config):

@@ -37,5 +37,7 @@ estimate. A scope, everywhere, is None (all pairs), ``(g, g)`` (both images in g
 ``(g, h)`` (one image in each).
 
 Apart stand the scores of comparators (``_adjustments``), the von Mises-Fisher normaliser and
-draws (``_vmf``), and how work is spread and what memory it takes (``_parallel``).
+draws (``_vmf``), and how work is spread and what memory it takes (``_parallel``). Searches of
+a gallery are pairs of their own kind (``_searches``), pairs at equal covariates weigh by
+strata (``_strata``), and bets follow the people of a log as they come (``_betting``).
 """

@@ -414,8 +414,17 @@ class PreparedImages(NamedTuple):
     vectors: np.ndarray
     adjustment: Adjustment | None
 
-    def take(self, rows: np.ndarray) -> "PreparedImages":
-        """The same of some rows."""
+    def take(self, rows: slice | np.ndarray) -> "PreparedImages":
+        """The same of some rows.
+
+        Parameters
+        ----------
+        rows : slice or ndarray of int, shape (n_rows,)
+
+        Returns
+        -------
+        images : PreparedImages
+        """
         adjustment = None if self.adjustment is None else self.adjustment[rows]
         return PreparedImages(self.vectors[rows], adjustment)
 

@@ -113,8 +113,8 @@ def identify(
     sensitive_features_gallery: Columns | None = None,
     attribute: str | None = None,
     similarity: Any = "cosine",
-    rank: Any = 1,
-    template: Any = "image",
+    rank: int = 1,
+    template: str = "image",
     **options: Any,
 ) -> "Report":
     """Assess for which groups searches of a gallery (1:N) err more, and how sure that is.
@@ -183,8 +183,8 @@ def identify_data(
     gallery: EmbeddingData,
     fpir: ArrayLike | None = None,
     threshold: ArrayLike | None = None,
-    rank: Any = 1,
-    template: Any = "image",
+    rank: int = 1,
+    template: str = "image",
     limits: dict | None = None,
     policy: Any = None,
     about: dict | None = None,
@@ -272,8 +272,8 @@ def compare_searches(
     names: Sequence[str] | None = None,
     fpir: ArrayLike | None = None,
     threshold: ArrayLike | None = None,
-    rank: Any = 1,
-    template: Any = "image",
+    rank: int = 1,
+    template: str = "image",
     **options: Any,
 ) -> "SystemsComparison":
     """Find the groups that a change of system harms or helps in searches (1:N).

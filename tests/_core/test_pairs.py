@@ -342,7 +342,7 @@ def test_a_sample_draws_all_pairs_of_its_scope_alike_and_no_other(
         ]
         assert counts[1].max() == 1
         # Each count is about Poisson: five standard deviations off is a wrong weight.
-        mean = 20000 / len(whole)
+        mean = 20000 / whole.scores.size
         assert np.abs(counts[0] - mean * counts[1]).max() < 5 * np.sqrt(mean) + 1
 
 

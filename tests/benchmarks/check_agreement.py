@@ -512,7 +512,7 @@ def print_intervals(path, n_sets):
             f"\nOf {n_sets} sets of 30 uneven people, the share whose 95 % interval holds"
         )
         print("the rate, lies below it and lies above it:\n")
-        print(f"{'':26}{'rate':>6}  {'cimat, Wilson':24}skfairfr, wilson")
+        print(f"{'':18}{'rate':>6}  {'cimat, Wilson':23}skfairfr, wilson")
     for threshold in (0.6, 0.7) if n_sets else ():
         found = np.array([drawn(seed, threshold) for seed in range(n_sets)])
         rates = found[:, 0, :, 0].mean(axis=0)
@@ -524,7 +524,7 @@ def print_intervals(path, n_sets):
                 for low, high in zip(below[:, k], above[:, k], strict=True)
             )
             where = f"from {threshold} on"
-            print(f"{where:20}{label:6}{100 * rates[k]:6.2f}  {theirs:24}{ours}")
+            print(f"{where:13}{label:5}{100 * rates[k]:6.2f}  {theirs:23}{ours}")
 
 
 def drawn(seed, threshold):

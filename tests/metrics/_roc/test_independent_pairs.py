@@ -100,7 +100,8 @@ def test_one_column_is_the_group_of_both_images():
 def test_two_systems_are_compared_on_the_same_pairs():
     other = SCORE + RNG.normal(size=N)
     # Of people the interval would come from a covariance.
-    first, second = (fitted(score=s, resample="images") for s in (SCORE, other))
+    options = {"resample": "images", "n_resamples": 100}
+    first, second = (fitted(score=s, **options) for s in (SCORE, other))
     found = first.compare(second, FAR)
     first, second = first.resamples(FAR), second.resamples(FAR)
     assert_allclose(
