@@ -31,7 +31,7 @@ class CertifiedThreshold(Framed):
     far : ndarray, shape (n_groups,)
         FAR within each group at the threshold, in [0, 1]; lower is better.
     far_high : ndarray, shape (n_groups,)
-        Its one-sided upper bound, at most the limit.
+        Upper end of its two-sided interval, at most the limit.
     frr : ndarray, shape (n_groups,)
         FRR of each group there, in [0, 1]; lower is better. NaN without genuine pairs.
     frr_low, frr_high : ndarrays, shape (n_groups,)
@@ -103,8 +103,10 @@ def certify(engine, codes, far, frr, confidence_level, own):
     """
     labels, n, wrong = engine.groups[codes], len(codes), 1 - confidence_level
     names = labels.tolist()
-    # At one threshold the group whose crossing is strictest decides: no correction.
-    tail = wrong / (n if own else 1)
+    # At one threshold the group whose crossing is strictest decides: no correction. Bounds
+    # are the ends of two-sided intervals, as in audits; of few and uneven people they are
+    # more often wrong than nominally.
+    tail = wrong / 2 / (n if own else 1)
     asked = [_Limit(engine.pairs, (g, g), "far", far, tail) for g in codes]
     low, high = np.array([_loosest(limit) for limit in asked]), np.full(n, np.inf)
     limits = asked

@@ -228,8 +228,8 @@ class Certificate(Page):
         if own:
             head.insert(1, "Threshold")
         caption = (
-            "FMR within the group, with the one-sided bound that was certified; FNMR with its "
-            "two-sided interval. Each bound and interval is of its group alone."
+            "FMR within the group, with the bound that was certified, the upper end of its "
+            "two-sided interval; FNMR with its interval. Each is of its group alone."
         )
         return Table(caption, head, rows)
 

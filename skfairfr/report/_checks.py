@@ -79,7 +79,8 @@ def _check(audit, place, level, name, limit, judged):
     verdict = "undetermined" if reason else verdict
     needed = ()
     if verdict == "undetermined" and groups and not reason:
-        sizes = {row.group: _size(row, rate) for row in audit.groups[1:]}
+        two = rate == "far" and "gallery" not in audit.settings
+        sizes = {row.group: _size(row, rate, two) for row in audit.groups[1:]}
         needed = people_needed(found, how, limit, sizes)
     return Check(*about, figure, groups, not_covered, verdict, needed, reason)
 
@@ -99,12 +100,12 @@ def _why_nothing_is_told(level, of_ratio):
     return ""
 
 
-def _size(row, rate):
-    """People of a group, and with which power of their number its pairs grow."""
+def _size(row, rate, of_two):
+    """People of a group, and with which power of their number its pairs, or searches, grow."""
     # Where nobody is known, pairs stand in for people.
     if row.n_identities is None:
         return row.n_impostor if rate == "far" else row.n_genuine, 1
-    growth = growth_of(row.n_identities, row.n_impostor) if rate == "far" else 1
+    growth = growth_of(row.n_identities, row.n_impostor) if of_two else 1
     return row.n_identities, growth
 
 

@@ -10,6 +10,7 @@ from skfairfr._core._few_errors import rate_bounds
 from skfairfr.comparators import GroupThresholds
 
 CONFIDENCE = 0.95
+TAIL = (1 - CONFIDENCE) / 2  # of a two-sided interval
 GROUPS = np.array(["a", "b", "c"])
 PEOPLE = (40, 35, 45)
 
@@ -71,19 +72,19 @@ def neighbours(roc, score):
 
 @pytest.mark.parametrize("limit", [0.03, 0.01])
 def test_a_certificate_is_the_last_of_a_search(fitted, limit):
-    rejected = [search(fitted, g, limit, 1 - CONFIDENCE) for g in range(3)]
+    rejected = [search(fitted, g, limit, TAIL) for g in range(3)]
     found, largest = fitted.certify(limit), max(rejected)
     assert found.binding_group == GROUPS[int(np.argmax(rejected))]
     # Just above the first pair that has to be rejected, and below all that need not be.
     assert largest < found.threshold <= neighbours(fitted, largest)[1]
     own = fitted.certify(limit, operating_point="group")
     for g in range(3):
-        rejected = search(fitted, g, limit, (1 - CONFIDENCE) / 3)
+        rejected = search(fitted, g, limit, TAIL / 3)
         assert rejected < own.threshold[g] <= neighbours(fitted, rejected)[1]
 
 
 def test_a_limit_of_the_frr_is_kept_up_to_the_last_of_a_search(fitted):
-    accepted = [search(fitted, g, 0.5, 1 - CONFIDENCE, "frr") for g in range(3)]
+    accepted = [search(fitted, g, 0.5, TAIL, "frr") for g in range(3)]
     found, least = fitted.certify(0.03, frr=0.5), np.float32(min(accepted))
     assert neighbours(fitted, least)[0] < found.threshold_high <= least
     assert found.binding_group_high == GROUPS[int(np.argmin(accepted))]
@@ -137,7 +138,7 @@ def test_too_few_people_are_told_how_many_more(fitted):
     assert fit(*draw(tuple(more))).certify(limit).supported
     # If no two people erred at all, half of whose nine pairs err together.
     for n in (round(0.8 * of) for of in more):
-        assert -np.log(0.05) * (1 + 0.5 * 8) > limit * 9 * n * (n - 1) / 2
+        assert -np.log(TAIL) * (1 + 0.5 * 8) > limit * 9 * n * (n - 1) / 2
 
 
 def test_limits_that_exclude_each_other_are_named(fitted):
@@ -178,8 +179,7 @@ def test_independent_pairs_count_as_pairs():
     )
     assert roc.certify(0.02).far_high <= 0.02
     found = roc.certify(1e-4)
-    # The rule of three, at a one-sided 5 %.
-    assert dict(found.needed)["a"] == np.ceil(-np.log(0.05) / 1e-4) - 1000
+    assert dict(found.needed)["a"] == np.ceil(-np.log(TAIL) / 1e-4) - 1000
     assert "more pairs of a" in found.reason
 
 
@@ -188,7 +188,7 @@ def test_pairs_that_are_not_held_are_asked_for(monkeypatch):
 
     monkeypatch.setattr(_pairs, "WHOLE", 1000)
     monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1000)
-    roc = fit(*draw((60, 60), 4), far_max=1e-3)
+    roc = fit(*draw((70, 70), 4), far_max=1e-3)
     assert roc.certify(1e-3).supported
     with pytest.raises(ValueError, match=r"fit with far_max=0\.2 or more"):
         roc.certify(0.2)

@@ -129,6 +129,20 @@ def test_errors_name_the_arguments_of_searches(options, words):
         found(**options)
 
 
+def test_the_people_that_a_limit_needs_grow_with_their_searches():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(60), 8)
+    X, enrolled = rng.normal(size=(y.size, 64)), rng.normal(size=(20, 64))
+    gallery = {"X_gallery": enrolled, "y_gallery": np.arange(20) + 100}
+    report = identify(
+        *(X, y, y % 2), threshold=0.6, limits={"max_fpir": 1e-4}, **gallery
+    )
+    (check,) = report.checks
+    # Without an alarm, at best by 3.7 / p searches that err independently.
+    for _, more in check.people_needed:
+        assert 8 * (30 + more) > -np.log(0.025) / 1e-4
+
+
 def test_a_probe_that_is_enrolled_by_another_image_alone_can_be_audited_by_rank():
     assert found(rank=3).audits[0].settings["gallery"]["rank"] == 3
     first, third = (found(rank=rank).audits[0].levels[0].rates[0] for rank in (1, 3))

@@ -693,10 +693,12 @@ shape (n_pairs,), default=None
 
         Upper bounds of the FAR within a group have people as units, and hold at each
         threshold that was fixed before. The loosest one at which those of all groups keep the
-        limit is too loose for some group with a chance of about ``1 - confidence_level``: the
-        group whose true threshold is strictest decides, so that the number of groups needs no
-        correction [1]_, and thresholds of each group's own share the chance. How far that
-        holds with few or very uneven people is in the user guide. ``method``, ``resample`` and
+        limit is too loose for some group with a chance of at most ``1 - confidence_level``:
+        the group whose true threshold is strictest decides, so that the number of groups needs
+        no correction [1]_, and thresholds of each group's own share the chance. The bounds are
+        the upper ends of two-sided intervals, whose chance is nominally half of that, so that
+        an audit at the threshold passes the limit too; few and very uneven people take the
+        other half, as the user guide shows. ``method``, ``resample`` and
         ``confidence_level`` of the class play no part.
 
         Parameters
