@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import tomllib
 from pathlib import Path
@@ -168,7 +169,7 @@ def use(name, wheel, checker, away):
     )
     step("types", *mypy, "tests/install/consumer.py")
 
-    step("test extra", *pip, f"{wheel}[test]")
+    step("test extra", *pip, "--no-compile", f"{wheel}[test]")
     pytest = (python, "-m", "pytest", "-q", "-W", "ignore::DeprecationWarning")
     step("README", *pytest, "-m", "docs", "tests/test_readme.py")
     files = SMOKE + (SMOKE_OF_TRAINING if extra else [])
@@ -181,8 +182,8 @@ def use(name, wheel, checker, away):
     seconds = ", ".join(f"{what} {value:.0f} s" for what, value in took.items())
     return [
         f"{name:<11} Python {version:<7} {size:6.0f} MB {quickest:7.4f} s  passed",
-        f"    {', '.join(libraries)}",
-        f"    {seconds}",
+        textwrap.indent(textwrap.fill(", ".join(libraries), 84), "    "),
+        textwrap.indent(textwrap.fill(seconds, 84), "    "),
         f"    {last.strip('= ')}",
     ]
 
