@@ -145,14 +145,14 @@ def test_equal_systems_harm_nobody():
 
 @pytest.mark.slow
 def test_any_false_verdict_is_rare():
-    """Of 300 comparisons of equal systems, by two attributes and both levels, at 5 %."""
+    """Of 150 comparisons of equal systems, by two attributes and both levels, at 5 %."""
     wrong = 0
-    for seed in range(300):
+    for seed in range(150):
         half = np.repeat(np.arange(120) // 2 % 2, 4)
         data = data_of(seed, (0.8, 0.8), (0.8, 0.8), half=half)
         found = compare_systems(*data, n_resamples=2)
         wrong += bool(found.harm or found.improved)
-    assert wrong / 300 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+    assert wrong / 150 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
 
 
 @pytest.mark.slow
