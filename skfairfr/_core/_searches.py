@@ -29,9 +29,11 @@ from skfairfr._core._parallel import over_blocks
 # Comparisons held at most for smaller galleries, before more are asked for.
 HELD = 2**23
 # Candidates that a random gallery needs at a level are this many times the level's, or more.
-LEAST_SHARE = 0.015
+LEAST_SHARE = 0.002
 # Up to so many comparisons all are held.
 WHOLE = 2**22
+# Enrolled people whose scores are looked at together.
+RUN = 64
 # Probes, and enrolled people, whose scores show where the floor is.
 PILOT = 1000
 
@@ -164,6 +166,7 @@ def _search_strip(probes, own, gallery, floor, slack, device, tile, start):
             _largest_of_people(scores, gallery.first[low : high + 1] - begin)
         place = _proposed(
             scores[:, : high - low],
+            scores[:, : high - low].max(axis=1),
             *(slack, floor, best, mate, own - low, gallery.group[low:high], above),
         )
         left, person = np.divmod(place, high - low)
@@ -220,34 +223,37 @@ def _largest_of_people(scores, first):
 
 
 @njit(nogil=True, cache=True)
-def _proposed(scores, slack, floor, best, mate, own, group, above):
+def _proposed(scores, largest, slack, floor, best, mate, own, group, above):
     """Places, row * n_people + person, whose scores have to be known exactly.
 
     Of a non-mated probe: those that may be its best, or may reach the floor. Of a mated
     one: those that may or may not reach the mate's score; those surely above are counted.
+    ``largest`` (n_rows,) has the largest score of each row, NaN where one is NaN.
     """
     n_rows, n_people = scores.shape
     n, n_groups = 0, above.shape[1]
     places = np.empty(scores.size, dtype=np.int64)
     for i in range(n_rows):
-        if np.isnan(mate[i]):
-            largest = scores[i, 0]
-            for c in range(1, n_people):
-                if not scores[i, c] <= largest:
-                    largest = scores[i, c]
-            lowest = min(max(best[i], largest - slack), floor) - slack
-            if largest < lowest:
+        mated = not np.isnan(mate[i])
+        low, high = mate[i] - slack, mate[i] + slack
+        if not mated:
+            low = min(max(best[i], largest[i] - slack), floor) - slack
+        if np.isnan(largest[i]) and not mated:
+            low = np.float32(-np.inf)
+        if largest[i] < low:
+            continue
+        for start in range(0, n_people, RUN):
+            stop = min(start + RUN, n_people)
+            # Without a branch this is several comparisons at a time; few runs have any.
+            reaching = 0
+            for c in range(start, stop):
+                reaching += not scores[i, c] < low
+            if not reaching:
                 continue
-            for c in range(n_people):
-                if not scores[i, c] < lowest:
-                    places[n] = i * n_people + c
-                    n += 1
-        else:
-            low, high = mate[i] - slack, mate[i] + slack
-            for c in range(n_people):
-                if scores[i, c] < low or c == own[i]:
+            for c in range(start, stop):
+                if scores[i, c] < low or (mated and c == own[i]):
                     continue
-                if scores[i, c] > high:
+                if mated and scores[i, c] > high:
                     above[i, group[c] % n_groups] += 1
                 else:
                     places[n] = i * n_people + c
