@@ -324,3 +324,26 @@ def test_files_with_missing_scores(tmp_path, capsys):
     # Other commands have no such choice.
     assert main(["compare", str(path), str(path), "--attribute", "gender"]) == 2
     assert "--score is missing" in capsys.readouterr().err
+
+
+def test_a_group_without_mated_pairs_has_rates_but_no_failures():
+    X, y, groups = synthetic(20)
+    groups = groups.astype("U8")
+    groups[y == y[0]] = "lone"
+    groups[y == y[-1]] = "lone"
+    score, left, right = pairs_of(X, y, groups)
+    kept = (y[left] != y[right]) | (groups[left] != "lone")
+    score, left, right = score[kept], left[kept], right[kept]
+    genuine = y[left] == y[right]
+    lost = [*np.flatnonzero(genuine)[:3], *np.flatnonzero(~genuine)[:5]]
+    missing = np.isin(np.arange(score.size), lost)
+    found = audit_pairs(
+        np.where(missing, np.nan, score),
+        (y[left], y[right]),
+        (groups[left], groups[right]),
+        failures="report",
+        **QUICK,
+    )
+    row = re.search("^lone .*", found.to_text(), re.M)[0]
+    assert re.search(r"-\s+-$", row)
+    assert is_valid(json.loads(found.to_json()), Report.schema())
