@@ -144,10 +144,13 @@ class Attempts:
         MADE, NOT_ACQUIRED or NOT_ENROLLED.
     columns : dict of str -> array-like, shape (n_attempts,)
         Attributes.
+    note : str, default=""
+        How many other pairs failed, of which no row is.
     """
 
     outcome: np.ndarray = field(repr=False)
     columns: dict = field(repr=False)
+    note: str = ""
 
 
 class _Data:
@@ -1173,15 +1176,19 @@ def with_failures(data, failed, failures, problem, outcome=None):
         remedy = "give data that hold an attempt that did not fail."
         raise refused(problem[0], None, f"{problem[1]} in all rows;", remedy)
     outcome = np.where(failed, NOT_ACQUIRED, MADE) if outcome is None else outcome
-    columns = data.columns
+    columns, note = data.columns, ""
     if isinstance(data, PairData):
         # Attempts are genuine comparisons, of which those who are rejected know.
         left, right = np.split(data.people(), 2)
         counted = left == right if data.y_true is None else np.asarray(data.y_true) == 1
         counted = counted if counted.any() else ~counted
+        if not counted.all():
+            note = "Failures are counted among mated comparisons. Of the "
+            note += f"{(~counted).sum():,} non-mated comparisons, "
+            note += f"{failed[~counted].sum():,} have no score."
         outcome = outcome[counted]
         columns = {n: _of_one_group(both, n)[counted] for n, both in columns.items()}
-    about = {"attempts": Attempts(outcome, columns), "failures": failures}
+    about = {"attempts": Attempts(outcome, columns, note), "failures": failures}
     if failures == "report":
         return replace(data.take(~failed), **about)
     return replace(data, failed=failed, **about)
@@ -1317,8 +1324,8 @@ def n_lost(data, inside):
 def lost_groups(failures):
     """A sentence on every group of which no attempt gave a template, a list."""
     return [
-        f"None of the {row.n_attempts:,} attempts of {row.group!r} gave a template: all were "
-        "rejected (GFRR 1), and no rate of pairs can be measured."
+        f"None of the {row.n_attempts:,} attempts of {row.group!r} gave a template or a "
+        "score: all were rejected (GFRR 1), and no FNMR of theirs can be measured."
         for row in failures
         if not row.n_made
     ]

@@ -957,8 +957,9 @@ def _failures(audit):
         rows.append(_row_of_group(found.group, list(map(Cell, texts))))
     head = ["Group", "Attempts", "Failed to acquire", "FTA"]
     caption = (
-        "Attempts that gave no template, by group. FTA is the share of all attempts."
+        "Attempts that gave no template or no score, by group. FTA is the share of all "
     )
+    caption += "attempts."
     if enrolled:
         head += ["Failed to enrol", "FTE"]
         caption = f"{caption[:-1]}, FTE the share of those acquired."

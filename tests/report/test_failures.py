@@ -344,6 +344,11 @@ def test_a_group_without_mated_pairs_has_rates_but_no_failures():
         failures="report",
         **QUICK,
     )
-    row = re.search("^lone .*", found.to_text(), re.M)[0]
+    text = found.to_text()
+    row = re.search("^lone .*", text, re.M)[0]
     assert re.search(r"-\s+-$", row)
     assert is_valid(json.loads(found.to_json()), Report.schema())
+    # The table is of mated pairs, and the others that failed are told beside it.
+    assert found.audits[0].failures[0].n_attempts == genuine.sum()
+    told = f"Of the {(~genuine).sum():,} non-mated comparisons, 5 have no score"
+    assert told in " ".join(text.split())
