@@ -21,7 +21,7 @@ from skfairfr._core._pairs import usual_far_max
 from skfairfr._text._words import reworded
 from skfairfr.datasets._decisions import read_decisions
 from skfairfr.datasets._embeddings import finite_rows, labels_beside, read_embeddings
-from skfairfr.datasets._files import kind_of, meanings
+from skfairfr.datasets._files import data_row, kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
@@ -1165,7 +1165,9 @@ def with_failures(data, failed, failures, problem, outcome=None):
     n_failed = int(failed.sum())
     if failures in (None, "error"):
         if n_failed:
-            rows = f"rows, first in row {failed.argmax()}"
+            first = int(failed.argmax())
+            of_array = problem[0] in ("X", "y_score")
+            rows = f"rows, first in {f'row {first}' if of_array else data_row(first)}"
             if data.decisions:  # rows of some kind of attempts, or transactions
                 about = {"decisions": data.decisions, "best_of": data.best_of}
                 rows = reworded("mated comparisons", about)

@@ -67,10 +67,10 @@ def test_every_attempt_is_read_as_a_loop_reads_it(values):
 def test_the_first_attempt_that_says_nothing_is_named():
     rows = np.array(["fte", "lost", "", "ab", "lost"])
     with pytest.raises(
-        ArgumentError, match=r"^fte 'x' holds .*'lost' .*row 1.*write fte"
+        ArgumentError, match=r"^fte 'x' holds .*'lost' .*data row 2.*write fte"
     ):
         outcomes(rows, "x")
-    with pytest.raises(ArgumentError, match=r"holds 'nan' .*row 0"):
+    with pytest.raises(ArgumentError, match=r"holds 'nan' .*data row 1"):
         outcomes(np.array(["nan"]), "x")
 
 
@@ -168,7 +168,7 @@ def test_without_failures_there_are_no_rows(files):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (["maybe", *[""] * 5], "holds 'maybe' .*row 0"),
+        (["maybe", *[""] * 5], "holds 'maybe' .*data row 1"),
         ([1] * 6, "no row has a template"),
     ],
 )
@@ -318,7 +318,8 @@ def test_files_with_missing_scores(tmp_path, capsys):
     ]
     assert main(given) == 2
     said = capsys.readouterr().err
-    assert "--score is missing" in said and "--failures" in said
+    assert "--score is missing" in said and "first in data row 1;" in said
+    assert "--failures" in said
     assert main([*given, "--failures", "reject"]) == 0
     assert "Where each group is lost" in capsys.readouterr().out
     # Other commands have no such choice.
