@@ -138,7 +138,7 @@ def _of_ratios(level, rate, operating_point, how, limit, found):
     if how == "max_geomean":
         value, low, high, groups = found.over_geomean(limit)
     else:
-        value, (low, high, *_) = figure.value, found.compared.largest_ratio(found.tail)
+        value, (low, high) = figure.value, found.compared.largest_ratio(found.tail)
         # Either bound is of this ratio, whichever groups it comes from.
         rates = found.sums.rate
         groups = found.named([np.nanargmax(rates), np.nanargmin(rates)])
