@@ -269,15 +269,27 @@ def _of_both_images(asked, present):
         stem = name[:-2]
         is_one = stem in present and {f"{stem}_1", f"{stem}_2"}.isdisjoint(present)
         if argument != "attributes" or not is_one:
+            if argument == "attributes" and name not in present:
+                _check_of_both(stem, stem, present)
             columns[name] = argument
             continue
-        other = {"_1": f"{stem[:-2]}_2", "_2": f"{stem[:-2]}_1"}.get(stem[-2:])
-        if other in present:
-            problem = f"{stem!r} is of one image of a pair, {other!r} of the other;"
-            remedy = f"give {stem[:-2]!r}, which reads both."
-            raise refused("attributes", stem, problem, remedy)
+        _check_of_both(stem[:-2], stem, present)
         columns[stem] = argument
     return columns
+
+
+def _check_of_both(name, asked, present):
+    """Raise where a column of one image is asked for, or both have other names than ours."""
+    for ends in ("12", "ab", "AB"):
+        one, other = (f"{name}_{end}" for end in ends)
+        if {one, other} <= {*present}:
+            problem = (
+                f"{asked!r}: {one!r} is of one image of a pair, {other!r} of the other;"
+            )
+            remedy = f"give {name!r}, which reads both."
+            if ends != "12":
+                remedy = f"rename them {name}_1 and {name}_2, and {remedy}"
+            raise refused("attributes", asked, problem, remedy)
 
 
 def _which_are_genuine(table, name):

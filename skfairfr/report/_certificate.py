@@ -175,10 +175,7 @@ class Certificate(Page):
         if np.isnan(found.threshold):
             headline = "No threshold can be certified with these people."
             return Verdict(self.verdict, headline, texts)
-        at, decides = (
-            accepted(found.threshold, self.settings),
-            "decides: the bound of its",
-        )
+        at = accepted(found.threshold, self.settings)
         headline = {
             "passed": f"Certified at {level}: {at}, every group keeps an FMR of {limit} in "
             "other people too.",
@@ -188,7 +185,10 @@ class Certificate(Page):
             f"FMR needs the one {at}.",
         }[self.verdict]
         by = printable(found.binding_group)
-        texts.insert(0, f"{by} {decides} FMR reaches the limit first.")
+        told = (
+            "decides: with more false matches the bound of its FMR exceeds the limit."
+        )
+        texts.insert(0, f"{by} {told}")
         if found.binding_group_high is not None:
             which = "Any threshold" if found.supported else "No threshold but those"
             texts.append(

@@ -169,6 +169,22 @@ def test_one_column_is_an_attribute_of_both_images(save, head):
 
 
 @pytest.mark.parametrize(
+    ("columns", "asked", "remedy"),
+    [
+        ("sex_1,sex_2", "sex_1", "give 'sex', which reads both"),
+        ("sex_a,sex_b", "sex_a", "rename them sex_1 and sex_2"),
+        ("sex_a,sex_b", "sex", "rename them sex_1 and sex_2"),
+    ],
+)
+def test_a_column_of_one_image_is_no_attribute_of_both(save, columns, asked, remedy):
+    names = dict.fromkeys(("score", "identity_1", "identity_2", "image_1", "image_2"))
+    path = save("a,b,0.9,f,m", head=f"identity_1,identity_2,score,{columns}")
+    sides = {f"{asked}_1": "attributes", f"{asked}_2": "attributes"}
+    with pytest.raises(ArgumentError, match=remedy):
+        read_pairs(path, names, sides)
+
+
+@pytest.mark.parametrize(
     ("head", "row", "options", "words"),
     [
         ("score,label", "0.1,2", {}, "^y_true 'label' holds '2' .*data row 1"),
