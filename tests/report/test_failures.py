@@ -351,5 +351,5 @@ def test_a_group_without_mated_pairs_has_rates_but_no_failures():
     assert is_valid(json.loads(found.to_json()), Report.schema())
     # The table is of mated pairs, and the others that failed are told beside it.
     assert found.audits[0].failures[0].n_attempts == genuine.sum()
-    told = f"Of the {(~genuine).sum():,} non-mated comparisons, 5 have no score"
+    told = f"Non-mated comparisons without a score: 5 of {(~genuine).sum():,}."
     assert told in " ".join(text.split())
