@@ -194,7 +194,7 @@ def _check_finite(name, vectors):
     """Raise where a row holds what is no number."""
     bad = np.flatnonzero(~finite_rows(vectors))
     if bad.size:
-        rows = f"in row {bad[0]} ({bad.size} such rows)"
+        rows = f"in {_files.data_row(bad[0])} ({bad.size} such rows)"
         problem = f"{name} has nan or infinite values {rows};"
         raise refused("embedding", None, problem, FAILED_EXTRACTIONS)
 

@@ -195,10 +195,15 @@ def check_columns(columns):
     return dict.fromkeys(names, "columns")
 
 
+def data_row(place):
+    """How messages about a file name a row: from 1, the line of names not counted."""
+    return f"data row {place + 1:,}"
+
+
 def check_known(argument, name, labels, remedy):
     """Raise where an identity is missing, None among the labels of a column."""
     if labels.dtype.kind == "O" and None in labels:
-        problem = f"{name!r} is missing in row {labels.tolist().index(None)};"
+        problem = f"{name!r} is missing in {data_row(labels.tolist().index(None))};"
         raise refused(argument, name, problem, remedy)
 
 
@@ -235,10 +240,9 @@ def meanings(values, words, argument, name, remedy, missing=None):
     if (wrong := codes < -1).any():
         found = np.unique(values[wrong].astype(str))[:MOST_LISTED].tolist()
         known = ", ".join(filter(None, words))
-        problem = f"{name!r} holds {', '.join(map(repr, found))} (first in row "
-        problem += (
-            f"{wrong.argmax()}); every value must be one of {known}, in any case;"
-        )
+        problem = f"{name!r} holds {', '.join(map(repr, found))} (first in "
+        problem += f"{data_row(wrong.argmax())}); every value must be one of {known}, "
+        problem += "in any case;"
         raise refused(argument, name, problem, remedy)
     return codes
 

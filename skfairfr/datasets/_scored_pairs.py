@@ -202,7 +202,7 @@ def check_scores(scores, name, distance, finite=True):
     bad = np.flatnonzero(~np.isfinite(scores) if finite else np.isinf(scores))
     if bad.size:
         worst = "largest distance" if distance else "lowest score"
-        problem = f"{name!r} is missing or infinite in row {bad[0]} ({bad.size} rows);"
+        problem = f"{name!r} is missing or infinite in {_files.data_row(bad[0])} ({bad.size} rows);"
         remedy = f"a comparison that failed is a non-match: give it the {worst}. Rates "
         remedy += "without failures hide whom the system fails."
         raise refused("score", name, problem, remedy)

@@ -763,6 +763,7 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         data.lack_of_pairs(),
         *notes_of(warnings),
         "" if data.independent else mixed_people(people, group, name, data.decisions),
+        "" if data.attempts is None else data.attempts.note,
         *(lost_groups(failures) if data.failed is None else ()),
     ]
     return Audit(

@@ -138,12 +138,10 @@ def _of_ratios(level, rate, operating_point, how, limit, found):
     if how == "max_geomean":
         value, low, high, groups = found.over_geomean(limit)
     else:
-        low, high, *ends = found.compared.largest_ratio(found.tail)
-        above, below = ends[0] if low > limit else ends[1]
-        groups = found.named(above) + found.named(below)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(found.sums.rate)
-            value = float(np.exp(logs[list(above)].mean() - logs[list(below)].mean()))
+        value, (low, high) = figure.value, found.compared.largest_ratio(found.tail)
+        # Either bound is of this ratio, whichever groups it comes from.
+        rates = found.sums.rate
+        groups = found.named([np.nanargmax(rates), np.nanargmin(rates)])
     return replace(figure, value=value, low=low, high=high), groups
 
 

@@ -21,7 +21,7 @@ from skfairfr._core._pairs import usual_far_max
 from skfairfr._text._words import reworded
 from skfairfr.datasets._decisions import read_decisions
 from skfairfr.datasets._embeddings import finite_rows, labels_beside, read_embeddings
-from skfairfr.datasets._files import kind_of, meanings
+from skfairfr.datasets._files import data_row, kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
@@ -144,10 +144,13 @@ class Attempts:
         MADE, NOT_ACQUIRED or NOT_ENROLLED.
     columns : dict of str -> array-like, shape (n_attempts,)
         Attributes.
+    note : str, default=""
+        How many other pairs failed, of which no row is.
     """
 
     outcome: np.ndarray = field(repr=False)
     columns: dict = field(repr=False)
+    note: str = ""
 
 
 class _Data:
@@ -1162,7 +1165,9 @@ def with_failures(data, failed, failures, problem, outcome=None):
     n_failed = int(failed.sum())
     if failures in (None, "error"):
         if n_failed:
-            rows = f"rows, first in row {failed.argmax()}"
+            first = int(failed.argmax())
+            of_array = problem[0] in ("X", "y_score")
+            rows = f"rows, first in {f'row {first}' if of_array else data_row(first)}"
             if data.decisions:  # rows of some kind of attempts, or transactions
                 about = {"decisions": data.decisions, "best_of": data.best_of}
                 rows = reworded("mated comparisons", about)
@@ -1173,15 +1178,22 @@ def with_failures(data, failed, failures, problem, outcome=None):
         remedy = "give data that hold an attempt that did not fail."
         raise refused(problem[0], None, f"{problem[1]} in all rows;", remedy)
     outcome = np.where(failed, NOT_ACQUIRED, MADE) if outcome is None else outcome
-    columns = data.columns
+    columns, note = data.columns, ""
     if isinstance(data, PairData):
         # Attempts are genuine comparisons, of which those who are rejected know.
         left, right = np.split(data.people(), 2)
         counted = left == right if data.y_true is None else np.asarray(data.y_true) == 1
         counted = counted if counted.any() else ~counted
+        if not counted.all():
+            note = (
+                "Failures are counted among mated comparisons. Non-mated comparisons "
+            )
+            note += (
+                f"without a score: {failed[~counted].sum():,} of {(~counted).sum():,}."
+            )
         outcome = outcome[counted]
         columns = {n: _of_one_group(both, n)[counted] for n, both in columns.items()}
-    about = {"attempts": Attempts(outcome, columns), "failures": failures}
+    about = {"attempts": Attempts(outcome, columns, note), "failures": failures}
     if failures == "report":
         return replace(data.take(~failed), **about)
     return replace(data, failed=failed, **about)
@@ -1317,8 +1329,8 @@ def n_lost(data, inside):
 def lost_groups(failures):
     """A sentence on every group of which no attempt gave a template, a list."""
     return [
-        f"None of the {row.n_attempts:,} attempts of {row.group!r} gave a template: all were "
-        "rejected (GFRR 1), and no rate of pairs can be measured."
+        f"None of the {row.n_attempts:,} attempts of {row.group!r} gave a template or a "
+        "score: all were rejected (GFRR 1), and no FNMR of theirs can be measured."
         for row in failures
         if not row.n_made
     ]

@@ -684,10 +684,10 @@ def _rates_row(level, measured, found, size, place):
             Cell(count(errors, figure.source), more=like),
         ]
         cells.append(_of_rate(figure))
-    for gen in level.generalised:
-        if gen.group == found.group:
-            both = {"far": gen.gfar, "frr": gen.gfrr}
-            cells += [Cell(percent(both[rate])) for rate in measured]
+    if level.generalised:
+        # A group that no attempt is of, as of pairs without a mated one, has none.
+        own = next((g for g in level.generalised if g.group == found.group), None)
+        cells += [Cell(percent(own and getattr(own, f"g{rate}"))) for rate in measured]
     return _row_of_group(found.group, cells, place)
 
 
@@ -957,8 +957,9 @@ def _failures(audit):
         rows.append(_row_of_group(found.group, list(map(Cell, texts))))
     head = ["Group", "Attempts", "Failed to acquire", "FTA"]
     caption = (
-        "Attempts that gave no template, by group. FTA is the share of all attempts."
+        "Attempts that gave no template or no score, by group. FTA is the share of all "
     )
+    caption += "attempts."
     if enrolled:
         head += ["Failed to enrol", "FTE"]
         caption = f"{caption[:-1]}, FTE the share of those acquired."

@@ -426,7 +426,7 @@ class Check:
         groups at once: of that group, or where groups exceed the limit the largest.
     groups : tuple of labels
         Those that the verdict is about: all that exceed the limit, or else those with the
-        largest upper bound; of a ratio the worse group, then the better one.
+        largest upper bound; of largest / smallest the groups of these rates, in this order.
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}

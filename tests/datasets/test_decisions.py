@@ -64,7 +64,11 @@ def test_an_attempt_without_a_decision_was_not_captured(save, tmp_path):
 @pytest.mark.parametrize(
     ("lines", "options", "said"),
     [
-        (("identity,accepted", "a,1", "a,maybe"), {}, "^accepted .* 'maybe' .*row 1"),
+        (
+            ("identity,accepted", "a,1", "a,maybe"),
+            {},
+            "^accepted .* 'maybe' .*data row 2",
+        ),
         (
             ("identity,accepted,try", "a,1,mated", "a,1,first"),
             {"attempt": "try"},
@@ -76,12 +80,12 @@ def test_an_attempt_without_a_decision_was_not_captured(save, tmp_path):
             "^attempt .*'None'",
         ),
         (("identity,accepted,captured", "a,1,2"), {}, "^captured .* holds '2'"),
-        (("identity,accepted", ",1", "a,1"), {}, "^identity .*missing in row 0"),
+        (("identity,accepted", ",1", "a,1"), {}, "^identity .*missing in data row 1"),
         (("identity,ok", "a,1"), {}, "^accepted cannot be found"),
         (
             ("identity,accepted,s", "a,1,", "a,1,x"),
             {"session": "s"},
-            "^session .*missing in row 0",
+            "^session .*missing in data row 1",
         ),
     ],
 )

@@ -111,7 +111,7 @@ def test_a_workbook_is_an_archive_of_no_arrays(tmp_path):
         ),
         ({"embedding": "gender"}, r"embedding 'gender' must hold .* shape \(6,\)"),
         ({"identity": "embedding"}, "identity 'embedding' must hold one number"),
-        ({"identity": "gender"}, "identity 'gender' is missing in row 4"),
+        ({"identity": "gender"}, "identity 'gender' is missing in data row 5"),
         ({"columns": "gender"}, "columns must be a sequence"),
     ],
 )
@@ -132,7 +132,7 @@ def test_structures_and_other_lengths_are_no_labels(save, arrays, dtype, size):
 def test_values_that_are_not_finite(save, arrays):
     arrays["embedding"][3, 1] = np.nan
     message = complaint(save(**arrays))
-    assert "in row 3 (1 such rows)" in message
+    assert "in data row 4 (1 such rows)" in message
     assert "counts failed extractions by group with fte" in message
 
 

@@ -86,7 +86,7 @@ def test_unusable_metadata(faces, pairs, write):
         join_metadata(faces, write(*PEOPLE), on="who")
     with refusal("columns", "no 'height'"):
         join_metadata(faces, write(*PEOPLE), columns=["height"])
-    with refusal("on", "'person' is missing in row 1"):
+    with refusal("on", "'person' is missing in data row 2"):
         join_metadata(faces, write("person,sex", "7,f", ",m"))
     pairs.identity_1 = None
     with refusal("metadata", "is about people, and the data name none"):

@@ -67,8 +67,16 @@ def test_names_can_be_given(save):
             "score and identity_2 cannot be found: .* no 's' and no 'whom', but",
         ),
         (ROWS, {"score": "gender_1"}, "'gender_1' must hold numbers .*'f'"),
-        (("a,a,,f,f", "a,b,1,f,f"), {}, "score 'score' is missing or inf.* in row 0"),
-        ((",a,1,f,f", "a,b,1,f,f"), {}, "identity_1 'identity_1' is missing in row 0"),
+        (
+            ("a,a,,f,f", "a,b,1,f,f"),
+            {},
+            "score 'score' is missing or inf.* in data row 1",
+        ),
+        (
+            (",a,1,f,f", "a,b,1,f,f"),
+            {},
+            "identity_1 'identity_1' is missing in data row 1",
+        ),
     ],
 )
 def test_unusable_columns(save, rows, options, words):
@@ -179,8 +187,8 @@ def test_a_column_of_one_image_is_no_attribute_of_both(save, columns, asked, rem
 @pytest.mark.parametrize(
     ("head", "row", "options", "words"),
     [
-        ("score,label", "0.1,2", {}, "^y_true 'label' holds '2' .*row 0"),
-        ("score,label", "0.1,", {}, "^y_true 'label' holds .*row 0.*write 1 for"),
+        ("score,label", "0.1,2", {}, "^y_true 'label' holds '2' .*data row 1"),
+        ("score,label", "0.1,", {}, "^y_true 'label' holds .*data row 1.*write 1 for"),
         ("score,x", "0.1,1", {}, "no 'identity_1' and .* as y_true the one that says"),
         ("score,x", "0.1,1", {"y_true": "z"}, "y_true cannot be found: .* no 'z', but"),
         ("score,label,identity_1", "0.1,1,a", {}, "holds no 'identity_2'"),

@@ -118,7 +118,7 @@ def test_images_need_names_of_their_own(voices, tmp_path):
         load_trials(voices, path, image="photo")
     with refusal("image", "'y' holds 'ann' several times"):
         load_trials(voices, path, image="y")
-    with refusal("image", "'sex' is missing in row 3"):
+    with refusal("image", "'sex' is missing in data row 4"):
         load_trials(voices, path, image="sex")
 
 
@@ -247,7 +247,7 @@ def test_unusable_matrices(labels, references, tmp_path):
     with refusal("path", "(3, 5), and there are 5 probes and 3 references"):
         load_score_matrix(path, labels, references)
     np.save(path, np.full((5, 5), np.inf))
-    with refusal("score", "in row 0 (10 rows)"):
+    with refusal("score", "in data row 1 (10 rows)"):
         load_score_matrix(path, labels)
     with refusal("references", "does not exist"):
         load_score_matrix(path, labels, tmp_path / "absent.csv")

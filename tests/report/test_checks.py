@@ -56,6 +56,21 @@ def test_bounds_of_a_ratio_of_two_groups_are_those_of_the_finding():
     assert check.figure.high == finding.ratio.high
 
 
+@pytest.mark.parametrize(("crowding", "limit"), [(9.0, 1.01), (12.0, 50.0)])
+def test_a_largest_ratio_is_that_of_the_largest_and_the_smallest_rate(crowding, limit):
+    """Of three groups its bounds come from the mean of two groups, and from two others."""
+    shares = {"a": 0.4, "b": 0.3, "c": 0.3}
+    data = synthetic(120, groups=shares, crowding={"a": crowding, "b": 0.0, "c": 0.0})
+    found = small_audit(data, limits={"max_fmr_ratio": limit})
+    (check,), (level,) = found.checks, found.levels
+    rates = {row.group: row.far.value for row in level.rates[1:]}
+    ranked = sorted(rates, key=rates.get)
+    assert check.groups == (ranked[-1], ranked[0])
+    assert check.figure.value == pytest.approx(rates[ranked[-1]] / rates[ranked[0]])
+    shown = next(d.far for d in level.disparities if d.how == "max_min")
+    assert (check.figure.value, check.figure.low) == (shown.value, shown.low)
+
+
 def test_a_limit_on_rates_is_judged_by_the_intervals_shown():
     """All upper ends within it pass; a lower bound of all groups above it fails."""
     shares = {"a": 0.3, "b": 0.3, "c": 0.4}

@@ -67,10 +67,10 @@ def test_every_attempt_is_read_as_a_loop_reads_it(values):
 def test_the_first_attempt_that_says_nothing_is_named():
     rows = np.array(["fte", "lost", "", "ab", "lost"])
     with pytest.raises(
-        ArgumentError, match=r"^fte 'x' holds .*'lost' .*row 1.*write fte"
+        ArgumentError, match=r"^fte 'x' holds .*'lost' .*data row 2.*write fte"
     ):
         outcomes(rows, "x")
-    with pytest.raises(ArgumentError, match=r"holds 'nan' .*row 0"):
+    with pytest.raises(ArgumentError, match=r"holds 'nan' .*data row 1"):
         outcomes(np.array(["nan"]), "x")
 
 
@@ -168,7 +168,7 @@ def test_without_failures_there_are_no_rows(files):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (["maybe", *[""] * 5], "holds 'maybe' .*row 0"),
+        (["maybe", *[""] * 5], "holds 'maybe' .*data row 1"),
         ([1] * 6, "no row has a template"),
     ],
 )
@@ -318,9 +318,38 @@ def test_files_with_missing_scores(tmp_path, capsys):
     ]
     assert main(given) == 2
     said = capsys.readouterr().err
-    assert "--score is missing" in said and "--failures" in said
+    assert "--score is missing" in said and "first in data row 1;" in said
+    assert "--failures" in said
     assert main([*given, "--failures", "reject"]) == 0
     assert "Where each group is lost" in capsys.readouterr().out
     # Other commands have no such choice.
     assert main(["compare", str(path), str(path), "--attribute", "gender"]) == 2
     assert "--score is missing" in capsys.readouterr().err
+
+
+def test_a_group_without_mated_pairs_has_rates_but_no_failures():
+    X, y, groups = synthetic(20)
+    groups = groups.astype("U8")
+    groups[y == y[0]] = "lone"
+    groups[y == y[-1]] = "lone"
+    score, left, right = pairs_of(X, y, groups)
+    kept = (y[left] != y[right]) | (groups[left] != "lone")
+    score, left, right = score[kept], left[kept], right[kept]
+    genuine = y[left] == y[right]
+    lost = [*np.flatnonzero(genuine)[:3], *np.flatnonzero(~genuine)[:5]]
+    missing = np.isin(np.arange(score.size), lost)
+    found = audit_pairs(
+        np.where(missing, np.nan, score),
+        (y[left], y[right]),
+        (groups[left], groups[right]),
+        failures="report",
+        **QUICK,
+    )
+    text = found.to_text()
+    row = re.search("^lone .*", text, re.M)[0]
+    assert re.search(r"-\s+-$", row)
+    assert is_valid(json.loads(found.to_json()), Report.schema())
+    # The table is of mated pairs, and the others that failed are told beside it.
+    assert found.audits[0].failures[0].n_attempts == genuine.sum()
+    told = f"Non-mated comparisons without a score: 5 of {(~genuine).sum():,}."
+    assert told in " ".join(text.split())

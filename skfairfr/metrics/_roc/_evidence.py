@@ -421,35 +421,24 @@ class ComparedGroups:
             and then the largest of all bounds that hold together; ``high`` is the largest
             of the bounds of two groups, of which one is that of the largest ratio. NaN
             without two groups.
-        lowest, highest : tuples of int
-            Positions of the groups that either bound is of: the worse, and the better ones.
         """
         if not self.n_tests:
-            return np.nan, np.nan, (), ()
+            return np.nan, np.nan
         low, high = self.tests.bounds(tail / self.n_tests)
         # The largest rate is no less than a group's, and the least no more than the mean.
         ends = np.fmax(low, 1 / np.where(high > 0, high, np.inf))
-        place = int(np.nanargmax(ends))
-        found, weights = float(ends[place]), self.weights[place]
-        lowest = weights if low[place] >= found else -weights
-        most, highest = 0.0, lowest
+        found, most = float(np.nanmax(ends)), 0.0
         differs, n_pairs = found > 1, self.n_tests * (self.n_tests - 1) / 2
         for block in every_two(self.sums):
             pairs = self.contrasts(block)
-            above = pairs.bounds(tail)[1]
-            if above.max() > most:
-                most, highest = float(above.max()), block[np.argmax(above)]
-            below = pairs.bounds(tail / max(n_pairs, 1))[0]
-            if differs and below.max() > found:
-                found, lowest = float(below.max()), block[np.argmax(below)]
+            most = max(most, float(pairs.bounds(tail)[1].max()))
+            if differs:
+                below = pairs.bounds(tail / max(n_pairs, 1))[0]
+                found = max(found, float(below.max()))
         alone = (self.sums.pairs > 0) & (self.weights == 0).all(axis=1)
         if alone.any():  # one person does not bound a group's rate
             most = np.inf
-        groups = (
-            (tuple(np.flatnonzero(w > 0)), tuple(np.flatnonzero(w < 0)))
-            for w in (lowest, highest)
-        )
-        return max(1.0, found), max(1.0, most), *groups
+        return max(1.0, found), max(1.0, most)
 
 
 class Analytic(NamedTuple):
@@ -502,7 +491,7 @@ def analyse(evidence, question, confidence_level):
     low, high, corrected, p_value = (nan.copy() for _ in range(4))
     for level in range(n_levels):
         compared = ComparedGroups(evidence, level)
-        low[level], high[level], *_ = compared.largest_ratio(tail)
+        low[level], high[level] = compared.largest_ratio(tail)
         p_value[level] = compared.p_value
         rates = shrunken_rates(compared.sums)
         corrected[level] = question.how.function(rates)

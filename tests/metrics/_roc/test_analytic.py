@@ -39,12 +39,10 @@ def test_the_largest_ratio_is_above_one_exactly_where_groups_differ(kind, n_grou
     seen = set()
     for found in each(kind, n_groups):
         for level in (0.05, 0.3):
-            low, high, (worse, better), _ = found.largest_ratio(level / 2)
+            low, high = found.largest_ratio(level / 2)
             assert (low > 1) == (found.p_value < level)
             assert 1 <= low <= high
             seen.add(low > 1)
-            if low > 1:
-                assert worse and better and not set(worse) & set(better)
     assert seen == {True, False}
 
 
@@ -52,7 +50,7 @@ def test_the_largest_ratio_is_above_one_exactly_where_groups_differ(kind, n_grou
 def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
     tail = 0.1
     for found in each(kind, n_groups, 10):
-        low, high, lowest, highest = found.largest_ratio(tail)
+        low, high = found.largest_ratio(tail)
         ends, several = {}, {}
         for a in range(n_groups):
             for b in range(n_groups):
@@ -65,7 +63,6 @@ def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
                 n_pairs = n_groups * (n_groups - 1) / 2
                 several[(a,), (b,)] = float(two.bounds(tail / n_pairs)[0][0])
         assert_allclose(high, max(1, *ends.values()))
-        assert_allclose(ends[highest], max(ends.values()))
         n_tests = 1 if n_groups == 2 else n_groups
         above, below = found.tests.bounds(tail / n_tests)
         for g, weights in enumerate(found.weights):
@@ -77,7 +74,6 @@ def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
             }
         if low > 1:
             assert_allclose(low, max(several.values()))
-            assert_allclose(several[lowest], low)
 
 
 @pytest.mark.parametrize(("kind", "n_groups"), DATA)
@@ -91,8 +87,7 @@ def test_the_p_value_is_that_of_the_surest_group_times_their_number(kind, n_grou
 def test_one_group_has_no_ratio():
     alone = compared(some_groups(0, 1))
     assert alone.n_tests == 0 and math.isnan(alone.p_value)
-    low, high, *places = alone.largest_ratio(0.025)
-    assert math.isnan(low) and math.isnan(high) and places == [(), ()]
+    assert all(map(math.isnan, alone.largest_ratio(0.025)))
 
 
 def test_a_group_of_one_person_leaves_the_largest_ratio_unbounded():
@@ -102,8 +97,7 @@ def test_a_group_of_one_person_leaves_the_largest_ratio_unbounded():
         groups = [found.sums.rows(slice(None)), lone.rows(0)]
         both = ErrorSums(*(np.append(*values) for values in zip(*groups, strict=True)))
         expected, ratio = (c.largest_ratio(0.025) for c in (found, compared(both)))
-        assert_array_equal(ratio[:2], (expected[0], np.inf))
-        assert ratio[2:] == expected[2:]
+        assert_array_equal(ratio, (expected[0], np.inf))
 
 
 def test_a_scope_of_two_groups_is_found_in_either_order():
