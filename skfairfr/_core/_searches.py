@@ -28,8 +28,8 @@ from skfairfr._core._parallel import over_blocks
 
 # Comparisons held at most for smaller galleries, before more are asked for.
 HELD = 2**23
-# Candidates that a random gallery needs at a level are this many times the level's, or more.
-LEAST_SHARE = 0.002
+# Share of the comparisons held at first; at an FPIR of 1 %, for galleries of ten people and more.
+FIRST_SHARE = 0.001
 # Up to so many comparisons all are held.
 WHOLE = 2**22
 # Enrolled people whose scores are looked at together.
@@ -159,9 +159,14 @@ def _search_strip(probes, own, gallery, floor, slack, device, tile, start):
     returned = np.full(own.size, -1, dtype=np.int32)
     above = np.zeros((own.size, gallery.n_groups + 1), dtype=np.int32)
     found = [[np.empty(0, t)] for t in (np.float32, np.int32, np.int32)]
-    for low, high in _blocks_of_people(gallery.first, tile):
+    blocks = _blocks_of_people(gallery.first, tile)
+    widest = max(gallery.first[high] - gallery.first[low] for low, high in blocks)
+    # New memory for every product would cost more than the scan.
+    room = np.empty((own.size, widest), dtype=np.float32)
+    for low, high in blocks:
         begin, end = gallery.first[[low, high]]
-        scores = _products(rows, gallery.images.take(slice(begin, end)), device)
+        columns = gallery.images.take(slice(begin, end))
+        scores = _products(rows, columns, device, room[:, : end - begin])
         if end - begin > high - low:
             _largest_of_people(scores, gallery.first[low : high + 1] - begin)
         place = _proposed(
@@ -187,13 +192,13 @@ def _blocks_of_people(first, size):
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
 
-def _products(rows, columns, device):
-    """Scores of every two rows: float32 products, or those of a comparator as they are."""
+def _products(rows, columns, device, room=None):
+    """Scores of every two rows: float32 products, into ``room``, or those of a comparator."""
     if rows.adjustment is not None:
         return score_prepared_matrix(rows, columns)
     if device == "cpu":
         with np.errstate(over="ignore", invalid="ignore"):  # see largest_error
-            return rows.vectors @ columns.vectors.T
+            return np.matmul(rows.vectors, columns.vectors.T, out=room)
     return multiply_on_device(rows.vectors, columns.vectors, device)
 
 
@@ -278,7 +283,7 @@ def share_held(n_comparisons):
     """Share of the comparisons of non-mated probes that is held for smaller galleries."""
     if n_comparisons <= WHOLE:
         return 1.0
-    return min(LEAST_SHARE, HELD / n_comparisons)
+    return min(FIRST_SHARE, HELD / n_comparisons)
 
 
 def floor_at(probes, searching, gallery, share):

@@ -90,8 +90,8 @@ FILES = ("labels", "trials", "probes", "references", "metadata")
 FAILURES = ("reject", "report", "error")
 ASK = (
     "say what becomes of failures in an audit (--failures): reject counts them as rejections, "
-    "report leaves them out of the rates and counts them by group, error stops here. Other "
-    "commands take none. Rates without failures hide whom the system fails."
+    "report leaves them out of the rates and counts them by group, error stops here. For "
+    "other commands leave those rows out. Rates without failures hide whom the system fails."
 )
 # Score of an error of a decision, and of a decision that is none; and what lies between.
 WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
