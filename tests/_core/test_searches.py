@@ -16,7 +16,7 @@ from skfairfr._core._pair_tiles import (
 from skfairfr._core._resampling import Images, draw
 from skfairfr._core._searches import (
     HELD,
-    LEAST_SHARE,
+    FIRST_SHARE,
     WHOLE,
     FloorTooHighError,
     Gallery,
@@ -255,7 +255,7 @@ def test_about_the_share_asked_for_is_held():
         assert (scores >= floor).mean() == pytest.approx(share, abs=0.01)
     assert floor_at(probes, searching, gallery, 1.0) == -np.inf
     assert share_held(WHOLE) == 1
-    assert share_held(WHOLE + 1) == LEAST_SHARE
+    assert share_held(WHOLE + 1) == FIRST_SHARE
     assert share_held(1e12) * 1e12 == pytest.approx(HELD)
     # What is held takes less than a gigabyte, and a small search is held whole.
     assert HELD * 76 < 1e9 and 1000**2 < WHOLE < HELD
