@@ -15,8 +15,8 @@ from skfairfr._core._pair_tiles import (
 )
 from skfairfr._core._resampling import Images, draw
 from skfairfr._core._searches import (
-    HELD,
     FIRST_SHARE,
+    HELD,
     WHOLE,
     FloorTooHighError,
     Gallery,
