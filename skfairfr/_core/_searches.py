@@ -32,8 +32,6 @@ HELD = 2**23
 FIRST_SHARE = 0.001
 # Up to so many comparisons all are held.
 WHOLE = 2**22
-# Enrolled people whose scores are looked at together.
-RUN = 64
 # Probes, and enrolled people, whose scores show where the floor is.
 PILOT = 1000
 
@@ -247,22 +245,14 @@ def _proposed(scores, largest, slack, floor, best, mate, own, group, above):
             low = np.float32(-np.inf)
         if largest[i] < low:
             continue
-        for start in range(0, n_people, RUN):
-            stop = min(start + RUN, n_people)
-            # Without a branch this is several comparisons at a time; few runs have any.
-            reaching = 0
-            for c in range(start, stop):
-                reaching += not scores[i, c] < low
-            if not reaching:
+        for c in range(n_people):
+            if scores[i, c] < low or (mated and c == own[i]):
                 continue
-            for c in range(start, stop):
-                if scores[i, c] < low or (mated and c == own[i]):
-                    continue
-                if mated and scores[i, c] > high:
-                    above[i, group[c] % n_groups] += 1
-                else:
-                    places[n] = i * n_people + c
-                    n += 1
+            if mated and scores[i, c] > high:
+                above[i, group[c] % n_groups] += 1
+            else:
+                places[n] = i * n_people + c
+                n += 1
     return places[:n]
 
 
