@@ -8,7 +8,7 @@ pairs the sums are counted.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from skfairfr._core._few_errors import (
     impostor_sums,
     influences,
     never_falling,
-    rate_bounds,
+    upper_bound,
 )
 from skfairfr._core._resampling import Weights
 
@@ -197,11 +197,14 @@ class Course:
     sums: ErrorSums
     added: np.ndarray | float
     pivot: int
+    _bounds: dict = field(default_factory=dict)  # that were asked for, by their tail
 
     def upper_bounds(self, tail):
         """Upper bounds of the rate, one-sided, which never fall, (n_places,)."""
-        high = rate_bounds(self.sums, tail, self.added)[1]
-        return never_falling(high, self.pivot)
+        if tail not in self._bounds:
+            high = upper_bound(self.sums, tail, self.added)
+            self._bounds[tail] = never_falling(high, self.pivot)
+        return self._bounds[tail]
 
     def most_errors(self, tail, limit):
         """Largest weight of errors of which the upper bound is within a limit.

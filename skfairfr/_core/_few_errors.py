@@ -361,16 +361,22 @@ def rate_bounds(sums, tail, added=0.0):
         NaN without pairs of two people. ``high`` is 1 where the errors, of too few people,
         do not bound the rate.
     """
+    return lower_bound(sums, tail, added), upper_bound(sums, tail, added)
+
+
+def lower_bound(sums, tail, added=0.0):
+    """The first of :func:`rate_bounds`."""
     n_right = np.maximum(sums.pairs - sums.errors, 0.0)
     right = sums._replace(errors=n_right, cubes=-sums.cubes)
     of_right = added * _over(sums.errors, n_right, 0.0) ** 2
-    # From above as far as few people may bend the scale; from below no further than logarithms.
-    high = _upper_bound(sums, tail, added, (LEAST_EXPONENT, CUBE_ROOT))
-    low = 1 - _upper_bound(right, tail, of_right, (-CUBE_ROOT, -TINY))
-    undefined = np.isnan(sums.rate) | (sums.people <= 1 + TINY)
-    return tuple(
-        np.clip(np.where(undefined, np.nan, end), 0.0, 1.0) for end in (low, high)
-    )
+    # No further than logarithms.
+    return 1 - _from_above(right, tail, of_right, (-CUBE_ROOT, -TINY))
+
+
+def upper_bound(sums, tail, added=0.0):
+    """The second of :func:`rate_bounds`."""
+    # As far as few people may bend the scale.
+    return _from_above(sums, tail, added, (LEAST_EXPONENT, CUBE_ROOT))
 
 
 def never_falling(high, pivot):
@@ -395,7 +401,7 @@ def never_falling(high, pivot):
     return np.concatenate([least, np.maximum.accumulate(high[pivot:])[1:]])
 
 
-def _upper_bound(sums, tail, added, exponents):
+def _from_above(sums, tail, added, exponents):
     """Upper bound of a rate; ``exponents`` are the least and the largest of the scale."""
     clump, high = sums.clump, 0.0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -412,7 +418,9 @@ def _upper_bound(sums, tail, added, exponents):
             high = np.fmax(high, np.where(np.isfinite(odds), odds / (1 + odds), 1.0))
         # No error bounds the rate as it does a Poisson number of clumps: the rule of three.
         least = -np.log(tail) * clump / sums.pairs
-    return np.maximum(np.where(sums.errors > 0, high, 0.0), least)
+    high = np.maximum(np.where(sums.errors > 0, high, 0.0), least)
+    undefined = (sums.pairs == 0) | (sums.people <= 1 + TINY)
+    return np.where(undefined, np.nan, np.clip(high, 0.0, 1.0))
 
 
 def _exponent(sums, skewness, least, largest):
@@ -707,9 +715,6 @@ def _dot(weights, values):
 
 def _over(numerator, denominator, otherwise):
     """Quotient, with a value of its own where the denominator is 0."""
-    numerator, denominator = np.broadcast_arrays(
-        np.asarray(numerator, dtype=np.float64),
-        np.asarray(denominator, dtype=np.float64),
-    )
-    found = np.full(numerator.shape, float(otherwise))
-    return np.divide(numerator, denominator, out=found, where=denominator != 0)
+    denominator = np.asarray(denominator, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(denominator != 0, numerator / denominator, otherwise)

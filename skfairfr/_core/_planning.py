@@ -19,7 +19,8 @@ from skfairfr._core._few_errors import (
     _over,
     against_others,
     contrasts,
-    rate_bounds,
+    lower_bound,
+    upper_bound,
 )
 
 N_SETS = 1000
@@ -331,10 +332,10 @@ class Question:
         sums = self.setting.draw(people)
         tail = (1 - self.confidence_level) / 2
         if self.kind == "certify":
-            bound = rate_bounds(sums, tail)[1].max(axis=-1)
+            bound = upper_bound(sums, tail).max(axis=-1)
             return bound <= self.limit, bound
         if self.limit < 1:
-            bound = rate_bounds(sums, min(tail, 2 * tail / self.groups))[0][:, 0]
+            bound = lower_bound(sums, min(tail, 2 * tail / self.groups))[:, 0]
             return bound > self.limit, bound
         if self.kind == "pass":
             bound = np.max([high for _, high in ratio_bounds(sums, tail)], axis=0)

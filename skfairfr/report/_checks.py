@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
-from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
+from skfairfr._core._few_errors import contrasts, every_two, lower_bound, upper_bound
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr.report._notes import WITHHELD
 from skfairfr.report._policy import LIMITS, POWER, verdict_of
@@ -193,13 +193,14 @@ def _people_for_rates(judged, groups, limit):
 
     def settles(sums, kept, unlucky):
         # The bounds of very few errors fall where there are more.
+        bound = lower_bound if side < 0 else upper_bound
         ends = [
-            rate_bounds(enlarged(sums, 1.0, 1, moved), tail, added * kept)
+            bound(enlarged(sums, 1.0, 1, moved), tail, added * kept)
             for moved in (np.exp(-unlucky), np.exp(unlucky))
         ]
         if side < 0:
-            return np.min([low for low, _ in ends], axis=0) > limit
-        return np.max([high for _, high in ends], axis=0) <= limit
+            return np.min(ends, axis=0) > limit
+        return np.max(ends, axis=0) <= limit
 
     found = [
         groups.more(

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from skfairfr._core._few_errors import holm, rate_bounds
+from skfairfr._core._few_errors import holm, lower_bound
 from skfairfr._text._words import RATES
 from skfairfr.metrics._roc._evidence import ComparedGroups
 
@@ -131,7 +131,7 @@ class Judged:
         """
         evidence, level = self.compared.evidence, self.compared.level
         tail = min(self.tail, 2 * self.tail / len(self.labels))
-        low, _ = rate_bounds(self.sums, tail, evidence.added[level])
+        low = lower_bound(self.sums, tail, evidence.added[level])
         return low, evidence.bounds(self.tail)[1][level]
 
 

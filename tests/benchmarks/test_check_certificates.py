@@ -17,6 +17,7 @@ def test_few_certificates_are_wrong(kind):
     assert (halves == 0).mean() > 0.2
 
 
+@pytest.mark.slow
 def test_half_of_the_people_have_a_quarter_of_the_pairs():
     group = Group(60, 2, 0.05, couple=0.5, log=True)
     drawn = Drawn(group, np.random.default_rng(0))

@@ -7,6 +7,7 @@ from skfairfr.report import audit_decisions
 from tests.benchmarks.check_decisions import LOGS, audited, draw, outcomes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in LOGS if row[3]])
 def test_heavy_users_name_no_group(row):
     named, *_ = outcomes(row, 1000)

@@ -143,7 +143,7 @@ def test_a_pilot_of_genuine_pairs_needs_a_threshold():
     assert plans[0].people.tolist() == plans[1].people.tolist()
     assert plans[0].pilot_errors["frr"][0] == plans[1].pilot_errors["frr"][0]
     assert "at the given threshold" in plans[1].to_text()
-    of_far = plan_test(certify_fmr=0.1, pilot=rocs[1], threshold=THRESHOLD)
+    of_far = plan_test(certify_fmr=1e-3, pilot=rocs[1], threshold=THRESHOLD)
     assert "FMR (the pilot has no such pairs" in of_far.to_text()
     with pytest.raises(
         ValueError, match=r"^threshold is missing, and the pilot has no"

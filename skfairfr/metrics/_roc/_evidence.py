@@ -28,8 +28,8 @@ from skfairfr._core._few_errors import (
     against_others,
     contrasts,
     every_two,
+    lower_bound,
     number_of_tests,
-    rate_bounds,
     shrunken_rates,
 )
 from skfairfr._core._paired import clumps
@@ -81,7 +81,7 @@ class Evidence:
         An upper end depends on its threshold, or level, alone, not on others asked about,
         and never falls where the rate cannot.
         """
-        low, _ = rate_bounds(self.sums, tail, self.added)
+        low = lower_bound(self.sums, tail, self.added)
         high = np.empty_like(low)
         for asked, levels in groupby(range(len(self.asked)), self.asked.__getitem__):
             rows = list(levels)

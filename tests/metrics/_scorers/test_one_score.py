@@ -204,7 +204,7 @@ def expected_winner(score):
 
 
 @pytest.mark.parametrize("name", SCORERS)
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_grid_search_minimises(name, n_jobs):
     scorer = SCORERS[name]
     search = GridSearchCV(
