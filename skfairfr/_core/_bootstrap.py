@@ -182,11 +182,24 @@ def rates(pairs, query, resamples=None):
         weights = Weights()
     else:
         weights = draw(pairs.images, *resamples)
+    own, given = {}, query.levels if query.thresholds is None else query.thresholds
+    shared = np.full((given.size, weights.n_resamples), np.nan)
     if query.thresholds is not None:
-        shape = (len(query.scopes), query.thresholds.size, weights.n_resamples)
-        thresholds = np.broadcast_to(query.thresholds[:, None], shape)
+        shared[:] = given[:, None]
     else:
-        thresholds = _level_thresholds(pairs, query, weights)
+        # Thresholds at which FARs meet the levels.
+        for scope in query.setters():
+            sampled = scope in query.sampled
+            own[scope] = threshold_in(pairs, scope, given, weights, sampled)
+            complete = pairs.impostors(scope, sampled).complete
+            if not complete and np.isneginf(own[scope]).any():
+                raise TailTooShortError(scope)
+    if query.operating_point == "group":
+        thresholds = np.stack([own.get(scope, shared) for scope in query.scopes])
+    else:
+        # fmax ignores a group without any weight in this resample.
+        shared = np.fmax.reduce([shared, *own.values()])
+        thresholds = np.broadcast_to(shared, (len(query.scopes), *shared.shape))
     far, frr = np.full((2, *thresholds.shape), np.nan)
     for row, scope in enumerate(query.scopes):
         at, sampled = thresholds[row], scope in query.sampled
@@ -225,23 +238,6 @@ def v_statistic_frr(pairs, scopes, thresholds):
         total = totals.expected_genuine_total(scope)
         centre[row] = weight / total if total > 0 else np.nan
     return centre
-
-
-def _level_thresholds(pairs, query, weights):
-    """Thresholds (n_scopes, n_levels, n_resamples) at which FARs meet the levels."""
-    own = {}
-    for scope in query.setters():
-        sampled = scope in query.sampled
-        own[scope] = threshold_in(pairs, scope, query.levels, weights, sampled)
-        complete = pairs.impostors(scope, sampled).complete
-        if not complete and np.isneginf(own[scope]).any():
-            raise TailTooShortError(scope)
-    undefined = np.full((query.levels.size, weights.n_resamples), np.nan)
-    if query.operating_point == "group":
-        return np.stack([own.get(scope, undefined) for scope in query.scopes])
-    # fmax ignores a group without any weight in this resample.
-    shared = np.fmax.reduce([undefined, *own.values()])
-    return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
 
 
 def threshold_in(pairs, scope, levels, weights, sampled=False):

@@ -57,30 +57,21 @@ def percentile(replicates, confidence_level, bounds):
     n_undefined : ndarray of int, shape (...,)
     """
     tail = (1 - confidence_level) / 2
-    undefined = np.isnan(replicates)
-    low = _quantile(np.where(undefined, -np.inf, replicates), tail)
-    high = _quantile(np.where(undefined, np.inf, replicates), 1 - tail)
-    n_undefined = undefined.sum(axis=-1)
-    unknown = n_undefined > tail * replicates.shape[-1]
-    low = np.where(unknown, np.nan, np.clip(low, *bounds))
-    high = np.where(unknown, np.nan, np.clip(high, *bounds))
-    return low, high, n_undefined
-
-
-def _quantile(values, probability):
-    """Quantile over the last axis, linearly interpolated; values may be infinite."""
-    ordered = np.sort(values, axis=-1)
-    place = probability * (ordered.shape[-1] - 1)
-    below = int(np.floor(place))
-    above = min(below + 1, ordered.shape[-1] - 1)
-    share = place - below
-    left, right = ordered[..., below], ordered[..., above]
-    with np.errstate(invalid="ignore"):
-        between = left + (right - left) * share
-    # Next to an infinite value the wider choice: down for low, up for high bounds.
-    wider = left if probability < 0.5 else right
-    finite = np.isfinite(left) & np.isfinite(right)
-    return np.where(finite, between, np.where(share == 0, left, wider))
+    undefined, last = np.isnan(replicates), replicates.shape[-1] - 1
+    n_undefined, ends = undefined.sum(axis=-1), []
+    for place, of_undefined in ((tail * last, -np.inf), ((1 - tail) * last, np.inf)):
+        ordered = np.sort(np.where(undefined, of_undefined, replicates), axis=-1)
+        below = int(np.floor(place))
+        share = place - below
+        left, right = ordered[..., below], ordered[..., min(below + 1, last)]
+        with np.errstate(invalid="ignore"):
+            between = left + (right - left) * share
+        # Next to an infinite value the wider choice.
+        wider = left if share == 0 or of_undefined < 0 else right
+        end = np.where(np.isfinite(left) & np.isfinite(right), between, wider)
+        unknown = n_undefined > tail * (last + 1)
+        ends.append(np.where(unknown, np.nan, np.clip(end, *bounds)))
+    return *ends, n_undefined
 
 
 def simultaneous(replicates, value, pointwise, confidence_level, bounds):

@@ -306,17 +306,37 @@ class EmbeddingPairs:
     def impostors(self, scope, sampled=False):
         """Pairs of a scope by descending score: the tail held, or a uniform sample."""
         store = self._samples if sampled else self._tails
-        if scope not in store:
-            if sampled:
-                pairs = self._sample(scope)
-            else:
-                pairs = self._held_of(scope)
-                # Other groups may hold more, which must not change an answer.
-                floor = self.floors.get(scope, self.floors[None])
-                rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
-                pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
-            base = self.totals.base(scope, pairs.left, pairs.right)
-            store[scope] = pairs if base is None else replace(pairs, base=base)
+        if scope in store:
+            return store[scope]
+        held, images = None if sampled else self.compared.tail(), self.images
+        if sampled:
+            pairs = self._sample(scope)
+        elif scope is None and self.totals.impostors == "all":
+            pairs = held
+        elif scope is None:
+            left, right = (images.group[i] for i in (held.left, held.right))
+            pairs = held.take((left == right) & (left >= 0))
+        else:
+            (g, h), ordered = scope, self.totals.two_sides
+            across = g != h
+            if across not in self._cells:
+                self._cells[across] = split_by_groups(
+                    *(held.scores, held.left, held.right, images.group),
+                    *(images.n_groups, across, ordered),
+                )
+            *columns, bounds = self._cells[across]
+            if across and not ordered:
+                g, h = min(g, h), max(g, h)
+            cell = g * images.n_groups + h if across else g
+            run = slice(bounds[cell], bounds[cell + 1])
+            pairs = PairSequence(*(column[run] for column in columns))
+        if not sampled:
+            # Other groups may hold more, which must not change an answer.
+            floor = self.floors.get(scope, self.floors[None])
+            rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
+            pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
+        base = self.totals.base(scope, pairs.left, pairs.right)
+        store[scope] = pairs if base is None else replace(pairs, base=base)
         return store[scope]
 
     def for_workers(self, scopes, sampled=()):
@@ -421,28 +441,6 @@ class EmbeddingPairs:
                 chosen &= self.images.group == group
             found.append(np.flatnonzero(chosen))
         return found
-
-    def _held_of(self, scope):
-        """Held pairs of a scope; the split by groups is kept."""
-        held, images = self.compared.tail(), self.images
-        if scope is None and self.totals.impostors == "all":
-            return held
-        if scope is None:
-            left, right = (images.group[i] for i in (held.left, held.right))
-            return held.take((left == right) & (left >= 0))
-        g, h = scope
-        across = g != h
-        if across not in self._cells:
-            columns = (held.scores, held.left, held.right, images.group)
-            self._cells[across] = split_by_groups(
-                *columns, images.n_groups, across, self.totals.two_sides
-            )
-        *columns, bounds = self._cells[across]
-        if across and not self.totals.two_sides:
-            g, h = min(g, h), max(g, h)
-        cell = g * images.n_groups + h if across else g
-        run = slice(bounds[cell], bounds[cell + 1])
-        return PairSequence(*(column[run] for column in columns))
 
     # ---- the sample ------------------------------------------------------------------
 

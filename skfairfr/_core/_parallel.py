@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import starmap
 from threading import Lock, current_thread, main_thread
 
@@ -179,17 +179,19 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
     results : list
     """
     sizes = [1] * len(tasks) if sizes is None else sizes
-    common, threads, collected = _Shared(function, shared), n_threads(), []
-    calls = [(common, *task) for task in tasks]
+    threads, collected, call = n_threads(), [], partial(function, *shared)
     bar, pool = progress_bar(sum(sizes), description), ThreadPoolExecutor(threads)
     with bar, pool, one_blas_thread():
         if effective_n_jobs(n_jobs) > 1 and len(tasks) > 1:
-            parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-            results = parallel(delayed(_compute)(*call) for call in calls)
+            parallel, common = (
+                Parallel(n_jobs=n_jobs, return_as="generator"),
+                _Shared(call),
+            )
+            results = parallel(delayed(_compute)(common, *task) for task in tasks)
         elif threads > 1 and len(tasks) > 1:
-            results = pool.map(_compute, *zip(*calls, strict=True))
+            results = pool.map(call, *zip(*tasks, strict=True))
         else:
-            results = starmap(_compute, calls)
+            results = starmap(call, tasks)
         for result, size in zip(results, sizes, strict=True):
             collected.append(result)
             bar.update(size)
@@ -198,10 +200,9 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
 
 @dataclass(eq=False)
 class _Shared:
-    """A function and its first arguments; joblib sends what is large to Dask once."""
+    """A function with its first arguments; joblib sends what is large to Dask once."""
 
-    function: Callable
-    arguments: tuple
+    call: Callable
 
     def __sizeof__(self):
         return 2**20
@@ -209,7 +210,7 @@ class _Shared:
 
 def _compute(shared, *task):
     with one_blas_thread():
-        return shared.function(*shared.arguments, *task)
+        return shared.call(*task)
 
 
 # ---- memory, before a comparison of all pairs begins ---------------------------------

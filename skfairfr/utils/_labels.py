@@ -257,7 +257,13 @@ def to_columns(values, name):
         return {key: _series_to_numpy(native[key]) for key in native.columns}
     if isinstance(native, nw.Series):
         return {0 if native.name is None else native.name: _series_to_numpy(native)}
-    array = _to_array(values, name)
+    array = to_array(values, name)
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        # numpy turns [None, "a"] into objects, but [1, "a"] and [nan, "a"] into strings:
+        # a mixture of types stays objects.
+        objects = np.asarray(values, dtype=object)
+        is_text = all(isinstance(label, str) for label in objects.flat)
+        array = array if is_text else objects
     if array.ndim == 2 and array.shape[1] >= 1:
         return dict(enumerate(array.T))
     if array.ndim != 1:
@@ -284,17 +290,6 @@ def to_column(values, name):
         problem = f"must be one column, (n_samples,); got {len(columns)} columns."
         raise refused(name, values, problem)
     return columns[0]
-
-
-def _to_array(values, name):
-    """numpy array of labels; a mixture of types stays objects, never becomes strings."""
-    array = to_array(values, name)
-    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
-        # numpy turns [None, "a"] into objects, but [1, "a"] and [nan, "a"] into strings.
-        objects = np.asarray(values, dtype=object)
-        is_text = all(isinstance(label, str) for label in objects.flat)
-        return array if is_text else objects
-    return array
 
 
 def _series_to_numpy(series):

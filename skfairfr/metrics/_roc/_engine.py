@@ -251,7 +251,8 @@ class Engine:
         """Value, interval and support, levels in increasing order, with all warnings."""
         self.check_answerable(question)
         (found,) = self.answers(question, self.resampling)
-        self._warn_undefined_values(question, found)
+        if not np.isfinite(found.value).all():
+            self._warn_undefined_values(question, found)
         independent = self.pairs.images.n_drawn is not None
         images = self.resampling.mode == "images" and not independent
         if images and not self._warned_of_estimand:
@@ -400,7 +401,7 @@ class Engine:
         rate = question.rate.upper()
         if question.levels is not None and not self.pairs.count(None):
             return  # which was said
-        if question.how is not None and not np.isfinite(found.value).all():
+        if question.how is not None:
             warn_undefined(
                 f"A group has no error, so that the disparity of the {rate} is x/0 (+inf) "
                 "or 0/0 (nan). Ask for how='difference', a larger far, or more people.",

@@ -116,6 +116,8 @@ def answer(engine, table, question):
         _reasons(engine, table, question, scopes),
         bool(needed & query.sampled),
     )
+    if engine.method != "wilson" and question.how is not None:
+        return found
     return _with_evidence(found, centre, engine, question)
 
 
@@ -220,7 +222,7 @@ def _with_evidence(found, centre, engine, question):
         # Replicates of such rates do not vary: their interval has no width.
         levels = (found.value == 0) | (centre == 0) | (found.value > 1 - ROUNDING)
         levels &= ~np.isnan(found.low)
-        if question.how is not None or not levels.any():
+        if not levels.any():
             return found
     evidence = engine.evidence_of(question)
     if evidence is None:
