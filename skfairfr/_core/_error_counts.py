@@ -67,13 +67,14 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
     """
     sequence = pairs.impostors(scope, sampled)
     n_people = pairs.images.n_identities
-    left, right = sequence.identities(pairs.images)
     positions = _rates.count_at_least(sequence.scores, thresholds)
     if sequence.of_one:
         return _errors_of_one(sequence, pairs, scope, "far", positions)
     if pairs.totals is None:
+        left, right = sequence.identities(pairs.images)
         people = people_of_list(left, right, sequence.base, n_people)
     else:
+        left, right = sequence.identities(pairs.images, positions.max(initial=0))
         people = people_of(pairs.totals, scope)
     base, (of_pairs, sizes, squared, between) = sequence.base, people
     if sampled and sequence.scores.size:
@@ -87,8 +88,7 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
         squared = (total if squared is None else squared) + added
         sizes = (sizes[0] + added, *sizes[1:])
     if callable(between):
-        last = int(positions.max(initial=0))
-        between = between(left[:last], right[:last])
+        between = between(left, right)
     of_person, powers = errors_by_person(
         left, right, base, positions, n_people, between
     )
@@ -116,7 +116,7 @@ def accepted_by_people(pairs, scope, threshold, sampled=False):
     at = np.inf if np.isnan(threshold) else threshold
     n = int(_rates.count_at_least(sequence.scores, at))
     n = 0 if sequence.of_one else n  # which no two people add to
-    left, right = (people[:n] for people in sequence.identities(pairs.images))
+    left, right = sequence.identities(pairs.images, n)
     weights = np.ones(n) if sequence.base is None else sequence.base[:n]
     return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)
 
@@ -229,7 +229,7 @@ def people_with_pairs(pairs, scope, rate):
     return np.unique(np.concatenate(sequence.identities(pairs.images))).size
 
 
-def course_of(pairs, scope, rate, sampled=False):
+def course_of(pairs, scope, rate, sampled=False, whole=True):
     """The Course of a rate of a scope: of impostor pairs as far as they are held; kept.
 
     Parameters
@@ -238,12 +238,14 @@ def course_of(pairs, scope, rate, sampled=False):
     scope : None, (g, g) or (g, h)
     rate : {"far", "frr"}
     sampled : bool, default=False
+    whole : bool, default=True
+        Whether it goes on beyond a usual FAR; as far as both go they are the same.
 
     Returns
     -------
     course : Course
     """
-    known, key = pairs.known, ("course", rate, scope, sampled)
+    known, key = pairs.known, ("course", rate, scope, sampled, whole)
     if key in known:
         return known[key]
     far = rate == "far"
@@ -264,9 +266,8 @@ def course_of(pairs, scope, rate, sampled=False):
                 sequence.scores, np.nan_to_num(at_level, nan=-np.inf)
             )[0]
         )
-    numbers = np.union1d(
-        NUMBERS[NUMBERS < sequence.scores.size], [0, last, sequence.scores.size]
-    )
+    n_pairs = sequence.scores.size if whole else last
+    numbers = np.union1d(NUMBERS[NUMBERS < n_pairs], [0, last, n_pairs])
     # Equal scores err together.
     at = sequence.scores[numbers[1:] - 1]
     thresholds = np.append(np.inf, at)

@@ -289,7 +289,8 @@ def support_of(pairs, rate, scope, thresholds, sampled):
             sequence = pairs.genuine.ascending(scope)
             at = np.where(undefined, -np.inf, thresholds)
             n_errors = pairs.genuine.rejected(scope, at)
-        ends, order = sequence.identities(images), np.argsort(n_errors)
+        ends = sequence.identities(images, n_errors.max(initial=0))
+        order = np.argsort(n_errors)
         if sequence.of_one and sequence.base is not None:
             pairs.known[key] = _support_of_chances(sequence, n_errors, images)
             return pairs.known[key]

@@ -39,7 +39,6 @@ class PairSequence:
     base: np.ndarray | None = None
     complete: bool = True
     of_one: bool = False
-    _identities: list = field(default_factory=list, repr=False, compare=False)
     _sums: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getstate__(self):
@@ -54,15 +53,11 @@ class PairSequence:
             left=self.left[rows],
             right=self.right[rows],
             base=base,
-            _identities=[],
         )
 
-    def identities(self, images):
-        """Identity of the left and right image of each pair; cached."""
-        if not self._identities:
-            ends = (images.identity[end] for end in (self.left, self.right))
-            self._identities.append(tuple(ends))
-        return self._identities[0]
+    def identities(self, images, n=None):
+        """Identity of the left and right image of each of the first n pairs, or of all."""
+        return tuple(images.identity[end[:n]] for end in (self.left, self.right))
 
     def weighed(self, weights=None, images=None, genuine=False):
         """The pairs' weights in a block of resamples, RunningSums; kept for the next question.
@@ -153,6 +148,8 @@ def _cell_of(g, h, n_groups, across, ordered):
 
 BITS = 11
 BUCKETS = 1 << BITS
+# Up to so many pairs are sorted by insertion.
+FEW = 64
 SIGN = np.uint32(0x80000000)
 
 
@@ -177,49 +174,79 @@ def sort_pairs(scores, left, right):
 
 @njit(nogil=True, cache=True, inline="always")
 def _descending_key(bits):
-    """A float's bits as an integer that falls as the float grows; self-inverse."""
-    # The bits of a negative float already fall as it grows; those of a positive one
-    # are flipped.
-    return bits if bits & SIGN else np.uint32(~(bits | SIGN))
+    """A float's bits as an integer that falls as the float grows; self-inverse but for -0."""
+    # The bits of a negative float already fall as it grows; those of a positive one, and
+    # of minus zero, which is zero, are flipped.
+    return bits if bits > SIGN else np.uint32(~(bits | SIGN))
 
 
 @njit(nogil=True, cache=True)
 def _radix_sort(bits, left, right):
+    """By the first bits in which keys differ, then each bucket by itself, in the cache."""
     n = bits.size
-    keys, next_keys = np.empty_like(bits), np.empty_like(bits)
-    ends, next_ends = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)
-    starts = np.zeros((3, BUCKETS), dtype=np.int64)
+    lowest, highest = np.int64(2**32), np.int64(0)
     for p in range(n):
-        # Negative zero is zero.
-        own = np.uint32(0) if bits[p] == SIGN else bits[p]
-        key = np.uint32(_descending_key(own))
-        keys[p] = key
-        ends[p] = np.uint64(left[p]) << np.uint64(32) | np.uint64(right[p])
-        for digit in range(3):
-            starts[digit, (key >> np.uint32(BITS * digit)) & (BUCKETS - 1)] += 1
-    for digit in range(3):
-        n_before = 0
+        key = np.int64(_descending_key(bits[p]))
+        lowest, highest = min(lowest, key), max(highest, key)
+    shift = 0
+    while (highest - lowest) >> shift >= BUCKETS:
+        shift += 1
+    bounds = np.zeros(BUCKETS + 1, dtype=np.int64)
+    for p in range(n):
+        bounds[((np.int64(_descending_key(bits[p])) - lowest) >> shift) + 1] += 1
+    bounds = np.cumsum(bounds)
+    place = bounds[:-1].copy()
+    keys = np.empty(n, dtype=np.uint32)
+    first, second = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    for p in range(n):
+        key = _descending_key(bits[p])
+        bucket = (np.int64(key) - lowest) >> shift
+        to = place[bucket]
+        place[bucket] = to + 1
+        keys[to], first[to], second[to] = key, left[p], right[p]
+    most = 0
+    for bucket in range(BUCKETS):
+        most = max(most, bounds[bucket + 1] - bounds[bucket])
+    if shift:
+        columns = (
+            np.empty(most, dtype=np.uint32),
+            np.empty(most, dtype=np.int32),
+            np.empty(most, dtype=np.int32),
+        )
         for bucket in range(BUCKETS):
-            count = starts[digit, bucket]
-            starts[digit, bucket] = n_before
-            n_before += count
-    for digit in range(3):
-        for p in range(n):
-            bucket = (keys[p] >> np.uint32(BITS * digit)) & (BUCKETS - 1)
-            place = starts[digit, bucket]
-            starts[digit, bucket] = place + 1
-            next_keys[place] = keys[p]
-            next_ends[place] = ends[p]
-        keys, next_keys = next_keys, keys
-        ends, next_ends = next_ends, ends
-    # The result takes the place of what is no longer needed.
-    images = next_ends.view(np.int32)
-    first, second = images[:n], images[n:]
+            run = slice(bounds[bucket], bounds[bucket + 1])
+            _sort_run(keys[run], first[run], second[run], *columns, lowest, shift)
     for p in range(n):
         keys[p] = _descending_key(keys[p])
-        first[p] = np.int32(ends[p] >> np.uint64(32))
-        second[p] = np.int32(ends[p] & np.uint64(0xFFFFFFFF))
     return keys, first, second
+
+
+@njit(nogil=True, cache=True)
+def _sort_run(keys, first, second, some_keys, some_first, some_second, lowest, n_bits):
+    """Sort a few pairs in place by their last bits above the lowest key."""
+    n = keys.size
+    if n <= FEW:
+        for p in range(1, n):
+            key, one, other, to = keys[p], first[p], second[p], p
+            while to > 0 and keys[to - 1] > key:
+                keys[to], first[to] = keys[to - 1], first[to - 1]
+                second[to] = second[to - 1]
+                to -= 1
+            keys[to], first[to], second[to] = key, one, other
+        return
+    for digit in range(0, n_bits, BITS):
+        starts = np.zeros(BUCKETS + 1, dtype=np.int64)
+        for p in range(n):
+            starts[((np.int64(keys[p]) - lowest) >> digit & (BUCKETS - 1)) + 1] += 1
+        starts = np.cumsum(starts)
+        for p in range(n):
+            bucket = (np.int64(keys[p]) - lowest) >> digit & (BUCKETS - 1)
+            to = starts[bucket]
+            starts[bucket] = to + 1
+            some_keys[to] = keys[p]
+            some_first[to], some_second[to] = first[p], second[p]
+        keys[:] = some_keys[:n]
+        first[:], second[:] = some_first[:n], some_second[:n]
 
 
 # ---- running sums --------------------------------------------------------------------

@@ -318,3 +318,15 @@ def test_the_course_of_a_scope_held_whole_pivots_at_its_last_pair(
             monkeypatch.setattr(_pairs, *size)
         course = course_of(pairs, (0, 0), "far")
         assert (course.place[course.pivot] == pairs.count((0, 0))) == (less == 0)
+
+
+@pytest.mark.parametrize("scope", SCOPES[:4])
+def test_a_course_of_usual_rates_is_the_first_part_of_the_whole(monkeypatch, scope):
+    for name in ("WHOLE", "WHOLE_GROUP"):
+        monkeypatch.setattr(_pairs, name, 1)
+    pairs = compare(*hamming(3), far_max=0.1)
+    part, whole = (course_of(pairs, scope, "far", whole=w) for w in (False, True))
+    n = part.place.size
+    assert 2 < n < whole.place.size and part.pivot == whole.pivot == n - 1
+    assert_allclose(part.place, whole.place[:n])
+    assert_allclose(part.upper_bounds(0.025), whole.upper_bounds(0.025)[:n])

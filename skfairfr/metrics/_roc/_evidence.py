@@ -86,9 +86,10 @@ class Evidence:
         for asked, levels in groupby(range(len(self.asked)), self.asked.__getitem__):
             rows = list(levels)
             for column in range(len(self.scopes)):
-                course, at = asked.course(column), self.sums.errors[rows, column]
+                at = self.sums.errors[rows, column]
                 if asked.query.levels is not None:
                     at = asked.place_of(asked.query.levels)
+                course = asked.course(column, at.max())
                 high[rows, column] = np.interp(
                     at, course.place, course.upper_bounds(tail)
                 )
@@ -247,8 +248,8 @@ class Asked:
             found.append(known[key])
         return found
 
-    def course(self, column):
-        """The Course of the rate of a scope, by its errors, or by levels that are asked."""
+    def course(self, column, place):
+        """The Course of the rate of a scope by its errors, or by levels, to a place at least."""
         if self.query.levels is not None:
             levels, found = self._at_fixed_levels
             place, pivot = self.place_of(levels), levels.size - 1
@@ -261,7 +262,9 @@ class Asked:
             return Course(place[rows], sums, found.added[rows, column], pivot)
         scope = self.scopes[column]
         sampled = self.rate == "far" and scope in self.query.sampled
-        return course_of(self.pairs, scope, self.rate, sampled)
+        asked = (self.pairs, scope, self.rate, sampled)
+        course = course_of(*asked, whole=False)
+        return course if place <= course.place[-1] else course_of(*asked)
 
     def place_of(self, levels):
         """What grows with the rate: the logarithm of levels, or minus it."""
