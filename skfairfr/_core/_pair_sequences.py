@@ -39,6 +39,7 @@ class PairSequence:
     base: np.ndarray | None = None
     complete: bool = True
     of_one: bool = False
+    _identities: list = field(default_factory=list, repr=False, compare=False)
     _sums: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getstate__(self):
@@ -53,11 +54,17 @@ class PairSequence:
             left=self.left[rows],
             right=self.right[rows],
             base=base,
+            _identities=[],
         )
 
     def identities(self, images, n=None):
-        """Identity of the left and right image of each of the first n pairs, or of all."""
-        return tuple(images.identity[end[:n]] for end in (self.left, self.right))
+        """Identity of the left and right image of each of the first n pairs, or of all; kept."""
+        if self._identities:
+            return tuple(end[:n] for end in self._identities[0])
+        ends = tuple(images.identity[end[:n]] for end in (self.left, self.right))
+        if n is None:
+            self._identities.append(ends)
+        return ends
 
     def weighed(self, weights=None, images=None, genuine=False):
         """The pairs' weights in a block of resamples, RunningSums; kept for the next question.
