@@ -217,6 +217,21 @@ def assert_sorted_as_by_numpy(scores):
         assert found.dtype == expected.dtype
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.uniform(0.3, 0.6, 20_000),  # few in each bucket
+        lambda rng: rng.uniform(0.3, 0.6, 20_000).round(2),
+        lambda rng: rng.normal(size=20_000),  # thousands in some
+        lambda rng: rng.normal(size=20_000).round(1),
+        lambda rng: np.append(rng.uniform(0.5, 0.5001, 5000), [-3e38, 3e38]),
+    ],
+)
+def test_buckets_large_and_small(draw):
+    scores = draw(np.random.default_rng(0))
+    assert_sorted_as_by_numpy(scores.astype(np.float32))
+
+
 @given(
     hnp.arrays(
         st.sampled_from([np.float32, np.float64]),
