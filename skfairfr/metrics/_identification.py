@@ -806,7 +806,7 @@ RATES_OF = {"far": "fpir"}
 
 def _translated(text):
     """A text of the engine in the terms of searches."""
-    return in_search_terms(text).replace("far=", "fpir=")
+    return in_search_terms(text).replace("far=", "fpir=").replace(" far ", " fpir ")
 
 
 @contextmanager

@@ -389,10 +389,11 @@ class RateMonitor:
         OSError
             If there is no such file.
         """
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        with damage_named(path, "give the state of a monitor, or name a new file"):
-            content = json.loads(text)
+        with (
+            damage_named(path, "give the state of a monitor, or name a new file"),
+            open(path, encoding="utf-8") as file,
+        ):
+            content = json.load(file)
             if content["format"] != FORMAT:
                 raise ValueError(f"it has format {content['format']}, not {FORMAT}")
             monitor = cls(**content["settings"])

@@ -12,12 +12,12 @@ from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
 from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import audit_data
 from skfairfr.report._comparison import compare_systems, overlap
-from skfairfr.report._data import EmbeddingData, check_data, columns_of
+from skfairfr.report._data import EmbeddingData, check_data, columns_of, restated
 from skfairfr.report._figures import SIZE, write_figure
 from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import encode
 from skfairfr.utils._types import Columns, FilePath
 
@@ -376,6 +376,10 @@ def searches_of(data, gallery, rank, template):
     for part in (data, gallery):
         if not isinstance(part, EmbeddingData):
             raise refused("data", part, "must be embeddings, as the gallery must;")
+    try:
+        check_data(gallery)
+    except ArgumentError as error:
+        raise restated(error, "gallery", gallery) from None
     own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
     of_probes, of_gallery = data.reading, gallery.reading
     if of_probes is not None and of_gallery is not None:

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations, permutations
 
 import numpy as np
@@ -13,6 +14,7 @@ from skfairfr._core._error_counts import people_of_list
 from skfairfr._core._few_errors import (
     ErrorSums,
     against_others,
+    chances_of_errors,
     contrasts,
     errors_by_person,
     every_two,
@@ -25,6 +27,8 @@ from skfairfr._core._few_errors import (
     rate_bounds,
     shrunken_rates,
 )
+from skfairfr._core._pair_sequences import PairSequence
+from skfairfr._core._resampling import Images
 
 FIELDS = ErrorSums._fields
 # Of the errors of two people, and of the weight of all their pairs, as they are summed.
@@ -675,3 +679,12 @@ def test_a_group_without_pairs_takes_no_part_and_warns_of_nothing():
     assert_allclose(beside.p_value[:2], alone.p_value)
     for found, expected in zip(beside.bounds(0.025), alone.bounds(0.025), strict=True):
         assert_allclose(found[:2], expected)
+
+
+def test_no_chance_of_an_error_counts_as_no_error():
+    """And chances that are all alike as many errors as there are."""
+    searches = PairSequence(*np.zeros((3, 4), dtype=np.int32), base=np.full(4, 0.5))
+    searches = replace(searches, left=np.arange(4, dtype=np.int32))
+    images = Images(*np.zeros((2, 4), dtype=np.int32), None, 4, 1)
+    found = chances_of_errors(searches, np.array([0, 3]), images)
+    assert_allclose(found, [0.0, 3.0])

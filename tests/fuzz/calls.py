@@ -19,7 +19,15 @@ from sklearn.preprocessing import FunctionTransformer
 from skfairfr import SimilarityROC, TripletProjector, metrics
 from skfairfr.comparators import GroupMeanRemover
 from skfairfr.model_selection import compare_mitigations
-from skfairfr.report import EmbeddingData, PairData, audit, audit_data, compare_systems
+from skfairfr.report import (
+    EmbeddingData,
+    PairData,
+    audit,
+    audit_data,
+    certify_data,
+    compare_systems,
+    monitor_log,
+)
 from tests.fuzz import files
 from tests.fuzz.driver import Case, random_of, summary
 from tests.fuzz.values import kinds_of, odd_value
@@ -38,12 +46,13 @@ SCORERS = (
 LEFT_OUT = {
     # Made or called inside the package; base classes, errors and lists of words.
     *("Adjustment", "PreparedImages", "Comparator", "ArgumentError", "Reason"),
-    *("spelled", "adjust_tile", "Bench", "get_params"),
+    *("spelled", "adjust_tile", "Bench", "get_params", "PairData.by", "genuine_pairs"),
     # Of a torch module or a training loop: they take tensors, without checks that cost.
     *("forward", "held_out", "logits", "penalty", "discriminator_loss"),
     "semi_hard_negatives",
     # files.py damages what they read.
-    *("load", "load_mitigation"),
+    *("load", "load_mitigation", "load_decisions", "load_score_matrix", "load_trials"),
+    *("join_metadata", "monitor_log"),
     # Numpy's own words about an index are known to everybody.
     "take",
     # They take a fitted search.
@@ -106,8 +115,28 @@ OF_SCORER = {
     "X": _RNG.normal(size=(100, 5))[_MANY] + 0.7 * _RNG.normal(size=(300, 5)),
     **{"y": _MANY, "sensitive_features": np.array(["f", "m"])[_MANY % 2]},
 }
+# Every second person is enrolled.
+ENROLLED = np.arange(N) % 6 == 0
+GALLERY = {"X_gallery": X[ENROLLED] + 0.1, "y_gallery": Y[ENROLLED]}
 # Where a name means something else.
 OF_SUBJECT = {
+    "IdentificationROC": {"n_resamples": 10},
+    "IdentificationROC.fit": GALLERY,
+    "IdentificationROC.estimate": {"fpir": 0.1, "rate": "fpir"},
+    "IdentificationROC.compare": {"fpir": 0.1, "rate": "fpir"},
+    "IdentificationROC.certify": {"fpir": 0.5},
+    "IdentificationROC.cmc": {"ranks": [1, 2]},
+    "IdentificationROC.threshold_at": {"fpir": 0.1},
+    "IdentificationROC.alarms": {"fpir": 0.1, "threshold": None},
+    "IdentificationROC.fpir_matrix": {"fpir": 0.1, "threshold": None},
+    "GallerySizeDisplay.from_identification": {"fpir": 0.1, "rate": "fpir"},
+    "identify": GALLERY | {"fpir": 0.1},
+    "identify_data": {"fpir": 0.1},
+    "compare_searches": {"fpir": 0.1},
+    "certify_data": {"limits": {"max_fmr": 0.5}},
+    "audit_decisions": {"error": (np.arange(N) % 5 == 0).astype(int)},
+    "RateMonitor.update": {"error": (np.arange(N) % 5 == 0).astype(int)},
+    "PairData.by": {"names": ("gender",)},
     **dict.fromkeys(SCORERS, OF_SCORER),
     "EmbeddingData": {"columns": {"gender": GROUP}},
     "PairData": {
@@ -151,7 +180,6 @@ OF_SUBJECT = {
     "plan_test": {"groups": 2, "policy": None, "rate": "far", "far": 0.01},
     "load_embeddings": {"path": "faces.npz", "identity": None},
     "load_pairs": {"path": "pairs.csv", "y_true": None, **NO_PEOPLE},
-    "load_decisions": {"path": "log.csv", "accepted": None, "identity": None},
     "read_data": {
         "path": "pairs.csv",
         "y_true": None,
@@ -270,9 +298,34 @@ def display(name):
     return made[name]() if name in made else cls.from_roc(fitted(), **options)
 
 
+@cache
+def searched():
+    roc = metrics.IdentificationROC(n_resamples=10, random_state=0)
+    return roc.fit(X, Y, GROUP, **GALLERY)
+
+
+@cache
+def gallery():
+    rows = *GALLERY.values(), {"gender": GROUP[ENROLLED]}
+    return EmbeddingData(*rows)
+
+
+@cache
+def monitoring():
+    with TemporaryDirectory() as folder:
+        files.READERS["log"].write(Path(folder))
+        log = Path(folder, "log.csv")
+        return monitor_log(
+            log, "gender", attempt="attempt", limits={"max_fnmr_ratio": 3}
+        )
+
+
 def instance(name):
     """What the methods of a public class are called on."""
     made = {
+        "Certificate": lambda: certify_data(embedding_data(), limits={"max_fmr": 0.5}),
+        "IdentificationROC": searched,
+        "Monitoring": monitoring,
         "Report": small_audit,
         "EmbeddingData": embedding_data,
         "PairData": pair_data,
@@ -291,7 +344,8 @@ def made_of(cls):
     options = {n: VALID[n] for n in names if n in OPTIONAL and n in VALID}
     options |= {n: v for n, v in OF_SUBJECT.get(cls.__name__, {}).items() if n in names}
     made = cls(**options)
-    return made.fit(X, Y, GROUP) if hasattr(cls, "fit") else made
+    more = OF_SUBJECT.get(f"{cls.__name__}.fit", {})
+    return made.fit(X, Y, GROUP, **more) if hasattr(cls, "fit") else made
 
 
 # ---- what is called --------------------------------------------------------------------
@@ -343,7 +397,8 @@ def _callable(name):
     if name in ("EmbeddingData", "PairData"):
         return lambda **parts: audit_data(obj(**parts), **QUICK), obj
     if inspect.isclass(obj) and hasattr(obj, "fit"):
-        return lambda **options: used(obj(**options).fit(X, Y, GROUP)), obj
+        more = OF_SUBJECT.get(f"{name}.fit", {})
+        return lambda **options: used(obj(**options).fit(X, Y, GROUP, **more)), obj
     if name in ("make_fairness_scorer", "fairness_scores"):
         return lambda **options: scored(obj(**options), X, Y, GROUP), obj
     if name in SCORERS:
@@ -385,7 +440,8 @@ def used(estimator):
     if hasattr(estimator, "transform"):
         return estimator.transform(X)
     if hasattr(estimator, "estimate"):
-        return estimator.estimate(0.1), estimator.estimate(0.1, rate="far")
+        rates = "fnir fpir" if hasattr(estimator, "cmc") else "frr far"
+        return [estimator.estimate(0.1, rate=rate) for rate in rates.split()]
     if hasattr(estimator, "score_matrix") and "sensitive_features_1" not in (
         inspect.signature(estimator.score_matrix).parameters
     ):
@@ -426,7 +482,10 @@ def _valid_value(name, text):
         return VALID[name]
     made = {
         **dict.fromkeys(("roc", "other"), fitted),
+        "identification": searched,
         **dict.fromkeys(("before", "after", "data"), embedding_data),
+        "gallery": gallery,
+        "galleries": lambda: [gallery(), gallery()],
         "found": small_audit
         if "Report" in text
         else partial(of_images, metrics.instance_far),
@@ -436,6 +495,8 @@ def _valid_value(name, text):
         "estimator": PCA(3).fit(X),
         "attributes": ("gender",),
     }
+    if name == "other" and text.startswith("IdentificationROC"):
+        name = "identification"
     value = made.get(name)
     return value() if callable(value) else value
 

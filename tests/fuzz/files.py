@@ -16,7 +16,8 @@ from unittest import mock
 
 import numpy as np
 
-from skfairfr.datasets import load_embeddings, load_pairs
+from skfairfr.datasets import load_decisions, load_embeddings, load_pairs
+from skfairfr.metrics import RateMonitor
 from skfairfr.report import Policy, read_data
 from skfairfr.utils._extras import missing
 from tests.fuzz.driver import Case, random_of, summary
@@ -238,6 +239,25 @@ def _write_bob(folder):
     (folder / "scores-dev").write_text("\n".join(lines))
 
 
+def _write_log(folder):
+    """Attempts, one person after the other, and the state of a monitor that read them."""
+    rows = [
+        f"{y},{group},{'yes' if k % 5 else 'no'},{'impostor' if k % 7 == 0 else 'genuine'}"
+        for k, (y, group) in enumerate(zip(Y, GROUP, strict=True))
+    ]
+    text = "\n".join(["person,gender,accepted,attempt", *rows])
+    (folder / "log.csv").write_text(text)
+    monitor = RateMonitor(limit=3.0)
+    monitor.update(np.arange(N) % 5 == 0, Y, GROUP)
+    monitor.save(folder / "state.json")
+
+
+def _read_log(folder):
+    log = load_decisions(folder / "log.csv", attempt="attempt")
+    state = RateMonitor.load(folder / "state.json").state
+    return {name: log[name] for name in log if name != "path"} | {"state": state}
+
+
 POLICY = """\
 name = "door"
 description = "ours"
@@ -362,6 +382,7 @@ READERS = {
         _write_matrix, _read_matrix, {"scores.npy": inside_npy, "labels.csv": damaged}
     ),
     "bob": _of_file(_write_bob, load_pairs, "scores-dev", damaged),
+    "log": Reader(_write_log, _read_log, {"log.csv": damaged, "state.json": damaged}),
     "policy": _of_file(_write_policy, Policy.read, "door.toml", damaged),
     "head": _of_file(
         _write_head, _read_head, "head.safetensors", inside_safetensors, TRAINING

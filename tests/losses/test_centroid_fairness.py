@@ -139,6 +139,7 @@ def test_people_held_out_have_centroids_of_their_own():
 
 def test_a_group_that_nobody_was_trained_on_keeps_its_scores():
     X, y = drawn()
+    assert len(CentroidFairnessLoss(X, y, GROUP).genuine_maps) == GROUP.max() + 1
     loss = CentroidFairnessLoss(X, y, GROUP, n_groups=4)
     scores = torch.linspace(-1, 1, 77)
     for maps in (loss.genuine_maps, loss.impostor_maps):

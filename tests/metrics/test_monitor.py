@@ -180,7 +180,7 @@ def test_attempts_are_checked(error, words):
 
 def test_a_damaged_state_is_named(tmp_path):
     path = tmp_path / "state.json"
-    for text in ("{", json.dumps({"format": 99}), "[]"):
-        path.write_text(text)
+    for text in (b"{", json.dumps({"format": 99}).encode(), b"[]", b'{"\xc0": 1}'):
+        path.write_bytes(text)
         with pytest.raises(ValueError, match=r"state\.json"):
             RateMonitor.load(path)

@@ -17,6 +17,7 @@ from skfairfr.report import (
     audit_data,
     audit_pairs,
     compare_systems,
+    identify_data,
 )
 from skfairfr.report._data import choose_far_max, columns_of
 from tests.refusals import refusal
@@ -278,3 +279,18 @@ def test_pairs_are_held_up_to_the_largest_level_or_by_the_number_of_images(
     monkeypatch.setattr(_pairs, "HELD_PAIRS", 1e-2 * 100**2)
     found = choose_far_max(n_images, None if far is None else np.array(far))
     assert found == pytest.approx(max(rule, *(far or [0])))
+
+
+@pytest.mark.parametrize("failed", [np.zeros(len(Y) - 1, bool), np.zeros(len(Y)), 1])
+def test_rows_that_failed_are_as_many_booleans(failed):
+    with pytest.raises(
+        ValueError, match=r"^failed must be .* give True where"
+    ) as found:
+        audit_data(replace(DATA, failed=failed), **QUICK)
+    assert found.value.argument == "failed"
+
+
+def test_an_empty_gallery_is_refused_by_name():
+    gallery = EmbeddingData(None, Y)
+    with pytest.raises(ValueError, match=r"^gallery cannot be used: X must"):
+        identify_data(DATA, gallery=gallery, fpir=0.1)

@@ -68,7 +68,8 @@ def test_a_largest_ratio_is_that_of_the_largest_and_the_smallest_rate(crowding, 
     assert check.groups == (ranked[-1], ranked[0])
     assert check.figure.value == pytest.approx(rates[ranked[-1]] / rates[ranked[0]])
     shown = next(d.far for d in level.disparities if d.how == "max_min")
-    assert (check.figure.value, check.figure.low) == (shown.value, shown.low)
+    found = check.figure.value, check.figure.low
+    assert found == pytest.approx((shown.value, shown.low))
 
 
 def test_a_limit_on_rates_is_judged_by_the_intervals_shown():
