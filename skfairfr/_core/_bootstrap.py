@@ -328,6 +328,8 @@ def _rejected_copies(pairs, weight, thresholds):
 
 # Thresholds tried per round of the bisection.
 GRID = 15
+# Impostor scores that are tried first, at least, where there are more.
+SOME = 2**14
 
 
 @dataclass(frozen=True)
@@ -428,13 +430,51 @@ def _of_v_statistic(pairs, scope, sampled):
 
 def _where_they_meet(pairs, scope, sampled, rates_at, n_columns):
     """Rates and thresholds where FAR meets FRR; nan where either is undefined."""
-    candidates = _candidates(pairs, scope, sampled)
+    impostors = pairs.impostors(scope, sampled).scores
+    others = [[np.inf], pairs.genuine.ascending(scope).scores]
+    if pairs.has_copies:
+        others.append(pairs.own_scores)
+
+    def with_others(scores):
+        """+inf, which accepts nothing, then distinct scores held, in descending order."""
+        scores = np.concatenate([*others, scores], dtype=np.float64)
+        return np.unique(scores if sampled else scores[pairs.holds(scope, scores)])[
+            ::-1
+        ]
+
+    # Few scores show between which of the others they meet.
+    step = 1 + impostors.size // SOME
+    candidates = with_others(np.append(impostors[::step], impostors[-1:]))
     far, frr = rates_at(np.full((1, n_columns), candidates[-1]))
     defined = ~np.isnan(far[0] + frr[0])
     if (far < frr).any():
         raise TailTooShortError(scope)
+    if step > 1:
+        low, high = bracket(rates_at, candidates, n_columns)
+        ends = candidates[[low.min(), high.max()]]
+        between = slice(*_rates.count_at_least(impostors, ends))
+        candidates = with_others(np.concatenate([ends, impostors[between]]))
     rates, thresholds = where_equal(rates_at, candidates, n_columns)
     return np.where(defined, rates, np.nan), np.where(defined, thresholds, np.nan)
+
+
+def bracket(rates_at, candidates, n_columns):
+    """Places of the two candidates around FAR - FRR = 0, two (n_columns,), by bisection.
+
+    Arguments are those of :func:`where_equal`.
+    """
+    low = np.zeros(n_columns, dtype=np.int64)
+    high = np.full(n_columns, candidates.size - 1)
+    steps = np.arange(1, GRID + 1)[:, None]
+    column = np.arange(n_columns)
+    while (high - low > 1).any():
+        tried = low + (high - low) * steps // (GRID + 1)
+        far, frr = rates_at(candidates[tried])
+        crossed = far >= frr
+        first = np.where(crossed.any(axis=0), crossed.argmax(axis=0), GRID)
+        bounds = np.vstack([low, tried, high])
+        low, high = bounds[first, column], bounds[first + 1, column]
+    return low, high
 
 
 def where_equal(rates_at, candidates, n_columns):
@@ -455,30 +495,8 @@ def where_equal(rates_at, candidates, n_columns):
     rates, thresholds : ndarrays, shape (n_columns,)
         The rate is (FAR + FRR) / 2 at the threshold.
     """
-    low = np.zeros(n_columns, dtype=np.int64)
-    high = np.full(n_columns, candidates.size - 1)
-    steps = np.arange(1, GRID + 1)[:, None]
-    column = np.arange(n_columns)
-    while (high - low > 1).any():
-        tried = low + (high - low) * steps // (GRID + 1)
-        far, frr = rates_at(candidates[tried])
-        crossed = far >= frr
-        first = np.where(crossed.any(axis=0), crossed.argmax(axis=0), GRID)
-        bounds = np.vstack([low, tried, high])
-        low, high = bounds[first, column], bounds[first + 1, column]
+    low, high = bracket(rates_at, candidates, n_columns)
     around = candidates[np.stack([low, high])]
     far, frr = rates_at(around)
     rates, closest = _rates.equal_error(far.T, frr.T)
-    return rates, around[closest, column]
-
-
-def _candidates(pairs, scope, sampled):
-    """+inf, which accepts nothing, then the distinct scores held, in descending order."""
-    impostors = pairs.impostors(scope, sampled)
-    scores = [impostors.scores, pairs.genuine.ascending(scope).scores]
-    if pairs.has_copies:
-        scores.append(pairs.own_scores)
-    distinct = np.unique(np.concatenate(scores))[::-1].astype(np.float64)
-    if not sampled:
-        distinct = distinct[pairs.holds(scope, distinct)]
-    return np.concatenate([[np.inf], distinct])
+    return rates, around[closest, np.arange(n_columns)]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _pairs
+from skfairfr._core import _bootstrap, _pairs
 from skfairfr._core._bootstrap import equal_error_in, equal_error_rates, where_equal
 from skfairfr._core._resampling import MODES, Resampling, Weights, draw
 from tests._core.cases import (
@@ -24,6 +24,11 @@ from tests._core.cases import (
 from tests.covering import daily_pairwise
 
 OWN = (None, (0, 0), (1, 1))
+
+
+@pytest.fixture(params=[2**14, 3], ids=["all scores", "few scores first"])
+def tried_first(request, monkeypatch):
+    monkeypatch.setattr(_bootstrap, "SOME", request.param)
 
 
 def polyline(seed, n, n_columns=1):
@@ -86,6 +91,7 @@ def brute_force(twin, group, frr_at, **times):
     return rate, candidates[place]
 
 
+@pytest.mark.usefixtures("tried_first")
 @pytest.mark.parametrize("average", ["pair", "identity"])
 @pytest.mark.parametrize("scope", OWN)
 def test_value_and_threshold_are_those_of_all_scores(scope, average):
@@ -98,6 +104,7 @@ def test_value_and_threshold_are_those_of_all_scores(scope, average):
     assert not found.sampled
 
 
+@pytest.mark.usefixtures("tried_first")
 @pytest.mark.parametrize(
     ("scope", "mode", "average"),
     daily_pairwise(product(OWN, MODES, ("pair", "identity"))),
