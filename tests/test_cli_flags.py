@@ -36,7 +36,7 @@ OF_A_BENCH = tuple(
 PYTHON_ONLY = {
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
     *("sensitive_features_reference", "dependence", "identities", "names"),
-    *("resample", "method", "about", "error", "kind"),
+    *("resample", "method", "about", "error", "kind", "failed"),
 }
 # Flags of what the command does with a result, or that stand for several arguments.
 OF_THE_COMMAND = {

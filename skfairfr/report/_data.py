@@ -1369,9 +1369,11 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
     embedded = isinstance(data, EmbeddingData)
     (_check_images if embedded else _check_listed)(data, argument, named)
     check_text(data.columns, "attribute")
+    if data.failed is None:
+        return
     n_rows = len(data.X if embedded else data.y_score)
     failed = np.asarray(data.failed)
-    if data.failed is not None and (failed.shape, failed.dtype) != ((n_rows,), bool):
+    if (failed.shape, failed.dtype) != ((n_rows,), bool):
         problem = f"must be {n_rows} booleans, one for each row;"
         raise refused("failed", data.failed, problem, "give True where a row failed.")
 
