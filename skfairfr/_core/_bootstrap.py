@@ -187,7 +187,6 @@ def rates(pairs, query, resamples=None):
     if query.thresholds is not None:
         shared[:] = given[:, None]
     else:
-        # Thresholds at which FARs meet the levels.
         for scope in query.setters():
             sampled = scope in query.sampled
             own[scope] = threshold_in(pairs, scope, given, weights, sampled)
@@ -328,7 +327,7 @@ def _rejected_copies(pairs, weight, thresholds):
 
 # Thresholds tried per round of the bisection.
 GRID = 15
-# Impostor scores that are tried first, at least, where there are more.
+# Impostor scores that are tried first, about, where there are more.
 SOME = 2**14
 
 
@@ -431,29 +430,30 @@ def _of_v_statistic(pairs, scope, sampled):
 def _where_they_meet(pairs, scope, sampled, rates_at, n_columns):
     """Rates and thresholds where FAR meets FRR; nan where either is undefined."""
     impostors = pairs.impostors(scope, sampled).scores
-    others = [[np.inf], pairs.genuine.ascending(scope).scores]
+    always = [[np.inf], pairs.genuine.ascending(scope).scores]
     if pairs.has_copies:
-        others.append(pairs.own_scores)
+        always.append(pairs.own_scores)
 
-    def with_others(scores):
-        """+inf, which accepts nothing, then distinct scores held, in descending order."""
-        scores = np.concatenate([*others, scores], dtype=np.float64)
+    def candidates_of(scores):
+        """+inf, which accepts nothing, then distinct scores, of a tail those held, descending."""
+        scores = np.concatenate([*always, scores], dtype=np.float64)
         return np.unique(scores if sampled else scores[pairs.holds(scope, scores)])[
             ::-1
         ]
 
-    # Few scores show between which of the others they meet.
+    # A few impostor scores show between which two the rates meet.
     step = 1 + impostors.size // SOME
-    candidates = with_others(np.append(impostors[::step], impostors[-1:]))
+    candidates = candidates_of(np.append(impostors[::step], impostors[-1:]))
     far, frr = rates_at(np.full((1, n_columns), candidates[-1]))
     defined = ~np.isnan(far[0] + frr[0])
     if (far < frr).any():
         raise TailTooShortError(scope)
     if step > 1:
         low, high = bracket(rates_at, candidates, n_columns)
-        ends = candidates[[low.min(), high.max()]]
+        known = defined if defined.any() else slice(None)
+        ends = candidates[[low[known].min(), high[known].max()]]
         between = slice(*_rates.count_at_least(impostors, ends))
-        candidates = with_others(np.concatenate([ends, impostors[between]]))
+        candidates = candidates_of(np.concatenate([ends, impostors[between]]))
     rates, thresholds = where_equal(rates_at, candidates, n_columns)
     return np.where(defined, rates, np.nan), np.where(defined, thresholds, np.nan)
 

@@ -197,10 +197,10 @@ class Course:
     sums: ErrorSums
     added: np.ndarray | float
     pivot: int
-    _bounds: dict = field(default_factory=dict)  # that were asked for, by their tail
+    _bounds: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def upper_bounds(self, tail):
-        """Upper bounds of the rate, one-sided, which never fall, (n_places,)."""
+        """Upper bounds of the rate, one-sided, which never fall, (n_places,); kept by tail."""
         if tail not in self._bounds:
             high = upper_bound(self.sums, tail, self.added)
             self._bounds[tail] = never_falling(high, self.pivot)
@@ -239,12 +239,13 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     rate : {"far", "frr"}
     sampled : bool, default=False
     whole : bool, default=True
-        Whether it goes on beyond a usual FAR; as far as both go they are the same.
+        Whether the course of a FAR goes on beyond a usual one; up to there it is the same.
 
     Returns
     -------
     course : Course
     """
+    whole = whole or rate == "frr"
     known, key = pairs.known, ("course", rate, scope, sampled, whole)
     if key in known:
         return known[key]

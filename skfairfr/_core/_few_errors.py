@@ -369,13 +369,12 @@ def lower_bound(sums, tail, added=0.0):
     n_right = np.maximum(sums.pairs - sums.errors, 0.0)
     right = sums._replace(errors=n_right, cubes=-sums.cubes)
     of_right = added * _over(sums.errors, n_right, 0.0) ** 2
-    # No further than logarithms.
+    # No further than logarithms, while few people may bend the scale from above.
     return 1 - _from_above(right, tail, of_right, (-CUBE_ROOT, -TINY))
 
 
 def upper_bound(sums, tail, added=0.0):
     """The second of :func:`rate_bounds`."""
-    # As far as few people may bend the scale.
     return _from_above(sums, tail, added, (LEAST_EXPONENT, CUBE_ROOT))
 
 

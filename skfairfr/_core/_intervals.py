@@ -59,6 +59,7 @@ def percentile(replicates, confidence_level, bounds):
     tail = (1 - confidence_level) / 2
     undefined, last = np.isnan(replicates), replicates.shape[-1] - 1
     n_undefined, ends = undefined.sum(axis=-1), []
+    unknown = n_undefined > tail * (last + 1)
     for place, of_undefined in ((tail * last, -np.inf), ((1 - tail) * last, np.inf)):
         ordered = np.sort(np.where(undefined, of_undefined, replicates), axis=-1)
         below = int(np.floor(place))
@@ -67,9 +68,9 @@ def percentile(replicates, confidence_level, bounds):
         with np.errstate(invalid="ignore"):
             between = left + (right - left) * share
         # Next to an infinite value the wider choice.
-        wider = left if share == 0 or of_undefined < 0 else right
+        is_lower_end = of_undefined < 0
+        wider = left if share == 0 or is_lower_end else right
         end = np.where(np.isfinite(left) & np.isfinite(right), between, wider)
-        unknown = n_undefined > tail * (last + 1)
         ends.append(np.where(unknown, np.nan, np.clip(end, *bounds)))
     return *ends, n_undefined
 

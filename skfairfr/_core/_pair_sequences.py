@@ -58,7 +58,7 @@ class PairSequence:
         )
 
     def identities(self, images, n=None):
-        """Identity of the left and right image of each of the first n pairs, or of all; kept."""
+        """Identity of the left and right image of each of the first n pairs; of all, kept."""
         if self._identities:
             return tuple(end[:n] for end in self._identities[0])
         ends = tuple(images.identity[end[:n]] for end in (self.left, self.right))
@@ -189,7 +189,7 @@ def _descending_key(bits):
 
 @njit(nogil=True, cache=True)
 def _radix_sort(bits, left, right):
-    """By the first bits in which keys differ, then each bucket by itself, in the cache."""
+    """By the first bits of what keys exceed the lowest by, then each bucket by itself."""
     n = bits.size
     lowest, highest = np.int64(2**32), np.int64(0)
     for p in range(n):
@@ -230,7 +230,7 @@ def _radix_sort(bits, left, right):
 
 @njit(nogil=True, cache=True)
 def _sort_run(keys, first, second, some_keys, some_first, some_second, lowest, n_bits):
-    """Sort a few pairs in place by their last bits above the lowest key."""
+    """Sort pairs in place by the last ``n_bits`` of what their keys exceed the lowest by."""
     n = keys.size
     if n <= FEW:
         for p in range(1, n):

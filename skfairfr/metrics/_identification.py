@@ -806,7 +806,11 @@ RATES_OF = {"far": "fpir"}
 
 def _translated(text):
     """A text of the engine in the terms of searches."""
-    return in_search_terms(text).replace("far=", "fpir=").replace(" far ", " fpir ")
+    return (
+        in_search_terms(text)
+        .replace("far=", "fpir=")
+        .replace("of far and", "of fpir and")
+    )
 
 
 @contextmanager

@@ -1371,11 +1371,12 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
     check_text(data.columns, "attribute")
     if data.failed is None:
         return
-    n_rows = len(data.X if embedded else data.y_score)
-    failed = np.asarray(data.failed)
-    if (failed.shape, failed.dtype) != ((n_rows,), bool):
-        problem = f"must be {n_rows} booleans, one for each row;"
-        raise refused("failed", data.failed, problem, "give True where a row failed.")
+    failed, n_rows = data.failed, len(data.X if embedded else data.y_score)
+    is_mask = isinstance(failed, np.ndarray) and failed.dtype == bool
+    if not is_mask or failed.shape != (n_rows,) or failed.all():
+        got = "True in every row" if is_mask and failed.all() else kind_of_value(failed)
+        problem = f"must be an array of {n_rows} booleans, not all True; got {got}."
+        raise refused("failed", failed, problem, "Give True where a row failed.")
 
 
 def choose_far_max(n_images, far):

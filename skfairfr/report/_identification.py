@@ -17,7 +17,7 @@ from skfairfr.report._figures import SIZE, write_figure
 from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import ArgumentError, kind_of_value, refused
 from skfairfr.utils._labels import encode
 from skfairfr.utils._types import Columns, FilePath
 
@@ -340,7 +340,10 @@ def compare_searches(
             "give the gallery of each system.",
         )
     both = zip(data, galleries, strict=True)
-    systems = [searches_of(*one, rank, template) for one in both]
+    systems = [
+        searches_of(*one, rank, template, f"galleries[{k}]")
+        for k, one in enumerate(both)
+    ]
     _check_same_galleries(galleries)
     with in_terms_of_searches():
         found = compare_systems(
@@ -371,15 +374,18 @@ def _check_same_galleries(galleries):
         )
 
 
-def searches_of(data, gallery, rank, template):
-    """Probes and the gallery that they search, SearchData."""
-    for part in (data, gallery):
+def searches_of(data, gallery, rank, template, called="gallery"):
+    """Probes and the gallery that they search, SearchData; what the caller calls the latter."""
+    for name, part in (("data", data), (called, gallery)):
         if not isinstance(part, EmbeddingData):
-            raise refused("data", part, "must be embeddings, as the gallery must;")
+            problem = f"must be an EmbeddingData; got {kind_of_value(part)}."
+            raise refused(
+                name, part, problem, "Scores without embeddings search nobody."
+            )
     try:
         check_data(gallery)
     except ArgumentError as error:
-        raise restated(error, "gallery", gallery) from None
+        raise restated(error, called, gallery) from None
     own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
     of_probes, of_gallery = data.reading, gallery.reading
     if of_probes is not None and of_gallery is not None:

@@ -281,10 +281,19 @@ def test_pairs_are_held_up_to_the_largest_level_or_by_the_number_of_images(
     assert found == pytest.approx(max(rule, *(far or [0])))
 
 
-@pytest.mark.parametrize("failed", [np.zeros(len(Y) - 1, bool), np.zeros(len(Y)), 1])
+@pytest.mark.parametrize(
+    "failed",
+    [
+        np.zeros(len(Y) - 1, bool),
+        np.zeros(len(Y)),
+        1,
+        [False] * len(Y),
+        np.full(len(Y), True),
+    ],
+)
 def test_rows_that_failed_are_as_many_booleans(failed):
     with pytest.raises(
-        ValueError, match=r"^failed must be .* give True where"
+        ValueError, match=r"^failed must be .* Give True where"
     ) as found:
         audit_data(replace(DATA, failed=failed), **QUICK)
     assert found.value.argument == "failed"

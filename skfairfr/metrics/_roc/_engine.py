@@ -397,7 +397,7 @@ class Engine:
             )
 
     def _warn_undefined_values(self, question, found):
-        """Say why values are nan, or a ratio over groups without any error is +inf."""
+        """Say why some are nan, or a ratio over groups without any error is +inf."""
         rate = question.rate.upper()
         if question.levels is not None and not self.pairs.count(None):
             return  # which was said
@@ -408,7 +408,7 @@ class Engine:
                 "no_error",
                 rate=question.rate,
             )
-        elif question.how is None and np.isnan(found.value).any():
+        else:
             own_threshold = question.operating_point == "group"
             needed = {"genuine": question.rate == "frr"}
             needed["impostor"] = question.rate == "far" or own_threshold

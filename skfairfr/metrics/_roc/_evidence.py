@@ -78,8 +78,8 @@ class Evidence:
     def bounds(self, tail):
         """Lower and upper ends of the rates, one-sided, each (n_levels, n_scopes).
 
-        An upper end depends on its threshold, or level, alone, not on others asked about,
-        and never falls where the rate cannot.
+        An upper end depends on its threshold, or level, alone, not on others asked about
+        (but for what sends the answer to a sample), and never falls where the rate cannot.
         """
         low = lower_bound(self.sums, tail, self.added)
         high = np.empty_like(low)
@@ -249,7 +249,7 @@ class Asked:
         return found
 
     def course(self, column, place):
-        """The Course of the rate of a scope by its errors, or by levels, to a place at least."""
+        """The Course of the rate of a scope: by its errors, to ``place`` at least, or by levels."""
         if self.query.levels is not None:
             levels, found = self._at_fixed_levels
             place, pivot = self.place_of(levels), levels.size - 1
