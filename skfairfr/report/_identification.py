@@ -17,7 +17,7 @@ from skfairfr.report._figures import SIZE, write_figure
 from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
-from skfairfr.utils._errors import ArgumentError, kind_of_value, refused
+from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
 from skfairfr.utils._labels import encode
 from skfairfr.utils._types import Columns, FilePath
 
@@ -333,12 +333,10 @@ def compare_searches(
     [(None, 'frr'), (0, 'frr'), (1, 'frr')]
     """
     data = (before, after, *more)
-    if len(galleries) != len(data):
-        raise refused(
-            *("galleries", None),
-            f"are {len(galleries)}, and the systems are {len(data)};",
-            "give the gallery of each system.",
-        )
+    if not isinstance(galleries, Sequence) or len(galleries) != len(data):
+        found = size_of(galleries) or kind_of_value(galleries)
+        problem = f"are {found}, and the systems are {len(data)};"
+        raise refused("galleries", None, problem, "give the gallery of each system.")
     both = zip(data, galleries, strict=True)
     systems = [
         searches_of(*one, rank, template, f"galleries[{k}]")

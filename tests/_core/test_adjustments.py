@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _adjustments
 from skfairfr._core._adjustments import EDGE, Adjustment
@@ -196,3 +196,18 @@ def test_moments_are_of_adjusted_scores(kind):
         n_pairs, mean, sd = score_moments(pairs, scope)[3:]
         assert n_pairs == scores.size
         np.testing.assert_allclose((mean, sd), (scores.mean(), scores.std()), rtol=1e-5)
+
+
+@given(*[st.floats(-600, 600)] * 2, st.floats(0.01, 0.99))
+def test_the_logarithm_of_a_mean_of_probabilities(first, second, w):
+    one, other, w = (mpmath.mpf(x) for x in (first, second, w))
+    with mpmath.workdps(400):
+        means = [
+            mpmath.log(w / (1 + mpmath.exp(-a)) + (1 - w) / (1 + mpmath.exp(-b)))
+            for a, b in ((one, other), (-one, -other))
+        ]
+    found = [
+        _adjustments._log_of_mean(a, b, float(w), float(1 - w))
+        for a, b in ((first, second), (-first, -second))
+    ]
+    assert_allclose(found, [float(m) for m in means], rtol=1e-12, atol=1e-15)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
+from skfairfr._core import _intervals
 from skfairfr._core._intervals import (
     MAX_SHARE,
     MIN_ERRORS,
@@ -22,6 +23,8 @@ from skfairfr._core._intervals import (
     simultaneous,
     support_of,
 )
+from skfairfr._core._pair_sequences import PairSequence
+from skfairfr._core._resampling import Images
 from tests._core.cases import embedded, oracle_of_pairs, oracle_scope
 
 LINE = (-np.inf, np.inf)
@@ -264,3 +267,16 @@ def test_without_errors_nothing_is_said_of_their_people():
 def test_a_reason_names_its_groups_and_the_rate_that_it_is_about():
     assert Reason("few_errors", ("f", "m"), "far").label == "f x m, FAR"
     assert Reason("few_errors", ()).label == "overall"
+
+
+@pytest.mark.parametrize("chance", [1.0, 0.25])
+def test_chances_of_errors_have_as_many_people_as_certain_ones_alike(chance):
+    """Two people with three and one searches: 16 / 10 people, the larger share is 3 / 4."""
+    image, base = np.array([0, 0, 0, 1], dtype=np.int32), np.full(4, chance)
+    scores = np.linspace(1, 0, 4, dtype=np.float32)
+    searches = PairSequence(scores, image, image, base, of_one=True)
+    images = Images(*np.arange(4, dtype=np.int32).reshape(2, 2), None, 2, 1)
+    found = _intervals._support_of_chances(searches, np.array([0, 4]), images)
+    assert found.n_identities.tolist() == [0, 2]
+    assert found.largest_share[1] == pytest.approx(0.75)
+    assert found.n_errors.tolist() == [0, 2]  # of two images: (3 + 1)**2 / (3**2 + 1)

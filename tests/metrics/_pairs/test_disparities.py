@@ -199,3 +199,13 @@ def test_lfw_disparities_at_the_overall_threshold(
     y_true, y_score, groups = lfw_pairs
     value = metric(y_true, y_score, sensitive_features=groups, far=far, how="max_min")
     assert value == pytest.approx(max(female, male) / min(female, male), abs=tolerance)
+
+
+@pytest.mark.parametrize("disparity", [far_disparity, frr_disparity])
+def test_the_usual_level_is_one_in_a_thousand(disparity):
+    rng = np.random.default_rng(0)
+    y_true, group = rng.random(20_000) < 0.1, rng.integers(0, 2, 20_000)
+    pairs = {"y_true": y_true, "y_score": rng.normal(size=20_000) + 3 * y_true}
+    usual = disparity(**pairs, sensitive_features=group)
+    assert usual == disparity(**pairs, sensitive_features=group, far=1e-3)
+    assert usual != disparity(**pairs, sensitive_features=group, far=1e-2)
