@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC
+from skfairfr._core import _pairs
 from skfairfr._core._few_errors import contrasts
 from skfairfr.metrics._roc._evidence import STEP
 
@@ -280,3 +281,18 @@ def test_intervals_of_all_disparities_agree_with_max_min(of_few_people, rate, pl
         assert_allclose(geomean.low, np.sqrt(ratio.low))
         assert_allclose(geomean.high, np.sqrt(ratio.high))
         assert_allclose(found["gini"].high, (ratio.high - 1) / (ratio.high + 1))
+
+
+def test_no_error_is_counted_at_a_threshold_whose_pairs_are_not_held(
+    monkeypatch, drawn
+):
+    for name in ("WHOLE", "WHOLE_GROUP"):
+        monkeypatch.setattr(_pairs, name, 1)
+    roc = fit(*drawn, far_max=0.01)
+    (asked,) = set(evidence_of(roc, "far", far=[0.01]).asked)
+    held = roc._engine.pairs.impostors((0, 0)).scores
+    thresholds = np.array([held[0], held[-1], -1.0])
+    found = asked.where_held((0, 0), thresholds)
+    assert_allclose(found, [held[0], held[-1], np.nan])
+    (of_frr,) = set(evidence_of(roc, "frr", far=[0.01]).asked)
+    assert_allclose(of_frr.where_held((0, 0), thresholds), thresholds)
