@@ -9,6 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 
 from skfairfr.comparators import ClusterCalibration
+from skfairfr.comparators._cluster_calibration import _Pairs
 from tests.comparators.people import NEW, X, Y, unit
 from tests.comparators.test_fair_score_normalizer import nearest_by_loop
 
@@ -117,3 +118,18 @@ def test_one_cluster_keeps_the_order_of_cosines():
     order = np.argsort((rows @ rows.T).ravel())
     scores = found.score_matrix(NEW, NEW).ravel()[order]
     assert (np.diff(scores) >= -1e-5).all()
+
+
+@pytest.mark.parametrize(("size", "n_found"), [(5, 5), (1000, 3 * 10)])
+def test_genuine_pairs_are_drawn_once_each_where_there_are_more(size, n_found):
+    """Three pairs of each of ten people."""
+    rng = np.random.default_rng(0)
+    identity = np.repeat(np.arange(10), 3)
+    rows = rng.normal(size=(30, 4)).astype(np.float32)
+    zero = np.zeros(30, dtype=int)
+    genuine, _ = _Pairs(rows, identity, zero, size, rng).of_cluster(0)
+    assert genuine.size == n_found == np.unique(genuine).size
+    left, right = np.triu_indices(30, 1)
+    same = identity[left] == identity[right]
+    every = np.einsum("ij,ij->i", rows[left[same]], rows[right[same]])
+    assert all(np.isclose(score, every).sum() == 1 for score in genuine)
