@@ -327,7 +327,7 @@ def _rejected_copies(pairs, weight, thresholds):
 
 # Thresholds tried per round of the bisection.
 GRID = 15
-# Impostor scores that are tried first, about, where there are more.
+# About how many impostor scores are tried first, where there are more.
 SOME = 2**14
 
 

@@ -31,7 +31,7 @@ MISSING = [
     if not found
 ]
 pytestmark = [
-    pytest.mark.slow,  # .ci/run names them apart
+    pytest.mark.slow,  # .ci/run runs them on their own
     pytest.mark.usefixtures("real_figures"),
     pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
     # Selenium and what it builds on warn of each other's versions.
