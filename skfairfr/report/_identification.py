@@ -377,9 +377,7 @@ def searches_of(data, gallery, rank, template, called="gallery"):
     for name, part in (("data", data), (called, gallery)):
         if not isinstance(part, EmbeddingData):
             problem = f"must be an EmbeddingData; got {kind_of_value(part)}."
-            raise refused(
-                name, part, problem, "Scores without embeddings search nobody."
-            )
+            raise refused(name, part, problem, "Searches need embeddings.")
     try:
         check_data(gallery)
     except ArgumentError as error:
