@@ -71,6 +71,19 @@ def test_sums_of_impostor_pairs_are_those_of_an_audit(people, clump):
     assert_same(found, expected)
 
 
+@pytest.mark.parametrize("images", [2, 3, 5])
+def test_pairs_are_those_of_a_loop_over_images(images):
+    """Four people; each image is one search."""
+    of = np.repeat(np.arange(4), images)
+    couples = list(combinations(of, 2))
+    far, frr, fpir = (
+        Setting(rate, (0.1,), images, 0, 0).pairs(4) for rate in ("far", "frr", "fpir")
+    )
+    assert far == sum(one != other for one, other in couples)
+    assert frr == sum(one == other for one, other in couples)
+    assert fpir == of.size
+
+
 @pytest.mark.parametrize(
     ("rate", "correlation", "variation"),
     [("far", 0, 0), ("far", 0.5, 1), ("frr", 0.5, 1), ("frr", 1, 0.3)],
