@@ -964,6 +964,8 @@ def _threshold(arguments):
     given = vars(arguments)
     attributes = _attributes(arguments)
     reading = _taken_by(read_data, given)
+    searched = {n: given[n] for n in OF_SEARCHES if given.get(n) is not None}
+    _check_one_kind(given, searched)
     _report_folder(arguments)
     data = read_data(arguments.data, attributes, **reading)
     names, source = ("max_fmr", "max_fnmr", "max_fpir", "max_fnir"), arguments.data
@@ -1048,7 +1050,7 @@ def _check_one_kind(given, searched):
         lone = _flag(next(iter(searched)))
         raise ValueError(f"{lone} is about searches; give --gallery too.")
     for name, usual in OF_COMPARISONS.items():
-        if searched and given[name] != usual:
+        if searched and given.get(name, usual) != usual:
             raise ValueError(
                 f"{_flag(name)} is about comparisons, and --gallery asks for searches; "
                 f"{'give --fpir' if name == 'far' else 'leave it out'}."

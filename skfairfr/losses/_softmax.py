@@ -446,12 +446,11 @@ class _CrossEntropyOfBlocks(torch.autograd.Function):
     def backward(ctx, grad_loss):
         gradients = ctx.saved_tensors
         if torch.is_grad_enabled():
-            n, k = len(gradients[0]), len(gradients[1])
+            k = len(gradients[1])
             raise ValueError(
-                f"create_graph=True asks for the gradient of a gradient, which the loss of "
-                f"{n} images and {k} identities does not have: give at most "
-                f"{AUTOGRAD_ELEMENTS // k} images at a time (penalty='mean_square' has none "
-                "at all)."
+                "create_graph=True asks for the gradient of a gradient, which this loss does "
+                f"not have: give at most {AUTOGRAD_ELEMENTS // k} images at a time with {k} "
+                "identities (penalty='mean_square' has none at all)."
             )
         # On a CPU the comparison is free and spares a pass over the centroids.
         if grad_loss.device.type != "cpu" or grad_loss != 1:

@@ -175,6 +175,24 @@ def test_limits_are_below_every_product_that_reaches_the_floor(seed):
             assert (reaching >= min(limit[i], limit[j])).all()
 
 
+def test_limits_hold_where_one_product_more_is_much_of_a_score():
+    """Near -1 the last product below a limit is below the floor, by many digits."""
+    numbers = a, b, c = 40.0, 0.3, 2.0
+    adjustment = Adjustment.calibrated(*([number] for number in numbers), [1])
+
+    def score_of(product):
+        q = (1 + mpmath.mpf(float(product))) / 2
+        return a * mpmath.log(q) - b * mpmath.log(1 - q) + c
+
+    products = (-1 + 2.0 ** -np.arange(3.0, 21)).astype(np.float32)
+    floors = np.array([score_of(product) for product in products], np.float32)
+    limits, _ = adjustment.limits(floors)
+    last = np.nextafter(limits[:, 0], np.float32(-np.inf))
+    for floor, product in zip(floors, last, strict=True):
+        assert score_of(product) < floor
+    assert_allclose(limits[:, 0], products, atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", _adjustments.KINDS)
 def test_moments_are_of_adjusted_scores(kind):
     rng = np.random.default_rng(5)

@@ -156,6 +156,16 @@ def test_no_gain_is_expected_of_a_kept_ratio(pattern, first, second):
         assert_allclose(of_first, (0.25 + (0.5 - held) / 2) / SHARES.size)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_ratio_a_third_above_its_limit_is_found(seed):
+    """Of rates of .08 and .04, in 10,000 people of each: small bets win here."""
+    rng = np.random.default_rng(seed)
+    group = rng.permutation(np.repeat([0, 1], 10_000))
+    value = rng.uniform(size=group.size) < np.where(group == 0, 0.08, 0.04)
+    *_, best = ratios(group, value, 1.5)
+    assert best[0, 1] >= np.log(20)
+
+
 def test_the_ends_of_a_sequence_are_where_the_mixture_says():
     people, errors, level = 40, 3.0, 0.9
 

@@ -11,6 +11,7 @@ from skfairfr._core._error_counts import (
     accepted_impostors,
     course_of,
     people_of,
+    people_with_pairs,
     rejected_genuine,
     threshold_of,
 )
@@ -163,6 +164,21 @@ def test_listed_pairs(average, impostors):
                 continue
             errors = [(pair.score >= 0.5) == (ends == 2) for pair, _ in weighted]
             check_against(looped(weighted, errors, 7), counts, ends)
+
+
+@pytest.mark.parametrize("impostors", ["all", "same_group"])
+def test_people_with_pairs_are_those_of_a_loop(impostors):
+    of_list, arguments = listed(3, n=80, impostors=impostors)
+    of_all = embedded(6, "pair", impostors, n_identities=9)
+    for pairs, twin in (
+        (of_all, oracle_of_pairs(of_all)),
+        (of_list, oracle_of_listed(arguments)),
+    ):
+        for scope, rate in (*product(SCOPES, ["far"]), *product(OWN, ["frr"])):
+            found = twin.scope(oracle_scope(scope))
+            weighted = found.impostor if rate == "far" else found.genuine
+            people = {person for pair, _ in weighted for person in (pair.k, pair.l)}
+            assert people_with_pairs(pairs, scope, rate) == len(people)
 
 
 @pytest.mark.parametrize("impostors", ["all", "same_group"])

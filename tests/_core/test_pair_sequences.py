@@ -17,6 +17,8 @@ from skfairfr._core._pair_sequences import (
     sort_pairs,
     split_by_groups,
 )
+from skfairfr._core._resampling import draw
+from tests._core.cases import make_images
 
 FORMATS = [("uint8", False), ("uint8", True), ("float64", False), ("float64", True)]
 formats = pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
@@ -152,6 +154,19 @@ def test_a_multiplicity_beyond_bytes_does_not_overflow_beside_one_within(order):
     zero = np.zeros(n_pairs, dtype=np.int32)
     running = RunningSums(n_pairs, None, tuple(units), (zero, zero))
     assert running.total().tolist() == [n_pairs * 255 * 2**16]
+
+
+@pytest.mark.parametrize("n_kept", [0, 1, 2])
+def test_no_more_running_sums_are_kept_than_allowed(n_kept, monkeypatch):
+    images, sequence = make_images(0), make_sequence(with_base=False)
+    weights = [draw(images, "images", 0, k, k + 8) for k in (0, 8)]
+    expected = [make_sequence(with_base=False).weighed(w, images) for w in weights]
+    monkeypatch.setattr(_pair_sequences, "KEPT_BYTES", n_kept * expected[0].n_bytes)
+    for of, sums in zip(weights, expected, strict=True):
+        found = sequence.weighed(of, images)
+        assert_array_equal(found.total(), sums.total())
+        assert sequence.weighed(of, images).n_bytes == sums.n_bytes
+    assert len(sequence._sums) == n_kept
 
 
 def test_formats_give_the_same_bits():

@@ -1,5 +1,7 @@
 """Facts of the multiplicities of a resample."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -37,6 +39,15 @@ def test_as_many_identities_as_there_are_are_drawn(mode):
     drawn = draw(make_images(0), mode, 7, 0, 20).identity
     assert drawn.shape == (7, 20)
     assert (drawn.sum(axis=0) == 7).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_people_who_are_not_drawn_count_once(mode):
+    """As an impostor pair's second person where pairs are independent."""
+    drawn = draw(replace(make_images(0), n_drawn=4), mode, 7, 0, 20)
+    assert drawn.image is None
+    assert (drawn.identity[:4].sum(axis=0) == 4).all()
+    assert (drawn.identity[4:] == 1).all()
 
 
 @pytest.mark.parametrize(

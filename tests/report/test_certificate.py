@@ -173,6 +173,13 @@ def test_the_command_certifies_searches(capsys, searches, tmp_path):
     code, _, err = run(capsys, "threshold", files[0], *asked[4:])
     assert_one_line(code, "", err, "threshold")
     assert "--gallery is not given" in err
+    for more, problem in (
+        (("--gallery", files[1], "--domain", "kind"), "--domain is about comparisons"),
+        (("--template", "mean"), "give --gallery"),
+    ):
+        code, _, err = run(capsys, "threshold", files[0], *asked[4:], *more)
+        assert_one_line(code, "", err, "threshold")
+        assert problem in err
 
 
 def test_labels_are_escaped_on_the_page(data):
