@@ -180,16 +180,16 @@ def test_limits_hold_where_one_product_more_is_much_of_a_score():
     numbers = a, b, c = 40.0, 0.3, 2.0
     adjustment = Adjustment.calibrated(*([number] for number in numbers), [1])
 
-    def score_of(product):
-        q = (1 + mpmath.mpf(float(product))) / 2
+    def score_of(cosine):
+        q = (1 + mpmath.mpf(float(cosine))) / 2
         return a * mpmath.log(q) - b * mpmath.log(1 - q) + c
 
     products = (-1 + 2.0 ** -np.arange(3.0, 21)).astype(np.float32)
-    floors = np.array([score_of(product) for product in products], np.float32)
+    floors = np.array([score_of(cosine) for cosine in products], np.float32)
     limits, _ = adjustment.limits(floors)
     last = np.nextafter(limits[:, 0], np.float32(-np.inf))
-    for floor, product in zip(floors, last, strict=True):
-        assert score_of(product) < floor
+    for floor, below in zip(floors, last, strict=True):
+        assert score_of(below) < floor
     assert_allclose(limits[:, 0], products, atol=1e-6)
 
 
