@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
+from skfairfr.utils._errors import refused
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
@@ -59,17 +60,17 @@ def load_decisions(
     Returns
     -------
     data : Bunch
-        Of shape (n_attempts,) in the order of the file: ``accepted``, bool, False where
-        nothing was captured; ``captured``, bool, False where the column "captured" says 0
-        (or no, ...), or where no decision was made; ``identity``; ``attempt``, "genuine",
+        Of shape (n_attempts,) in the order of the file: ``accepted``, bool; ``captured``,
+        bool, False where the column "captured" says 0 (or no, ...), or where no decision
+        was made, and nothing accepted; ``identity``; ``attempt``, "genuine",
         "impostor" or "attack"; ``session`` and ``species``, or None. ``columns``, a dict of
         arrays (n_attempts,) in which None and NaN are unknown; and ``path``.
 
     Raises
     ------
     ValueError
-        If the file cannot be read or lacks a column, or a value is none of these words; the
-        message lists the values found.
+        If the file cannot be read or lacks a column, a value is none of these words (the
+        message lists the values found), or what was accepted was not captured.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -122,6 +123,10 @@ def read_decisions(path, names, asked=None):
     captured = decision >= 0
     if "captured" in table.names:
         captured &= meant("captured", "captured", YES_NO) != 0
+        if (wrong := ~captured & (decision == 1)).any():
+            problem = f"says that nothing was captured in {_files.data_row(wrong.argmax())}, which "
+            problem += f"{found['accepted']!r} says was accepted;"
+            raise refused("captured", "captured", problem, "correct one of them.")
     kind = np.zeros(decision.size, dtype=np.intp)
     if "attempt" in found:
         kind = meant("attempt", found["attempt"], ATTEMPTS, missing=None)
@@ -140,7 +145,7 @@ def read_decisions(path, names, asked=None):
     for name, column in columns.items():
         _files.warn_of_words(column, name, path)
     return Bunch(
-        accepted=captured & (decision == 1),
+        accepted=decision == 1,
         captured=captured,
         attempt=np.array(KINDS_OF_ATTEMPTS)[kind],
         **labels,

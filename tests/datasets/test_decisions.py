@@ -21,7 +21,7 @@ def test_columns_come_back(save):
         "ann,yes,Bona Fide,1,,f,1",
         "bob,NO,non-mated,1,,m,1",
         "cy,Accept,ATTACK,2,mask,,1",
-        "cy,pass,spoof,2,print,,0",
+        "cy,fail,spoof,2,print,,0",
     )
     names = {"accepted": "ok", "attempt": "kind", "session": "visit", "species": "tool"}
     data = load_decisions(path, **names)
@@ -80,6 +80,11 @@ def test_an_attempt_without_a_decision_was_not_captured(save, tmp_path):
             "^attempt .*'None'",
         ),
         (("identity,accepted,captured", "a,1,2"), {}, "^captured .* holds '2'"),
+        (
+            ("identity,accepted,captured", "a,1,1", "a,1,0"),
+            {},
+            "^captured .*data row 2",
+        ),
         (("identity,accepted", ",1", "a,1"), {}, "^identity .*missing in data row 1"),
         (("identity,ok", "a,1"), {}, "^accepted cannot be found"),
         (
