@@ -43,6 +43,7 @@ gc.disable()
 def pytest_collection_finish(session):
     """From now on garbage is looked for in what tests make, and in nothing else."""
     gc.freeze()
+    gc.set_threshold(50_000)  # and seldom
     gc.enable()
 
 

@@ -124,9 +124,10 @@ def read_decisions(path, names, asked=None):
     if "captured" in table.names:
         captured &= meant("captured", "captured", YES_NO) != 0
         if (wrong := ~captured & (decision == 1)).any():
-            problem = f"says that nothing was captured in {_files.data_row(wrong.argmax())}, which "
-            problem += f"{found['accepted']!r} says was accepted;"
-            raise refused("captured", "captured", problem, "correct one of them.")
+            name = found["accepted"]
+            problem = f"{name!r} says yes in {_files.data_row(wrong.argmax())}, where "
+            problem += "'captured' says that nothing was captured;"
+            raise refused("accepted", name, problem, "correct one of the two.")
     kind = np.zeros(decision.size, dtype=np.intp)
     if "attempt" in found:
         kind = meant("attempt", found["attempt"], ATTEMPTS, missing=None)

@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC
 from skfairfr.comparators import Adjustment, Comparator, PreparedImages
+from skfairfr.comparators._base import find_clusters
 from tests.comparators.people import NEW, NEW_Y
 
 
@@ -87,3 +88,11 @@ def test_a_one_sided_comparator_is_told_the_sides():
     expected = Measured().fit(NEW).score_matrix(NEW[:4], NEW[4:8])
     assert_array_equal(comparator.score_matrix(NEW[:4], NEW[4:8]), 2 * expected)
     assert_array_equal(comparator.score_pairs(NEW[:4], NEW[4:8]), 2 * np.diag(expected))
+
+
+def test_rows_may_be_clusters_of_their_own():
+    rows = np.eye(4, dtype=np.float32)
+    centers, clusters = find_clusters(rows, 4, 0)
+    assert_array_equal(centers[clusters], rows)
+    with pytest.raises(ValueError, match="n_clusters=5 is more than the 4 rows"):
+        find_clusters(rows, 5, 0)

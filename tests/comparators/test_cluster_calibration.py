@@ -54,10 +54,8 @@ def test_calibrations_are_those_of_scikit_learn(n_clusters):
         genuine, impostor = pairs_by_loop(cluster, c)
         if c is not None:
             assert found.n_pairs_[c] == len(genuine) + len(impostor)
-            assert found.n_genuine_[c], found.n_impostor_[c] == (
-                len(genuine),
-                len(impostor),
-            )
+            counts = found.n_genuine_[c], found.n_impostor_[c]
+            assert counts == (len(genuine), len(impostor))
         q = (1 + np.quantile(genuine + impostor, np.linspace(0, 1, 20))) / 2
         columns = np.stack([np.log(q), -np.log(1 - q)], axis=1)
         fitted = calibration_by_scikit_learn(genuine, impostor)

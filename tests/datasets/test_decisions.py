@@ -83,7 +83,7 @@ def test_an_attempt_without_a_decision_was_not_captured(save, tmp_path):
         (
             ("identity,accepted,captured", "a,1,1", "a,1,0"),
             {},
-            "^captured .*data row 2",
+            "^accepted .*data row 2",
         ),
         (("identity,accepted", ",1", "a,1"), {}, "^identity .*missing in data row 1"),
         (("identity,ok", "a,1"), {}, "^accepted cannot be found"),

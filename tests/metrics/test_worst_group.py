@@ -113,6 +113,16 @@ def test_a_group_of_exactly_so_many_people_is_compared():
         assert worst.n_groups == n_groups
 
 
+def test_people_of_two_images_have_a_genuine_pair():
+    first_two = np.concatenate([np.flatnonzero(FACES.y == k)[:2] for k in range(120)])
+    X, y, groups = (v[first_two] for v in (FACES.X, FACES.y, GROUPS))
+    worst = worst_group_rate(
+        X, y, sensitive_features=groups, far=2e-2, rate="frr", n_resamples=1,
+        random_state=5,
+    )  # fmt: skip
+    assert worst.n_groups == 3
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

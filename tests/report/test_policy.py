@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
-from skfairfr.report._policy import LIMITS
+from skfairfr.report._policy import LIMITS, MOST_BYTES
 from tests.refusals import refusal
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -78,6 +78,8 @@ INVALID = [
     ('name = "a"\n[[at]]\nfmr = [0.1]\nlimits = {max_fmr = 0.1}', "at[0].fmr must"),
     ('name = "a"\n[[at]]\nfmr = 0.1\nfrr = 1\nlimits = {max_fmr = 0.1}', "at[0] has"),
     ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 2}', "at[0].limits.max_fmr must"),
+    # Of several errors the outermost is told.
+    ('name = "a"\nlimits = {max_fmr = 2}\n[more]\ncolour = 1', "key 'more'"),
 ]  # fmt: skip
 # What is about two keys, or two tables, at once, or about numbers that JSON has not.
 BEYOND_THE_SCHEMA = [
@@ -198,6 +200,14 @@ def test_no_file_takes_long(tmp_path, text, words):
     with refusal("policy", words):
         Policy.read(path)
     assert process_time() - start < 5
+
+
+def test_the_largest_file(tmp_path):
+    text = 'name = "a"\nfmr = 0.1\nlimits = {max_fmr = 0.1}\n#'
+    text = text.ljust(MOST_BYTES, "#")
+    assert read(tmp_path, text).name == "a"
+    with refusal("policy", "more than"):
+        read(tmp_path, text + "#")
 
 
 def test_a_file_that_is_no_policy(tmp_path):

@@ -130,7 +130,8 @@ def compare(first, second, question):
         low, high = difference_ends(ends, *of_both)
         rates = PairedRates(difference, low, high, p_value, ratio, *ends)
     else:
-        level, p_value = first.confidence_level, p_values(differences)
+        level = first.confidence_level
+        p_value = np.where(np.isnan(difference), np.nan, p_values(differences))
         ends = [
             agreeing(percentile(of, level, (lowest, np.inf)), alike, p_value, level)
             for of, lowest, alike in ((differences, -np.inf, 0.0), (ratios, 0.0, 1.0))

@@ -196,6 +196,21 @@ def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
     assert (found.added < -0.5 * found.sums.worth().variance).all()
 
 
+def test_thresholds_that_groups_set_apart_add_apart(fitted):
+    """The threshold of one group moves the rate of no other."""
+    question = fitted._engine.question(LEVELS, None, "frr", None, "gini", "group")
+    found = fitted._engine.evidence(question)
+    weights = np.random.default_rng(0).standard_normal((4, 3))
+    for level in range(2):
+        expected = np.zeros(4)
+        for g in range(3):
+            slope = found.slope[level, g]
+            moved = slope**2 * found.variance[level, g]
+            moved -= 2 * slope * found.covariance[level, g]
+            expected += weights[:, g] ** 2 * moved
+        assert_allclose(found.added_to(level, weights), expected)
+
+
 def test_wilson_needs_people(drawn):
     X, y, group = drawn
     roc = SimilarityROC(resample="images", method="wilson", n_resamples=5)

@@ -208,6 +208,23 @@ def test_one_person_of_a_group_shows_nothing():
     assert (found.ratio_low, found.ratio_high) == (0, np.inf)
 
 
+@pytest.mark.parametrize("method", ["multiplicative", "wilson"])
+def test_groups_without_a_genuine_pair_have_no_disparity_to_compare(method):
+    """The two images of each person are in two of three groups."""
+    rng = np.random.default_rng(4)
+    y = np.repeat(np.arange(30), 2)
+    group = (y + np.tile([0, 1], 30)) % 3
+    first, second = (
+        SimilarityROC(method=method, resample="identities", n_resamples=2).fit(
+            rng.standard_normal((60, 8)), y, group
+        )
+        for _ in range(2)
+    )
+    with pytest.warns(UserWarning, match="genuine"):
+        found = first.compare(second, 0.1, rate="frr", how="max_min")
+    assert np.isnan(found.p_value) and np.isnan(found.ratio)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n_groups", [4, 8])
 @pytest.mark.parametrize("fnmrs", [(0.05, 0.15), (0.15, 0.05)])
