@@ -917,7 +917,7 @@ class _Searches(_inputs.Attributes):
             several = int(np.argmax(np.diff(first) > 1))
             raise refused(
                 *("y_gallery", None),
-                f"has {first[several + 1] - first[several]} images of "
+                f"has {first[several + 1] - first[several]} images of person "
                 f"{plain(identity.values[enrolled[several]])!r}, and template='image' "
                 "enrols one of each person;",
                 "use template='mean' or 'max', or leave one.",
