@@ -149,6 +149,14 @@ def test_steep_curves_have_finite_scores_that_differ():
     assert (np.diff(found) > 1000).all()
 
 
+def test_a_steep_curve_beside_one_that_is_not():
+    """The probabilities 0 or 1, and q, weigh the same."""
+    both = Adjustment.calibrated([1e4, 1], [1e4, 1], [0, 0], [1, 1])
+    cosines = np.array([-0.5, 0.5], dtype=np.float32)
+    found = both[[0, 0]].of_pairs(cosines, both[[1, 1]])
+    assert_allclose(found, [np.log(0.125 / 0.875), np.log(0.875 / 0.125)], rtol=1e-6)
+
+
 @pytest.mark.parametrize("kind", _adjustments.KINDS)
 def test_scores_never_fall_where_products_rise(kind):
     rng = np.random.default_rng(3)

@@ -101,6 +101,10 @@ def test_a_cluster_with_few_pairs_takes_the_calibration_of_all():
     assert (found.calibrations_[~few] != found.calibration_).any(axis=1).all()
 
 
+def test_a_cluster_of_one_pair_of_each_kind_can_be_asked_for():
+    assert fit(3, min_pairs=1).n_overall_ == 0
+
+
 @pytest.mark.parametrize(
     ("people", "what"), [(np.arange(len(X)), "genuine"), (np.zeros(len(X)), "impostor")]
 )

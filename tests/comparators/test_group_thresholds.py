@@ -132,3 +132,10 @@ def test_groups_with_few_pairs_are_counted_and_warned_of():
     pairs = [s for s, i, j in PAIRS if groups[i] == groups[j] == "two"]
     expected = np.nextafter(max(pairs), np.float32(np.inf))
     assert found.thresholds_[found.groups_ == "two"] == approx(expected)
+
+
+def test_two_images_have_a_threshold():
+    """That of their one pair."""
+    with pytest.warns(UserWarning):
+        found = GroupThresholds(FAR).fit(np.eye(2) + 1, [0, 1], ["f", "m"])
+    assert found.threshold_ == pytest.approx(0.8, abs=1e-6)
