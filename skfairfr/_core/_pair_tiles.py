@@ -22,7 +22,7 @@ from skfairfr._core._adjustments import AFFINE, Adjustment
 from skfairfr._core._pair_sequences import sort_pairs
 from skfairfr._core._parallel import over_blocks, progress_bar
 
-TILE = 2048
+TILE = 1280
 # Tasks of a pass at most: enough for many workers.
 MOST = 256
 # Listed pairs that a thread scores at a time.
