@@ -84,6 +84,7 @@ def test_log_geomean_is_its_formula(rates):
 def test_equal_rates_give_the_neutral_value(how, n_groups):
     value = call(how, np.full(n_groups, 0.1))
     assert value == pytest.approx(DISPARITIES[how].neutral, abs=1e-12)
+    assert call("ratio", [0.1, 0.1]) == DISPARITIES["ratio"].neutral
 
 
 @pytest.mark.parametrize("how", SYMMETRIC)
@@ -98,6 +99,11 @@ def test_order_of_groups_does_not_matter(how, rates, seed):
 def test_values_lie_in_the_natural_range(how, rates):
     low, high = DISPARITIES[how].bounds
     assert low - 1e-12 <= call(how, rates) <= high + 1e-12
+
+
+def test_the_gini_coefficient_of_one_group_that_errs_alone_nears_its_bound():
+    value = call("gini", np.append(np.zeros(999), 0.1))
+    assert 0.99 * DISPARITIES["gini"].bounds[1] < value
 
 
 def of_all_on_a_grid(how, smallest, n_groups):

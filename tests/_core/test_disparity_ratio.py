@@ -48,6 +48,27 @@ def test_a_disparity_is_its_largest_contrast(how):
         assert_allclose(np.exp(sums.max()), measure.function(rates))
 
 
+@pytest.mark.parametrize("share", [0.0, 0.6, 3.0])
+def test_the_spread_of_contrasts_is_no_less_than_their_covariance(share):
+    """That of different people, and what they share more or less than that."""
+    rng = np.random.default_rng(5)
+    sums = sums_of([3, 9, 14], np.array([80, 90, 100]))
+    weights = rng.standard_normal((4, 3))
+    people_add, variances = own_variances([sums])
+    found = paired_contrasts(
+        weights, sums=sums, people_add=people_add, shared=share * variances
+    )
+    alone = contrasts(sums, weights)
+    variances = np.diag(variances)
+    for k, of in enumerate(weights):
+        asked = sum(share * w**2 * v for w, v in zip(of, variances, strict=True))
+        known = sum(w**2 * v for w, v in zip(of, variances, strict=True))
+        for side in ("lower", "upper"):
+            spread = getattr(alone, side)[1][k] ** 2 + asked - known
+            expected = spread if spread > asked else asked
+            assert_allclose(getattr(found, side)[1][k] ** 2, expected)
+
+
 def all_contrasts(how, n_groups):
     """Of the logarithms of rates, by loops; the largest is that of the disparity."""
     found = []

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import quad
 from scipy.special import ndtr
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from skfairfr._core import _planning
 from skfairfr._core._few_errors import (
@@ -86,7 +87,7 @@ def test_pairs_are_those_of_a_loop_over_images(images):
 
 @pytest.mark.parametrize(
     ("rate", "correlation", "variation"),
-    [("far", 0, 0), ("far", 0.5, 1), ("frr", 0.5, 1), ("frr", 1, 0.3)],
+    [("far", 0, 0), ("far", 0.5, 1), ("frr", 0.2, 1), ("frr", 1, 0.3)],
 )
 def test_errors_have_the_dependence_that_is_asked_for(rate, correlation, variation):
     setting = Setting(rate, (0.01, 0.02), 4, correlation, variation)
@@ -104,6 +105,29 @@ def test_errors_have_the_dependence_that_is_asked_for(rate, correlation, variati
     assert_allclose(sums.errors.var(axis=0), variance, rtol=0.2)
     # And an audit finds it, on average.
     assert_allclose(sums.variance.mean(axis=0), variance, rtol=0.2)
+
+
+def test_errors_of_a_person_are_binomial_with_a_rate_from_a_beta_distribution():
+    rate, correlation, clump = 0.3, 0.2, 6
+    of_people = beta(*(r * (1 / correlation - 1) for r in (rate, 1 - rate)))
+    expected = [
+        quad(lambda r, e=e: binom.pmf(e, clump, r) * of_people.pdf(r), 0, 1)[0]
+        for e in range(1, clump + 1)
+    ]
+    found = _planning._sizes_of_clumps(clump, rate, correlation)
+    assert_allclose(found, np.array(expected) / sum(expected), rtol=1e-6)
+
+
+def test_two_people_err_together_as_often_as_the_product_of_their_factors():
+    factors = np.array([1.0, 2.0, 5.0])
+    people = _planning._People(np.ones((1, 3), dtype=int), factors)
+    n = 20_000
+    drawn = people.every_two(np.zeros(n, dtype=int), np.random.default_rng(0))
+    assert (drawn[0] != drawn[1]).all()
+    chances = np.array([factors[0] * factors[1], factors[0] * factors[2], 10.0])
+    chances /= chances.sum()
+    found = np.bincount(drawn[0] + drawn[1] - 1, minlength=3) / n
+    assert (np.abs(found - chances) < 4 * np.sqrt(chances * (1 - chances) / n)).all()
 
 
 def test_without_dependence_numbers_of_errors_are_binomial():

@@ -163,6 +163,12 @@ def test_the_shortest_decimal_is_that_of_trying_all(rejected, accepted):
     assert n_digits(found) > max(SHORT)
 
 
+@pytest.mark.parametrize("rejected", [0.1, 0.3, 1 / 3, 0.7, np.pi, -np.pi])
+def test_between_neighbours_there_is_one_number(rejected):
+    accepted = np.nextafter(rejected, np.inf)
+    assert shortest_between(rejected, accepted) == accepted
+
+
 @pytest.mark.parametrize(("score", "other"), [(4.0, 8.0), (0.0, 1.0), (0.25, 0.5)])
 def test_without_a_score_on_one_side_one_is_taken_as_far_as_zero_or_one(score, other):
     assert shortest_between(score, np.inf) == shortest_between(score, other)

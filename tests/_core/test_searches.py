@@ -1,5 +1,7 @@
 """Facts of the pass over a gallery, and of searches as weighted errors of people."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -8,6 +10,7 @@ from scipy.stats import hypergeom
 
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._bootstrap import far_in, frr_in, threshold_in
+from skfairfr._core._error_counts import accepted_impostors, rejected_genuine
 from skfairfr._core._pair_tiles import (
     PreparedImages,
     score_prepared_matrix,
@@ -189,6 +192,37 @@ def test_rates_in_resamples_are_weighted_means_over_searches(drawn, mode):
     t = threshold_in(events, None, level, weights)
     held = np.isfinite(t)
     assert (far_in(events, None, t, weights)[held] <= level[0] + 1e-12).all()
+
+
+@pytest.mark.parametrize("drawn", [None, [11]])
+def test_influences_of_people_are_shares_of_errors_less_those_of_searches(drawn):
+    probes, own, gallery = make()
+    found = search(probes, own, gallery, np.float32(-np.inf))
+    person, group = RNG.integers(0, 30, (2, N)).astype(np.int32)
+    images = Images(person, group % 2, None, 30, 2)
+    drawn = None if drawn is None else np.array(drawn)
+    events = events_of(found, images, gallery, own, 2, drawn)
+    chances = np.ones(found.scores.size)
+    if drawn is not None:
+        chances = alarm_weights(found, gallery, drawn)
+    for scope, t in product((None, (1, 1)), (0.4, 0.8)):
+        inside = np.ones(N, bool) if scope is None else group % 2 == 1
+        alarms, missed = np.zeros(N), np.zeros(N)
+        for i in range(N):
+            reaches = (found.probe == i) & (found.scores >= np.float32(t))
+            alarms[i] = reaches.any() if drawn is None else chances[reaches].sum()
+            if own[i] >= 0:
+                missed[i] = _missed(found, gallery, own, i, t, drawn)
+        for count, error, counted in (
+            (accepted_impostors, alarms, inside & (own < 0)),
+            (rejected_genuine, missed, inside & (own >= 0)),
+        ):
+            wrong = np.bincount(person, error * counted, minlength=30)
+            searches = np.bincount(person, counted, minlength=30)
+            assert wrong.sum() > 1
+            expected = wrong / wrong.sum() - searches / searches.sum()
+            of_people = count(events, scope, np.array([t])).influence[0]
+            assert_allclose(of_people, expected, atol=1e-12)
 
 
 def _missed(found, gallery, own, i, t, drawn):
