@@ -9,7 +9,7 @@ import sys
 import tempfile
 import traceback
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -44,6 +44,7 @@ SEARCH_LIMITS = (
 # Flags of compare for searches, and those for comparisons alone with what they usually are.
 OF_SEARCHES = ("gallery", "gallery_labels", "template", "rank", "fpir")
 OF_COMPARISONS = {"far": None, "average": "pair", "impostors": "all", "domain": None}
+OF_COMPARISONS |= dict.fromkeys(("max_fmr", "max_fnmr"))
 ABOUT = ("title", "system", "dataset", "organisation")
 # Limits of ratios that plan_test takes.
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
@@ -58,7 +59,7 @@ FLAGS = {
     "log": "log",
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
-    "galleries": "--gallery",
+    **dict.fromkeys(("galleries", "y_gallery"), "--gallery"),
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
     **{"n_splits": "--splits", "metrics": "--metric"},
 }
@@ -851,10 +852,13 @@ def _gallery(path, attributes, reading, given):
     for name, usual in (("rank", 1), ("template", "image")):
         given[name] = given[name] or usual
     reading = reading | {"labels": given["gallery_labels"]}
-    try:
+    with suppress(ValueError):
         return read_data(path, attributes, **reading)
-    except ValueError:
+    try:
         return read_data(path, **reading)
+    except ValueError as error:
+        flags = {"path": "--gallery", "labels": "--gallery-labels"}
+        raise ValueError(_in_flags(error, **flags)) from None
 
 
 def _taken_by(function, given):

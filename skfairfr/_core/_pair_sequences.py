@@ -96,7 +96,7 @@ class PairSequence:
             ends = (ends[0], np.zeros_like(ends[0]))
         sums = RunningSums(self.scores.size, self.base, (own, other), ends)
         kept = sum(known.n_bytes for known in list(self._sums.values()))
-        if kept + sums.n_bytes <= KEPT_BYTES:
+        if weights.block is not None and kept + sums.n_bytes <= KEPT_BYTES:
             self._sums[weights.block] = sums
         return sums
 

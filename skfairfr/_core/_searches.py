@@ -117,7 +117,7 @@ def search(probes, own, gallery, floor, n_jobs=None, device="cpu", tile=TILE):
     n_jobs : int, default=None
     device : str, default="cpu"
         Where the products are computed; a device of torch.
-    tile : int, default=2048
+    tile : int, default=1280
 
     Returns
     -------

@@ -241,6 +241,8 @@ def fit_system(estimator, X, y, groups):
     """Fit a mitigation in place; steps of a pipeline get identities and groups alike."""
     steps = _steps_of(estimator)
     for k, step in enumerate(steps):
+        if not hasattr(step, "fit"):  # scores as they are
+            continue
         takes_groups = "sensitive_features" in signature(step.fit).parameters
         options = {"sensitive_features": groups} if takes_groups else {}
         with warnings.catch_warnings():

@@ -158,7 +158,7 @@ def test_no_gain_is_expected_of_a_kept_ratio(pattern, first, second):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_ratio_a_third_above_its_limit_is_found(seed):
-    """Of rates of .08 and .04, in 10,000 people of each: small bets win here."""
+    """Of rates of .08 and .04, in 10,000 people of each."""
     rng = np.random.default_rng(seed)
     group = rng.permutation(np.repeat([0, 1], 10_000))
     value = rng.uniform(size=group.size) < np.where(group == 0, 0.08, 0.04)

@@ -198,7 +198,8 @@ def test_rates_in_resamples_are_weighted_means_over_searches(drawn, mode):
 def test_influences_of_people_are_shares_of_errors_less_those_of_searches(drawn):
     probes, own, gallery = make()
     found = search(probes, own, gallery, np.float32(-np.inf))
-    person, group = RNG.integers(0, 30, (2, N)).astype(np.int32)
+    rng = np.random.default_rng(2)
+    person, group = rng.integers(0, 30, (2, N)).astype(np.int32)
     images = Images(person, group % 2, None, 30, 2)
     drawn = None if drawn is None else np.array(drawn)
     events = events_of(found, images, gallery, own, 2, drawn)

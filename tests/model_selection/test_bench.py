@@ -27,6 +27,7 @@ from skfairfr.model_selection import (
 from tests.model_selection.test_held_out import expected_cells, scores_of
 from tests.model_selection.toy_methods import (
     Broken,
+    Cosines,
     MatrixAlone,
     Remover,
     Scaled,
@@ -107,6 +108,12 @@ def test_a_comparator_that_has_a_matrix_alone_is_judged_as_one_that_prepares():
         for metric, change in expected.changes.items():
             again = method(found, name).changes[metric]
             assert_allclose(numbers_of(again), numbers_of(change))
+
+
+def test_what_has_scores_alone_is_judged_without_a_fit(faces):
+    found = compare_mitigations(*faces, {"cosines": Cosines()}, refit=False, **QUICK)
+    for change in method(found, "cosines").changes.values():
+        assert_allclose(change.after, change.before)
 
 
 def test_scores_that_are_no_matrix_are_named(faces):

@@ -104,6 +104,14 @@ class MatrixAlone(BaseEstimator):
         return score_prepared_matrix(first, second)
 
 
+class Cosines(BaseEstimator):
+    """Scores as they are, of what is never fitted."""
+
+    def score_matrix(self, X1, X2):
+        one, other = (X / np.linalg.norm(X, axis=1, keepdims=True) for X in (X1, X2))
+        return one @ other.T
+
+
 class Broken(Scaled):
     """Cannot be fitted."""
 

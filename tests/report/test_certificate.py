@@ -176,6 +176,9 @@ def test_the_command_certifies_searches(capsys, searches, tmp_path):
     for more, problem in (
         (("--gallery", files[1], "--domain", "kind"), "--domain is about comparisons"),
         (("--template", "mean"), "give --gallery"),
+        (("--gallery", files[1], "--max-fmr", 0.5), "--max-fmr is about comparisons"),
+        (("--gallery", files[1], "--gallery-labels", "no.csv"), "--gallery-labels"),
+        (("--gallery", tmp_path / "no.npz"), "--gallery"),
     ):
         code, _, err = run(capsys, "threshold", files[0], *asked[4:], *more)
         assert_one_line(code, "", err, "threshold")

@@ -189,7 +189,7 @@ def test_a_file_that_is_no_toml(tmp_path, text, place):
     [
         ("a" + ".a" * 100_000 + " = 1", "has more than 16,384 bytes"),
         # How deep a Python reads decides which error it is.
-        ("a" + ".a" * 8_000 + " = 1", "policy"),
+        ("a" + ".a" * 8_000 + " = 1", "policy.toml"),
         ("a = " + "[" * 8_000 + "]" * 8_000, "no policy"),
     ],
     ids=["parts", "fewer parts", "lists"],
