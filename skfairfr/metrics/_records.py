@@ -272,8 +272,9 @@ class Comparison(PairedRates, Framed):
         difference; of "max_min" and "max_geomean" by contrasts that of the largest of them,
         times their number (Bonferroni). Both are below ``1 - confidence_level`` where the
         interval of the difference excludes 0, and that of the ratio 1; nan where a group has
-        but one person, or the difference is undefined. Else twice the smaller share of replicates of the difference
-        on either side of 0, each share counted with one replicate more.
+        but one person, or the difference is undefined. Else twice the smaller share of
+        replicates of the difference on either side of 0, each share counted with one
+        replicate more.
     ratio : float or ndarray, shape (n_levels,)
         First over second, >= 0; +inf where the second is 0, nan where both are.
     ratio_low, ratio_high : float or ndarray, shape (n_levels,)
