@@ -397,6 +397,8 @@ def as_of_pairs(policy, limits):
     policy = None if policy is None else as_policy(policy).for_search()
     if limits is None:
         return policy, None
+    if not isinstance(limits, dict):
+        raise refused("limits", limits, f"must be a dict; got {kind_of_value(limits)}.")
     known = {named(name): name for name in OF_SEARCHES}
     unknown = [name for name in limits if name not in known]
     if unknown:

@@ -28,10 +28,10 @@ import skfairfr
 
 OUTCOMES = ("clean", "same", "different", "traceback", "hang", "memory")
 FAILURES = OUTCOMES[3:]
-CPU_SECONDS = 10
+CPU_SECONDS = 20
 # A case that waits, as for a pipe without a writer, spends no CPU time. On a busy machine all
 # of them wait longer.
-WAITING_SECONDS = 10
+WAITING_SECONDS = 20
 MEMORY = 2**30
 # Above what a process holds when its cases begin; allocations beyond it raise MemoryError.
 ADDRESS_SPACE = 6 * 2**30

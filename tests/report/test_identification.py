@@ -129,6 +129,13 @@ def test_errors_name_the_arguments_of_searches(options, words):
         found(**options)
 
 
+@pytest.mark.parametrize("limits", [3, ["max_fpir"], np.datetime64("2020")])
+def test_limits_are_a_dict(limits):
+    probes, (X, y, _) = searches()
+    with pytest.raises(ValueError, match="limits must be a dict"):
+        identify(*probes, X_gallery=X, y_gallery=y, threshold=0.5, limits=limits)
+
+
 def test_the_people_that_a_limit_needs_grow_with_their_searches():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(60), 8)
