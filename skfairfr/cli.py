@@ -43,8 +43,10 @@ SEARCH_LIMITS = (
 )
 # Flags of compare for searches, and those for comparisons alone with what they usually are.
 OF_SEARCHES = ("gallery", "gallery_labels", "template", "rank", "fpir")
-OF_COMPARISONS = {"far": None, "average": "pair", "impostors": "all", "domain": None}
-OF_COMPARISONS |= dict.fromkeys(("max_fmr", "max_fnmr"))
+OF_COMPARISONS = {
+    **{"far": None, "average": "pair", "impostors": "all", "domain": None},
+    **{"max_fmr": None, "max_fnmr": None},
+}
 ABOUT = ("title", "system", "dataset", "organisation")
 # Limits of ratios that plan_test takes.
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")

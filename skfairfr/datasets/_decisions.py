@@ -62,7 +62,7 @@ def load_decisions(
     data : Bunch
         Of shape (n_attempts,) in the order of the file: ``accepted``, bool; ``captured``,
         bool, False where the column "captured" says 0 (or no, ...), or where no decision
-        was made, and nothing accepted; ``identity``; ``attempt``, "genuine",
+        was made: such an attempt is not accepted; ``identity``; ``attempt``, "genuine",
         "impostor" or "attack"; ``session`` and ``species``, or None. ``columns``, a dict of
         arrays (n_attempts,) in which None and NaN are unknown; and ``path``.
 

@@ -84,7 +84,6 @@ def test_log_geomean_is_its_formula(rates):
 def test_equal_rates_give_the_neutral_value(how, n_groups):
     value = call(how, np.full(n_groups, 0.1))
     assert value == pytest.approx(DISPARITIES[how].neutral, abs=1e-12)
-    assert call("ratio", [0.1, 0.1]) == DISPARITIES["ratio"].neutral
 
 
 @pytest.mark.parametrize("how", SYMMETRIC)
@@ -170,6 +169,7 @@ def test_a_nan_rate_makes_the_disparity_nan(how):
 
 
 def test_ratio_is_signed_and_std_takes_ddof():
+    assert call("ratio", [0.1, 0.1]) == DISPARITIES["ratio"].neutral
     assert ratio(np.array([0.1, 0.2])) == pytest.approx(2)
     assert ratio(np.array([0.2, 0.1])) == pytest.approx(0.5)
     assert std(np.array([0.1, 0.3]), ddof=0) == pytest.approx(0.1)

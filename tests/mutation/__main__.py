@@ -353,7 +353,7 @@ def outcomes_of(mutants, sources, passes, copies):
 def report(outcomes, n_made, sources):
     """Print counts by module, the survivors and the score; exit status.
 
-    Of a sample the score is an estimate: it is too low where all of its interval is.
+    Of a sample the score is an estimate, whose interval is printed beside it.
     """
     print(f"\n{'module':<34}{'mutants':>9}{'tried':>10}{'survived':>10}")
     for module, n in n_made.items():
@@ -364,12 +364,12 @@ def report(outcomes, n_made, sources):
         print(f"skfairfr/{m.module}.py:{m.line}: {m.shown(sources[m.module])}")
     n = len(outcomes)
     killed = n - len(left)
-    most, text = killed / n, f"{killed} of {n} mutants were killed, {killed / n:.1%}"
+    text = f"{killed} of {n} mutants were killed, {killed / n:.1%}"
     if n < sum(n_made.values()):
-        low, most = binomtest(killed, n).proportion_ci(method="wilson")
-        text += f" (95% interval {low:.1%} to {most:.1%})"
+        low, high = binomtest(killed, n).proportion_ci(method="wilson")
+        text += f" (95% interval {low:.1%} to {high:.1%})"
     print(text)
-    return int(most < LEAST)
+    return int(killed < LEAST * n)
 
 
 def main(arguments=None):
