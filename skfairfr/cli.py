@@ -284,7 +284,7 @@ def _add_audit(commands, full):
         "fta where acquisition failed, else 0 or empty; they are counted by group"
     )
     _add(embeddings, ("--fte", "COLUMN", audit.rare(meaning)))
-    _add_pairs(audit.add_argument_group("scored pairs"), without_people=True)
+    _add_pairs(audit.add_argument_group("scored pairs"), audit.rare, without_people=True)
     _add_log(audit.add_argument_group("logs of decisions"), audit.rare)
     meaning = (
         "covariate at equal values of which rates are shown too: COLUMN of categories, "
@@ -334,6 +334,8 @@ def _add_identify(commands, full):
     embeddings = command.add_argument_group("embeddings")
     _add_embeddings(embeddings, domain=False)
     _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
+    meaning = "no probe is meant to be of a person enrolled; the FPIR alone is measured"
+    embeddings.add_argument("--non-mated-only", action="store_true", help=command.rare(meaning))
     group = _add_search(command.add_argument_group("the search"))
     _add_levels_of_searches(group)
     meaning = "score from which on a deployed system alarms, instead of levels"
@@ -404,7 +406,7 @@ def _add_threshold_command(commands, full):
     )
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
     _add_embeddings(command.add_argument_group("embeddings"))
-    _add_pairs(command.add_argument_group("scored pairs"), without_people=True)
+    _add_pairs(command.add_argument_group("scored pairs"), command.rare, without_people=True)
     group = command.add_argument_group("searches (1:N)")
     meaning = "embeddings of those who are enrolled, whom DATA are to search"
     _add(group, ("--gallery", "GALLERY", meaning))
@@ -492,7 +494,7 @@ def _add_compare(commands, full):
     _add(compare, ("--attribute", "NAME", meaning), required=True, action="append")
     _add_inputs(compare)
     _add_embeddings(compare.add_argument_group("embeddings"))
-    _add_pairs(compare.add_argument_group("scored pairs"))
+    _add_pairs(compare.add_argument_group("scored pairs"), compare.rare)
     searches = compare.add_argument_group("searches (1:N)")
     meaning = (
         "who is enrolled: BEFORE and AFTER are then probes; once for each system, in their "
@@ -639,7 +641,7 @@ def _add_plan(commands, full):
     _add(pilot, ("--threshold", "T", meaning), type=float)
     _add_inputs(plan)
     _add_embeddings(plan.add_argument_group("a pilot of embeddings"))
-    _add_pairs(plan.add_argument_group("a pilot of scored pairs"))
+    _add_pairs(plan.add_argument_group("a pilot of scored pairs"), plan.rare)
 
 
 def _add_inputs(command):
@@ -686,7 +688,7 @@ def _add_embeddings(group, domain=True):
         _add(group, ("--domain", "COLUMN", meaning))
 
 
-def _add_pairs(group, without_people=False):
+def _add_pairs(group, rare, without_people=False):
     _add(
         group,
         ("--score", "NAME", "column of the scores (default: score or distance)"),
@@ -698,11 +700,16 @@ def _add_pairs(group, without_people=False):
     if without_people:
         meaning = (
             "which pairs are genuine, instead of people: pairs are then independent "
-            "(default: y_true, genuine or label)"
+            "(default: y_true, label, same, …)"
         )
         _add(group, ("--y-true", "NAME", meaning))
     meaning = "scores are distances, smaller meaning more alike"
     group.add_argument("--distance", action="store_true", help=meaning)
+    for flag, meaning in (
+        ("--mated-only", "all pairs are meant to be genuine: FNMR alone is measured"),
+        ("--non-mated-only", "none is meant to be: FMR alone is measured"),
+    ):
+        group.add_argument(flag, action="store_true", help=rare(meaning))
 
 
 def _add_log(group, rare):

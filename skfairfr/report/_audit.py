@@ -92,6 +92,7 @@ def audit(
     similarity: Any = "cosine",
     covariates: Columns | None = None,
     failures: str | None = None,
+    non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
     """Assess which groups a verification system treats worse, and how sure that is.
@@ -123,6 +124,8 @@ def audit(
         them, and every pair with one is rejected, so that rates are FRR and FAR with
         failures to acquire; "report" leaves them out and counts them by group; "error", and
         None where there are some, is an error.
+    non_mated_only : bool, default=False
+        Whether no two rows are of one person; not stated, such rows are an error.
     **options : options
         As of :func:`audit_data`.
 
@@ -152,7 +155,12 @@ def audit(
     """
     columns, named = columns_of(sensitive_features, attribute)
     more = {} if covariates is None else by_name(covariates)
-    data = EmbeddingData(X, y, columns, domain, similarity=similarity, covariates=more)
+    data = EmbeddingData(
+        *(X, y, columns, domain),
+        similarity=similarity,
+        covariates=more,
+        non_mated_only=non_mated_only,
+    )
     check_data(data, "sensitive_features", named=named)
     failed = ~finite_rows(X)
     if failures is not None or failed.any():
@@ -172,6 +180,8 @@ def audit_pairs(
     images: tuple = (None, None),
     covariates: Columns | None = None,
     failures: str | None = None,
+    mated_only: bool = False,
+    non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
     """As :func:`audit`, of scored pairs.
@@ -199,6 +209,8 @@ def audit_pairs(
         or in a dict a tuple of two, of both images.
     failures : {"reject", "report", "error"}, default=None
         As of :func:`audit`, of pairs whose score is NaN.
+    mated_only, non_mated_only : bool, default=False
+        Whether all pairs are genuine, or none is; not stated, such pairs are an error.
     **options : options
         As of :func:`audit_data`.
 
@@ -234,7 +246,11 @@ def audit_pairs(
     images = two_columns(images, "images", needed=False)
     columns, named = columns_of(sensitive_features, attribute, of_pairs=True)
     more = {} if covariates is None else by_name(covariates)
-    data = PairData(y_score, identities, columns, images, None, y_true, more)
+    data = PairData(
+        *(y_score, identities, columns, images, None, y_true, more),
+        mated_only=mated_only,
+        non_mated_only=non_mated_only,
+    )
     known, failed = placeholders(data)
     check_data(known, "sensitive_features", named=named)
     data = with_failures(known, failed, failures, ("y_score", "is missing"))

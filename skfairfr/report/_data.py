@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 NO_FRR = (
     ", so that there is no genuine pair and no FNMR can be measured: this is an audit of the "
-    "FMR alone. Do the identities name people, and not their images?"
+    "FMR alone."
 )
 NO_FAR = (
     "No pair is of two people: no FMR can be measured, and this is an audit of the FNMR alone, "
@@ -84,6 +84,8 @@ OF_PAIRS = (
 OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
 OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
 OF_ALL = ("metadata", "on", "failures")
+# What a list of pairs of one kind alone states.
+ONLY = ("mated_only", "non_mated_only")
 # Options that are files beside the data.
 FILES = ("labels", "trials", "probes", "references", "metadata")
 # What becomes of an attempt that failed, and what to do where nobody has decided that.
@@ -200,6 +202,8 @@ class EmbeddingData(_Data):
         What became of them.
     failed : ndarray of bool, shape (n_samples,), default=None
         Rows that failed and are kept, to be rejected.
+    non_mated_only : bool, default=False
+        Whether no two rows are of one person; not stated, such data are an error.
     """
 
     X: object = field(repr=False)
@@ -213,6 +217,7 @@ class EmbeddingData(_Data):
     covariates: dict = field(default_factory=dict, repr=False)
     failures: str | None = None
     failed: np.ndarray | None = field(default=None, repr=False)
+    non_mated_only: bool = False
     # Embeddings name their people; pairs may not.
     independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
@@ -246,6 +251,11 @@ class EmbeddingData(_Data):
             similarity = Rejecting(self.failed, similarity, roc._expected.lowest)
         roc.set_params(similarity=similarity)
         roc.fit(X, self.y, groups, domain=self.domain)
+        if not (self.non_mated_only or roc.n_genuine_[0]):
+            problem = "was not given, and no person has two images that are compared;"
+            remedy = "give it if each person is meant to have one; if not, look at the identities: "
+            remedy += "do they name people, and not images?"
+            raise refused("non_mated_only", None, problem, remedy)
         warn_of_scores(roc._engine.pairs)
         return roc
 
@@ -399,6 +409,8 @@ class PairData(_Data):
         the person who made it, and below the threshold where it is an error.
     best_of : int, default=None
         Of transactions: how many attempts one has at most.
+    mated_only, non_mated_only : bool, default=False
+        Whether all pairs are genuine, or none is; not stated, such data are an error.
     """
 
     kind, naming = "scored pairs", "name the images with image_1 and image_2."
@@ -414,6 +426,8 @@ class PairData(_Data):
     failed: np.ndarray | None = field(default=None, repr=False)
     decisions: str | None = None
     best_of: int | None = None
+    mated_only: bool = False
+    non_mated_only: bool = False
 
     @property
     def independent(self) -> bool:
@@ -460,6 +474,8 @@ class PairData(_Data):
             sensitive_features_2=groups[1],
             image_1=self.image_names[0],
             image_2=self.image_names[1],
+            mated_only=self.mated_only,
+            non_mated_only=self.non_mated_only,
         )
 
     def groups(self, attributes: tuple) -> Any:
@@ -706,6 +722,7 @@ def decisions(
         {name: (column, column) for name, column in columns.items()},
         decisions=kind,
         best_of=best_of,
+        mated_only=True,
     )
     return with_failures(data, failed, failures, problem)
 
@@ -739,6 +756,8 @@ def read_data(
     references: FilePath | None = None,
     metadata: FilePath | None = None,
     on: str | None = None,
+    mated_only: bool = False,
+    non_mated_only: bool = False,
 ) -> EmbeddingData | PairData:
     """Data to audit, from a file of embeddings or of scored pairs.
 
@@ -796,6 +815,9 @@ def read_data(
     on : str, default=None
         Its column of the people or, where it is called as the column of the images is, of
         the images.
+    mated_only, non_mated_only : bool, default=False
+        Whether all pairs are genuine, or none is. Not stated, such data are an error, since
+        identities that are written otherwise on one side look the same.
 
     Returns
     -------
@@ -829,7 +851,7 @@ def read_data(
         attributes = (attributes,)
     attributes = check_sequence(attributes, "attributes", "names of columns", str)
     known = dict.fromkeys(
-        (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL)
+        (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL, *ONLY)
     )
     options = {name: given[name] for name in known}
     kind, read, own = _way_to_read(path, options)
@@ -884,13 +906,14 @@ def _way_to_read(path, options):
     if options["accepted"] is not None:
         return DecisionData.kind, _read_log, (*OF_LOGS, "identity")
     if options["trials"] is not None:
-        return "listed trials", partial(_read_listed, load_trials, OF_TRIALS), OF_TRIALS
+        read = partial(_read_listed, load_trials, OF_TRIALS)
+        return "listed trials", read, (*OF_TRIALS, *ONLY)
     if options["probes"] is not None:
         read = partial(_read_listed, load_score_matrix, OF_MATRIX)
-        return "a matrix of scores", read, OF_MATRIX
+        return "a matrix of scores", read, (*OF_MATRIX, *ONLY)
     if holds_pairs(path):
-        return PairData.kind, _read_pairs, OF_PAIRS
-    return EmbeddingData.kind, _read_embeddings, OF_EMBEDDINGS
+        return PairData.kind, _read_pairs, (*OF_PAIRS, *ONLY)
+    return EmbeddingData.kind, _read_embeddings, (*OF_EMBEDDINGS, ONLY[1])
 
 
 def holds_pairs(path):
@@ -946,7 +969,10 @@ def _read_embeddings(path, attributes, options):
         None if options[name] is None else data.columns[options[name]]
         for name in ("domain", "image")
     )
-    found = EmbeddingData(data.X, data.y, columns, side, names=images)
+    only = bool(options["non_mated_only"])
+    found = EmbeddingData(
+        data.X, data.y, columns, side, names=images, non_mated_only=only
+    )
     failures, outcome = options["failures"], np.full(len(found.X), MADE)
     if options["fte"] is not None:
         outcome = outcomes(data.columns[options["fte"]], options["fte"])
@@ -998,8 +1024,7 @@ def _read_pairs(path, attributes, options):
     names = {name: options[name] for name in OF_PAIRS if name != "distance"}
 
     def read(attributes, image):
-        asked = [f"{name}_{side}" for name in attributes for side in (1, 2)]
-        asked = dict.fromkeys(asked, "attributes")
+        asked = dict.fromkeys(attributes, "attributes")
         return read_pairs(path, names, asked, bool(options["distance"]), finite=False)
 
     return _pair_data(read, attributes, options)
@@ -1015,12 +1040,13 @@ def _read_listed(load, own, path, attributes, options):
 
 def _pair_data(read, attributes, options):
     data = _with_metadata(read, attributes, options)
-    # One column is that of both images.
-    get = data.columns.get
-    columns = {n: (get(f"{n}_1", get(n)), get(f"{n}_2", get(n))) for n in attributes}
+    columns = {n: (data.columns[f"{n}_1"], data.columns[f"{n}_2"]) for n in attributes}
     images = (data.image_1, data.image_2)
     identities = (data.identity_1, data.identity_2) if data.y_true is None else None
-    found = PairData(data.y_score, identities, columns, images, y_true=data.y_true)
+    only = {name: bool(options[name]) for name in ONLY}
+    found = PairData(
+        data.y_score, identities, columns, images, y_true=data.y_true, **only
+    )
     found, failed = placeholders(found)
     return with_failures(found, failed, options["failures"], ("score", "is missing"))
 

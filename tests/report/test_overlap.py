@@ -128,7 +128,7 @@ def other(label):
         ([listed(), listed(y=other("dee"))], "'dee' there and 'bo' here"),
         ([embedded(), embedded(columns={"sex": np.roll(GROUP, 1)})], "groups"),
         ([embedded(), embedded(columns={"age": GROUP})], "'sex'"),
-        ([embedded(), embedded(y=np.arange(5))], "is 0 there and 'ann' here"),
+        ([embedded(), embedded(y=np.arange(5) % 4)], "is 0 there and 'ann' here"),
         ([embedded(), replace(embedded(), domain=np.array([0, 1, 0, 1, 0]))], "sides"),
     ],
 )
