@@ -260,9 +260,9 @@ def two_spellings(pairs):
     shown = "; ".join(f"{plain(a)!r} and {plain(b)!r}" for a, b in pairs[:MOST_LISTED])
     more = "" if len(pairs) <= MOST_LISTED else "; …"
     problem = (
-        f"{len(pairs):,} {'pair' if len(pairs) == 1 else 'pairs'} of labels that differ "
-        "only in case, leading zeros, number format or Unicode form, and may be one person or "
-        f"two: {shown}{more};"
+        f"{len(pairs):,} {'label' if len(pairs) == 1 else 'labels'} in two spellings, which "
+        "differ only in case, leading zeros, number format or Unicode form and may be one "
+        f"person or two: {shown}{more};"
     )
     return problem, "write one person's label alike everywhere, or rename the other person."
 
@@ -282,7 +282,7 @@ def _spelling(label):
 
 
 def find_labels(known, wanted):
-    """Where labels stand first among known ones, compared as texts without outer spaces.
+    """The first place of each label among known ones, compared as texts without outer spaces.
 
     Parameters
     ----------

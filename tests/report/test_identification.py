@@ -143,7 +143,7 @@ def test_probes_of_which_nobody_is_enrolled_are_refused_unless_stated():
     names = [f"p{k}" for k in y]
     for letter, words in (
         ("q", "non_mated_only was not given, and no probe is of a person enrolled"),
-        ("P", "and y_gallery hold 20 pairs of labels that differ only in case"),
+        ("P", "and y_gallery hold 20 labels in two spellings, which differ only in case"),
     ):
         enrolled = [f"{letter}{k}" for k in range(20)]
         with pytest.raises(ValueError, match=words):

@@ -293,7 +293,7 @@ def test_a_statement_about_pairs_that_is_false_is_refused():
 )
 def test_people_spelled_otherwise_on_the_other_side_are_refused(one, other):
     sides = ["b", "c", one], ["b", "d", other]
-    with pytest.raises(ValueError, match="and identity_2 hold 1 pair of labels") as error:
+    with pytest.raises(ValueError, match="and identity_2 hold 1 label in two spellings") as error:
         unfitted().fit_pairs([0.9, 0.2, 0.8], *sides)
     assert repr(one) in str(error.value) and repr(other) in str(error.value)
 
