@@ -284,7 +284,9 @@ def _add_audit(commands, full):
         "fta where acquisition failed, else 0 or empty; they are counted by group"
     )
     _add(embeddings, ("--fte", "COLUMN", audit.rare(meaning)))
-    _add_pairs(audit.add_argument_group("scored pairs"), audit.rare, without_people=True)
+    _add_pairs(
+        audit.add_argument_group("scored pairs"), audit.rare, without_people=True
+    )
     _add_log(audit.add_argument_group("logs of decisions"), audit.rare)
     meaning = (
         "covariate at equal values of which rates are shown too: COLUMN of categories, "
@@ -335,7 +337,9 @@ def _add_identify(commands, full):
     _add_embeddings(embeddings, domain=False)
     _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
     meaning = "no probe is meant to be of a person enrolled; the FPIR alone is measured"
-    embeddings.add_argument("--non-mated-only", action="store_true", help=command.rare(meaning))
+    embeddings.add_argument(
+        "--non-mated-only", action="store_true", help=command.rare(meaning)
+    )
     group = _add_search(command.add_argument_group("the search"))
     _add_levels_of_searches(group)
     meaning = "score from which on a deployed system alarms, instead of levels"
@@ -406,7 +410,9 @@ def _add_threshold_command(commands, full):
     )
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
     _add_embeddings(command.add_argument_group("embeddings"))
-    _add_pairs(command.add_argument_group("scored pairs"), command.rare, without_people=True)
+    _add_pairs(
+        command.add_argument_group("scored pairs"), command.rare, without_people=True
+    )
     group = command.add_argument_group("searches (1:N)")
     meaning = "embeddings of those who are enrolled, whom DATA are to search"
     _add(group, ("--gallery", "GALLERY", meaning))

@@ -17,8 +17,25 @@ DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNO
 # Usual names of the column that says which pairs are genuine, and its usual values.
 PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
 Y_TRUE = (
-    *("y_true", "genuine", "is_genuine", "label", "target", "is_target", "same", "is_same"),
-    *("same_person", "same_identity", "mated", "is_mated", "match", "is_match", "truth"),
+    *(
+        "y_true",
+        "genuine",
+        "is_genuine",
+        "label",
+        "target",
+        "is_target",
+        "same",
+        "is_same",
+    ),
+    *(
+        "same_person",
+        "same_identity",
+        "mated",
+        "is_mated",
+        "match",
+        "is_match",
+        "truth",
+    ),
     *("ground_truth", "gt"),
 )
 GENUINE = {
@@ -26,7 +43,9 @@ GENUINE = {
     **dict.fromkeys(("match", "target", "tar"), 1),
     **dict.fromkeys(("0", "-1", "false", "no", "impostor", "imposter", "imp"), 0),
     **dict.fromkeys(("different", "diff", "nonmated", "non mated", "nonmate"), 0),
-    **dict.fromkeys(("nonmatch", "non match", "no match", "nontarget", "non target"), 0),
+    **dict.fromkeys(
+        ("nonmatch", "non match", "no match", "nontarget", "non target"), 0
+    ),
 }
 # How the columns of the two images of one attribute end, or begin.
 ENDS = (
@@ -241,8 +260,12 @@ def check_truth(table, path, same, others=()):
         except ValueError:
             continue  # a column of that name, about something else
         if (said != same).any():
-            problem = f": {name!r} contradicts the identities in {(said != same).sum():,} of "
-            problem += f"{said.size:,} pairs: {said.sum():,} are genuine by {name!r}, and "
+            problem = (
+                f": {name!r} contradicts the identities in {(said != same).sum():,} of "
+            )
+            problem += (
+                f"{said.size:,} pairs: {said.sum():,} are genuine by {name!r}, and "
+            )
             problem += f"{np.count_nonzero(same):,} by the identities;"
             remedy = "correct the one that is wrong, or rename the column if it says something "
             raise _files.file_error("path", path, problem, f"{remedy}else.")
@@ -314,7 +337,9 @@ def columns_of_both(name, present):
         two = tuple(part.strip() for part in name.split(","))
         return two if len(two) == 2 else (f"{name}_1", f"{name}_2")
     ends = [("", one, "", other) for one, other in ENDS]
-    for start, end, other_start, other_end in ends + [(a, "", b, "") for a, b in STARTS]:
+    for start, end, other_start, other_end in ends + [
+        (a, "", b, "") for a, b in STARTS
+    ]:
         for (a, b), (c, d) in permutations(((start, end), (other_start, other_end))):
             if name.startswith(a) and name.endswith(b) and len(name) > len(a + b):
                 stem = name[len(a) : len(name) - len(b)]

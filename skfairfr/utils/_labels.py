@@ -242,7 +242,9 @@ def check_spelling(labels, name, other=None):
         if np.abs(labels).max() > largest:
             problem = f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
             problem += f"number for several integers above {largest:,};"
-            raise refused(name, None, problem, "give identities as integers or as text.")
+            raise refused(
+                name, None, problem, "give identities as integers or as text."
+            )
     if labels.dtype.kind not in "OU":
         return
     alike = {}
@@ -264,7 +266,10 @@ def two_spellings(pairs):
         "differ only in case, leading zeros, number format or Unicode form and may be one "
         f"person or two: {shown}{more};"
     )
-    return problem, "write one person's label alike everywhere, or rename the other person."
+    return (
+        problem,
+        "write one person's label alike everywhere, or rename the other person.",
+    )
 
 
 def spelled_otherwise(absent, known):

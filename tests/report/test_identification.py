@@ -143,7 +143,10 @@ def test_probes_of_which_nobody_is_enrolled_are_refused_unless_stated():
     names = [f"p{k}" for k in y]
     for letter, words in (
         ("q", "non_mated_only was not given, and no probe is of a person enrolled"),
-        ("P", "and y_gallery hold 20 labels in two spellings, which differ only in case"),
+        (
+            "P",
+            "and y_gallery hold 20 labels in two spellings, which differ only in case",
+        ),
     ):
         enrolled = [f"{letter}{k}" for k in range(20)]
         with pytest.raises(ValueError, match=words):
@@ -162,7 +165,11 @@ def test_the_people_that_a_limit_needs_grow_with_their_searches():
     X, enrolled = rng.normal(size=(y.size, 64)), rng.normal(size=(20, 64))
     gallery = {"X_gallery": enrolled, "y_gallery": np.arange(20) + 100}
     report = identify(
-        *(X, y, y % 2), threshold=0.6, limits={"max_fpir": 1e-4}, non_mated_only=True, **gallery
+        *(X, y, y % 2),
+        threshold=0.6,
+        limits={"max_fpir": 1e-4},
+        non_mated_only=True,
+        **gallery,
     )
     (check,) = report.checks
     # Without an alarm, at best by 3.7 / p searches that err independently.

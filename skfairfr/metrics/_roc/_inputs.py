@@ -441,10 +441,14 @@ def _check_kinds(genuine, only):
     """Raise if there are pairs of one kind alone, and the caller has not said so."""
     n_pairs, n_genuine = genuine.size, np.count_nonzero(genuine)
     kinds = (("mated_only", n_genuine), ("non_mated_only", n_pairs - n_genuine))
-    for (argument, kept), stated, (_, other) in zip(kinds, only, kinds[::-1], strict=True):
+    for (argument, kept), stated, (_, other) in zip(
+        kinds, only, kinds[::-1], strict=True
+    ):
         what, others = ("genuine", "impostor")[:: 1 if argument == "mated_only" else -1]
         if stated and other:
-            problem = f"was given, and {other:,} of {n_pairs:,} pairs are {others} pairs;"
+            problem = (
+                f"was given, and {other:,} of {n_pairs:,} pairs are {others} pairs;"
+            )
             raise refused(argument, True, problem, "leave it out, or these pairs.")
         if other == 0 and not stated and kept:
             raise refused(

@@ -293,7 +293,9 @@ def test_a_statement_about_pairs_that_is_false_is_refused():
 )
 def test_people_spelled_otherwise_on_the_other_side_are_refused(one, other):
     sides = ["b", "c", one], ["b", "d", other]
-    with pytest.raises(ValueError, match="and identity_2 hold 1 label in two spellings") as error:
+    with pytest.raises(
+        ValueError, match="and identity_2 hold 1 label in two spellings"
+    ) as error:
         unfitted().fit_pairs([0.9, 0.2, 0.8], *sides)
     assert repr(one) in str(error.value) and repr(other) in str(error.value)
 
@@ -320,7 +322,9 @@ def test_identities_that_a_float_cannot_hold_apart_are_refused():
     with pytest.raises(ValueError, match="16777220 as float32, which has the same"):
         unfitted().fit_pairs([0.9, 0.2, 0.1], ids, ids[[0, 0, 1]])
     ids = ids.astype(np.float64)
-    assert unfitted().fit_pairs([0.9, 0.2, 0.1], ids, ids[[0, 0, 1]]).identities_.size == 3
+    assert (
+        unfitted().fit_pairs([0.9, 0.2, 0.1], ids, ids[[0, 0, 1]]).identities_.size == 3
+    )
 
 
 def one_sided(rng, errors=0):
