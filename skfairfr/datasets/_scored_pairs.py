@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path, warn_caller
+from skfairfr.utils._validation import check_path
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)

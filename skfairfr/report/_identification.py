@@ -18,7 +18,6 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
-from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import encode, find_labels, to_column
 from skfairfr.utils._types import Columns, FilePath
 
