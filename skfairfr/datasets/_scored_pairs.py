@@ -389,7 +389,7 @@ def _read_columns(table, asked, both, path):
             columns[name], columns[other] = table.values(name, other)
         elif name not in columns:
             columns[name] = table.values(name)
-    for name, sides in both.items():
+    for sides in both.values():
         if sides[0] != sides[1]:
             columns |= dict(zip(sides, table.values(*sides), strict=True))
     for name, column in columns.items():
