@@ -324,5 +324,7 @@ def test_the_columns_of_bfw_are_those_of_two_images(capsys, field, attribute):
     assert code == 3
     for group, rates in right.items():
         assert found[group.upper()] == pytest.approx(rates)
+    code, _, err = audited(capsys, field / "bfw.csv", attribute="g")
+    assert code == 2 and "(--identity-1 id1 --identity-2 id2)" in err
     code, _, err = audited(capsys, field / "bfw.csv", *more, attribute="g1")
     assert code == 2 and "give 'g', which reads both" in err

@@ -47,6 +47,7 @@ GENUINE = {
         ("nonmatch", "non match", "no match", "nontarget", "non target"), 0
     ),
 }
+NAMES_OF_PEOPLE = ("id", "identity", "person", "subject", "speaker", "user", "subject_id")
 # How the columns of the two images of one attribute end, or begin.
 ENDS = (
     *(("_1", "_2"), ("1", "2"), ("_a", "_b"), ("_A", "_B"), ("_probe", "_reference")),
@@ -302,13 +303,28 @@ def _is_without_people(present, names, path):
     """Whether a column that says which pairs are genuine is read instead of identities."""
     some = {*PEOPLE} & {*present} or any(names[argument] for argument in PEOPLE)
     if names["y_true"] is None:
-        return not some and not set(Y_TRUE).isdisjoint(present)
+        said = _files.first_of(Y_TRUE, present)
+        people = [both for name in NAMES_OF_PEOPLE for both in _sides(name, present)]
+        if said and people and not some:
+            one, other = people[0]
+            problem = f"was not given, and {one!r} and {other!r} seem to name the people, whom "
+            problem += f"intervals need, while {said!r} says which pairs are genuine;"
+            remedy = f"name the people (--identity-1 {one} --identity-2 {other}) or, if they are "
+            raise refused("y_true", None, problem, f"{remedy}none, {said!r} (--y-true {said}).")
+        return not some and said is not None
     named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
     if named or {*PEOPLE} <= {*present}:
         problem = f"and {(named or PEOPLE)[0]} are both there, and people tell which pairs are "
         remedy = "leave y_true out, or what names them."
         raise refused("y_true", names["y_true"], f"{problem}genuine;", remedy)
     return True
+
+
+def _sides(name, present):
+    """All two columns whose names share this one, and are those of two images."""
+    sides = [(f"{name}{one}", f"{name}{other}") for one, other in ENDS]
+    sides += [(f"{one}{name}", f"{other}{name}") for one, other in STARTS]
+    return [both for both in sides if {*both} <= {*present}]
 
 
 def columns_of_both(name, present):
@@ -323,9 +339,7 @@ def columns_of_both(name, present):
     present : sequence of str
         Columns of the table.
     """
-    sides = [(f"{name}{one}", f"{name}{other}") for one, other in ENDS]
-    sides += [(f"{one}{name}", f"{other}{name}") for one, other in STARTS]
-    sides = [both for both in sides if {*both} <= {*present}]
+    sides = _sides(name, present)
     if len(sides) + (name in present) > 1:
         several = [" and ".join(both) for both in sides] + [name] * (name in present)
         remedy = f"give the two that are meant, such as '{','.join(sides[0])}'."

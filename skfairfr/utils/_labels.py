@@ -17,8 +17,9 @@ from skfairfr.utils._types import Column
 from skfairfr.utils._validation import is_written, to_array
 
 FIELDS = ("identity", "group", "domain")
-# An integer, with the zeros before it and those of a decimal fraction apart.
-INTEGER = re.compile(r"([+-]?)0*([0-9]+)(\.0*)?")
+# Zeros in front of digits, and an integer apart from a plus and the zeros of its fraction.
+ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
+INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
 MOST_LISTED = 5
 
 
@@ -282,8 +283,9 @@ def spelled_otherwise(absent, known):
 def _spelling(label):
     """What labels that differ in spelling only share."""
     text = unicodedata.normalize("NFKC", str(label)).strip().casefold()
+    text = ZEROS.sub("", text)
     number = INTEGER.fullmatch(text)
-    return number[1].removeprefix("+") + number[2] if number else text
+    return number[1] if number else text
 
 
 def find_labels(known, wanted):
