@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -439,8 +440,11 @@ def test_failed_extractions_are_to_be_counted(capsys, tmp_path):
         assert "row" in said[2] and told in said[2]
 
 
-def test_compare_reads_scored_pairs(capsys, pairs):
-    arguments = (pairs, pairs, "--distance", "--attribute", "gender", *QUICK)
+def test_compare_reads_scored_pairs(capsys, pairs, tmp_path):
+    head, *rows = Path(pairs).read_text().splitlines()
+    (tmp_path / "alike.csv").write_text("\n".join([head, *("1" + row for row in rows)]))
+    systems = (pairs, tmp_path / "alike.csv")
+    arguments = (*systems, "--distance", "--attribute", "gender", *QUICK)
     code, out, err = run(capsys, "compare", *arguments, "--fail-on-harm")
     assert (code, err) == (0, "")
     assert "Harm:" not in out
