@@ -458,13 +458,9 @@ def _add_monitor(commands, full):
         columns,
         ("--accepted", "NAME", "whether the attempt was accepted (default: accepted)"),
         ("--identity", "NAME", "who attempts (default: identity or person)"),
-        (
-            "--time",
-            "NAME",
-            "when, as 2026-01-31 or a number (default: rows in their order)",
-        ),
         ("--attempt", "NAME", "genuine, impostor or attack (default: all are genuine)"),
     )
+    _add_time(columns)
     group = monitor.add_argument_group("limits")
     meaning = (
         "file (.toml) of limits and confidence, or the name of one that is shipped"
@@ -740,6 +736,15 @@ def _add_log(group, rare):
         "rates of transactions: the first K attempts of a person in a session"
     )
     _add(group, ("--best-of", "K", meaning), type=COUNT)
+    _add_time(group, rare)
+
+
+def _add_time(group, rare=str):
+    meaning = "when, as 2026-01-31T10:00 or a number (default: rows in their order)"
+    _add(group, ("--time", "COLUMN", rare(meaning)))
+    meaning = "how --time has 31.01.2026 or 01/31/2026 (default: as 2026-01-31)"
+    choices = ("day-first", "month-first")
+    group.add_argument("--dates", choices=choices, help=rare(meaning))
 
 
 def _add_levels(group):
@@ -1053,10 +1058,9 @@ def _compare(arguments):
     from skfairfr.report import compare_searches, compare_systems, read_data
 
     given, attributes = vars(arguments), arguments.attribute
-    compare, paths = compare_systems, [arguments.before, arguments.after]
-    paths += arguments.more
+    compare, options = compare_systems, _taken_by(compare_systems, given)
+    paths = [arguments.before, arguments.after, *arguments.more]
     systems = _of_systems(given, len(paths))
-    options = _taken_by(compare_systems, given)
     searched = {n: given[n] for n in OF_SEARCHES if given[n] is not None}
     _check_one_kind(given, searched)
     _report_folder(arguments)

@@ -169,7 +169,7 @@ def test_flag_of_many_values_given_twice_is_refused(capsys):
     said = refusal_of(capsys, *words)
     assert "('1e-2 1e-3', '1e-4'); give it once, with all values" in said
     # After -- are names of files.
-    assert "--fmr" not in refusal_of(capsys, *words[:5], "--", "--fmr")
+    assert "times" not in refusal_of(capsys, *words[:5], "--", "--fmr")
 
 
 OF_EACH = [
@@ -180,7 +180,9 @@ OF_EACH = [
 
 
 @pytest.mark.parametrize("flag", OF_EACH)
-def test_compare_flag_of_a_system_given_more_often_than_systems_is_refused(capsys, flag):
+def test_compare_flag_of_a_system_given_more_often_than_systems_is_refused(
+    capsys, flag
+):
     words = ("compare", "--attribute", "g", *(w for v in "xyz" for w in (flag, v)))
     said = refusal_of(capsys, *words, "--quiet", "a.csv", "b.csv")
     assert f"{flag} was given 3 times ('x', 'y', 'z'), and there are 2 systems" in said
