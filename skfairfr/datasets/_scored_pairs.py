@@ -47,7 +47,15 @@ GENUINE = {
         ("nonmatch", "non match", "no match", "nontarget", "non target"), 0
     ),
 }
-NAMES_OF_PEOPLE = ("id", "identity", "person", "subject", "speaker", "user", "subject_id")
+NAMES_OF_PEOPLE = (
+    "id",
+    "identity",
+    "person",
+    "subject",
+    "speaker",
+    "user",
+    "subject_id",
+)
 # How the columns of the two images of one attribute end, or begin.
 ENDS = (
     *(("_1", "_2"), ("1", "2"), ("_a", "_b"), ("_A", "_B"), ("_probe", "_reference")),
@@ -310,7 +318,9 @@ def _is_without_people(present, names, path):
             problem = f"was not given, and {one!r} and {other!r} seem to name the people, whom "
             problem += f"intervals need, while {said!r} says which pairs are genuine;"
             remedy = f"name the people (--identity-1 {one} --identity-2 {other}) or, if they are "
-            raise refused("y_true", None, problem, f"{remedy}none, {said!r} (--y-true {said}).")
+            raise refused(
+                "y_true", None, problem, f"{remedy}none, {said!r} (--y-true {said})."
+            )
         return not some and said is not None
     named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
     if named or {*PEOPLE} <= {*present}:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import RATES, percent, printable, reworded
+from skfairfr.datasets._decisions import read_times
 from skfairfr.datasets._embeddings import finite_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
@@ -265,6 +266,8 @@ def audit_decisions(
     kind: str = "frr",
     session: Column | None = None,
     best_of: int | None = None,
+    time: Column | None = None,
+    dates: str | None = None,
     failures: str | None = None,
     attribute: str | None = None,
     **options: Any,
@@ -277,8 +280,7 @@ def audit_decisions(
     Parameters
     ----------
     error : array-like, shape (n_attempts,)
-        1 where the system erred, 0 elsewhere, in the order of time; NaN where nothing was
-        captured. Of genuine attempts an error is a rejection, of others that they were
+        1 where the system erred, 0 elsewhere; NaN where nothing was captured. Of genuine attempts an error is a rejection, of others that they were
         accepted.
     identity : array-like, shape (n_attempts,)
         The person who attempts, whoever is claimed.
@@ -293,6 +295,11 @@ def audit_decisions(
     best_of : int, default=None
         Rates of transactions: the first so many attempts of a person in a session, accepted
         if one of them is.
+    time : array-like, shape (n_attempts,), default=None
+        Time of each attempt, which orders those of a session: numbers, datetimes or texts.
+        None takes the rows in their order.
+    dates : {"day-first", "month-first"}, default=None
+        As of :func:`read_data`.
     failures : {"reject", "report", "error"}, default=None
         What becomes of attempts, or transactions, of which nothing was captured: "reject"
         counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
@@ -336,12 +343,14 @@ def audit_decisions(
     >>> found.audits[0].levels[0].findings[0].group, found.checks[0].verdict
     ('f', 'failed')
     """
-    values = check_decisions(error, identity, session, best_of, kind)
+    values = check_decisions(error, identity, session, best_of, kind, time)
     columns, named = columns_of(sensitive_features, attribute)
     for name, column in columns.items():
         argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
         check_length(to_column(column, argument), values.size, argument, "error")
     about = {"kind": kind, "session": session, "best_of": best_of, "failures": failures}
+    if time is not None:
+        about["time"] = read_times(to_column(time, "time"), "time", dates)
     part = decisions(values, identity, columns, **about, problem=("error", "is nan"))
     return audit_data(DecisionData((part,)), **options)
 

@@ -6,7 +6,7 @@ these comparisons are judged as one family.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, product, repeat
+from itertools import chain, combinations, product, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ from skfairfr.report._records import (
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
+from skfairfr.utils._validation import to_array
 
 if TYPE_CHECKING:
     from skfairfr.report._data import PairData
@@ -106,8 +107,8 @@ def compare_systems(
     Raises
     ------
     ValueError
-        If the systems have nothing in common, other people or groups, or an argument is
-        out of range.
+        If the systems have nothing in common, other people or groups, two of them have
+        equal scores, or an argument is out of range.
 
     See Also
     --------
@@ -143,6 +144,7 @@ def compare_systems(
     asked = average, impostors, *plain((n_resamples, confidence_level))
     options = AuditOptions(*asked, n_jobs, random_state)
     chosen, points, alike = prepare(common[0], points, random_state)
+    _check_differ(common, names)
     notes = [*chain(*(one.notes for one in data)), *alike]
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
@@ -211,7 +213,7 @@ def _names_of(data, names):
         for position, one in enumerate(data):
             name = NAMES[position] if position < len(NAMES) else f"after {position}"
             if one.reading is not None:
-                name = str(one.reading.path)
+                name = ", ".join([str(one.reading.path), *_options_of_one(one, data)])
             names.append(name if name not in names else f"{name} ({position + 1})")
     names = [str(name) for name in names]
     if len(names) != len(data) or len(set(names)) < len(names):
@@ -222,6 +224,14 @@ def _names_of(data, names):
             "Give each system a name of its own.",
         )
     return names
+
+
+def _options_of_one(one, data):
+    """Options by which a system was read, and not all others of the same file."""
+    read = [other.reading for other in data if other.reading is not None]
+    others = [own.options for own in read if own.path == one.reading.path]
+    options = one.reading.options.items()
+    return [str(v) for n, v in options if any(own[n] != v for own in others)]
 
 
 # ---- what systems have in common -----------------------------------------------------
@@ -327,6 +337,26 @@ def _common_rows(keys, names):
         order = np.argsort(own, kind="stable")
         rows.append(order[np.searchsorted(own[order], common)])
     return rows, tuple(own.size - common.size for own in keys)
+
+
+def _check_differ(common, names):
+    """Raise if two systems have equal scores."""
+    systems = zip(names, map(_behind_scores, common), strict=True)
+    for (first, ours), (name, theirs) in combinations(systems, 2):
+        if all(map(np.array_equal, ours, theirs)):
+            problem = f"and {first!r}: the two systems are the same file, or have equal scores;"
+            remedy = (
+                "name the file of each system, or its column (--score, --embedding)."
+            )
+            raise _unpaired(name, problem, remedy)
+
+
+def _behind_scores(one):
+    """Arrays that the scores of a system depend on."""
+    if not isinstance(one, EmbeddingData):
+        return [to_array(one.y_score, "y_score")]
+    gallery = getattr(one, "gallery", one)  # of searches
+    return one.similarity, to_array(one.X, "X"), to_array(gallery.X, "X")
 
 
 def _check_same(rocs, names, common):

@@ -19,7 +19,7 @@ from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
 from skfairfr._text._words import reworded
-from skfairfr.datasets._decisions import read_decisions
+from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.datasets._embeddings import finite_rows, labels_beside, read_embeddings
 from skfairfr.datasets._files import data_row, kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
@@ -31,6 +31,7 @@ from skfairfr.report._control import covariates_of
 from skfairfr.report._decisions import (
     NO_CONTROL,
     OF_ACCEPTANCE,
+    check_ascending,
     check_best_of,
     transactions,
 )
@@ -76,7 +77,7 @@ NO_FAR = (
 )
 # Options that only some ways of reading have.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
-OF_LOGS = ("accepted", "attempt", "session", "best_of", "species")
+OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "dates", "species")
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance"),
@@ -681,6 +682,7 @@ def decisions(
     kind="frr",
     session=None,
     best_of=None,
+    time=None,
     failures=None,
     grouped=(),
     problem=("accepted", "is empty, or captured is 0,"),
@@ -696,6 +698,8 @@ def decisions(
     kind : {"frr", "far", "bpcer", "apcer"}
     session : array-like, shape (n_attempts,), default=None
     best_of : int, default=None
+    time : ndarray, shape (n_attempts,), default=None
+        As of :func:`read_times`; None takes the order of the rows.
     failures : {"reject", "report", "error"}, default=None
     grouped : tuple of str, default=()
         Columns that tell apart transactions within a session.
@@ -710,7 +714,8 @@ def decisions(
     columns = {name: to_column(column, name) for name, column in columns.items()}
     if best_of is not None:
         keys = [identity, session, *(columns[name] for name in grouped)]
-        first, error = transactions(error, keys, best_of, kind in OF_ACCEPTANCE)
+        of_acceptance = kind in OF_ACCEPTANCE
+        first, error = transactions(error, keys, best_of, of_acceptance, time)
         identity = identity[first]
         columns = {name: column[first] for name, column in columns.items()}
     failed = np.isnan(error)
@@ -742,6 +747,8 @@ def read_data(
     attempt: str | None = None,
     session: str | None = None,
     best_of: int | None = None,
+    time: str | None = None,
+    dates: str | None = None,
     species: str | None = None,
     failures: str | None = None,
     score: str | None = None,
@@ -793,6 +800,13 @@ def read_data(
     best_of : int, default=None
         Of a log, with ``session``: rates of transactions, the first so many attempts of a
         person in a session, accepted if one of them is.
+    time : str, default=None
+        Of a log, with ``best_of``: a column of numbers or times by which attempts are
+        ordered. None takes the rows in their order, which is an error if a column that
+        reads as a time decreases within a session.
+    dates : {"day-first", "month-first"}, default=None
+        How ``time`` writes dates with the year last, such as 31.01.2026; None allows only
+        dates such as 2026-01-31.
     failures : {"reject", "report", "error"}, default=None
         What becomes of missing scores, embeddings with NaN and attempts of which nothing was
         captured: "reject" counts them as rejections; "report" leaves them out of the rates,
@@ -1064,14 +1078,25 @@ def placeholders(data):
 
 def _read_log(path, attributes, options):
     """Decisions of a log, by kinds of attempts; arguments are those of ``read_data``."""
-    check_best_of(options["session"], options["best_of"])
+    named = options["time"]
+    check_best_of(options["session"], options["best_of"], named)
     names = ("accepted", "identity", "attempt", "session", "species")
     names = {name: options[name] for name in names}
 
     def read(attributes, image):
-        return read_decisions(path, names, dict.fromkeys(attributes, "attributes"))
+        asked = {} if named is None else {named: "time"}
+        return read_decisions(
+            path, names, asked | dict.fromkeys(attributes, "attributes")
+        )
 
-    log = _with_metadata(read, attributes, options)
+    log, time = _with_metadata(read, attributes, options), None
+    if named is not None:
+        time = read_times(log.columns[named], named, options["dates"])
+    elif log.session is not None:
+        with collecting([], UserWarning):
+            every = read_decisions(path, names).columns
+        keys = [log.identity, log.session]
+        check_ascending("session", options["session"], every, keys)
     if log.species is not None and options["attempt"] is None:
         problem = (
             "names the instruments of attacks, and no column tells which attempts are;"
@@ -1092,7 +1117,7 @@ def _read_log(path, attributes, options):
         rows = log.attempt == attempt
         if not rows.any():
             continue
-        columns, grouped = log.columns, ()
+        columns, grouped = {name: log.columns[name] for name in attributes}, ()
         if kind == "apcer":
             columns, grouped = {options["species"]: log.species}, (options["species"],)
         error = log.accepted == (kind in OF_ACCEPTANCE)
@@ -1105,6 +1130,7 @@ def _read_log(path, attributes, options):
                 kind=kind,
                 session=session,
                 best_of=options["best_of"],
+                time=None if time is None else time[rows],
                 failures=options["failures"],
                 grouped=grouped,
             )

@@ -1,7 +1,6 @@
 """A log of decisions watched over time, as a report that goes on where the last one ended."""
 
 import os
-import re
 from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
 from typing import Any
@@ -21,10 +20,12 @@ from skfairfr._text._words import (
     printable,
     ratio,
 )
-from skfairfr.datasets._decisions import read_decisions
+from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.metrics import MonitorState, RateMonitor
 from skfairfr.report._data import check_about
+from skfairfr.report._decisions import check_ascending, in_time
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
+from skfairfr.report._notes import collecting
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._errors import refused
@@ -35,7 +36,6 @@ from skfairfr.utils._validation import check_path
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
 # A log is taken in so many parts at most, each a point of the curves.
 MOST_PARTS = 12
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True)
@@ -207,6 +207,7 @@ def monitor_log(
     attribute: str,
     *,
     time: str | None = None,
+    dates: str | None = None,
     state: FilePath | None = None,
     limits: dict | None = None,
     policy: Any = None,
@@ -227,8 +228,10 @@ def monitor_log(
     attribute : str
         Column of the groups.
     time : str, default=None
-        Column of the time of each attempt: a number, or text that begins with a date such as
-        2026-01-31. None takes the rows in their order.
+        Column of the time of each attempt: a number, or text such as 2026-01-31 or
+        2026-01-31T10:00. None takes the rows in their order.
+    dates : {"day-first", "month-first"}, default=None
+        As of :func:`read_data`.
     state : path-like, default=None
         File that keeps what is known for the next log; made if it does not exist. None keeps
         nothing.
@@ -297,19 +300,24 @@ def monitor_log(
         raise refused("log", log, problem, "give the attempts since then.")
     genuine = data.attempt == "genuine"
     order = np.flatnonzero(genuine)
-    when = np.arange(order.size) if time is None else _times(data.columns[time], time)
-    if time is not None:
-        order = order[np.argsort(when[order], kind="stable")]
-        _check_later(monitor, when[order[0]], log)
+    when = np.arange(order.size)
+    if time is None:
+        with collecting([], UserWarning):
+            every = read_decisions(log, names).columns
+        check_ascending("log", str(log), every, [data.identity])
+    else:
+        when = read_times(data.columns[time], time, dates)
+        order = order[in_time(when[order], data.identity[order])]
         when = when[order]
-        monitor.about_["until"] = when[-1].item()
+        _check_later(monitor, when[0], log)
+        monitor.about_["until"] = _as_read(when[-1])
     error, group = ~data.accepted[order], data.columns[attribute][order]
     people, parts = data.identity[order], _parts(when)
     for number_, rows in enumerate(parts):
-        shown = f"log {len(monitor.logs_) + 1}" if time is None else str(when[rows[-1]])
+        shown = _as_read(when[rows[-1]]) if time else f"log {len(monitor.logs_) + 1}"
         monitor.update(
             *(error[rows], people[rows], group[rows]),
-            when=shown,
+            when=str(shown),
             log=digest if number_ == len(parts) - 1 else None,
         )
     if state is not None:
@@ -359,24 +367,21 @@ def _in_words(settings):
     return {"limits": {names[how]: limit for how, limit in limits}} | rest
 
 
-def _times(column, name):
-    """Times as numbers, or as texts that sort as they do."""
-    if column.dtype.kind in "iuf" and np.isfinite(column).all():
-        return column.astype(np.float64)
-    texts = column.astype(str)
-    if not all(DATE.match(text) for text in np.unique(texts).tolist()):
-        problem = (
-            f"{name!r} must hold numbers, or texts as 2026-01-31 or 2026-01-31T10:00."
-        )
-        raise refused("time", name, problem)
-    return texts
+def _as_read(time):
+    """A number, or the text of a time, as they are read again."""
+    if time.dtype.kind == "f":
+        return time.item()
+    return time.item().isoformat().removesuffix("T00:00:00")
 
 
 def _check_later(monitor, first, log):
     """Raise where a log begins before the last one ended."""
     until = monitor.about_.get("until")
-    if until is not None and (type(until) is not type(first.item()) or first < until):
-        problem = f"{str(log)!r} begins at {first}, and the last log ended at {until};"
+    if until is None:
+        return
+    before = read_times(np.array([until]), "until")[0]
+    if before.dtype.kind != first.dtype.kind or first < before:
+        problem = f"{str(log)!r} begins at {_as_read(first)}, and the last log ended at {until};"
         raise refused("log", log, problem, "give the attempts since then.")
 
 

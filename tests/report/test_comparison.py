@@ -205,8 +205,8 @@ def test_harm_fails_only_where_it_is_asked(harmed):
     assert harmed.exit_code == 0
     data = data_of(0, (0.7, 0.7), (1.0, 0.7))
     assert compare_systems(*data, fail_on_harm=True, **QUICK).exit_code == 1
-    same = data[0], data[0]
-    found = compare_systems(*same, fail_on_harm=True, **QUICK)
+    same = replace(data[0], X=data[0].X + 1e-6)
+    found = compare_systems(data[0], same, fail_on_harm=True, **QUICK)
     assert found.exit_code == 0 and not found.harm
 
 
@@ -337,12 +337,10 @@ def test_a_comparison_that_tells_nothing_is_no_gate_that_opens(shift):
     )
     beyond = replace(usual, y_score=usual.y_score + shift)
     asked = {"threshold": [0.5], "n_resamples": 5}
-    found = compare_systems(beyond, beyond, **asked, fail_on_harm=True)
+    systems = beyond, replace(beyond, y_score=beyond.y_score + 0.1)
+    found = compare_systems(*systems, **asked, fail_on_harm=True)
     assert {c.verdict for c in found.changes} == {"undetermined"}
-    assert (found.exit_code, compare_systems(beyond, beyond, **asked).exit_code) == (
-        3,
-        0,
-    )
+    assert (found.exit_code, compare_systems(*systems, **asked).exit_code) == (3, 0)
     assert f'errors="{len(found.changes)}"' in found.to_junit()
 
 
