@@ -434,10 +434,7 @@ def test_failed_extractions_are_to_be_counted(capsys, tmp_path):
         np.savez(tmp_path / "faces.npz", embedding=X, identity=y, gender=groups)
         said = run(capsys, "audit", tmp_path / "faces.npz", "--attribute", "gender")
         assert_one_line(*said)
-        told = (
-            "--failures" if missing else "counts failed extractions by group with fte"
-        )
-        assert "row" in said[2] and told in said[2]
+        assert "row" in said[2] and "--failures" in said[2]
 
 
 def test_compare_reads_scored_pairs(capsys, pairs, tmp_path):

@@ -190,6 +190,13 @@ def finite_rows(vectors):
     return np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
 
 
+def failed_rows(vectors):
+    """Whether no embedding was made of each row, (n_rows,): it is zero, or holds no number."""
+    vectors = vectors if hasattr(vectors, "dtype") else np.asarray(vectors)
+    some = vectors.getnnz(axis=1) if issparse(vectors) else vectors.any(axis=1)
+    return ~((some > 0) & finite_rows(vectors))
+
+
 def _check_finite(name, vectors):
     """Raise where a row holds what is no number."""
     bad = np.flatnonzero(~finite_rows(vectors))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import DECIDING, FAILED_COMPARISONS, refused
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
@@ -248,15 +248,21 @@ def name_columns(argument, path, words):
 
 
 def check_scores(scores, name, distance, finite=True):
-    """Scores, larger meaning more alike; an error where one is infinite or, unless not finite, missing."""
-    bad = np.flatnonzero(~np.isfinite(scores) if finite else np.isinf(scores))
+    """Scores, larger meaning more alike, nan of failures: missing, or infinitely unlike.
+
+    An error if one is infinitely alike or, if they are to be finite, a failure.
+    """
+    scores = -scores if distance else scores
+    bad = np.flatnonzero(~np.isfinite(scores) if finite else np.isposinf(scores))
     if bad.size:
-        worst = "largest distance" if distance else "lowest score"
-        problem = f"{name!r} is missing or infinite in {_files.data_row(bad[0])} ({bad.size} rows);"
-        remedy = f"a comparison that failed is a non-match: give it the {worst}. Rates "
-        remedy += "without failures hide whom the system fails."
+        failed = not np.isposinf(scores[bad[0]])
+        is_what = "missing or infinite" if failed else "infinite, more alike than any,"
+        problem = (
+            f"{name!r} is {is_what} in {_files.data_row(bad[0])} ({bad.size} rows);"
+        )
+        remedy = FAILED_COMPARISONS if failed else DECIDING
         raise refused("score", name, problem, remedy)
-    return -scores if distance else scores
+    return np.where(np.isneginf(scores), np.nan, scores)
 
 
 def check_truth(table, path, same, others=()):

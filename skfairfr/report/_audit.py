@@ -13,7 +13,7 @@ from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import RATES, percent, printable, reworded
 from skfairfr.datasets._decisions import read_times
-from skfairfr.datasets._embeddings import finite_rows
+from skfairfr.datasets._embeddings import failed_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._control import controlled, strata_of
@@ -163,10 +163,10 @@ def audit(
         non_mated_only=non_mated_only,
     )
     check_data(data, "sensitive_features", named=named)
-    failed = ~finite_rows(X)
+    failed = failed_rows(X)
     if failures is not None or failed.any():
         data = with_failures(
-            data, failed, failures, ("X", "has nan or infinite values")
+            data, failed, failures, ("X", "is zero, or has nan or infinite values,")
         )
     return audit_data(data, **options)
 

@@ -20,7 +20,7 @@ from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
 from skfairfr._text._words import reworded
 from skfairfr.datasets._decisions import read_decisions, read_times
-from skfairfr.datasets._embeddings import finite_rows, labels_beside, read_embeddings
+from skfairfr.datasets._embeddings import failed_rows, labels_beside, read_embeddings
 from skfairfr.datasets._files import data_row, kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
@@ -536,8 +536,8 @@ class PairData(_Data):
         Returns
         -------
         repeated : ndarray of bool, shape (n_pairs,)
-            Where images are not named, pairs of the same two people with the same score;
-            all False where scores have many ties.
+            If images are not named, pairs of the same two people with the same score; all
+            False if scores have many ties. A failure has no score that could be the same.
         words : str
             How many they are.
         """
@@ -557,6 +557,8 @@ class PairData(_Data):
             pairs = np.unique(pairs, return_inverse=True)[1] * n_scores + scores
         repeated = np.ones(pairs.size, dtype=bool)
         repeated[np.unique(pairs, return_index=True)[1]] = False
+        if self.images() is None and self.failed is not None:
+            repeated &= ~self.failed
         if 2 * n_scores < repeated.size - repeated.sum():
             repeated[:] = False
         return repeated, f"{repeated.sum():,} of {repeated.size:,} pairs {words}."
@@ -998,8 +1000,8 @@ def _read_embeddings(path, attributes, options):
                 "compared;",
                 "write 0, or nothing, where a template was made.",
             )
-    failed = ~finite_rows(found.X) & (outcome == MADE)
-    problem = "embedding", "has nan or infinite values"
+    failed = failed_rows(found.X) & (outcome == MADE)
+    problem = "embedding", "is zero, or has nan or infinite values,"
     if failures is None and options["fte"] is not None:
         # Who marks failures asks for a report of them, and may have missed some.
         with_failures(found, failed, None, problem)
@@ -1066,11 +1068,11 @@ def _pair_data(read, attributes, options):
 
 
 def placeholders(data):
-    """Pairs with 0 where there is no score, and which these are, (n_pairs,)."""
+    """Pairs with 0 for each failure, a score that is NaN or -inf, and which these are."""
     scores = to_array(data.y_score, "y_score")
     failed = np.zeros(len(scores) if scores.ndim else 0, dtype=bool)
     if scores.dtype.kind == "f" and scores.ndim == 1:
-        failed = np.isnan(scores)
+        failed = np.isnan(scores) | np.isneginf(scores)
     if failed.any():
         data = replace(data, y_score=np.where(failed, 0.0, scores))
     return data, failed

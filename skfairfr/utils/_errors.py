@@ -9,6 +9,12 @@ FAILED_EXTRACTIONS = (
     "an audit counts failed extractions by group with fte (--fte), a column that marks them; rates "
     "without such rows hide whom the system fails."
 )
+# What to do about pairs without a score.
+FAILED_COMPARISONS = (
+    "a comparison that failed is a non-match: audit the list with failures (--failures), or give it "
+    "the lowest score, of distances the largest; rates without failures hide whom the system fails."
+)
+DECIDING = "give the score that your system decides by."
 
 
 class ArgumentError(ValueError):

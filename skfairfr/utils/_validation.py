@@ -14,7 +14,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from skfairfr.utils._errors import kind_of_value, plain, refused, shown
+from skfairfr.utils._errors import (
+    DECIDING,
+    FAILED_COMPARISONS,
+    kind_of_value,
+    plain,
+    refused,
+    shown,
+)
 
 # Of things that are counted. More would overflow where they are multiplied, or allocated.
 MOST = 2**31 - 1
@@ -149,8 +156,8 @@ def check_scores(scores, name):
         array = to_numbers(array, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        problem = f"must be finite, but pair {bad[0]} has {array[bad[0]]};"
-        remedy = "remove such pairs, or give the score that your system decides by."
+        problem = f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} pairs);"
+        remedy = DECIDING if np.isposinf(array[bad[0]]) else FAILED_COMPARISONS
         raise refused(name, scores, problem, remedy)
     return array
 
