@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -270,6 +271,91 @@ def test_metadata_that_spell_their_keys_otherwise_are_refused(
         assert code == 2 and "two spellings" in err
 
 
+# ---- types of scores -----------------------------------------------------------------
+
+
+def coarse(dtype, digits, distance):
+    """Rounded scores of a type, and which pairs are genuine."""
+    rng = np.random.default_rng(digits)
+    people = rng.integers(0, 60, (2, 1500))
+    people[1, :700] = people[0, :700]
+    genuine = people[0] == people[1]
+    score = np.round(
+        0.3 + 0.5 * (genuine != distance) + 0.15 * rng.normal(size=1500), digits
+    )
+    return score.astype(dtype), people, genuine
+
+
+@pytest.mark.parametrize("distance", [False, True])
+@pytest.mark.parametrize("digits", [2, 3])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_scores_of_a_file_are_compared_in_their_own_type(
+    capsys, tmp_path, dtype, digits, distance
+):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    score, people, genuine = coarse(dtype, digits, distance)
+    columns = {"score": score, "identity_1": people[0], "identity_2": people[1]}
+    columns |= {f"sex_{k + 1}": np.where(people[k] % 2, "f", "m") for k in (0, 1)}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "pairs.parquet")
+    more = ("--distance",) if distance else ()
+
+    def measured(*options):
+        code, out, _ = run(
+            *(capsys, "audit", tmp_path / "pairs.parquet", "--attribute", "sex"),
+            *("--n-resamples", "5", "--quiet", "--format", "json", *options, *more),
+        )
+        assert code == 0
+        level = json.loads(out)["audits"][0]["levels"][0]
+        return level, [level["rates"][0][rate]["value"] for rate in ("fmr", "fnmr")]
+
+    def counted(threshold):
+        accepted = score <= threshold if distance else score >= threshold
+        return [accepted[~genuine].mean(), (~accepted)[genuine].mean()]
+
+    for threshold in (0.3, 0.55, 0.6, 0.7):
+        assert measured("--threshold", threshold)[1] == pytest.approx(
+            counted(threshold)
+        )
+    for far in (0.003, 0.02):
+        level, found = measured("--fmr", far)
+        assert found[0] <= far + 1e-12
+        assert found == pytest.approx(counted(level["threshold"]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_a_matrix_of_scores_is_compared_in_its_own_type(capsys, tmp_path, dtype):
+    rng = np.random.default_rng(1)
+    person = np.repeat(np.arange(20), 3)
+    score = np.round(
+        0.3 + 0.3 * (person[:, None] == person) + 0.1 * rng.normal(size=(60, 60)), 2
+    )
+    score = ((score + score.T) / 2).round(2).astype(dtype)
+    np.save(tmp_path / "scores.npy", score)
+    rows = [{"identity": f"p{p}", "sex": "fm"[p % 2]} for p in person]
+    table = write(tmp_path / "labels.csv", rows)
+    left, right = np.triu_indices(60, 1)
+    same, score = (person[left] == person[right]), score[left, right]
+    for threshold in (0.35, 0.45, 0.55):
+        _, out, _ = run(
+            *(capsys, "audit", tmp_path / "scores.npy", "--probes", table),
+            *(
+                "--attribute",
+                "sex",
+                "--n-resamples",
+                "5",
+                "--quiet",
+                "--format",
+                "json",
+            ),
+            *("--threshold", threshold),
+        )
+        row = json.loads(out)["audits"][0]["levels"][0]["rates"][0]
+        assert row["fmr"]["value"] == pytest.approx((score[~same] >= threshold).mean())
+        assert row["fnmr"]["value"] == pytest.approx((score[same] < threshold).mean())
+
+
 # ---- files of other people -----------------------------------------------------------
 
 
@@ -326,3 +412,13 @@ def test_the_columns_of_bfw_are_those_of_two_images(capsys, field, attribute):
     assert code == 2 and "(--identity-1 id1 --identity-2 id2)" in err
     code, _, err = audited(capsys, field / "bfw.csv", *more, attribute="g1")
     assert code == 2 and "give 'g', which reads both" in err
+
+
+@pytest.mark.parametrize("name", ["two_dec.csv", "two_dec32.parquet"])
+def test_rounded_scores_have_one_rate_in_every_type(capsys, field, name):
+    quiet = ("--attribute", "gender", "--n-resamples", "5", "--quiet")
+    _, out, _ = run(capsys, "audit", field / name, "--threshold", "0.7", *quiet)
+    assert re.search(r"^Everyone .* 24\.2 %$", out, re.MULTILINE)
+    _, out, _ = run(capsys, "audit", field / name, "--fmr", "0.003", *quiet)
+    (threshold,) = {*re.findall(r"accepted from similarity (\S+) on", out)}
+    assert 0.7 < float(threshold) <= 0.71

@@ -30,17 +30,16 @@ def next_above(scores):
 
 
 def in_score_dtype(thresholds, dtype):
-    """The smallest number of ``dtype`` not below each threshold.
-
-    Comparing float32 scores with a float64 threshold rounds the threshold, which can lower
-    it onto a score that it should reject. No score lies between the threshold and the
-    returned number.
-    """
-    thresholds = np.asarray(thresholds, dtype=np.float64)
+    """Thresholds in the type of scores, as numpy's own ``scores >= threshold`` rounds one."""
     with np.errstate(over="ignore"):  # beyond the type's range is +-inf, as it should
-        rounded = thresholds.astype(dtype)
-        above = np.nextafter(rounded, np.array(np.inf, dtype=dtype))
-    return np.where(rounded < thresholds, above, rounded)
+        return np.asarray(thresholds, dtype=np.float64).astype(dtype)
+
+
+def rounded_onto(score):
+    """The largest float that may be rounded onto a score in the score's own type."""
+    return (
+        (float(score) + float(next_above(score))) / 2 if score.itemsize < 8 else score
+    )
 
 
 def count_at_least(descending, thresholds):

@@ -412,7 +412,9 @@ class Table:
             if values.dtype.kind in "mM":
                 raise TypeError("it holds times")
             values = values if values.dtype.kind != "O" else values.tolist()
-            return np.array(values, dtype=np.float64)  # None as nan
+            is_float = getattr(values, "dtype", np.dtype(int)).kind == "f"
+            # None as nan; a float keeps its type, in which it is compared with a threshold.
+            return values if is_float else np.array(values, dtype=np.float64)
         except (TypeError, ValueError) as error:
             problem = f": column {name!r} must hold numbers ({error});"
             raise file_error(*self._file, problem, "name another column.") from None

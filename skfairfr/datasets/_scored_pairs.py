@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import DECIDING, FAILED_COMPARISONS, refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path
+from skfairfr.utils._validation import check_path, widened
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
@@ -252,7 +252,7 @@ def check_scores(scores, name, distance, finite=True):
 
     An error if one is infinitely alike or, if they are to be finite, a failure.
     """
-    scores = -scores if distance else scores
+    scores = widened(-scores if distance else scores)
     bad = np.flatnonzero(~np.isfinite(scores) if finite else np.isposinf(scores))
     if bad.size:
         failed = not np.isposinf(scores[bad[0]])

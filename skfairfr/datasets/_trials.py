@@ -242,7 +242,8 @@ def load_score_matrix(
     if first.y.dtype.kind != second.y.dtype.kind:  # a label of one file is no number
         first.y, second.y = first.y.astype(str), second.y.astype(str)
     left, right = _cells(matrix, first, second, path)
-    scores = matrix[left, right].astype(np.float64)
+    scores = matrix[left, right]
+    scores = scores if scores.dtype.kind == "f" else scores.astype(np.float64)
     y_score = _scored_pairs.check_scores(scores, score or path, distance, finite=False)
     return _pairs_of(y_score, first, left, second, right, path)
 

@@ -62,6 +62,7 @@ from skfairfr.utils._validation import (
     check_sequence,
     is_among,
     to_array,
+    widened,
 )
 
 if TYPE_CHECKING:
@@ -1265,7 +1266,7 @@ def _of_one_group(both, name):
 
 def _rejected(scores, failed, lowest):
     """Scores, those that failed below all others and below the lowest threshold."""
-    scores = np.array(scores, dtype=np.float64)
+    scores = widened(np.array(scores))
     known = scores[~failed]
     lowest = min(known.min(), lowest)
     scores[failed] = lowest - max(

@@ -146,17 +146,35 @@ def to_numbers(values, name, dtype=np.float64):
     return array.astype(dtype)
 
 
+def widened(scores):
+    """Numbers as floats of which the same reach a threshold: float32 stays, others float64.
+
+    Numpy rounds a threshold to the type of the scores before it compares them. A float16
+    becomes the largest float64 that is rounded onto it, and then reaches the same thresholds.
+    """
+    if scores.dtype != np.float16:
+        return scores if scores.dtype == np.float32 else scores.astype(np.float64)
+    above = np.nextafter(scores, np.float16(np.inf)).astype(np.float64)
+    largest = (scores + above) / 2  # which is rounded onto one of the two
+    too_large = largest.astype(np.float16) > scores
+    return np.where(too_large, np.nextafter(largest, -np.inf), largest)
+
+
 def check_scores(scores, name):
-    """Scores as a one-dimensional float array: float32 stays, everything else float64."""
+    """Scores as a one-dimensional float array, as ``widened``."""
     array = to_array(scores, name)
     if array.ndim != 1:
         problem = f"must be one-dimensional, (n_pairs,); got shape {array.shape}."
         raise refused(name, scores, problem)
-    if array.dtype != np.float32:
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        array = widened(array)
+    else:
         array = to_numbers(array, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        problem = f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} pairs);"
+        problem = (
+            f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} pairs);"
+        )
         remedy = DECIDING if np.isposinf(array[bad[0]]) else FAILED_COMPARISONS
         raise refused(name, scores, problem, remedy)
     return array

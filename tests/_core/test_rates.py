@@ -10,19 +10,21 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from skfairfr._core._rates import (
+    accepts,
     count_at_least,
     equal_error,
     exceeds,
     first_exceeding,
-    in_score_dtype,
     next_above,
     on_its_side,
     p_in_digits,
+    rounded_onto,
     share_accepted,
     share_rejected,
     shortest_between,
     threshold_at,
 )
+from skfairfr.utils._validation import widened
 
 grid = st.integers(-5, 5).map(lambda i: i / 4)
 
@@ -46,22 +48,36 @@ def test_infinite_thresholds(threshold, count):
     assert count_at_least(descending([1, 2, 3], np.float32), threshold) == count
 
 
-def test_a_float64_threshold_just_above_a_float32_score_rejects_it():
-    score = np.float32(0.1)
-    threshold = np.nextafter(np.float64(score), np.inf)
-    assert np.float32(threshold) == score  # so a plain comparison would accept
-    assert count_at_least(descending([score], np.float32), threshold) == 0
-    assert count_at_least(descending([score], np.float32), float(score)) == 1
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_scores_reach_a_threshold_as_numpy_compares_them(dtype, digits):
+    scores = np.round(np.random.default_rng(0).random(300), digits).astype(dtype)
+    for k in range(10**digits):
+        threshold = k / 10**digits
+        expected = np.count_nonzero(scores >= threshold)
+        assert count_at_least(np.sort(widened(scores))[::-1], threshold) == expected
 
 
-@given(st.floats(-1e300, 1e300))
-def test_in_score_dtype_is_the_smallest_number_not_below(threshold):
-    rounded = in_score_dtype(threshold, np.float32)
-    assert rounded.dtype == np.float32
-    assert float(rounded) >= threshold
-    with np.errstate(over="ignore"):
-        below = float(np.nextafter(rounded, np.float32(-np.inf)))
-    assert below < threshold
+@given(st.floats(-6e4, 6e4), st.floats(-6e4, 6e4, width=16), st.integers(-3, 3))
+def test_any_threshold_is_compared_as_numpy_compares_it(threshold, score, steps):
+    for near in (threshold, np.nextafter(float(score), np.inf * np.sign(steps or 1))):
+        for dtype in (np.float16, np.float32):
+            scores = np.array([score], dtype=dtype)
+            with np.errstate(over="ignore"):
+                expected = bool(scores[0] >= dtype(near))
+            assert accepts(widened(scores), float(near))[0] == expected
+
+
+@given(st.floats(-6e4, 6e4, width=16))
+def test_what_is_printed_between_two_floats_rejects_the_lower(score):
+    for dtype in (np.float16, np.float32, np.float64):
+        lower = np.array([score], dtype=np.float16).astype(dtype)
+        upper = np.nextafter(lower, dtype(np.inf))
+        if not np.isfinite(upper[0]):
+            continue
+        low, high = (widened(one)[0] for one in (lower, upper))
+        threshold = shortest_between(rounded_onto(low), high)
+        assert upper[0] >= dtype(threshold) > lower[0]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -110,7 +110,7 @@ def test_counts_are_those_of_a_loop(files, report):
 def test_rates_are_those_of_the_others(files, report):
     folder, _ = files
     alone = audit_data(read_data(folder / "made.npz", "gender"), **QUICK).audits[0]
-    for with_failures, without in zip(
+    for failing, without in zip(
         report.audits[0].levels[0].rates, alone.levels[0].rates, strict=True
     ):
         for rate in ("far", "frr"):
@@ -462,7 +462,7 @@ def test_all_spellings_of_a_missing_embedding_are_one(tmp_path, missing):
 
 
 def test_the_advice_about_a_failure_is_one(tmp_path):
-    first, second, group, score, failed = people_and_scores()
+    first, second, _, score, failed = people_and_scores()
     score = np.where(failed, np.nan, score)
     with pytest.raises(ValueError, match="audit the list with failures") as error:
         SimilarityROC().fit_pairs(score, first, second)

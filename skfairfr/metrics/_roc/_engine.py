@@ -18,6 +18,7 @@ from skfairfr._core._rates import (
     DisparityMeasure,
     count_at_least,
     exceeds,
+    rounded_onto,
     shortest_between,
 )
 from skfairfr.metrics._roc import _estimates, _evidence
@@ -209,7 +210,7 @@ class Engine:
             if n_accepted:
                 accepted = min(accepted, float(scores[n_accepted - 1]))
             if n_accepted < scores.size:
-                rejected = max(rejected, float(scores[n_accepted]))
+                rejected = max(rejected, rounded_onto(scores[n_accepted]))
         return shortest_between(rejected, accepted)
 
     def points(self, question):

@@ -36,10 +36,10 @@ def test_cross_group_and_unknown_pairs_count_for_no_group():
     assert rates.n_impostor.tolist() == rates.n_genuine.tolist() == [1, 1]
 
 
-def test_a_float64_threshold_does_not_round_onto_a_float32_score():
+def test_a_threshold_is_rounded_to_the_type_of_the_scores():
     score = np.array([0.1, 0.1], dtype=np.float32)
-    above = np.nextafter(float(score[0]), 1.0)
-    for threshold, far in ((float(score[0]), 1.0), (above, 0.0)):
+    above = float(np.nextafter(score[0], np.float32(1)))
+    for threshold, far in ((0.1, 1.0), (float(score[0]), 1.0), (above, 0.0)):
         rates = group_error_rates(
             [0, 1], score, sensitive_features=["a", "a"], threshold=threshold
         )
