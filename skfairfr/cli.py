@@ -524,7 +524,7 @@ def _add_compare(commands, full):
     _add_levels_of_searches(_add_search(searches))
     points = compare.add_argument_group("operating points")
     _add_levels(points)
-    _add_threshold(points)
+    _add_threshold(points, repeats=EACH)
     compare.add_argument_group("checks").add_argument(
         "--fail-on-harm",
         action="store_true",
@@ -768,12 +768,12 @@ def _add_levels(group):
     _add(group, ("--fmr", "LEVEL", meaning), dest="far", nargs="+", type=LEVEL)
 
 
-def _add_threshold(group):
+def _add_threshold(group, repeats=""):
     meaning = (
         "score from which on a deployed system accepts (of distances, up to which), "
         "instead of levels"
     )
-    _add(group, ("--threshold", "T", meaning), type=float)
+    _add(group, ("--threshold", "T", meaning), repeats=repeats, type=float)
 
 
 def _add_checks(audit, *limits):
@@ -1074,6 +1074,8 @@ def _compare(arguments):
     compare, options = compare_systems, _taken_by(compare_systems, given)
     paths = [arguments.before, arguments.after, *arguments.more]
     systems = _of_systems(given, len(paths))
+    if len(arguments.threshold or ()) > 1:
+        options["threshold"] = [[own["threshold"]] for own in systems]
     searched = {n: given[n] for n in OF_SEARCHES if given[n] is not None}
     _check_one_kind(given, searched)
     _report_folder(arguments)
@@ -1102,11 +1104,11 @@ def _of_systems(given, n_systems):
     """What was given for each system: flags that describe one, once for all or for each."""
     from skfairfr.report import read_data
 
-    names = (*_taken_by(read_data, given), "gallery", "gallery_labels")
+    names = (*_taken_by(read_data, given), "gallery", "gallery_labels", "threshold")
     each = {name: given[name] for name in names if isinstance(given[name], list)}
     for name, values in each.items():
         if len(values) not in (1, n_systems):
-            shown = ", ".join(map(repr, values))
+            shown = ", ".join(repr(str(value)) for value in values)
             raise ValueError(
                 f"{_flag(name)} was given {len(values)} times ({shown}), and there are "
                 f"{n_systems} systems; give it once for all, or once for each in their order."

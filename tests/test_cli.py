@@ -504,6 +504,26 @@ def test_compare_reads_each_system_by_its_own_flags(
     assert change["verdict"] == "worse"
 
 
+def test_compare_takes_a_threshold_for_each_system(capsys, monkeypatch, two_scores):
+    monkeypatch.chdir(two_scores[0])
+    rows = [line.split(",") for line in Path("both.csv").read_text().splitlines()[1:]]
+    score = np.array([row[0] for row in rows], dtype=float)
+    same = np.array([row[2] == row[3] for row in rows])
+    words = (
+        "both.csv both.csv --score one --threshold 0.3 --threshold 0.5 --format json"
+    )
+    asked = (*words.split(), "--attribute", "gender", "--n-resamples", "20")
+    code, out, err = run(capsys, "compare", *asked)
+    assert (code, err) == (0, "")
+    (change,) = (
+        c
+        for c in json.loads(out)["changes"]
+        if c["attribute"] is None and c["rate"] == "fnmr"
+    )
+    truth = [np.mean(score[same] < t) for t in (0.3, 0.5)]
+    assert (change["before"], change["after"]) == pytest.approx(truth)
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -183,11 +183,15 @@ OF_EACH = [
 def test_compare_flag_of_a_system_given_more_often_than_systems_is_refused(
     capsys, flag
 ):
-    words = ("compare", "--attribute", "g", *(w for v in "xyz" for w in (flag, v)))
+    given = [word for value in ("0.1", "0.2", "0.3") for word in (flag, value)]
+    words = ("compare", "--attribute", "g", *given)
     said = refusal_of(capsys, *words, "--quiet", "a.csv", "b.csv")
-    assert f"{flag} was given 3 times ('x', 'y', 'z'), and there are 2 systems" in said
+    assert (
+        f"{flag} was given 3 times ('0.1', '0.2', '0.3'), and there are 2 systems"
+        in said
+    )
     said = refusal_of(capsys, *words[:-2], "--quiet", "a.csv", "b.csv", "c.csv")
-    assert f"{flag} was given 2 times ('x', 'y'), and there are 3 systems" in said
+    assert f"{flag} was given 2 times ('0.1', '0.2'), and there are 3 systems" in said
 
 
 def test_every_option_that_reads_data_is_of_a_system():

@@ -27,7 +27,7 @@ ATTEMPTS = {
 # How dates with the year last are written, as ISO 8601 writes them.
 DATES = {"day-first": "{2}-{1:0>2}-{0:0>2}", "month-first": "{2}-{0:0>2}-{1:0>2}"}
 DATE = re.compile(
-    r"(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?:[T, ]+(\d{1,2})(:[\d:.,]+) *(?:([ap])m)?)?",
+    r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[T, ]+(\d{1,2})(:[\d:.,]+) *(?:([ap])m)?)?",
     re.IGNORECASE,
 )
 USUAL = {"accepted": ("accepted",), "identity": ("identity", "person")}
@@ -185,6 +185,8 @@ def read_times(column, name, dates=None):
         check_option(dates, "dates", tuple(DATES))
     if column.dtype.kind in "iuf" and np.isfinite(column).all():
         return column.astype(np.float64)
+    remedy = "every attempt needs one: write it, or drop such rows."
+    _files.check_known("time", name, column, remedy)
     texts, place = np.unique(column.astype(str), return_inverse=True)
     times = []
     for text in texts.tolist():
@@ -208,9 +210,10 @@ def _time(text, dates):
         hour = int(hour or 0)
         if half:
             hour = hour % 12 + 12 * (half in "pP")
+        date[2] = f"20{date[2]}"[-4:]
         text = f"{DATES[dates].format(*date)}T{hour:02}{rest}"
     try:
-        return datetime.fromisoformat(text)
+        return datetime.fromisoformat(text.replace("/", "-"))
     except ValueError:
         return None
 
@@ -218,10 +221,11 @@ def _time(text, dates):
 def guessed_times(column):
     """Times of a column whose values all read as times, in whichever way; else None.
 
-    Numbers are seconds since 1970, from 2001 to 2033, or milli- or microseconds.
+    Numbers are seconds since 1970, from 2001 to 2033, or milli- or microseconds, or digits
+    such as 20260131100000.
     """
     if column.dtype.kind in "iuf":
-        units = column.astype(np.float64) / [[1e9], [1e12], [1e15]]
+        units = column.astype(np.float64) / [[1e9], [1e12], [1e15], [2e13]]
         return column if ((units >= 1) & (units < 2)).all(axis=1).any() else None
     texts = column.astype(str)
     for start, dates in (*(("", way) for way in (None, *DATES)), ("1970-01-01T", None)):

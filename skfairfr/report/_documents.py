@@ -1302,7 +1302,11 @@ def _levels_of(change, found):
         if one.system in (found.systems[0], change.system)
         and change.attribute in (None, one.attribute)
         for level in one.levels
-        if level.far == change.far and change.threshold in (None, level.threshold)
+        if level.far == change.far
+        and (
+            change.threshold in (None, level.threshold)
+            or "threshold_of_each" in found.settings  # one level
+        )
     ]
 
 
@@ -1395,7 +1399,7 @@ def _thresholds(found):
     names, texts = short_names(found.systems), []
     for levels in zip(*(m.levels for m in found.measured[: len(names)]), strict=True):
         text = title_of(levels[0], found)
-        if found.settings["threshold"] is None:
+        if "threshold_of_each" in found.settings or levels[0].far is not None:
             own = (
                 f"{name}: {accepted(level.threshold, found.settings)}"
                 for name, level in zip(names, levels, strict=True)
@@ -1528,6 +1532,8 @@ def _method_of_comparison(found):
     own = "Each system meets a level of the FMR at a threshold of its own."
     if settings["threshold"] is not None:
         own = "All systems have the threshold that was given."
+        if "threshold_of_each" in settings:
+            own = "Each system has the threshold that was given for it."
     return [
         "All systems are compared with the first, on the same people and the same "
         f"{found.unit}. {own}",

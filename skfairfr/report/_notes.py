@@ -166,6 +166,8 @@ def largest_rate(audit):
 
 def place_of(level, found):
     """The operating point of a level in words."""
+    if "threshold_of_each" in found.settings:
+        return "the given thresholds"
     if level.far is None:
         return f"the given {given_point(level.threshold, found.settings)}"
     elsewhere = any(lev.set_on == "other data" for lev in getattr(found, "levels", ()))

@@ -145,6 +145,9 @@ WRITTEN = {
     "milliseconds": lambda when: round(1000 * when.timestamp()),
     "day-first": lambda when: f"{when:%d.%m.%Y %H:%M:%S}",
     "month-first": lambda when: f"{when:%m/%d/%Y %I:%M:%S %p}",
+    "day-first ": lambda when: f"{when.day}.{when.month}.{when:%y %H:%M:%S}",
+    "slashes": lambda when: f"{when:%Y/%m/%d %H:%M:%S}",
+    "digits": lambda when: f"{when:%Y%m%d%H%M%S}",
     "minutes": lambda when: f"{when:%Y-%m-%d %H:%M}",
     "days": lambda when: f"{when:%Y-%m-%d}",
 }
@@ -169,7 +172,7 @@ def first_of_session(path, **options):
 @pytest.mark.parametrize("form", WRITTEN)
 def test_log_in_either_order_with_time_has_one_rate(tmp_path, sessions, form):
     rows, truth = sessions
-    options = {"time": "when", "dates": form if form.endswith("first") else None}
+    options = {"time": "when", "dates": form.strip() if "first" in form else None}
     for name, some in (("first.csv", rows), ("last.csv", rows[::-1])):
         path = written(tmp_path / name, some, form)
         assert first_of_session(path, **options) == pytest.approx(truth)
@@ -234,6 +237,7 @@ def test_arrays_are_ordered_by_time(sessions, kind):
     [
         ({"time": ["2026-01-01", "x", "2026-01-02"]}, "got 'x'"),
         ({"time": ["2026-01-01", "2026-01-01T10:00Z", "2026-01-02"]}, "time zone"),
+        ({"time": ["2026-01-01", None, "2026-01-02"]}, "every attempt needs one"),
         ({"time": [1, 2]}, "time has 2"),
         ({"time": ["03.04.2026"] * 3}, "is 3 April or 4 March"),
         ({"time": ["03.04.2026"] * 3, "dates": "iso"}, "dates must be"),

@@ -646,7 +646,7 @@ shape (n_pairs,), default=None
         check_same_images(self, other)
         asked = (far, threshold, rate, group, how, operating_point)
         question = self._engine.question(*asked)
-        found = compare(self._engine, other._engine, question)
+        found = compare(self._engine, other._engine, (question, question))
         return framed(found, self._library, **question.level_columns())
 
     def resamples(
