@@ -37,9 +37,9 @@ def in_score_dtype(thresholds, dtype):
 
 def rounded_onto(score):
     """The largest float that may be rounded onto a score in the score's own type."""
-    return (
-        (float(score) + float(next_above(score))) / 2 if score.itemsize < 8 else score
-    )
+    if score.itemsize == 8:
+        return float(score)
+    return (float(score) + float(next_above(score))) / 2
 
 
 def count_at_least(descending, thresholds):

@@ -193,8 +193,9 @@ def finite_rows(vectors):
 def failed_rows(vectors):
     """Whether no embedding was made of each row, (n_rows,): it is zero, or holds no number."""
     vectors = vectors if hasattr(vectors, "dtype") else np.asarray(vectors)
-    some = vectors.getnnz(axis=1) if issparse(vectors) else vectors.any(axis=1)
-    return ~((some > 0) & finite_rows(vectors))
+    if issparse(vectors):
+        return np.asarray(abs(vectors).sum(axis=1)).ravel() == 0
+    return ~(vectors.any(axis=1) & finite_rows(vectors))
 
 
 def _check_finite(name, vectors):

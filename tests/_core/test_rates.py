@@ -76,7 +76,7 @@ def test_what_is_printed_between_two_floats_rejects_the_lower(score):
         if not np.isfinite(upper[0]):
             continue
         low, high = (widened(one)[0] for one in (lower, upper))
-        threshold = shortest_between(rounded_onto(low), high)
+        threshold = shortest_between(rounded_onto(low), float(high))
         assert upper[0] >= dtype(threshold) > lower[0]
 
 

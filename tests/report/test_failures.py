@@ -114,7 +114,7 @@ def test_rates_are_those_of_the_others(files, report):
         report.audits[0].levels[0].rates, alone.levels[0].rates, strict=True
     ):
         for rate in ("far", "frr"):
-            values = getattr(with_failures, rate), getattr(without, rate)
+            values = getattr(failing, rate), getattr(without, rate)
             assert values[0].value == pytest.approx(values[1].value)
 
 
