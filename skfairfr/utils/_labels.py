@@ -100,6 +100,9 @@ def split_labels(y, sensitive_features=None, domain=None):
             "This estimator requires y to be passed, but the target y is None: give the "
             "identity of each row, or face_labels(identity, group)."
         )
+    if getattr(y, "nlevels", 1) > 1:  # of a pandas MultiIndex
+        problem = f"is an index of {y.nlevels} levels, and labels are columns;"
+        raise refused("y", y, problem, "give face_labels(identity, group).")
     native = nw.from_native(y, pass_through=True, allow_series=True)
     names = getattr(getattr(y, "dtype", None), "names", None)
     if isinstance(native, nw.DataFrame):
@@ -155,7 +158,7 @@ def label_images(
     ------
     ValueError
         If a length is wrong, an identity or a domain is missing, a field is given twice,
-        or there are not two domains.
+        there are not two domains, or there are more groups than people.
     """
     given = zip(FIELDS, split_labels(y, sensitive_features, domain), strict=True)
     identity, group, domain = (v if field in fields else None for field, v in given)
@@ -166,6 +169,18 @@ def label_images(
         group = {} if group is None else encode_attributes(group, name, n_samples)
     elif group is not None:
         group = encode(group, name, n_samples=n_samples, allow_unknown=True)
+    for labels in group.values() if by_attribute else [group] * (group is not None):
+        # Floats may be values, such as ages, whose means are used.
+        if labels.values.dtype.kind != "f" and labels.values.size > identity.values.size:
+            problem = (
+                f"holds {labels.values.size:,} groups, and y {identity.values.size:,} "
+            )
+            problem += (
+                "people; y names the person of each row, and a group has several;"
+            )
+            raise refused(
+                name, None, problem, "exchange the two, if they were exchanged."
+            )
     if domain is not None:
         domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
         found = domain.values.tolist()

@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from skfairfr.utils._errors import (
     DECIDING,
     FAILED_COMPARISONS,
+    FAILED_EXTRACTIONS,
     kind_of_value,
     plain,
     refused,
@@ -106,6 +107,11 @@ def _named(X, name):
     try:
         yield
     except ValueError as error:
+        # Scikit-learn recommends other estimators, which take what is missing.
+        problem = str(error).partition("\n")[0].removeprefix(f"Input {name} ")
+        if problem.startswith("contains "):
+            remedy = FAILED_EXTRACTIONS[0].upper() + FAILED_EXTRACTIONS[1:]
+            raise refused(name, None, problem, remedy) from None
         # So numpy, and the library of a frame, speak of text and of what is no number yet.
         if not str(error).startswith(("could not convert", "setting an array")):
             raise
