@@ -77,8 +77,6 @@ from skfairfr.utils._validation import check_count
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
-# A number with more distinct values than this is a measurement, not a label.
-MAX_NUMBERS = 20
 # Every two groups are compared; with more labels than this they are names or numbers.
 MAX_GROUPS = 250
 
@@ -713,12 +711,6 @@ def _setting_group(label, groups, chosen):
 def _check_groups(group, attribute, lost):
     """Raise unless labels make groups that can be compared; ``lost`` explains too few."""
     n_groups = group.values.size
-    if group.values.dtype.kind == "f" and n_groups > MAX_NUMBERS:
-        raise ValueError(
-            f"{attribute} has {n_groups} different numbers, such as "
-            f"{group.values[0]:g}; an audit compares groups: put the numbers into a few "
-            "ranges and give their labels."
-        )
     if n_groups > MAX_GROUPS:
         raise ValueError(
             f"{attribute} has {n_groups} groups; an audit compares {MAX_GROUPS} at most: "

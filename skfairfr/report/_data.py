@@ -37,6 +37,7 @@ from skfairfr.report._decisions import (
 )
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
+from skfairfr.utils._bands import split_bands, to_bands
 from skfairfr.utils._errors import (
     ArgumentError,
     kind_of_value,
@@ -866,7 +867,13 @@ def read_data(
     path = check_path(path, "path")
     if isinstance(attributes, str):
         attributes = (attributes,)
-    attributes = check_sequence(attributes, "attributes", "names of columns", str)
+    asked = check_sequence(attributes, "attributes", "names of columns", str)
+    bands = dict(attributes) if isinstance(attributes, Mapping) else {}
+    bands = bands or dict(map(split_bands, asked))
+    attributes = list(bands)
+    if len(attributes) < len(asked):
+        problem = f"{plain(list(asked))!r} names one column twice;"
+        raise refused("attributes", asked, problem, "give it once.")
     known = dict.fromkeys(
         (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL, *ONLY)
     )
@@ -880,7 +887,8 @@ def read_data(
         raise refused("on", on, "names a column of metadata;", "give it (--metadata).")
     warnings = []
     with collecting(warnings, UserWarning):
-        found = _controlled(read, path, attributes, options, control or ())
+        asked = options | {"bands": bands}
+        found = _controlled(read, path, attributes, asked, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = _digests(path, options)
     reading = Reading(path, options, notes, digests)
@@ -1012,7 +1020,33 @@ def _read_embeddings(path, attributes, options):
 
 
 def _with_metadata(read, attributes, options):
-    """What ``read`` gives for the attributes that metadata lack, and those from there."""
+    """What ``read`` gives for the attributes that metadata lack, and those from there.
+
+    Numbers of which bands are asked for become their labels.
+    """
+    data = _joined(read, attributes, options)
+    people = (data.get(name) for name in ("y", "identity", "identity_1", "identity_2"))
+    people = [column for column in people if column is not None]
+    for name, cuts in options["bands"].items():
+        if cuts is None:
+            continue
+        sides = [n for n in (name, f"{name}_1", f"{name}_2") if n in data.columns]
+        columns = [data.columns[side] for side in sides]
+        joint, whose = join_columns(columns), join_columns(people) if people else None
+        try:
+            if callable(cuts):
+                labels = to_column(cuts(joint), "attributes")
+            else:
+                labels = to_bands(joint, cuts, whose)
+        except ArgumentError as error:
+            problem = str(error).partition(" ")[2]
+            problem = f"{name!r} cannot be put into ranges, which {problem}"
+            raise refused("attributes", name, problem) from None
+        data.columns |= zip(sides, np.split(labels, len(sides)), strict=True)
+    return data
+
+
+def _joined(read, attributes, options):
     path, image = options["metadata"], options["image"]
     if path is None:
         return read(attributes, image)

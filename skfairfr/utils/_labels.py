@@ -171,7 +171,10 @@ def label_images(
         group = encode(group, name, n_samples=n_samples, allow_unknown=True)
     for labels in group.values() if by_attribute else [group] * (group is not None):
         # Floats may be values, such as ages, whose means are used.
-        if labels.values.dtype.kind != "f" and labels.values.size > identity.values.size:
+        if (
+            labels.values.dtype.kind != "f"
+            and labels.values.size > identity.values.size
+        ):
             problem = (
                 f"holds {labels.values.size:,} groups, and y {identity.values.size:,} "
             )

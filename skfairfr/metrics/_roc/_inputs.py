@@ -26,6 +26,7 @@ from skfairfr._core._parallel import available_bytes, comparison_bytes
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
+from skfairfr.utils._bands import check_not_numbers
 from skfairfr.utils._errors import FAILED_EXTRACTIONS, refused
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
@@ -128,6 +129,8 @@ def compare_embeddings(
     ValueError
         If no two people can be compared, or not within the memory.
     """
+    for name, labels in attributes.items():
+        check_not_numbers(labels, name or "sensitive_features")
     unknown = np.full(len(X), -1, dtype=np.int32)
     images = Images(identity.codes, unknown, side, identity.values.size, 0)
     people = [images.identity] * 2
@@ -379,6 +382,8 @@ def compare_listed(
             )
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
     attributes = _attributes_of_both(of_each, names, of)
+    for name, labels in attributes.items():
+        check_not_numbers(labels, name or "sensitive_features")
     _check_kinds(np.equal(*identity.codes.reshape(2, -1)), only)
     if y_true is None:
         for name, labels in attributes.items():
