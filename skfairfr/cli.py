@@ -290,7 +290,8 @@ def _add_audit(commands, full):
     )
     _add(audit, ("data", "DATA", meaning))
     meaning = (
-        "column of the groups, of pairs NAME_1 and NAME_2, or NAME of both images; required "
+        "column of the groups (of a number NAME:4 or NAME:18,30), of pairs NAME_1 and NAME_2, "
+        "or any two with a comma, or NAME of both images; required "
         "unless a policy names some"
     )
     _add(audit, ("--attribute", "NAME", meaning), repeats=CROSSED)
@@ -892,7 +893,12 @@ def _identify(arguments):
 def _gallery(path, attributes, reading, given):
     """Embeddings of who is enrolled, whose groups may not be known; and what is usual."""
     from skfairfr.report import read_data
+    from skfairfr.utils._bands import check_cut_points
 
+    for attribute in attributes or ():
+        check_cut_points(
+            attribute, "has quantiles, which differ between probes and gallery;"
+        )
     for name, usual in (("rank", 1), ("template", "image")):
         given[name] = given[name] or usual
     reading = reading | {"labels": given["gallery_labels"]}

@@ -28,6 +28,7 @@ from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._notes import collecting
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
+from skfairfr.utils._bands import check_cut_points, split_bands, to_bands
 from skfairfr.utils._errors import refused
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
@@ -291,7 +292,10 @@ def monitor_log(
     if state is not None and os.path.exists(check_path(state, "state")):
         monitor = _loaded(state, monitor.settings, asked)
     names = {"accepted": accepted, "identity": identity, "attempt": attempt}
-    columns = {attribute: "attribute"} | ({} if time is None else {time: "time"})
+    problem = "has quantiles, which differ from log to log;"
+    check_cut_points(attribute, problem)
+    name, cuts = split_bands(attribute)
+    columns = {name: "attribute"} | ({} if time is None else {time: "time"})
     data = read_decisions(log, names, columns)
     with open(data.path, "rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
@@ -311,7 +315,8 @@ def monitor_log(
         when = when[order]
         _check_later(monitor, when[0], log)
         monitor.about_["until"] = _as_read(when[-1])
-    error, group = ~data.accepted[order], data.columns[attribute][order]
+    error, group = ~data.accepted[order], data.columns[name][order]
+    group = group if cuts is None else to_bands(group, cuts)
     people, parts = data.identity[order], _parts(when)
     for number_, rows in enumerate(parts):
         shown = _as_read(when[rows[-1]]) if time else f"log {len(monitor.logs_) + 1}"

@@ -16,6 +16,7 @@ FORM = re.compile(rf"(.+):(\d+|{NUMBER}(?:,{NUMBER})*,?)", re.DOTALL)
 MOST_QUANTILES = 9
 # More different numbers than this are measurements, and no labels of groups.
 MOST_NUMBERS = 20
+CUT_POINTS = "give cut points, as age:18,30,50."
 
 
 def to_bands(
@@ -27,7 +28,7 @@ def to_bands(
     ----------
     values : array-like, shape (n_samples,)
         Numbers; None and NaN are unknown.
-    cuts : int or sequence of float
+    cuts : int or sequence of float, shape (n_cuts,)
         How many ranges, between quantiles; or the cut points between ranges, in ascending
         order. A value at a cut point is in the range above it.
     people : array-like, shape (n_samples,), default=None
@@ -100,6 +101,12 @@ def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | Non
             raise refused("attributes", attribute, problem, remedy)
         return name, int(cuts)
     return name, [float(cut) for cut in cuts.removesuffix(",").split(",")]
+
+
+def check_cut_points(attribute: str, problem: str) -> None:
+    """Raise if an attribute is of quantiles, which ``problem`` forbids."""
+    if isinstance(split_bands(attribute)[1], int):
+        raise refused("attributes", attribute, f"{attribute!r} {problem}", CUT_POINTS)
 
 
 def check_not_numbers(labels, name):

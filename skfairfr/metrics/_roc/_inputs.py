@@ -88,6 +88,7 @@ def join_reference(probe, reference, called="reference"):
         unknown = np.full(len(X_reference), None)
         group_of_others = dict.fromkeys(to_columns(group, names[0]), unknown)
     attributes = _attributes_of_both((group, group_of_others), names, of)
+    _check_few_numbers(attributes)
     side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
     return np.concatenate([X, X_reference]), identity, attributes, side
 
@@ -129,8 +130,7 @@ def compare_embeddings(
     ValueError
         If no two people can be compared, or not within the memory.
     """
-    for name, labels in attributes.items():
-        check_not_numbers(labels, name or "sensitive_features")
+    _check_few_numbers(attributes)
     unknown = np.full(len(X), -1, dtype=np.int32)
     images = Images(identity.codes, unknown, side, identity.values.size, 0)
     people = [images.identity] * 2
@@ -160,6 +160,12 @@ def compare_embeddings(
     return EmbeddingAttributes(
         attributes, images, compared, far_max, expected or Expected()
     )
+
+
+def _check_few_numbers(attributes):
+    """Raise if labels are more numbers than make groups."""
+    for name, labels in attributes.items():
+        check_not_numbers(labels, name or "sensitive_features")
 
 
 def is_comparator(similarity):
@@ -382,8 +388,7 @@ def compare_listed(
             )
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
     attributes = _attributes_of_both(of_each, names, of)
-    for name, labels in attributes.items():
-        check_not_numbers(labels, name or "sensitive_features")
+    _check_few_numbers(attributes)
     _check_kinds(np.equal(*identity.codes.reshape(2, -1)), only)
     if y_true is None:
         for name, labels in attributes.items():
