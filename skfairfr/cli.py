@@ -290,9 +290,8 @@ def _add_audit(commands, full):
     )
     _add(audit, ("data", "DATA", meaning))
     meaning = (
-        "column of the groups (of a number NAME:4 or NAME:18,30), of pairs NAME_1 and NAME_2, "
-        "or any two with a comma, or NAME of both images; required "
-        "unless a policy names some"
+        "column of the groups; of pairs what two share (NAME_1 and NAME_2), or A,B; of "
+        "numbers NAME:4 or NAME:18,30; required unless a policy names some"
     )
     _add(audit, ("--attribute", "NAME", meaning), repeats=CROSSED)
     meaning = "column that says which attempts were accepted: DATA is a log"

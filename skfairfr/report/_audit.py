@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import RATES, percent, printable, reworded
+from skfairfr._text._words import (
+    RATES,
+    percent,
+    plain_label,
+    printable,
+    worded,
+    wording_of,
+)
 from skfairfr.datasets._decisions import read_times
 from skfairfr.datasets._embeddings import failed_rows
 from skfairfr.metrics import SimilarityROC
@@ -484,8 +491,7 @@ def audit_data(
         folders = make_folders(
             figures, [_called(part, names) for part, names in chosen]
         )
-    notes = [INDEPENDENT] if parts[0].independent else []
-    notes += parts[0].notes
+    notes = [*[INDEPENDENT] * parts[0].independent, *parts[0].notes]
     notes += dict.fromkeys(note for *_, alike in prepared for note in alike)
     audits, measured = [], []
     n_steps = 2 + (threshold_from is not None) + (control is not None)
@@ -511,18 +517,15 @@ def audit_data(
         ):
             # Figures show all scores, and listed ones are at hand.
             whole = figures is not None or isinstance(part, PairData)
-            found = _audit_by(own, part, names, settings, judged, whole)
-            limits = (
-                of_decisions(asked.limits, part, parts)
-                if part.decisions
-                else asked.limits
-            )
-            found = replace(found, checks=check(found, judged, limits, asked.at))
-            audits.append(_drawn(found, part, own, folder, bands))
+            with wording_of(settings):
+                found = _audit_by(own, part, names, settings, judged, whole)
+                limits = of_decisions(asked.limits, part, parts)
+                found = replace(found, checks=check(found, judged, limits, asked.at))
+                audits.append(_drawn(found, part, own, folder, bands))
         if control is not None:
             next_step("standardising rates")
             by, systems = [n for _, n in chosen], [own for own, _ in measured]
-            with collecting([]):
+            with collecting([]), wording_of(settings):
                 about_strata = by, strata, control, options.confidence_level
                 audits = controlled(audits, systems, *about_strata)
             del systems
@@ -534,10 +537,16 @@ def audit_data(
             if len(parts) == 1:
                 names = chosen[0][1]
                 notes += _about_repeats(parts[0], names, audits[0], points, options)
-    audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
+    audits[0] = _with_notes(audits[0], notes)
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
     return Report(tuple(audits), crossings, about or {})
+
+
+def _with_notes(audit, notes):
+    """An audit with notes about all data before its own."""
+    with wording_of(audit.settings):
+        return replace(audit, notes=(*map(worded, notes), *audit.notes))
 
 
 def _called(part, names):
@@ -748,7 +757,7 @@ def _reach_further(roc, columns):
 def _audit_by(audited, data, attributes, settings, judged, whole):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
-    next_step(f"auditing by {printable(name)}")
+    next_step(f"auditing by {plain_label(name)}")
     people, images = data.people(), data.images()
     group = data.groups(attributes)
     warnings = audited.warnings
@@ -791,7 +800,7 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         groups,
         levels,
         averaged,
-        tuple(filter(None, notes)),
+        tuple(map(worded, filter(None, notes))),
         failures=failures,
         curves=curves,
     )
@@ -835,8 +844,7 @@ def _title(data, audit, points):
     intervals = f"{100 * audit.settings['confidence_level']:g} % intervals"
     if points.set_on == "other data":
         intervals += ", thresholds set on other data"
-    title = f"By {audit.attribute}: {', '.join(source)}\n{intervals}"
-    return reworded(title, audit.settings)
+    return worded(f"By {printable(audit.attribute)}: {', '.join(source)}\n{intervals}")
 
 
 def _fit(data, attributes, options, points):

@@ -7,6 +7,7 @@ from scipy.special import ndtri
 
 from skfairfr._core._few_errors import contrasts, every_two, lower_bound, upper_bound
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
+from skfairfr._text._words import worded
 from skfairfr.report._notes import WITHHELD
 from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
@@ -82,7 +83,7 @@ def _check(audit, place, level, name, limit, judged):
         two = rate == "far" and "gallery" not in audit.settings
         sizes = {row.group: _size(row, rate, two) for row in audit.groups[1:]}
         needed = people_needed(found, how, limit, sizes)
-    return Check(*about, figure, groups, not_covered, verdict, needed, reason)
+    return Check(*about, figure, groups, not_covered, verdict, needed, worded(reason))
 
 
 def _why_nothing_is_told(level, of_ratio):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import TOO_FEW, level_percent, printable
+from skfairfr._text._words import TOO_FEW, level_percent, plain_label, printable, worded
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems, check_same_images, compare
@@ -148,13 +148,13 @@ def compare_systems(
     options = AuditOptions(*asked, n_jobs, random_state)
     chosen, first, alike = prepare(common[0], points[0], random_state)
     _check_differ(common, names, points)
-    notes = [*chain(*(one.notes for one in data)), *alike]
+    notes = [*map(worded, chain(*(one.notes for one in data), alike))]
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
         fits = [_fit(*own, chosen[-1], options, first.far_max) for own in named]
         rocs, warnings = zip(*fits, strict=True)
         _check_same(rocs, names, common)
-        notes += notes_of(chain(*warnings))
+        notes += map(worded, notes_of(chain(*warnings)))
         withheld = _why_withheld(names, warnings)
         # What is undefined is nan, as the tables show.
         with collecting([]):
@@ -393,7 +393,7 @@ def _check_same(rocs, names, common):
 
 def _fit(name, data, attributes, options, far_max):
     """A system's SimilarityROC, and the warnings of its fit."""
-    next_step(f"comparing all pairs of {printable(name)}")
+    next_step(f"comparing all pairs of {plain_label(name)}")
     warnings = []
     with collecting(warnings):
         roc = data.fit(SimilarityROC(**vars(options), far_max=far_max), attributes)
@@ -512,7 +512,7 @@ def _few_in_words(few, change, first):
     told = [f"{n} of {printable(name)}" for name, n in found.items() if n is not None]
     if not told:
         return ""
-    return (
+    return worded(
         f"FMR {level_percent(change.far)}: {TOO_FEW}: the threshold is set by so "
         f"many impostor pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
     )
@@ -527,7 +527,7 @@ def _without_gains(changes, measured, points, is_distance):
         for level in one.levels:
             if why := beyond_all_scores(level.rates[0]):
                 shown = -level.threshold if is_distance else level.threshold
-                beyond[one.system, level.threshold] = (
+                beyond[one.system, level.threshold] = worded(
                     f"{printable(one.system)} at {shown:g}: {why}, and nothing but harm is "
                     "named there."
                 )

@@ -28,6 +28,7 @@ from skfairfr._text._words import (
     RATES,
     TOO_FEW,
     accepted,
+    as_typed,
     capital,
     count,
     level_percent,
@@ -175,11 +176,11 @@ def audit_document(report, source=None, date=None):
     ]
     data = "" if source is None else f"Data: {printable(source)}"
     subtitle = under_title(report, data, date)
-    found = Document(printable(report.about.get("title", title)), subtitle, sections)
+    found = Document(called(report, title), subtitle, sections)
     if "gallery" in first.settings:
         alarms = [who_alarms(report)]
-        return searched(found, first.settings, lines_of("search_glossary"), alarms)
-    return found
+        found = searched(found, first.settings, lines_of("search_glossary"), alarms)
+    return as_typed(found)
 
 
 # ---- the first screen ----------------------------------------------------------------
@@ -213,12 +214,8 @@ def _verdict(report):
 
 def _notes(report):
     """Notes of all audits, each once."""
-    notes = (
-        reworded(printable(note), audit.settings)
-        for audit in report.audits
-        for note in audit.notes
-    )
-    return list(dict.fromkeys(notes))
+    notes = (note for audit in report.audits for note in audit.notes)
+    return list(map(printable, dict.fromkeys(notes)))
 
 
 def read_first(n_notes, where):
@@ -374,7 +371,8 @@ def sentence_of_check(check, report):
     *told, result = [cell.line for cell in row.cells]
     text = f"{result}: {row.line}: {'; '.join(told)}."
     text = f"{text} {needed_words(check, report)}".strip()
-    return in_search_terms(text) if "gallery" in report.audits[0].settings else text
+    searched_ = "gallery" in report.audits[0].settings
+    return as_typed(in_search_terms(text) if searched_ else text)
 
 
 def _limit_of(check):
@@ -519,6 +517,11 @@ def _facts(report):
         return rows
     thresholds = [title_of(level, first) for level in first.levels]
     return [*rows, ("Operating points", "; ".join(thresholds))]
+
+
+def called(found, usual):
+    """The title that was given for a document, or else the usual one."""
+    return printable(found.about["title"]) if "title" in found.about else usual
 
 
 def under_title(found, data, date):
@@ -1101,18 +1104,20 @@ def _method(audit):
         f"{end} the threshold, and belongs to a group if both samples do."
     ]
     if "similarity" in settings:
-        texts.append(f"Two samples are compared by {settings['similarity']}.")
+        texts.append(
+            f"Two samples are compared by {printable(settings['similarity'])}."
+        )
     if told := FAILURES_TOLD.get(settings.get("failures")):
         texts.append(told)
     if settings.get("domain"):
-        across = f"the two values of {settings['domain']}"
+        across = f"the two values of {printable(settings['domain'])}"
         texts.append(f"Only samples across {across} are compared.")
     pairs = "all non-mated comparisons"
     if settings["impostors"] == "same_group":
         pairs = "the non-mated comparisons within a group"
     if "threshold_group" in settings:
         pairs = f"{printable(settings['threshold_group'])} alone"
-    on = settings.get("threshold_from") or set_on
+    on = printable(settings.get("threshold_from") or set_on)
     setting = f"A threshold is set where the FMR of {pairs} meets the level, on {on}."
     if set_on == "given":
         setting = "The threshold was given."
@@ -1201,12 +1206,12 @@ def comparison_document(found, date=None):
         Section("limits", "Limits", [lines_of("comparison_limits")]),
         Section("glossary", "Glossary", [terms]),
     ]
-    title = printable(found.about.get("title", "Comparison of verification systems"))
+    title = called(found, "Comparison of verification systems")
     subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
     document = Document(title, subtitle, sections)
     if "gallery" in found.settings:
-        return searched(document, found.settings, lines_of("search_glossary"))
-    return document
+        document = searched(document, found.settings, lines_of("search_glossary"))
+    return as_typed(document)
 
 
 def short_names(systems):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr._text._searches import in_search_terms, named
+from skfairfr._text._searches import named
 from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
 from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import audit_data
@@ -436,9 +436,8 @@ def _of_searches(audit, data, search):
         alarms.append([dict(zip(names_of, row, strict=True)) for row in rows])
     settings = dict(audit.settings)
     settings["gallery"] = settings["gallery"] | {"alarms": alarms}
-    notes = tuple(map(in_search_terms, audit.notes))
     levels = _with_matrices(audit, data.columns, search)
-    return replace(audit, levels=levels, settings=settings, notes=notes)
+    return replace(audit, levels=levels, settings=settings)
 
 
 def _with_matrices(measured, columns, search):

@@ -99,7 +99,7 @@ class Monitoring(Page):
 
     @property
     def _heading(self):
-        return f"False rejections watched by {self.attribute}"
+        return f"False rejections watched by {printable(self.attribute)}"
 
     def _facts(self):
         n_attempts = int(self.state.rates.n_attempts.sum()) + self.state.n_unknown

@@ -17,7 +17,7 @@ from skfairfr._text._document import (
     write_markdown,
     write_text,
 )
-from skfairfr._text._words import TOO_FEW, count, percent, ratio
+from skfairfr._text._words import TOO_FEW, as_typed, count, percent, ratio
 from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
 from skfairfr.report import _documents as documents_
 from skfairfr.report._records import Check, Figure
@@ -550,7 +550,7 @@ def test_states_of_a_comparison_have_the_words_of_an_audit():
 def test_who_tested_what_and_when_stands_under_the_title_of_a_comparison():
     about = {"system": "S", "dataset": "D", "organisation": "L"}
     found = replace(harmed(), about=about)
-    first, other = documents_.short_names(found.systems)
+    first, other = as_typed(documents_.short_names(found.systems))
     line = f"System: S; Data set: D; Laboratory: L; {other} against {first}"
     assert documents_.comparison_document(found).subtitle == line
     dated = f"{line}; Date: 2026-02-03"
