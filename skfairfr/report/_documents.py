@@ -132,6 +132,8 @@ FEW = (
 # The darkest cell of a matrix, as red, green and blue, the palest being white, and the shade
 # from which white ink is clearer than black: both have a contrast of 4.5 there.
 DARK, INK_CHANGES = np.array([8, 62, 112]), 0.69
+# Smaller rates are not shown in digits.
+NEARLY_NONE = 1e-8
 
 
 def audit_document(report, source=None, date=None):
@@ -387,17 +389,20 @@ def _bound(check, shown):
         return check.reason
     if not check.groups:
         return "none: too few groups have the pairs"
+    # Whose bound it is, if the groups that are shown do not say it.
+    whose = "" if check.decided_by or check.name in RATE_LIMITS else " of some two groups"
+    if check.decided_by and check.decided_by != check.groups:
+        whose = f" for {printable(check.decided_by[0])}"
     if verdict == "failed":
-        of_first = f" for {printable(check.groups[0])}"
-        several = check.name in RATE_LIMITS and len(check.groups) > 1
-        return f"at least {shown(found.low)}{of_first if several else ''}"
+        return f"at least {shown(found.low)}{whose}"
     if verdict == "passed":
-        return f"at most {shown(found.high)}"
+        return f"at most {shown(found.high)}{whose}"
     if math.isnan(found.high):
         return "none: one person alone has the pairs"
     if found.value > check.limit:
-        return f"may be as small as {shown(found.low)}"
-    return f"may be as large as {shown(found.high)}"
+        low = shown(found.low) if found.low > NEARLY_NONE else "nearly 0 %"
+        return f"may be as small as {low}{whose}"
+    return f"may be as large as {shown(found.high)}{whose}"
 
 
 def needed_words(check, report):

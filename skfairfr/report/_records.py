@@ -423,12 +423,13 @@ class Check:
     threshold : float
         Operating point, as of a Level.
     figure : Figure
-        The disparity, or the rate of the group with the largest upper bound, ``high``,
-        which holds by itself and is the end of the interval shown. ``low`` holds for all
-        groups at once: of that group, or where groups exceed the limit the largest.
+        The disparity, or the rate of the group with the highest one. ``high`` is the
+        largest upper bound, each of which holds by itself. ``low`` holds for all groups at
+        once: it is the largest if groups exceed the limit, or else that of ``decided_by``.
     groups : tuple of labels
-        Those that the verdict is about: all that exceed the limit, or else those with the
-        largest upper bound; of largest / smallest the groups of these rates, in this order.
+        First that of the highest rate, then others that the verdict is about: those that
+        exceed the limit or, if none seems to, those that may; of largest / smallest the
+        groups of these rates, in this order.
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}
@@ -440,6 +441,9 @@ class Check:
         is known; empty where no number up to ten million does.
     reason : str
         Why an undetermined check tells nothing, whatever its bounds; else empty.
+    decided_by : tuple of labels
+        The group whose bound decides; empty of largest / smallest, whose bounds may be of
+        any two groups.
     """
 
     name: str
@@ -453,6 +457,7 @@ class Check:
     verdict: str
     people_needed: tuple = ()
     reason: str = ""
+    decided_by: tuple = ()
 
 
 @dataclass(frozen=True, repr=False)

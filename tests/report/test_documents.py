@@ -256,6 +256,7 @@ def check_of(name, limit, verdict, ends, groups, **more):
     figure = Figure(*ends, 0.1, True, "")
     (level,) = usual_report().audits[0].levels
     about = name, limit, "gender", level.far, level.threshold
+    more = {"decided_by": (*groups,) if "ratio" in name else (*groups[:1],)} | more
     return Check(*about, figure, groups, ("lone",), verdict, **more)
 
 
@@ -267,6 +268,8 @@ CHECKS = [
     ("max_fnmr", 0.2, "passed", (0.1, 0, 0.15), "f", "f", "at most 15.0 %"),
     ("max_fnmr", 0.1, "undetermined", (0.2, 0.05, 0.3), "f", "f", "small as 5.00 %"),
     ("max_fnmr", 0.2, "undetermined", (0.1, 0, 1.0), "f", "f", "large as 100 %"),
+    ("max_fnmr", 0.2, "undetermined", (1e-9, 0, 1.0), "fm", "f and m", "large as 100 % for f"),
+    ("max_fnmr", 0.001, "undetermined", (0.1, 1e-12, 1.0), "f", "f", "small as nearly 0 %"),
     ("max_fnmr", 0.2, "undetermined", (np.nan,) * 3, "", "none", "too few groups"),
 ]  # fmt: skip
 
