@@ -883,7 +883,7 @@ def _identify(arguments):
     given = vars(arguments)
     attributes, reading = _attributes(arguments), _taken_by(read_data, given)
     data = read_data(arguments.data, attributes, **reading)
-    gallery = _gallery(arguments.gallery, attributes, reading, given)
+    gallery = _gallery(arguments.gallery, data.reading.bands, reading, given)
     options = {"limits": _some(given, SEARCH_LIMITS), "about": _some(given, ABOUT)}
     source = f"{arguments.data}, gallery {arguments.gallery}"
     return _report(arguments, data, source, identify_data, gallery=gallery, **options)
@@ -892,12 +892,7 @@ def _identify(arguments):
 def _gallery(path, attributes, reading, given):
     """Embeddings of who is enrolled, whose groups may not be known; and what is usual."""
     from skfairfr.report import read_data
-    from skfairfr.utils._bands import check_cut_points
 
-    for attribute in attributes or ():
-        check_cut_points(
-            attribute, "has quantiles, which differ between probes and gallery;"
-        )
     for name, usual in (("rank", 1), ("template", "image")):
         given[name] = given[name] or usual
     reading = reading | {"labels": given["gallery_labels"]}
@@ -1025,7 +1020,8 @@ def _threshold(arguments):
     limits = _some(given, names)
     if arguments.gallery is not None:
         source = f"{arguments.data}, gallery {arguments.gallery}"
-        given["gallery"] = _gallery(arguments.gallery, attributes, reading, given)
+        bands = data.reading.bands
+        given["gallery"] = _gallery(arguments.gallery, bands, reading, given)
     elif {"max_fpir", "max_fnir"} & {*(limits or ())}:
         raise ValueError(
             "--gallery is not given, and a limit of searches is; name the file of those "
@@ -1084,6 +1080,11 @@ def _compare(arguments):
     searched = {n: given[n] for n in OF_SEARCHES if given[n] is not None}
     _check_one_kind(given, searched)
     _report_folder(arguments)
+    data = []
+    for path, own in zip(paths, systems, strict=True):
+        # All are put into the ranges of the first.
+        data.append(read_data(path, attributes, **_taken_by(read_data, own)))
+        attributes = data[0].reading.bands
     if searched:
         compare = compare_searches
         galleries = [
@@ -1093,10 +1094,7 @@ def _compare(arguments):
         options = {n: v for n, v in options.items() if n not in OF_COMPARISONS}
         options |= {"galleries": galleries} | _taken_by(compare_searches, searched)
     found = compare(
-        *(
-            read_data(path, attributes, **_taken_by(read_data, own))
-            for path, own in zip(paths, systems, strict=True)
-        ),
+        *data,
         progress=not arguments.quiet,
         random_state=arguments.seed,
         about=_some(given, ABOUT),

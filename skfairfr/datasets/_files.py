@@ -16,7 +16,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -463,6 +463,16 @@ def read_table(path, argument="path", name_columns=None):
         names = name_columns(argument, path, words)
         columns = dict(zip(names, columns.values(), strict=True))
     return Table(columns, n_rows, path, argument)
+
+
+def column_names(path):
+    """Names of the columns or arrays of a file; none if it cannot be read, or has none."""
+    with suppress(ValueError, ImportError):
+        if kind_of(path) == "npz":
+            with open_npz(path) as archive:
+                return archive.names
+        return read_table(path).names
+    return []
 
 
 # ---- text ----------------------------------------------------------------------------

@@ -21,10 +21,11 @@ from skfairfr._core._betting import (
 )
 from skfairfr._core._few_errors import holm
 from skfairfr._text._words import plain_form
+from skfairfr.utils._bands import check_not_numbers
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import whole_file
 from skfairfr.utils._frames import Framed
-from skfairfr.utils._labels import check_length, encode
+from skfairfr.utils._labels import check_length, check_not_exchanged, encode
 from skfairfr.utils._saved import damage_named
 from skfairfr.utils._types import Column, FilePath
 from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
@@ -319,6 +320,8 @@ class RateMonitor:
         if error.ndim != 1 or not ((error >= 0) & (error <= 1)).all():
             problem = "must be one number in [0, 1] for each attempt."
             raise refused("error", None, problem, "1 is a wrong decision.")
+        check_not_exchanged(people, group, ("identity", "sensitive_features"))
+        check_not_numbers(group, "sensitive_features")
         codes = self._codes(group)
         known = codes >= 0
         self._add("attempts", codes[known])

@@ -30,7 +30,7 @@ from skfairfr.metrics._identification import (
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._labels import find_labels, split_labels, to_column
+from skfairfr.utils._labels import split_labels, to_column
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
     FewErrorsWarning,
@@ -150,16 +150,12 @@ class _Scorer(SharingScorer):
 
     def _warn_of_fitted_people(self, estimator, y):
         """Warn, once, if people of y are among those that the estimator was fitted on."""
-        steps = (
-            [s for _, s in estimator.steps] if isinstance(estimator, Pipeline) else []
-        )
-        fitted = [getattr(s, "identities_", None) for s in steps or [estimator]]
-        fitted = [labels for labels in fitted if labels is not None]
-        if not fitted or getattr(self, "_has_told_of_people", False):
+        if getattr(self, "_has_told_of_people", False):
             return
-        people = np.unique(to_column(split_labels(y)[0], "y"))
-        n_fitted = np.count_nonzero(find_labels(np.concatenate(fitted), people) >= 0)
-        if n_fitted:
+        people = np.unique(to_column(split_labels(y)[0], "y").astype(str))
+        fitted = [getattr(step, "identities_", ()) for step in _steps_of(estimator)]
+        fitted = np.concatenate([np.asarray(labels).astype(str) for labels in fitted])
+        if n_fitted := np.isin(people, fitted).sum():
             self._has_told_of_people = True
             warn_caller(
                 f"{n_fitted:,} of {people.size:,} people whom {self!r} scores are among those on "
@@ -179,6 +175,14 @@ class _Scorer(SharingScorer):
                 "make_fairness_scorer(far=1e-2), fewer folds or more people."
             )
             warn_caller(message, FewErrorsWarning)
+
+
+def _steps_of(estimator):
+    """The estimator, the best one of a search, or the steps of a pipeline."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    if not isinstance(estimator, Pipeline):
+        return [estimator]
+    return [part for _, step in estimator.steps for part in _steps_of(step)]
 
 
 def _parts_of(scorer, estimator):

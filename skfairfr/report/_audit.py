@@ -915,7 +915,8 @@ def _other_data(threshold_from, data, attributes):
             attributes
         )
         options = {name: data.reading.options[name] for name in own} | {"labels": None}
-        other = read_data(threshold_from, attributes, **options)
+        bands = {name: data.reading.bands.get(name) for name in attributes}
+        other = read_data(threshold_from, bands, **options)
         return other if kind is PairData else replace(other, similarity=data.similarity)
     ways = [getattr(part, "similarity", "cosine") for part in (threshold_from, data)]
     if ways[0] is not ways[1] and not ways[0] == ways[1]:

@@ -21,7 +21,7 @@ from skfairfr._core._pairs import usual_far_max
 from skfairfr._text._words import reworded
 from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.datasets._embeddings import failed_rows, labels_beside, read_embeddings
-from skfairfr.datasets._files import data_row, kind_of, meanings
+from skfairfr.datasets._files import column_names, data_row, kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
@@ -37,7 +37,7 @@ from skfairfr.report._decisions import (
 )
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
-from skfairfr.utils._bands import split_bands, to_bands
+from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
 from skfairfr.utils._errors import (
     ArgumentError,
     kind_of_value,
@@ -131,12 +131,16 @@ class Reading:
         What looks like a mistake in the file.
     sha256 : dict of str -> str
         Digests of the files by their names.
+    bands : dict of str -> list of float or None
+        Cut points of the ranges of every attribute, those of quantiles too: as
+        ``attributes`` of :func:`read_data` they make the same groups of another file.
     """
 
     path: str
     options: dict
     notes: tuple = ()
     sha256: dict = field(default_factory=dict)
+    bands: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -868,12 +872,6 @@ def read_data(
     if isinstance(attributes, str):
         attributes = (attributes,)
     asked = check_sequence(attributes, "attributes", "names of columns", str)
-    bands = dict(attributes) if isinstance(attributes, Mapping) else {}
-    bands = bands or dict(map(split_bands, asked))
-    attributes = list(bands)
-    if len(attributes) < len(asked):
-        problem = f"{plain(list(asked))!r} names one column twice;"
-        raise refused("attributes", asked, problem, "give it once.")
     known = dict.fromkeys(
         (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL, *ONLY)
     )
@@ -885,17 +883,34 @@ def read_data(
             raise refused(name, value, problem, "leave it out.")
     if on is not None and metadata is None:
         raise refused("on", on, "names a column of metadata;", "give it (--metadata).")
+    bands = _bands_of(attributes, asked, _files_of(path, options))
+    attributes = list(bands)
+    if len(attributes) < len(asked):
+        problem = f"{plain(list(asked))!r} names one column twice;"
+        raise refused("attributes", asked, problem, "give it once.")
     warnings = []
     with collecting(warnings, UserWarning):
         asked = options | {"bands": bands}
         found = _controlled(read, path, attributes, asked, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = _digests(path, options)
-    reading = Reading(path, options, notes, digests)
+    reading = Reading(path, options, notes, digests, bands)
     if isinstance(found, DecisionData):
         parts = tuple(replace(part, reading=reading) for part in found.parts)
         return DecisionData(parts, reading)
     return replace(found, reading=reading)
+
+
+def _bands_of(attributes, asked, files):
+    """Column of every attribute, and its cuts; a column that is called so has none."""
+    if isinstance(attributes, Mapping):
+        return dict(attributes)
+    known = set()
+    if any(":" in one for one in asked):
+        known.update(*map(column_names, files))
+    return dict(
+        (one, None) if {one, f"{one}_1"} & known else split_bands(one) for one in asked
+    )
 
 
 def _controlled(read, path, attributes, options, control):
@@ -1037,7 +1052,9 @@ def _with_metadata(read, attributes, options):
             if callable(cuts):
                 labels = to_column(cuts(joint), "attributes")
             else:
-                labels = to_bands(joint, cuts, whose)
+                if isinstance(cuts, int):
+                    cuts = options["bands"][name] = quantile_cuts(joint, cuts, whose)
+                labels = to_bands(joint, cuts)
         except ArgumentError as error:
             problem = str(error).partition(" ")[2]
             problem = f"{name!r} cannot be put into ranges, which {problem}"
@@ -1058,14 +1075,19 @@ def _joined(read, attributes, options):
     return joined(data, table, key, image, added)
 
 
-def _digests(path, options):
-    """SHA-256 of a file, and of those that were read beside it."""
+def _files_of(path, options):
+    """A file, and those that are read beside it."""
     paths = [path, *(options[name] for name in FILES if options[name] is not None)]
     is_lone = options["labels"] is None and options["probes"] is None
     if kind_of(path) == "npy" and is_lone:
         paths.append(labels_beside(path))
+    return [*map(os.fsdecode, paths)]
+
+
+def _digests(path, options):
+    """SHA-256 of these files, by their names."""
     digests = {}
-    for one in map(os.fsdecode, paths):
+    for one in _files_of(path, options):
         with open(one, "rb") as file:
             digests[os.path.basename(one)] = file_digest(file, "sha256").hexdigest()
     return digests

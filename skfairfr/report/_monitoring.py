@@ -21,6 +21,7 @@ from skfairfr._text._words import (
     ratio,
 )
 from skfairfr.datasets._decisions import read_decisions, read_times
+from skfairfr.datasets._files import column_names
 from skfairfr.metrics import MonitorState, RateMonitor
 from skfairfr.report._data import check_about
 from skfairfr.report._decisions import check_ascending, in_time
@@ -28,7 +29,7 @@ from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._notes import collecting
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
-from skfairfr.utils._bands import check_cut_points, split_bands, to_bands
+from skfairfr.utils._bands import split_bands, to_bands
 from skfairfr.utils._errors import refused
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
@@ -292,9 +293,13 @@ def monitor_log(
     if state is not None and os.path.exists(check_path(state, "state")):
         monitor = _loaded(state, monitor.settings, asked)
     names = {"accepted": accepted, "identity": identity, "attempt": attempt}
-    problem = "has quantiles, which differ from log to log;"
-    check_cut_points(attribute, problem)
-    name, cuts = split_bands(attribute)
+    name, cuts = attribute, None
+    if attribute not in column_names(log):
+        name, cuts = split_bands(attribute)
+    if isinstance(cuts, int):
+        problem = f"{attribute!r} has quantiles, which differ from log to log;"
+        remedy = f"give cut points, as {name}:18,30,50."
+        raise refused("attribute", attribute, problem, remedy)
     columns = {name: "attribute"} | ({} if time is None else {time: "time"})
     data = read_decisions(log, names, columns)
     with open(data.path, "rb") as file:

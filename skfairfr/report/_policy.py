@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from skfairfr.utils._bands import split_bands
+from skfairfr.utils._bands import band_names, split_bands
 from skfairfr.utils._errors import plain, refused, suggestion
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, to_float
@@ -421,8 +421,20 @@ def as_policy(policy):
 
 def _by_attributes(policy, data):
     """The data with the policy's attributes alone, if it names any."""
-    asked = [split_bands(attribute)[0] for attribute in policy.attributes]
-    missing = [name for name in asked if name not in data.columns]
+    columns, asked = data.columns, []
+    for attribute in policy.attributes:
+        name, cuts = (
+            (attribute, None) if attribute in columns else split_bands(attribute)
+        )
+        asked.append(name)
+        found = {*np.ravel(columns.get(name, ())).tolist()} - {None}
+        if isinstance(cuts, list) and not found <= {*band_names(cuts)}:
+            problem = f"it is about {attribute!r}, and the data have other groups of {name!r}."
+            remedy = (
+                "Read the data with this attribute, or use skfairfr.utils.to_bands."
+            )
+            raise _refused(policy.name, problem, remedy)
+    missing = [name for name in asked if name not in columns]
     if missing:
         raise _refused(
             policy.name,

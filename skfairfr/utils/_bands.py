@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr.utils._errors import refused
-from skfairfr.utils._labels import is_unknown, to_column
+from skfairfr.utils._labels import encode, to_column
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
 FORM = re.compile(rf"(.+):(\d+|{NUMBER}(?:,{NUMBER})*,?)", re.DOTALL)
@@ -16,7 +16,6 @@ FORM = re.compile(rf"(.+):(\d+|{NUMBER}(?:,{NUMBER})*,?)", re.DOTALL)
 MOST_QUANTILES = 9
 # More different numbers than this are measurements, and no labels of groups.
 MOST_NUMBERS = 20
-CUT_POINTS = "give cut points, as age:18,30,50."
 
 
 def to_bands(
@@ -42,7 +41,8 @@ def to_bands(
     Raises
     ------
     ValueError
-        If values are no numbers, or cut points do not ascend.
+        If values are no numbers, cut points do not ascend, or so many equal values make
+        fewer ranges.
 
     Examples
     --------
@@ -50,38 +50,59 @@ def to_bands(
     >>> to_bands([15, 18, 42, None], [18, 30]).tolist()
     ['under 18', '18 to under 30', '30 and over', None]
     """
-    column = to_column(values, "values")
-    unknown = is_unknown(column)
-    try:
-        numbers = np.where(unknown, np.nan, column).astype(np.float64)
-    except (TypeError, ValueError):
-        problem = f"hold what is no number, such as {str(column[~unknown][0])!r};"
-        raise refused("values", values, problem, "leave the ranges out.") from None
-    known = numbers[~unknown]
     if isinstance(cuts, int | np.integer):
-        if people is not None:
-            person = np.unique(
-                to_column(people, "people")[~unknown], return_inverse=True
-            )
-            known = np.unique([person[1], known], axis=1)[1]
-        shares = np.arange(1, cuts) / cuts
-        cuts = (
-            np.unique(np.quantile(known, shares, method="higher")) if known.size else ()
-        )
-        cuts = [cut for cut in cuts if cut > known.min()]
+        cuts = quantile_cuts(values, cuts, people)
     cuts = np.asarray(cuts, dtype=np.float64)
     if not cuts.size or (np.diff(cuts) <= 0).any() or not np.isfinite(cuts).all():
-        problem = (
-            "need cut points in ascending order, or two quantiles or more of different "
-        )
-        raise refused("cuts", cuts, f"{problem}numbers; got {cuts.tolist()}.")
+        problem = f"need cut points in ascending order; got {cuts.tolist()}."
+        raise refused("cuts", cuts, problem)
+    labels, numbers = _numbers(values)
     places = np.searchsorted(cuts, numbers, side="right")
+    names = np.array([*band_names(cuts), None], dtype=object)
+    return names[np.append(places, -1)[labels.codes]]
+
+
+def band_names(cuts):
+    """Names of the ranges between cut points."""
     shown = [f"{cut:.12g}" for cut in cuts]
-    names = [f"under {shown[0]}"]
-    names += [f"{a} to under {b}" for a, b in itertools.pairwise(shown)]
-    names.append(f"{shown[-1]} and over")
-    labels = np.array([*names, None], dtype=object)
-    return labels[np.where(unknown, len(names), places)]
+    between = [f"{a} to under {b}" for a, b in itertools.pairwise(shown)]
+    return [f"under {shown[0]}", *between, f"{shown[-1]} and over"]
+
+
+def quantile_cuts(values, n, people=None):
+    """Cut points of n ranges by quantiles; arguments as of :func:`to_bands`."""
+    labels, numbers = _numbers(values)
+    known = labels.codes >= 0
+    person = np.arange(known.size) if people is None else encode(people, "people").codes
+    once = np.unique(np.stack([person, labels.codes])[:, known], axis=1)[1]
+    cuts = np.empty(0)
+    if once.size:
+        shares = np.arange(1, n) / n
+        cuts = np.unique(np.quantile(numbers[once], shares, method="higher"))
+        cuts = cuts[cuts > numbers.min()]
+    if cuts.size != n - 1:
+        problem = f"need quantiles of different numbers, and {n} are not; got {cuts.tolist()}."
+        raise refused("cuts", n, problem, "Make fewer, or give cut points.")
+    return cuts.tolist()
+
+
+def _numbers(values):
+    """Distinct values as Labels, and the number that each is."""
+    labels = encode(to_column(values, "values"), "values", allow_unknown=True)
+    numbers = np.array([to_number(value) for value in labels.values])
+    if (wrong := np.isnan(numbers)).any():
+        found = str(labels.values[wrong.argmax()])
+        problem = f"hold what is no number, such as {found!r};"
+        raise refused("values", values, problem, "leave the ranges out.")
+    return labels, numbers
+
+
+def to_number(label):
+    """The number that the text of a label is, 0.7 also of float32; nan if it is none."""
+    try:
+        return float(str(label))
+    except ValueError:
+        return np.nan
 
 
 def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | None]:
@@ -103,20 +124,20 @@ def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | Non
     return name, [float(cut) for cut in cuts.removesuffix(",").split(",")]
 
 
-def check_cut_points(attribute: str, problem: str) -> None:
-    """Raise if an attribute is of quantiles, which ``problem`` forbids."""
-    if isinstance(split_bands(attribute)[1], int):
-        raise refused("attributes", attribute, f"{attribute!r} {problem}", CUT_POINTS)
-
-
 def check_not_numbers(labels, name):
-    """Raise if labels are more different numbers than make groups."""
-    values = labels.values.tolist()
-    if len(values) > MOST_NUMBERS and all(isinstance(v, int | float) for v in values):
-        problem = f"{name} has {len(values)} different numbers, such as {values[0]:g}, and groups "
-        problem += "are few;"
+    """Raise if labels are more different numbers, also as texts, than make groups."""
+    if labels.values.size <= MOST_NUMBERS:
+        return
+    numbers = np.array([to_number(value) for value in labels.values])
+    numbers = np.unique(numbers[~np.isnan(numbers)])
+    if numbers.size > MOST_NUMBERS:
+        problem = f"has {numbers.size} different numbers, such as {numbers[0]:g}, and groups are few;"
+        if name == "sensitive_features":
+            name = "age"
+        else:
+            problem = f"{name} {problem}"
         remedy = f"make ranges of them: {name}:4 (quantiles), {name}:18,30,50 (cut points) or, "
         remedy += (
-            "of arrays, skfairfr.utils.to_bands; if they are codes, give them as text."
+            "of arrays, skfairfr.utils.to_bands; write codes with a letter, as c21."
         )
         raise refused("sensitive_features", None, problem, remedy)

@@ -170,20 +170,7 @@ def label_images(
     elif group is not None:
         group = encode(group, name, n_samples=n_samples, allow_unknown=True)
     for labels in group.values() if by_attribute else [group] * (group is not None):
-        # Floats may be values, such as ages, whose means are used.
-        if (
-            labels.values.dtype.kind != "f"
-            and labels.values.size > identity.values.size
-        ):
-            problem = (
-                f"holds {labels.values.size:,} groups, and y {identity.values.size:,} "
-            )
-            problem += (
-                "people; y names the person of each row, and a group has several;"
-            )
-            raise refused(
-                name, None, problem, "exchange the two, if they were exchanged."
-            )
+        check_not_exchanged(identity, labels)
     if domain is not None:
         domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
         found = domain.values.tolist()
@@ -192,6 +179,23 @@ def label_images(
             remedy = "images of one are compared with those of the other."
             raise refused("domain", found, problem, remedy)
     return identity, group, domain
+
+
+def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
+    """Raise if groups are more than people, and images of a group mostly of one person."""
+    n_people, n_groups = identity.values.size, group.values.size
+    # Floats may be values, such as ages, whose means are used.
+    if n_groups <= n_people or group.values.dtype.kind == "f":
+        return
+    known = group.codes >= 0
+    both = np.stack([identity.codes[known], group.codes[known]])
+    # Images of the same age, which may be whole numbers, are of several people.
+    n_mixed = np.unique(both, axis=1).shape[1] - n_groups
+    if 2 * n_mixed <= both.shape[1] - n_groups:
+        problem = f"holds {n_groups:,} groups, and {names[0]} {n_people:,} people; {names[0]} names "
+        problem += "the person of each row, and a group has several;"
+        remedy = "exchange the two, if they were exchanged."
+        raise refused(names[1], None, problem, remedy)
 
 
 def encode(values, name, *, n_samples=None, allow_unknown=False):
@@ -395,7 +399,14 @@ def _encode_column(column, name):
         if column.dtype.kind in "Vc":
             raise TypeError
         if column.dtype.kind == "O":
-            set(column.tolist())  # lists and arrays, which have no hash, are no labels
+            # Lists and arrays, which have no hash, are no labels.
+            found = next(
+                (v for v in set(column.tolist()) if isinstance(v, tuple)), None
+            )
+            if found is not None:
+                problem = f"holds several labels in a row, as {plain(found)!r};"
+                remedy = "give them in columns: face_labels(identity, group)."
+                raise refused(name, None, problem, remedy)
         unknown = is_unknown(column)
         values, inverse = np.unique(column[~unknown], return_inverse=True)
     except TypeError:

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr.metrics import RateMonitor
+from skfairfr.report import audit_decisions
 
 LIMITS = {"how": (None, "max_min"), "limit": (0.05, 1.5)}
 
@@ -184,3 +185,14 @@ def test_a_damaged_state_is_named(tmp_path):
         path.write_bytes(text)
         with pytest.raises(ValueError, match=r"state\.json"):
             RateMonitor.load(path)
+
+
+def test_update_with_people_given_as_groups_is_refused():
+    people = np.repeat([f"p{k}" for k in range(12)], 3)
+    groups = np.where(np.arange(36) // 3 % 2, "f", "m")
+    error = np.arange(36) % 5 == 0
+    with pytest.raises(ValueError, match="holds 12 groups, and identity 2 people"):
+        RateMonitor().update(error, groups, people)
+    with pytest.raises(ValueError, match="holds 12 groups, and identity_1 2 people"):
+        audit_decisions(error, groups, people)
+    assert RateMonitor().update(error, people, groups).n_people == 12

@@ -6,10 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr import (
     EthicalModule,
     FPRPenaltyProjector,
+    IdentityKFold,
     SimilarityROC,
     TripletProjector,
     face_labels,
@@ -290,6 +292,23 @@ def test_people_given_as_groups_are_refused(fitted):
         estimator.fit(X, groups, y)
     with pytest.raises(ValueError, match="holds 20 groups, and y 2 people"):
         estimator.fit(X, face_labels(groups, y))
+
+
+@pytest.mark.parametrize("kind", [int, float, str])
+def test_ages_of_images_of_few_people_are_values_and_not_people(kind):
+    y = np.repeat(np.arange(8), 6)
+    ages = np.random.default_rng(0).integers(20, 50, y.size).astype(kind)
+    assert np.unique(ages).size > 8
+    X, kappas = np.random.default_rng(1).normal(size=(y.size, 4)), lambda age: 20 + age
+    few = EthicalModule(kappas=kappas, max_epochs=1, device="cpu")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "This fit has 8 people")
+        warnings.filterwarnings("ignore", "Test fold", UndefinedMetricWarning)
+        few.fit(X, face_labels(y, ages))
+        folds = [*IdentityKFold(2).split(X, face_labels(y, ages))]
+    expected = {20 + ages[y == k].astype(float).mean() for k in range(8)}
+    assert [*few.kappa_.values()] == pytest.approx(sorted(expected))
+    assert all(not {*y[train]} & {*y[test]} for train, test in folds)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

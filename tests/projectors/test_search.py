@@ -117,6 +117,10 @@ def test_scorers_warn_of_people_on_whom_the_estimator_was_fitted():
     for estimator in (fitted, make_pipeline(FunctionTransformer(), fitted)):
         with pytest.warns(UserWarning, match=r"people whom FairnessScorer.*Identity"):
             clone(bfar_scorer)(estimator, X, Y)
+    inner = make_pipeline(FunctionTransformer(), fitted)
+    for estimator in (make_pipeline(inner), chosen()):
+        with pytest.warns(UserWarning, match=f"of {len({*FACES.y}):,} people whom"):
+            clone(bfar_scorer)(estimator, X, Y)
     strangers = Y.copy()
     strangers["identity"] += 10**6
     for labels, estimator in ((strangers, fitted), (Y, FunctionTransformer())):

@@ -1,13 +1,14 @@
 """Numbers as groups: ranges by quantiles and at cut points, and the guard against none."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
-from skfairfr.metrics import IdentificationROC
-from skfairfr.report import read_data
+from skfairfr.metrics import IdentificationROC, RateMonitor, bfar
+from skfairfr.report import EmbeddingData, Policy, audit_data, monitor_log, read_data
 from skfairfr.utils import to_bands
 from skfairfr.utils._bands import split_bands
 from tests.report.audits import synthetic
@@ -50,7 +51,9 @@ def test_quantiles_count_the_value_of_a_person_once():
         "under 40",
         "40 and over",
     ]
-    with pytest.raises(ValueError, match="two quantiles or more of different numbers"):
+    with pytest.raises(
+        ValueError, match="need quantiles of different numbers, and 2 are not"
+    ):
         to_bands(ages[often], 2)
 
 
@@ -178,8 +181,8 @@ def test_a_function_makes_the_groups_of_a_file(files):
     )
 
 
-def test_quantiles_of_logs_and_galleries_are_refused(capsys, files):
-    log, faces = files[0] / "log.csv", files[0] / "int64.npz"
+def test_quantiles_of_logs_are_refused(capsys, files):
+    log = files[0] / "log.csv"
     limit = ("--max-fnmr", "0.5")
     code, _, err = run(
         capsys, "monitor", log, "--accepted", "accepted", "--attribute", "age:4", *limit
@@ -190,10 +193,6 @@ def test_quantiles_of_logs_and_galleries_are_refused(capsys, files):
         *("--attribute", "age:30,50", *limit, "--format", "json"),
     )
     assert code in (0, 3) and "30 to under 50" in out
-    code, _, err = run(
-        capsys, "identify", faces, "--gallery", faces, "--attribute", "age:4"
-    )
-    assert code == 2 and "between probes and gallery; give cut points" in err
 
 
 def test_many_numbers_are_no_groups_of_a_roc(files):
@@ -216,3 +215,169 @@ def test_many_numbers_are_no_groups_of_a_roc(files):
         with pytest.raises(ValueError, match="different numbers, such as 18"):
             fit()
     assert SimilarityROC(n_resamples=5).fit(X, y, to_bands(age, 3)).groups_.size == 3
+
+
+# ---- numbers that are not what they seem to be -----------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "str", "object"])
+def test_numbers_at_a_cut_point_are_above_it_in_every_type(kind):
+    texts = ["0.1", "0.3", "0.7", "0.9", "0.69"]
+    cuts = [0.1, 0.3, 0.7, 0.9]
+    values = np.array([float(text) for text in texts]).astype(kind)
+    assert to_bands(values, cuts).tolist() == [named(float(t), cuts) for t in texts]
+
+
+def test_quantiles_of_equal_numbers_are_refused(files):
+    values = [20] * 70 + [19, *range(29, 58)]
+    for n in (3, 4, 9):
+        with pytest.raises(ValueError, match=f"different numbers, and {n} are not"):
+            to_bands(values, n)
+    assert np.unique(to_bands(values, [20, 40])).size == 3
+
+
+AGES = np.arange(120) % 51 + 18
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        AGES.astype(str),
+        np.where(AGES > 60, "60+", AGES.astype(str)),
+        np.where(AGES < 25, None, AGES.astype(str)),
+        [f"{age}.0" for age in AGES],
+        np.array([*map(Decimal, AGES.tolist())]),
+        AGES.astype("float32"),
+    ],
+    ids=["text", "open end", "unknown", "decimals", "Decimal", "float32"],
+)
+def test_texts_of_many_numbers_are_no_groups(labels):
+    X, y = np.random.default_rng(0).normal(size=(240, 4)), np.repeat(AGES.cumsum(), 2)
+    groups = np.repeat(np.asarray(labels), 2)
+    score = np.arange(240.0)
+    for call in (
+        lambda: SimilarityROC().fit(X, y, groups),
+        lambda: RateMonitor().update(score > 7, y, groups),
+        lambda: bfar(score % 2, score, sensitive_features=groups),
+    ):
+        with pytest.raises(ValueError, match=r"has \d+ different numbers, .* as c21"):
+            call()
+
+
+def test_words_beside_ages_in_metadata_do_not_hide_them(capsys, files):
+    folder, _, y, age = files
+    rows = [f"{p},{a if a < 70 else '70+'}" for p, a in dict(zip(y, age, strict=False)).items()]
+    (folder / "open.csv").write_text("\n".join(["identity,age", *rows]))
+    words = line(files, ("bare.npz", "--metadata", "open.csv", "--attribute"))
+    code, _, err = run(capsys, "audit", *words, "age", *QUICK)
+    assert code == 2 and "--attribute age has" in err and "different numbers" in err
+    code, _, err = run(capsys, "audit", *words, "age:30,50", *QUICK)
+    assert code == 2 and "hold what is no number, such as '70+'" in err
+
+
+def test_codes_with_a_letter_are_groups(files):
+    _, X, y, age = files
+    codes = [f"c{a % 25}" for a in age]
+    assert SimilarityROC(n_resamples=5).fit(X, y, codes).groups_.size == 25
+
+
+# ---- one attribute, several files ------------------------------------------------------
+
+
+def test_a_column_that_is_called_as_ranges_is_read_as_it_is(tmp_path):
+    X, y, groups = synthetic()
+    columns = {"cohort:4": groups, "cohort": y % 7, "age:18,30": groups, "age": y}
+    np.savez(tmp_path / "faces.npz", embedding=X, identity=y, **columns)
+    data = read_data(tmp_path / "faces.npz", ["cohort:4", "age:18,30", "cohort:2,4"])
+    assert data.columns["cohort:4"].tolist() == groups.tolist()
+    assert data.columns["age:18,30"].tolist() == groups.tolist()
+    assert data.columns["cohort"].tolist() == [named(c, [2, 4]) for c in y % 7]
+
+
+@pytest.mark.parametrize("suffixes", [("",), ("_1", "_2")])
+def test_columns_of_lists_and_logs_that_are_called_as_ranges(tmp_path, suffixes):
+    people = [f"p{k}" for k in range(60)]
+    lists = [
+        f"{p},{q},0.{k:02d},{k % 2},1"
+        for k, (p, q) in enumerate(zip(people, people[::-1], strict=False))
+    ]
+    if len(suffixes) == 2:
+        head = "identity_1,identity_2,score,c:4_1,c:4_2"
+        (tmp_path / "table.csv").write_text("\n".join([head, *lists]))
+        data = read_data(tmp_path / "table.csv", "c:4", non_mated_only=True)
+        assert data.columns["c:4"][0].tolist() == [k % 2 for k in range(60)]
+    else:
+        head = "identity,other,time,c:4,accepted"
+        (tmp_path / "table.csv").write_text("\n".join([head, *lists]))
+        found = monitor_log(tmp_path / "table.csv", "c:4", limits={"max_fnmr": 0.5})
+        assert found.state.rates.groups == (0, 1)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Files of two systems, the second without the oldest, whose quantiles differ."""
+    folder = tmp_path_factory.mktemp("two")
+    X, y, _ = synthetic()
+    age, name = 20 + 10 * (y % 6), np.arange(y.size)
+    noise = np.random.default_rng(0).normal(0, 0.3, X.shape)
+    kept = age < 60
+    parts = {"one": (X, slice(None)), "two": (X + noise, kept)}
+    for label, (rows, some) in parts.items():
+        columns = {"identity": y[some], "age": age[some], "image": name[some]}
+        np.savez(folder / f"{label}.npz", embedding=rows[some], **columns)
+    return folder / "one.npz", folder / "two.npz", age, kept
+
+
+def test_systems_are_put_into_the_ranges_of_the_first(capsys, two):
+    one, other, age, kept = two
+    first = read_data(one, "age:2")
+    (cut,) = first.reading.bands["age"]
+    assert read_data(other, "age:2").reading.bands["age"] != [cut]
+    words = [named(a, [cut]) for a in age[kept]]
+    assert read_data(other, first.reading.bands).columns["age"].tolist() == words
+    flags = ("--attribute", "age:2", "--image", "image", *QUICK)
+    code, out, err = run(capsys, "compare", one, other, *flags)
+    assert code == 0, err
+    groups = {change["group"] for change in json.loads(out)["changes"]} - {None}
+    assert groups == {f"under {cut:g}", f"{cut:g} and over"}
+
+
+def test_a_gallery_is_put_into_the_ranges_of_the_probes(capsys, two):
+    one, other, _age, _kept = two
+    gallery = other.parent / "gallery.npz"
+    arrays = dict(np.load(other))
+    some = arrays["image"] % 3 == 0
+    arrays = {n: a[some] for n, a in arrays.items()}
+    np.savez(gallery, **arrays)
+    (cut,) = read_data(one, "age:2").reading.bands["age"]
+    flags = ("--template", "mean", "--attribute", "age:2", "--fpir", "0.1", *QUICK[2:])
+    code, out, err = run(capsys, "identify", one, "--gallery", gallery, *flags)
+    assert code == 0, err
+    (level,) = json.loads(out)["audits"][0]["levels"]
+    assert level["matrix"]["groups"] == [f"{cut:g} and over", f"under {cut:g}"]
+    assert np.isfinite(level["matrix"]["fpir"]).all()
+
+
+@pytest.mark.parametrize("asked", ["age:2", "age:40,55"])
+def test_thresholds_from_other_data_are_by_the_same_ranges(two, asked):
+    one, other, age, kept = two
+    data = read_data(one, asked)
+    there = read_data(other)
+    labels = [named(a, data.reading.bands["age"]) for a in age[kept]]
+    expected = EmbeddingData(there.X, there.y, {"age": labels})
+    options = {"impostors": "same_group", "far": 0.1, "n_resamples": 5}
+    thresholds = [
+        audit_data(data, threshold_from=given, **options).audits[0].levels[0].threshold
+        for given in (other, expected)
+    ]
+    assert thresholds[0] == thresholds[1]
+
+
+def test_a_policy_of_ranges_is_of_these_ranges(two):
+    policy = Policy("p", limits={"max_fmr": 0.5}, fmr=(0.1,), attributes=("age:30,50",))
+    read = [read_data(two[0], asked) for asked in ("age:30,50", "age:40,55", "age")]
+    options = {"policy": policy, "n_resamples": 5}
+    assert audit_data(read[0], **options).exit_code == 0
+    for data in read[1:]:
+        with pytest.raises(ValueError, match="'age:30,50', and the data have other"):
+            audit_data(data, **options)

@@ -32,6 +32,7 @@ from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
     check_length,
+    check_not_exchanged,
     check_spelling,
     encode,
     intersect,
@@ -392,6 +393,7 @@ def compare_listed(
     _check_kinds(np.equal(*identity.codes.reshape(2, -1)), only)
     if y_true is None:
         for name, labels in attributes.items():
+            check_not_exchanged(identity, labels, ("identity_1", names[0]))
             _check_of_both(name, labels.codes, identity.codes)
     image = _encode_both(images, ("image_1", "image_2"), of)
     members = identity if image is None else image

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.preprocessing import StandardScaler
 
-from skfairfr import face_labels
+from skfairfr import IdentityKFold, SimilarityROC, face_labels
 from skfairfr.metrics import ReversedScoresWarning
 from skfairfr.report import audit
 from skfairfr.utils import ArgumentError
@@ -359,3 +359,35 @@ def test_a_label_of_both_images_with_errors_is_taken(errors):
         scores[kept], first[kept], second[kept], sensitive_features=groups[0][kept]
     )
     assert roc.groups_.tolist() == [0, 1]
+
+
+def test_two_labels_in_a_row_are_refused():
+    pandas = pytest.importorskip("pandas")
+    X, y, groups = (
+        np.random.default_rng(0).normal(size=(12, 4)),
+        np.arange(12) // 2,
+        ["f", "m"] * 6,
+    )
+    index = pandas.MultiIndex.from_arrays([y, groups])
+    series = pandas.Series(list(index))
+    score = np.arange(11.0)
+    for call in (
+        lambda: SimilarityROC().fit(X, series),
+        lambda: SimilarityROC().fit(X, y, index),
+        lambda: SimilarityROC().fit(X, face_labels(index)),
+        lambda: SimilarityROC().fit_pairs(score, index[1:], index[:-1]),
+        lambda: IdentityKFold(2).split(X, series).__next__(),
+    ):
+        with pytest.raises(
+            ValueError, match=r"several labels in a row, as \(.*face_labels"
+        ):
+            call()
+
+
+def test_people_of_pairs_given_as_groups_are_refused():
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(0, 40, (2, 400))
+    names = np.array([f"p{k}" for k in range(40)])
+    both = {f"sensitive_features_{k}": names[n] for k, n in ((1, one), (2, other))}
+    with pytest.raises(ValueError, match="holds 40 groups, and identity_1 2 people"):
+        SimilarityROC().fit_pairs(rng.random(400), one % 2, other % 2, **both)
