@@ -29,9 +29,7 @@ LONG_RATES = {"far": "false match rate", "frr": "false non-match rate"}
 GUARDED = str.maketrans({c: chr(0xF0000 + ord(c)) for c in ascii_letters + "'\""})
 LETTERS = {ord(guarded): chr(letter) for letter, guarded in GUARDED.items()}
 # What a message quotes of a caller's.
-QUOTED = re.compile(
-    r"""((?<!\w)(?:'(?:\\.|[^\\])*?'|"(?:\\.|[^\\])*?")(?!\w))""", re.DOTALL
-)
+QUOTED = re.compile(r"""((?<!\w)(?:'(?:\\.|[^\\\n])*?'|"(?:\\.|[^\\\n])*?")(?!\w))""")
 # Functions that change texts into the words of what is measured, one after the other.
 _WORDING = ContextVar("wording", default=())
 
