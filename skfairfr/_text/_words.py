@@ -5,7 +5,7 @@ Rates are in percent in texts, and plain numbers in JSON.
 
 import math
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, partial
@@ -280,14 +280,15 @@ def wording(change):
 
 def wording_of(settings):
     """The same for what is measured with these settings, a dict."""
-    return wording(partial(reworded, settings=settings))
+    words = words_for(settings)
+    return wording(replacer(tuple(words.items()))) if words else nullcontext()
 
 
 def worded(text):
     """A finished text, in the words of what is measured; labels and quotes stay as typed."""
     for change in _WORDING.get():
         text = outside_quotes(text, change)
-    return as_typed(text)
+    return text.translate(LETTERS)
 
 
 def outside_quotes(text, change):
