@@ -338,7 +338,9 @@ def to_columns(values, name):
     Columns without names are numbered.
     """
     if isinstance(values, dict):
-        return {key: to_column(c, f"{name}[{key!r}]") for key, c in values.items()}
+        return {
+            key: to_column(c, f"{name}[{plain(key)!r}]") for key, c in values.items()
+        }
     native = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
         return {key: _series_to_numpy(native[key]) for key in native.columns}
