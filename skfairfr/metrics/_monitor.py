@@ -25,7 +25,13 @@ from skfairfr.utils._bands import check_not_numbers
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import whole_file
 from skfairfr.utils._frames import Framed
-from skfairfr.utils._labels import check_length, check_not_exchanged, encode
+from skfairfr.utils._labels import (
+    check_length,
+    check_not_exchanged,
+    check_spelling,
+    encode,
+    spelling,
+)
 from skfairfr.utils._saved import damage_named
 from skfairfr.utils._types import Column, FilePath
 from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
@@ -313,6 +319,7 @@ class RateMonitor:
             problem = f"{log!r} was given before, and its attempts would count twice;"
             raise refused("log", log, problem, "give the attempts since then.")
         people, group = encode(identity, "identity"), None
+        check_spelling(people.values, "identity")
         group = encode(sensitive_features, "sensitive_features", allow_unknown=True)
         error = to_numbers(error, "error")
         check_length(error, people.codes.size, "error", "identity")
@@ -542,6 +549,6 @@ class RateMonitor:
 
 
 def _digest(label):
-    """A number that stands for the label of a person, also as text of a file."""
-    found = hashlib.blake2b(str(label).encode("utf-8", "replace"), digest_size=8)
+    """A number that stands for the label of a person, however another log spells it."""
+    found = hashlib.blake2b(spelling(label).encode("utf-8", "replace"), digest_size=8)
     return int.from_bytes(found.digest(), "little")
