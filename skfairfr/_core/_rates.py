@@ -30,17 +30,13 @@ def next_above(scores):
 
 
 def in_score_dtype(thresholds, dtype):
-    """The smallest number of ``dtype`` not below each threshold.
+    """Thresholds rounded to the type of the scores, as in numpy's ``scores >= 0.7``.
 
-    Comparing float32 scores with a float64 threshold rounds the threshold, which can lower
-    it onto a score that it should reject. No score lies between the threshold and the
-    returned number.
+    Scores rounded to decimals are then accepted from such a decimal on in every type: the
+    float32 of 0.7 is below the float64 of 0.7.
     """
-    thresholds = np.asarray(thresholds, dtype=np.float64)
     with np.errstate(over="ignore"):  # beyond the type's range is +-inf, as it should
-        rounded = thresholds.astype(dtype)
-        above = np.nextafter(rounded, np.array(np.inf, dtype=dtype))
-    return np.where(rounded < thresholds, above, rounded)
+        return np.asarray(thresholds, dtype=np.float64).astype(dtype)
 
 
 def count_at_least(descending, thresholds):
@@ -93,19 +89,21 @@ def threshold_at(descending, position):
     return np.where(position >= 0, above, -np.inf)
 
 
-def shortest_between(rejected, accepted):
+def shortest_between(rejected, accepted, dtype=np.float64):
     """The decimal of fewest significant digits that rejects one score and accepts another.
 
     Parameters
     ----------
     rejected, accepted : floats
         ``rejected < accepted``; one may be infinite, where there is no such score.
+    dtype : dtype, default=numpy.float64
+        Type of the scores.
 
     Returns
     -------
     threshold : float
-        The number that the decimal is read as; ``rejected < threshold <= accepted``. Of
-        equally short decimals that nearest to the middle.
+        The number that the decimal is read as; ``rejected < threshold <= accepted``, rounded
+        to the type. Of equally short decimals that nearest to the middle.
     """
     if np.isinf(rejected):
         rejected = accepted - (abs(accepted) or 1.0)
@@ -118,7 +116,7 @@ def shortest_between(rejected, accepted):
         context = Context(prec=digits, rounding=rounding)
         for number in (middle, Decimal(accepted)):
             threshold = float(context.plus(number))
-            if rejected < threshold <= accepted:
+            if rejected < in_score_dtype(threshold, dtype) <= accepted:
                 return threshold
     return float(accepted)
 

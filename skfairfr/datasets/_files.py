@@ -25,7 +25,7 @@ import numpy as np
 from skfairfr._core import _parallel
 from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import is_unknown, to_column
-from skfairfr.utils._validation import check_sequence, warn_caller
+from skfairfr.utils._validation import check_sequence, float_type, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 GZIP = b"\x1f\x8b"
@@ -412,7 +412,8 @@ class Table:
             if values.dtype.kind in "mM":
                 raise TypeError("it holds times")
             values = values if values.dtype.kind != "O" else values.tolist()
-            return np.array(values, dtype=np.float64)  # None as nan
+            dtype = float_type(np.asarray(values).dtype)
+            return np.array(values, dtype=dtype)  # None as nan
         except (TypeError, ValueError) as error:
             problem = f": column {name!r} must hold numbers ({error});"
             raise file_error(*self._file, problem, "name another column.") from None

@@ -7,9 +7,14 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import ABOUT_FAILURES, refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path, warn_caller
+from skfairfr.utils._validation import (
+    ALWAYS_ACCEPTED,
+    check_path,
+    is_failure,
+    warn_caller,
+)
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
@@ -198,15 +203,21 @@ def name_columns(argument, path, words):
 
 
 def check_scores(scores, name, distance, finite=True):
-    """Scores, larger meaning more alike; an error where one is infinite or, unless not finite, missing."""
-    bad = np.flatnonzero(~np.isfinite(scores) if finite else np.isinf(scores))
-    if bad.size:
-        worst = "largest distance" if distance else "lowest score"
-        problem = f"{name!r} is missing or infinite in {_files.data_row(bad[0])} ({bad.size} rows);"
-        remedy = f"a comparison that failed is a non-match: give it the {worst}. Rates "
-        remedy += "without failures hide whom the system fails."
-        raise refused("score", name, problem, remedy)
-    return -scores if distance else scores
+    """Similarities, nan where a comparison failed, which is an error if they have to be finite.
+
+    A pair that every threshold accepts always is one.
+    """
+    scores = -scores if distance else scores
+    failed = is_failure(scores)
+    for bad, found, remedy in (
+        (np.isposinf(scores), "accepts at every threshold", ALWAYS_ACCEPTED),
+        (failed & finite, "is missing or infinite", ABOUT_FAILURES),
+    ):
+        if bad.any():
+            row = _files.data_row(bad.argmax())
+            problem = f"{name!r} {found} in {row} ({bad.sum():,} rows);"
+            raise refused("score", name, problem, remedy)
+    return np.where(failed, np.nan, scores)
 
 
 def warn_of_contradiction(table, path, same):

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import RATES, percent, printable, reworded
-from skfairfr.datasets._embeddings import finite_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import (
     BETWEEN,
     INDEPENDENT,
+    NO_EMBEDDING,
     OF_ALL,
     OF_EMBEDDINGS,
     OF_PAIRS,
@@ -72,7 +72,7 @@ from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns, FilePath
-from skfairfr.utils._validation import check_count
+from skfairfr.utils._validation import check_count, failed_rows
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -154,11 +154,9 @@ def audit(
     more = {} if covariates is None else by_name(covariates)
     data = EmbeddingData(X, y, columns, domain, similarity=similarity, covariates=more)
     check_data(data, "sensitive_features", named=named)
-    failed = ~finite_rows(X)
+    failed = failed_rows(X, zeros=similarity != "dot")
     if failures is not None or failed.any():
-        data = with_failures(
-            data, failed, failures, ("X", "has nan or infinite values")
-        )
+        data = with_failures(data, failed, failures, ("X", NO_EMBEDDING))
     return audit_data(data, **options)
 
 
@@ -237,7 +235,7 @@ def audit_pairs(
     data = PairData(y_score, identities, columns, images, None, y_true, more)
     known, failed = placeholders(data)
     check_data(known, "sensitive_features", named=named)
-    data = with_failures(known, failed, failures, ("y_score", "is missing"))
+    data = with_failures(known, failed, failures, ("y_score", "is missing or infinite"))
     return audit_data(data, **options)
 
 

@@ -14,10 +14,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from skfairfr.utils._errors import kind_of_value, plain, refused, shown
+from skfairfr.utils._errors import ABOUT_FAILURES, kind_of_value, plain, refused, shown
 
 # Of things that are counted. More would overflow where they are multiplied, or allocated.
 MOST = 2**31 - 1
+# Number of values checked at once, so that no memory-mapped file is copied whole.
+BLOCK_VALUES = 2**22
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
 _INSIDE = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
@@ -99,6 +101,10 @@ def _named(X, name):
     try:
         yield
     except ValueError as error:
+        found = str(error).partition("\n")[0]
+        if name[0] == "X" and found.startswith(f"Input {name} contains "):
+            problem = f"has nan or infinite values ({found.rstrip('.')});"
+            raise refused(name, None, problem, ABOUT_FAILURES) from None
         # So numpy, and the library of a frame, speak of text and of what is no number yet.
         if not str(error).startswith(("could not convert", "setting an array")):
             raise
@@ -139,20 +145,65 @@ def to_numbers(values, name, dtype=np.float64):
     return array.astype(dtype)
 
 
-def check_scores(scores, name):
-    """Scores as a one-dimensional float array: float32 stays, everything else float64."""
+# What to do about a pair that is accepted at every threshold.
+ALWAYS_ACCEPTED = "give the finite score that your system decides by."
+
+
+def float_type(dtype):
+    """The type in which scores of a type are compared: float64 of integers and objects."""
+    return f"f{min(dtype.itemsize, 8)}" if dtype.kind == "f" else "f8"
+
+
+def to_scores(scores, name):
+    """Scores as a one-dimensional float array, nan where there is none.
+
+    float16 and float32 stay, others are float64.
+    """
     array = to_array(scores, name)
     if array.ndim != 1:
         problem = f"must be one-dimensional, (n_pairs,); got shape {array.shape}."
         raise refused(name, scores, problem)
-    if array.dtype != np.float32:
-        array = to_numbers(array, name)
+    if array.dtype.kind == "O":
+        array = np.array([np.nan if score is None else score for score in array])
+    return to_numbers(array, name, float_type(array.dtype))
+
+
+def check_scores(scores, name):
+    """As to_scores; an error if one is missing or infinite."""
+    array = to_scores(scores, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         problem = f"must be finite, but pair {bad[0]} has {array[bad[0]]};"
-        remedy = "remove such pairs, or give the score that your system decides by."
+        remedy = ABOUT_FAILURES if is_failure(array).any() else ALWAYS_ACCEPTED
         raise refused(name, scores, problem, remedy)
     return array
+
+
+def is_failure(scores):
+    """Whether each similarity is of a comparison that failed: nan, or below every threshold."""
+    return ~(scores > -np.inf)
+
+
+def failed_rows(X, zeros=True):
+    """Whether each row is of an image that failed: with nan or infinity, or zeros alone."""
+    X = X if hasattr(X, "dtype") else np.asarray(X)
+    if X.dtype.kind not in "fiu" or issparse(X):
+        return np.zeros(X.shape[0], dtype=bool)
+    step = max(BLOCK_VALUES // X.shape[1], 1)
+    blocks = [X[row : row + step] for row in range(0, len(X), step)]
+    return np.concatenate(
+        [~np.isfinite(b).all(axis=1) | (zeros & ~b.any(axis=1)) for b in blocks]
+    )
+
+
+def check_no_zero_row(X):
+    """Raise if a row has no direction."""
+    zero = np.flatnonzero(~X.any(axis=1))
+    if zero.size:
+        problem = (
+            f"has a zero row ({zero[0]}, {zero.size} in all), which has no direction;"
+        )
+        raise refused("X", None, problem, ABOUT_FAILURES)
 
 
 def check_count(value, name, minimum, maximum=MOST):

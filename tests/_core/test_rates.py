@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from skfairfr._core._rates import (
+    accepts,
     count_at_least,
     equal_error,
     exceeds,
     first_exceeding,
-    in_score_dtype,
     next_above,
     on_its_side,
     p_in_digits,
@@ -46,22 +46,28 @@ def test_infinite_thresholds(threshold, count):
     assert count_at_least(descending([1, 2, 3], np.float32), threshold) == count
 
 
-def test_a_float64_threshold_just_above_a_float32_score_rejects_it():
-    score = np.float32(0.1)
-    threshold = np.nextafter(np.float64(score), np.inf)
-    assert np.float32(threshold) == score  # so a plain comparison would accept
-    assert count_at_least(descending([score], np.float32), threshold) == 0
-    assert count_at_least(descending([score], np.float32), float(score)) == 1
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("digits", [2, 3])
+def test_thresholds_on_a_grid_of_decimals_count_as_numpy_does(dtype, digits):
+    step = 10**digits
+    grid = [n / step for n in range(-step, step + 1)]
+    scores = np.array(grid, dtype=dtype)
+    for sign in (1, -1):  # a distance up to 0.3 is a similarity from -0.3 on
+        ordered = np.sort(sign * scores)[::-1]
+        for t in grid:
+            accepted = scores >= t if sign == 1 else scores <= t
+            assert count_at_least(ordered, sign * t) == accepted.sum()
+            assert accepts(sign * scores, sign * t).tolist() == accepted.tolist()
+            assert accepted[grid.index(t)]
 
 
-@given(st.floats(-1e300, 1e300))
-def test_in_score_dtype_is_the_smallest_number_not_below(threshold):
-    rounded = in_score_dtype(threshold, np.float32)
-    assert rounded.dtype == np.float32
-    assert float(rounded) >= threshold
-    with np.errstate(over="ignore"):
-        below = float(np.nextafter(rounded, np.float32(-np.inf)))
-    assert below < threshold
+@given(st.floats(-1e300, 1e300), st.floats(width=32, allow_nan=False))
+def test_thresholds_of_any_size_count_as_numpy_does(threshold, score):
+    for value in (score, threshold):
+        with np.errstate(over="ignore"):
+            scores = np.array([value]).astype(np.float32)
+            accepted = scores >= threshold
+        assert accepts(scores, threshold).tolist() == accepted.tolist()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

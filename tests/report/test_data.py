@@ -199,7 +199,7 @@ def test_a_column_that_ends_as_those_of_one_image_may_be_of_both(files):
 def test_a_comparison_that_failed_is_no_reason_to_drop_the_pair(files):
     Path(files["pairs"]).write_text(PAIRS.replace("0.9", ""))
     for distance in (False, True):
-        with refusal("score", "is missing in 1 of 2 rows", "(--failures): reject"):
+        with refusal("score", "is missing or infinite in 1 of 2 rows", "(failures, --failures): reject"):
             read_data(files["pairs"], "gender", distance=distance)
 
 
@@ -255,7 +255,7 @@ def test_failed_comparisons_of_lists_and_matrices_count_as_asked(tmp_path, form)
         "trials": ("x.npz", {"trials": tmp_path / "trials.txt"}),
         "matrix": ("m.npy", {"probes": tmp_path / "labels.csv", "image": "image"}),
     }[form]
-    with refusal("score", "is missing in 3 of 6 rows", "(--failures)"):
+    with refusal("score", "is missing or infinite in 3 of 6 rows", "(failures, --failures)"):
         read_data(tmp_path / path, **option)
     data = read_data(tmp_path / path, **option, failures="reject")
     assert data.failed.tolist() == [False, False, True, False, True, True]

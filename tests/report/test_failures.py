@@ -263,9 +263,9 @@ def test_the_three_ways_are_named():
     X = X.copy()
     X[3] = np.nan
     named = "reject counts .* report leaves .* error stops"
-    with pytest.raises(ValueError, match=rf"^X has nan .* 1 of 43 .* row 3; .*{named}"):
+    with pytest.raises(ValueError, match=rf"^X has nan, .* 1 of 43 .* row 3; .*{named}"):
         audit(X, y, groups)
-    with pytest.raises(ValueError, match=rf"^X has nan .*{named}"):
+    with pytest.raises(ValueError, match=rf"^X has nan, .*{named}"):
         audit(X, y, groups, failures="error")
     with pytest.raises(ValueError, match=r"^failures must be one of"):
         audit(X, y, groups, failures="drop")

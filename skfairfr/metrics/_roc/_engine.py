@@ -210,7 +210,7 @@ class Engine:
                 accepted = min(accepted, float(scores[n_accepted - 1]))
             if n_accepted < scores.size:
                 rejected = max(rejected, float(scores[n_accepted]))
-        return shortest_between(rejected, accepted)
+        return shortest_between(rejected, accepted, scores.dtype)
 
     def points(self, question):
         """Values in the data (n_levels,), levels in increasing order, without interval."""
