@@ -102,8 +102,8 @@ def shortest_between(rejected, accepted, dtype=np.float64):
     Returns
     -------
     threshold : float
-        The number that the decimal is read as; ``rejected < threshold <= accepted``, rounded
-        to the type. Of equally short decimals that nearest to the middle.
+        The number that the decimal is read as; ``rejected < threshold <= accepted``, also
+        rounded to the type. Of equally short decimals that nearest to the middle.
     """
     if np.isinf(rejected):
         rejected = accepted - (abs(accepted) or 1.0)
@@ -116,7 +116,7 @@ def shortest_between(rejected, accepted, dtype=np.float64):
         context = Context(prec=digits, rounding=rounding)
         for number in (middle, Decimal(accepted)):
             threshold = float(context.plus(number))
-            if rejected < in_score_dtype(threshold, dtype) <= accepted:
+            if rejected < in_score_dtype(threshold, dtype) and threshold <= accepted:
                 return threshold
     return float(accepted)
 

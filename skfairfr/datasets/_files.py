@@ -43,6 +43,8 @@ FEW = 3
 KINDS_OF_LABELS = "biufSUmM"
 # Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
+# Those in a column of scores or decisions, where NA is no label.
+WORDS_FOR_MISSING = (*WORDS_FOR_UNKNOWN, "na")
 # The bytes of a text, the text and its cells are held at one time, at least.
 COPIES = 3
 # Below this size the csv module is done before pyarrow is imported.
@@ -265,6 +267,11 @@ def warn_of_words(labels, name, path):
         )
 
 
+def is_missing(cell):
+    """Whether there is no score in a cell."""
+    return str(cell).strip().lower() in WORDS_FOR_MISSING
+
+
 # ---- arrays --------------------------------------------------------------------------
 
 
@@ -411,8 +418,9 @@ class Table:
         try:
             if values.dtype.kind in "mM":
                 raise TypeError("it holds times")
-            values = values if values.dtype.kind != "O" else values.tolist()
-            dtype = float_type(np.asarray(values).dtype)
+            dtype = float_type(values.dtype)
+            if values.dtype.kind in "OU":
+                values = [None if is_missing(v) else v for v in values.tolist()]
             return np.array(values, dtype=dtype)  # None as nan
         except (TypeError, ValueError) as error:
             problem = f": column {name!r} must hold numbers ({error});"

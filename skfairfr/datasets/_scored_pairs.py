@@ -185,7 +185,7 @@ def name_columns(argument, path, words):
     """Names of the columns of a list, from the words that occur in each."""
     if len(words) == 3:
         is_label = [{word.lower() for word in words[k]} <= {*GENUINE} for k in (0, 2)]
-        is_number = all(map(_files.NUMBER.fullmatch, words[2]))
+        is_number = all(map(_is_score, words[2]))
         is_name = not is_number or all(map(_files.INTEGER.fullmatch, words[2]))
         if is_label == [False, True]:
             return *IMAGES, "y_true"
@@ -202,6 +202,12 @@ def name_columns(argument, path, words):
     raise _files.file_error(argument, path, problem, remedy)
 
 
+def _is_score(word):
+    """Whether a word is a number, infinity or one for a missing score."""
+    infinite = word.lower().lstrip("+-") in ("inf", "infinity")
+    return infinite or _files.is_missing(word) or _files.NUMBER.fullmatch(word)
+
+
 def check_scores(scores, name, distance, finite=True):
     """Similarities, nan where a comparison failed, which is an error if they have to be finite.
 
@@ -210,7 +216,7 @@ def check_scores(scores, name, distance, finite=True):
     scores = -scores if distance else scores
     failed = is_failure(scores)
     for bad, found, remedy in (
-        (np.isposinf(scores), "accepts at every threshold", ALWAYS_ACCEPTED),
+        (np.isposinf(scores), "is infinite, so always accepted,", ALWAYS_ACCEPTED),
         (failed & finite, "is missing or infinite", ABOUT_FAILURES),
     ):
         if bad.any():

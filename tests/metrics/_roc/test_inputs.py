@@ -141,7 +141,14 @@ def test_no_two_people_across_sides():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([0.9, np.nan, 0.3], ONE, TWO), {}, "y_score must be finite, but pair 1"),
+        (
+            ([0.9, np.nan, 0.3], ONE, TWO),
+            {},
+            "finite, but pair 1 has nan; .*--failures",
+        ),
+        (([0.9, 0.1, -np.inf], ONE, TWO), {}, "pair 2 has -inf; .*--failures"),
+        (([None, 0.1, 0.3], ONE, TWO), {}, "pair 0 has nan; .*--failures"),
+        (([0.9, 0.1, np.inf], ONE, TWO), {}, "pair 2 has inf; give the finite score"),
         ((["x", "y", "z"], ONE, TWO), {}, "y_score must be numbers"),
         (([], [], []), {}, "y_score is empty"),
         ((SCORES, ONE[:2], TWO), {}, "identity_1 has 2 rows but y_score has 3"),
