@@ -12,6 +12,7 @@ import warnings
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from inspect import signature
+from itertools import takewhile
 from pathlib import Path
 
 from skfairfr import __version__
@@ -47,6 +48,10 @@ OF_COMPARISONS = {
     **{"far": None, "average": "pair", "impostors": "all", "domain": None},
     **{"max_fmr": None, "max_fnmr": None},
 }
+# How flags repeat, in their help.
+AGAIN = "may be repeated"
+CROSSED = f"{AGAIN}, and combinations count too"
+EACH = f"{AGAIN}, for each system in their order"
 ABOUT = ("title", "system", "dataset", "organisation")
 # Limits of ratios that plan_test takes.
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
@@ -195,16 +200,27 @@ def _parse(argv):
 
 
 def _check_flags(command, given):
-    """End the process at a flag that the command does not have, with those it is like."""
-    known = [flag for action in command._actions for flag in action.option_strings]
+    """End the process at a flag that the command does not have, or that is given again."""
+    known, values = command._option_string_actions, {}
     before = given[: given.index("--")] if "--" in given else given
-    flags = (text.split("=")[0] for text in before if text[:2] == "--")
-    for flag in flags:
-        if flag not in (*known, "--version"):
+    for place, text in enumerate(before):
+        flag, equals, value = text.partition("=")
+        if flag[:2] != "--" or flag == "--version":
+            continue
+        if flag not in known:
             longer = [name for name in known if name.startswith(flag)]
             near = longer + difflib.get_close_matches(flag, known, 3, 0.7)
             asked = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
             command.error(f"unrecognized arguments: {flag}.{asked}")
+        most = {None: 1, "+": None}.get(known[flag].nargs, known[flag].nargs)
+        words = [*takewhile(lambda word: word[:2] != "--", before[place + 1 :])]
+        own = values.setdefault(flag, [])
+        own.append(value if equals else " ".join(words[:most]))
+    for flag, own in values.items():
+        if len(own) > 1 and not isinstance(known[flag], argparse._AppendAction):
+            shown = f" ({', '.join(map(repr, own))})" if any(own) else ""
+            once = "once, with all values" if known[flag].nargs == "+" else "once"
+            command.error(f"{flag} was given {len(own)} times{shown}; give it {once}.")
 
 
 def _number(kind, is_allowed, meaning):
@@ -255,9 +271,13 @@ def _command(commands, name, help, description, run, full):
     return command
 
 
-def _add(group, *rows, **common):
-    """Options from rows of a flag, its metavar and its meaning."""
+def _add(group, *rows, repeats="", **common):
+    """Options from rows of a flag, its metavar and its meaning; how they repeat, if they do."""
+    if repeats:
+        common["action"] = "append"
     for flag, metavar, meaning in rows:
+        if repeats and meaning != argparse.SUPPRESS:
+            meaning = f"{meaning}; {repeats}"
         group.add_argument(flag, metavar=metavar, help=meaning, **common)
 
 
@@ -270,10 +290,10 @@ def _add_audit(commands, full):
     )
     _add(audit, ("data", "DATA", meaning))
     meaning = (
-        "column of the groups, of pairs NAME_1 and NAME_2, or NAME of both images; may be "
-        "given again, and combinations are audited too; required unless a policy names some"
+        "column of the groups; of pairs what two share (NAME_1 and NAME_2), or A,B; of "
+        "numbers NAME:4 or NAME:18,30; required unless a policy names some"
     )
-    _add(audit, ("--attribute", "NAME", meaning), action="append")
+    _add(audit, ("--attribute", "NAME", meaning), repeats=CROSSED)
     meaning = "column that says which attempts were accepted: DATA is a log"
     _add(audit, ("--accepted", "COLUMN", meaning))
     _add_inputs(audit)
@@ -284,15 +304,17 @@ def _add_audit(commands, full):
         "fta where acquisition failed, else 0 or empty; they are counted by group"
     )
     _add(embeddings, ("--fte", "COLUMN", audit.rare(meaning)))
-    _add_pairs(audit.add_argument_group("scored pairs"), without_people=True)
+    _add_pairs(
+        audit.add_argument_group("scored pairs"), audit.rare, without_people=True
+    )
     _add_log(audit.add_argument_group("logs of decisions"), audit.rare)
     meaning = (
         "covariate at equal values of which rates are shown too: COLUMN of categories, "
         "COLUMN:K for K quantiles of a number (of two images the lower), COLUMN:K:gap of its "
-        "difference; give it again for strata of several"
+        "difference"
     )
     row = ("--control", "COLUMN[:K[:gap]]", audit.rare(meaning))
-    _add(audit, row, action="append")
+    _add(audit, row, repeats="may be repeated, for strata of several")
     points = audit.add_argument_group("operating points")
     _add_levels(points)
     given = points.add_mutually_exclusive_group()
@@ -310,7 +332,7 @@ def _add_audit(commands, full):
     meaning = "draw the FNMR over the FMR with bands that hold for whole curves (slow)"
     audit.add_argument("--bands", action="store_true", help=audit.rare(meaning))
     meaning = (
-        "what becomes of missing scores, NaN embeddings and attempts without capture"
+        "what becomes of missing scores, NaN or zero embeddings, attempts without capture"
     )
     choices = {"choices": ("reject", "report", "error"), "default": None}
     audit.add_argument("--failures", help=meaning, **choices)
@@ -327,13 +349,17 @@ def _add_identify(commands, full):
     meaning = "embeddings of those who are enrolled, with their identities"
     _add(command, ("--gallery", "GALLERY", meaning), required=True)
     meaning = (
-        "column of the groups, in the gallery too if it is known there; may be given again, "
-        "and combinations are audited too; required unless the policy names attributes"
+        "column of the groups, in the gallery too if it is known there; required unless the "
+        "policy names attributes"
     )
-    _add(command, ("--attribute", "NAME", meaning), action="append")
+    _add(command, ("--attribute", "NAME", meaning), repeats=CROSSED)
     embeddings = command.add_argument_group("embeddings")
     _add_embeddings(embeddings, domain=False)
     _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
+    meaning = "no probe is meant to be of a person enrolled; the FPIR alone is measured"
+    embeddings.add_argument(
+        "--non-mated-only", action="store_true", help=command.rare(meaning)
+    )
     group = _add_search(command.add_argument_group("the search"))
     _add_levels_of_searches(group)
     meaning = "score from which on a deployed system alarms, instead of levels"
@@ -379,7 +405,7 @@ def _add_threshold_command(commands, full):
         "column of the groups; of several, their combinations are the groups; required "
         "unless the policy names attributes"
     )
-    _add(command, ("--attribute", "NAME", meaning), action="append")
+    _add(command, ("--attribute", "NAME", meaning), repeats=AGAIN)
     group = command.add_argument_group("limits")
     meaning = (
         "file (.toml) of limits and confidence, or the name of one that is shipped"
@@ -404,7 +430,9 @@ def _add_threshold_command(commands, full):
     )
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
     _add_embeddings(command.add_argument_group("embeddings"))
-    _add_pairs(command.add_argument_group("scored pairs"), without_people=True)
+    _add_pairs(
+        command.add_argument_group("scored pairs"), command.rare, without_people=True
+    )
     group = command.add_argument_group("searches (1:N)")
     meaning = "embeddings of those who are enrolled, whom DATA are to search"
     _add(group, ("--gallery", "GALLERY", meaning))
@@ -430,7 +458,7 @@ def _add_monitor(commands, full):
     meaning = "table of decisions (.csv, .tsv, .csv.gz, .tsv.gz, .parquet), one row an attempt"
     _add(monitor, ("log", "LOG", meaning))
     meaning = "column of the groups; required unless the policy names one"
-    _add(monitor, ("--attribute", "NAME", meaning), action="append")
+    _add(monitor, ("--attribute", "NAME", meaning), nargs=1)
     meaning = "file that keeps what is known for the next log; made if there is none"
     _add(monitor, ("--state", "FILE", meaning))
     columns = monitor.add_argument_group("columns of the log")
@@ -438,13 +466,9 @@ def _add_monitor(commands, full):
         columns,
         ("--accepted", "NAME", "whether the attempt was accepted (default: accepted)"),
         ("--identity", "NAME", "who attempts (default: identity or person)"),
-        (
-            "--time",
-            "NAME",
-            "when, as 2026-01-31 or a number (default: rows in their order)",
-        ),
         ("--attempt", "NAME", "genuine, impostor or attack (default: all are genuine)"),
     )
+    _add_time(columns)
     group = monitor.add_argument_group("limits")
     meaning = (
         "file (.toml) of limits and confidence, or the name of one that is shipped"
@@ -485,25 +509,22 @@ def _add_compare(commands, full):
         ("more", {"nargs": "*", "default": []}, "those of further systems"),
     ):
         compare.add_argument(name, metavar=name.upper(), help=meaning, **options)
-    meaning = (
-        "column of the groups, of pairs the columns NAME_1 and NAME_2; give it again for "
-        "other attributes, which are compared each and in combination"
-    )
-    _add(compare, ("--attribute", "NAME", meaning), required=True, action="append")
-    _add_inputs(compare)
-    _add_embeddings(compare.add_argument_group("embeddings"))
-    _add_pairs(compare.add_argument_group("scored pairs"))
+    meaning = "column of the groups, of pairs the columns NAME_1 and NAME_2"
+    _add(compare, ("--attribute", "NAME", meaning), required=True, repeats=CROSSED)
+    _add_inputs(compare, EACH)
+    _add_embeddings(compare.add_argument_group("embeddings"), repeats=EACH)
+    _add_pairs(compare.add_argument_group("scored pairs"), compare.rare, repeats=EACH)
     searches = compare.add_argument_group("searches (1:N)")
-    meaning = (
-        "who is enrolled: BEFORE and AFTER are then probes; once for each system, in their "
-        "order"
+    _add(
+        searches,
+        ("--gallery", "GALLERY", "who is enrolled: BEFORE and AFTER are then probes"),
+        ("--gallery-labels", "FILE", "as --labels, of the gallery"),
+        repeats=EACH,
     )
-    _add(searches, ("--gallery", "GALLERY", meaning), action="append")
-    _add(searches, ("--gallery-labels", "FILE", "as --labels, of every gallery"))
     _add_levels_of_searches(_add_search(searches))
     points = compare.add_argument_group("operating points")
     _add_levels(points)
-    _add_threshold(points)
+    _add_threshold(points, repeats=EACH)
     compare.add_argument_group("checks").add_argument(
         "--fail-on-harm",
         action="store_true",
@@ -523,8 +544,8 @@ def _add_bench(commands, full):
     _add(bench, ("data", "DATA", "embeddings (.npz, .npy), one row for each image"))
     meaning = "column of the groups whose disparity is to fall"
     _add(bench, ("--attribute", "NAME", meaning), required=True)
-    meaning = "column of another attribute, whose disparities must not grow; may be given again"
-    _add(bench, ("--other", "NAME", meaning), action="append", default=[])
+    meaning = "column of another attribute, whose disparities must not grow"
+    _add(bench, ("--other", "NAME", meaning), repeats=AGAIN, default=[])
     meaning = (
         "methods to try (default: all whose libraries are installed); one that is unknown "
         "lists those that are known"
@@ -533,11 +554,10 @@ def _add_bench(commands, full):
     meaning = (
         "a method of your own, alone or beside --methods, by a class or function that gives "
         "a transformer or comparator when called without arguments, as "
-        "--method mine=package.module:MyTransformer; may be given again; with it no fit is "
-        "kept in --out"
+        "--method mine=package.module:MyTransformer; with it no fit is kept in --out"
     )
     row = ("--method", "NAME=MODULE:FACTORY", meaning)
-    _add(bench, row, action="append", default=[])
+    _add(bench, row, repeats=AGAIN, default=[])
     _add_embeddings(bench.add_argument_group("embeddings"), domain=False)
     _add_metadata(bench)
     group = bench.add_argument_group("measurement")
@@ -632,41 +652,47 @@ def _add_plan(commands, full):
     meaning = (
         "column of the pilot's groups; of several, their combinations are the groups"
     )
-    _add(pilot, ("--attribute", "NAME", meaning), action="append")
+    _add(pilot, ("--attribute", "NAME", meaning), repeats=AGAIN)
     meaning = (
         "score from which on the pilot's system accepts, instead of the level of --fmr"
     )
     _add(pilot, ("--threshold", "T", meaning), type=float)
     _add_inputs(plan)
     _add_embeddings(plan.add_argument_group("a pilot of embeddings"))
-    _add_pairs(plan.add_argument_group("a pilot of scored pairs"))
+    _add_pairs(plan.add_argument_group("a pilot of scored pairs"), plan.rare)
 
 
-def _add_inputs(command):
+def _add_inputs(command, repeats=""):
     """Files beside the data."""
-    group = _add_metadata(command)
-    meaning = "list of the pairs to compare, or of their scores"
-    _add(group, ("--trials", "FILE", meaning))
+    group = _add_metadata(command, repeats)
     meaning = (
         "column that names the images, as trials do (default: image); compare pairs rows by "
         "it (default: in their order) and leaves out images that a system lacks"
     )
-    _add(group, ("--image", "COLUMN", command.rare(meaning)))
-    meaning = "labels of the rows of a matrix of scores (.npy, .npz), a table"
-    _add(group, ("--probes", "FILE", command.rare(meaning)))
-    meaning = "those of its columns (default: the same images, each two one pair)"
-    _add(group, ("--references", "FILE", command.rare(meaning)))
+    rows = "labels of the rows of a matrix of scores (.npy, .npz), a table"
+    columns = "those of its columns (default: the same images, each two one pair)"
+    _add(
+        group,
+        ("--trials", "FILE", "list of the pairs to compare, or of their scores"),
+        ("--image", "COLUMN", command.rare(meaning)),
+        ("--probes", "FILE", command.rare(rows)),
+        ("--references", "FILE", command.rare(columns)),
+        repeats=repeats,
+    )
 
 
-def _add_metadata(command):
+def _add_metadata(command, repeats=""):
     group = command.add_argument_group("files beside the data")
-    meaning = "table of attributes of the people, or of the images"
-    _add(group, ("--metadata", "FILE", meaning))
-    _add(group, ("--on", "COLUMN", "its column that names them"))
+    _add(
+        group,
+        ("--metadata", "FILE", "table of attributes of the people, or of the images"),
+        ("--on", "COLUMN", "its column that names them"),
+        repeats=repeats,
+    )
     return group
 
 
-def _add_embeddings(group, domain=True):
+def _add_embeddings(group, domain=True, repeats=""):
     _add(
         group,
         ("--embedding", "NAME", "array of the embeddings (default: embedding or X)"),
@@ -677,16 +703,17 @@ def _add_embeddings(group, domain=True):
             "table of the labels, one row for each image (default: those in the .npz file, "
             "or beside the .npy file)",
         ),
+        repeats=repeats,
     )
     if domain:
         meaning = (
             "column with two values, such as selfie and document: only pairs across them "
             "are compared"
         )
-        _add(group, ("--domain", "COLUMN", meaning))
+        _add(group, ("--domain", "COLUMN", meaning), repeats=repeats)
 
 
-def _add_pairs(group, without_people=False):
+def _add_pairs(group, rare, without_people=False, repeats=""):
     _add(
         group,
         ("--score", "NAME", "column of the scores (default: score or distance)"),
@@ -694,15 +721,21 @@ def _add_pairs(group, without_people=False):
         ("--identity-2", "NAME", "column of the second image's person"),
         ("--image-1", "NAME", "column that names the first image"),
         ("--image-2", "NAME", "column that names the second image"),
+        repeats=repeats,
     )
     if without_people:
         meaning = (
             "which pairs are genuine, instead of people: pairs are then independent "
-            "(default: y_true, genuine or label)"
+            "(default: y_true, label, same, …)"
         )
         _add(group, ("--y-true", "NAME", meaning))
     meaning = "scores are distances, smaller meaning more alike"
     group.add_argument("--distance", action="store_true", help=meaning)
+    for flag, meaning in (
+        ("--mated-only", "all pairs are meant to be genuine: FNMR alone is measured"),
+        ("--non-mated-only", "none is meant to be: FMR alone is measured"),
+    ):
+        group.add_argument(flag, action="store_true", help=rare(meaning))
 
 
 def _add_log(group, rare):
@@ -716,6 +749,15 @@ def _add_log(group, rare):
         "rates of transactions: the first K attempts of a person in a session"
     )
     _add(group, ("--best-of", "K", meaning), type=COUNT)
+    _add_time(group, rare)
+
+
+def _add_time(group, rare=str):
+    meaning = "when, as 2026-01-31T10:00 or a number (default: rows in their order)"
+    _add(group, ("--time", "COLUMN", rare(meaning)))
+    meaning = "how --time has 31.01.2026 or 01/31/2026 (default: as 2026-01-31)"
+    choices = ("day-first", "month-first")
+    group.add_argument("--dates", choices=choices, help=rare(meaning))
 
 
 def _add_levels(group):
@@ -726,12 +768,12 @@ def _add_levels(group):
     _add(group, ("--fmr", "LEVEL", meaning), dest="far", nargs="+", type=LEVEL)
 
 
-def _add_threshold(group):
+def _add_threshold(group, repeats=""):
     meaning = (
         "score from which on a deployed system accepts (of distances, up to which), "
         "instead of levels"
     )
-    _add(group, ("--threshold", "T", meaning), type=float)
+    _add(group, ("--threshold", "T", meaning), repeats=repeats, type=float)
 
 
 def _add_checks(audit, *limits):
@@ -850,7 +892,12 @@ def _identify(arguments):
 def _gallery(path, attributes, reading, given):
     """Embeddings of who is enrolled, whose groups may not be known; and what is usual."""
     from skfairfr.report import read_data
+    from skfairfr.utils._bands import check_cut_points
 
+    for attribute in attributes or ():
+        check_cut_points(
+            attribute, "has quantiles, which differ between probes and gallery;"
+        )
     for name, usual in (("rank", 1), ("template", "image")):
         given[name] = given[name] or usual
     reading = reading | {"labels": given["gallery_labels"]}
@@ -1029,25 +1076,52 @@ def _compare(arguments):
     from skfairfr.report import compare_searches, compare_systems, read_data
 
     given, attributes = vars(arguments), arguments.attribute
-    reading, compare = _taken_by(read_data, given), compare_systems
-    options = _taken_by(compare_systems, given)
+    compare, options = compare_systems, _taken_by(compare_systems, given)
     paths = [arguments.before, arguments.after, *arguments.more]
+    systems = _of_systems(given, len(paths))
+    if len(arguments.threshold or ()) > 1:
+        options["threshold"] = [[own["threshold"]] for own in systems]
     searched = {n: given[n] for n in OF_SEARCHES if given[n] is not None}
     _check_one_kind(given, searched)
     _report_folder(arguments)
     if searched:
         compare = compare_searches
-        galleries = [_gallery(p, attributes, reading, given) for p in arguments.gallery]
+        galleries = [
+            _gallery(own["gallery"], attributes, _taken_by(read_data, own), own)
+            for own in systems
+        ]
         options = {n: v for n, v in options.items() if n not in OF_COMPARISONS}
         options |= {"galleries": galleries} | _taken_by(compare_searches, searched)
     found = compare(
-        *(read_data(path, attributes, **reading) for path in paths),
+        *(
+            read_data(path, attributes, **_taken_by(read_data, own))
+            for path, own in zip(paths, systems, strict=True)
+        ),
         progress=not arguments.quiet,
         random_state=arguments.seed,
         about=_some(given, ABOUT),
         **options,
     )
     return _written(arguments, found)
+
+
+def _of_systems(given, n_systems):
+    """What was given for each system: flags that describe one, once for all or for each."""
+    from skfairfr.report import read_data
+
+    names = (*_taken_by(read_data, given), "gallery", "gallery_labels", "threshold")
+    each = {name: given[name] for name in names if isinstance(given[name], list)}
+    for name, values in each.items():
+        if len(values) not in (1, n_systems):
+            shown = ", ".join(repr(str(value)) for value in values)
+            raise ValueError(
+                f"{_flag(name)} was given {len(values)} times ({shown}), and there are "
+                f"{n_systems} systems; give it once for all, or once for each in their order."
+            )
+    return [
+        given | {name: (n_systems * values)[place] for name, values in each.items()}
+        for place in range(n_systems)
+    ]
 
 
 def _check_one_kind(given, searched):

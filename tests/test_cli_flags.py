@@ -1,5 +1,6 @@
 """Flags stand where Python's arguments stand, and everything else stays."""
 
+import argparse
 import ast
 import inspect
 import re
@@ -126,3 +127,76 @@ def test_every_flag_is_an_argument_of_what_the_command_calls(command, functions)
     taken = {name for f in functions for name in inspect.signature(f).parameters}
     known = {*cli.ABOUT, *LIMITS, *cli.SEARCH_LIMITS, *OF_THE_COMMAND}
     assert names - taken - known == set()
+
+
+# ---- flags that are given again ------------------------------------------------------
+
+EVERY_FLAG = [
+    (name, flag, action)
+    for name, command in cli._parser(full=True)[1].items()
+    for flag, action in command._option_string_actions.items()
+    if flag.startswith("--")
+]
+
+
+def refusal_of(capsys, *words):
+    """The line of standard error with which the command ends, status 2."""
+    try:
+        code = cli.main(list(words))
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "flag", "action"), EVERY_FLAG)
+def test_flag_given_twice_is_refused_unless_its_help_says_that_it_repeats(
+    capsys, name, flag, action
+):
+    if "may be repeated" in action.help:
+        again = cli._parser()[1][name]._option_string_actions[flag]
+        assert isinstance(again, argparse._AppendAction)
+        return
+    words, shown = (flag, flag), ";"
+    if action.nargs != 0:
+        words, shown = (flag, "0.25", f"{flag}=7"), " ('0.25', '7');"
+    said = refusal_of(capsys, name, *words)
+    assert f"skfairfr {name}: error: {flag} was given 2 times{shown} give it" in said
+
+
+def test_flag_of_many_values_given_twice_is_refused(capsys):
+    words = ("audit", "a.csv", "--fmr", "1e-2", "1e-3", "--quiet", "--fmr", "1e-4")
+    said = refusal_of(capsys, *words)
+    assert "('1e-2 1e-3', '1e-4'); give it once, with all values" in said
+    # After -- are names of files.
+    assert "times" not in refusal_of(capsys, *words[:5], "--", "--fmr")
+
+
+OF_EACH = [
+    flag
+    for name, flag, action in EVERY_FLAG
+    if name == "compare" and "for each system" in action.help
+]
+
+
+@pytest.mark.parametrize("flag", OF_EACH)
+def test_compare_flag_of_a_system_given_more_often_than_systems_is_refused(
+    capsys, flag
+):
+    given = [word for value in ("0.1", "0.2", "0.3") for word in (flag, value)]
+    words = ("compare", "--attribute", "g", *given)
+    said = refusal_of(capsys, *words, "--quiet", "a.csv", "b.csv")
+    assert (
+        f"{flag} was given 3 times ('0.1', '0.2', '0.3'), and there are 2 systems"
+        in said
+    )
+    said = refusal_of(capsys, *words[:-2], "--quiet", "a.csv", "b.csv", "c.csv")
+    assert f"{flag} was given 2 times ('0.1', '0.2'), and there are 3 systems" in said
+
+
+def test_every_option_that_reads_data_is_of_a_system():
+    """But for those of logs, of pairs without people, and what is said of all systems."""
+    reading = set(inspect.signature(read_data).parameters)
+    flags = {action.dest for action in cli._parser()[1]["compare"]._actions}
+    asked = {flag[2:].replace("-", "_") for flag in OF_EACH}
+    assert (reading & flags) - asked == {"distance", "mated_only", "non_mated_only"}

@@ -18,6 +18,7 @@ from functools import cache
 from importlib import metadata
 from textwrap import wrap
 
+from skfairfr._text._words import as_typed
 from skfairfr.utils._validation import check_line
 
 WIDTH = 100
@@ -167,8 +168,8 @@ def _intervals_together(text):
 
 def write_text(document):
     """A document for a terminal: lines of at most 100 columns, figures left out."""
+    document, said = as_typed(document), set()
     parts = [[*_underlined(document.title, "="), *_wrapped(document.subtitle)]]
-    said = set()
     for section in document.sections:
         parts += _text_of_section(section, said)
     return "\n\n".join("\n".join(part) for part in parts).translate(PLAIN) + "\n"
@@ -258,6 +259,7 @@ TEXTS = {
 
 def write_markdown(document, level=2):
     """A document as Markdown, figures left out; its title is a heading of ``level``."""
+    document = as_typed(document)
     lines = [f"{'#' * level} {escaped(document.title)}", ""]
     lines += [escaped(document.subtitle), ""] if document.subtitle else []
     for section in document.sections:
@@ -337,7 +339,8 @@ def write_fragment(document):
 
 
 def _render(template, document, **about):
-    return _environment().get_template(template).render(page=document, **about)
+    page = as_typed(document)
+    return _environment().get_template(template).render(page=page, **about)
 
 
 @cache

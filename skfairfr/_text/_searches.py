@@ -4,11 +4,10 @@ To the engine, and in records, a non-mated search is an impostor pair, a mated o
 "far" is the FPIR and "frr" the FNIR.
 """
 
-import re
 from functools import partial
 
 from skfairfr._text import _words
-from skfairfr._text._words import capital, with_names, with_words
+from skfairfr._text._words import changed, replacer, with_names
 
 NAMES = {"far": "fpir", "frr": "fnir", "fmr": "fpir", "fnmr": "fnir"}
 # Terms of comparisons -> of searches.
@@ -44,28 +43,19 @@ TERMS = {
     "pairs": "searches",
     "pair": "search",
 }
-KNOWN = TERMS | {capital(old): capital(new) for old, new in TERMS.items()}
-PATTERN = re.compile(
-    rf"(?<![\w-])({'|'.join(map(re.escape, sorted(KNOWN, key=len, reverse=True)))})(?![\w-])"
-)
 # Keys whose values users have named.
-OF_USERS = ("sha256", "about", "similarity", "gallery")
+OF_USERS = (*_words.OF_OTHERS, "similarity", "gallery")
 
 
 def in_search_terms(part):
     """A text, or a part of a document, in the terms of searches."""
-    return with_words(part, KNOWN, PATTERN)
+    return changed(part, replacer(tuple(TERMS.items())))
 
 
 def in_search_names(form):
     """Dicts and lists for JSON or CSV, with the names of rates of searches."""
 
-    def text(found):
-        return (
-            named(found) if re.fullmatch("[a-z_]+", found) else in_search_terms(found)
-        )
-
-    return with_names(form, NAMES, OF_USERS, ("rate", "name", "reason", "notes"), text)
+    return with_names(form, NAMES, OF_USERS, ("rate", "name"), named)
 
 
 # A name that holds a rate, as of searches: max_fmr_ratio is max_fpir_ratio.

@@ -5,8 +5,11 @@ Rates are in percent in texts, and plain numbers in JSON.
 
 import math
 import re
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, partial
+from string import ascii_letters
 
 import numpy as np
 
@@ -22,7 +25,15 @@ ISO = {"far": "fmr", "frr": "fnmr"}
 # Keys whose values have names of users and of estimators.
 OF_OTHERS = ("sha256", "withheld", "parameters", "about")
 LONG_RATES = {"far": "false match rate", "frr": "false non-match rate"}
-
+# Letters and quotes of labels in texts that are not finished: no rewording finds a word there.
+GUARDED = str.maketrans({c: chr(0xF0000 + ord(c)) for c in ascii_letters + "'\""})
+LETTERS = {ord(guarded): chr(letter) for letter, guarded in GUARDED.items()}
+# What a message quotes of a caller's.
+QUOTED = re.compile(
+    r"""((?<!\w)(?:'(?:\\.|[^\\])*?'|"(?:\\.|[^\\])*?")(?!\w))""", re.DOTALL
+)
+# Functions that change texts into the words of what is measured, one after the other.
+_WORDING = ContextVar("wording", default=())
 
 # Of decisions on attempts: their rate, at length, what is counted, and what is an error.
 DECISIONS = {
@@ -142,10 +153,28 @@ def capital(text):
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def printable(label):
-    """A label as text in which nothing moves the cursor; quoted where space surrounds it."""
+def plain_label(label):
+    """A label as text in which nothing moves the cursor; quoted if space surrounds it."""
     text = "".join(c if c.isprintable() or c in PERCENT else "?" for c in str(label))
     return text if text == text.strip() else repr(text)
+
+
+def printable(label):
+    """The same for a text that is not finished; no rewording changes it.
+
+    What finishes a text, ``worded`` or a writer, turns its letters back.
+    """
+    return plain_label(label).translate(GUARDED)
+
+
+def guarded(reasons):
+    """Reasons whose groups no rewording changes."""
+    return [
+        replace(
+            r, groups=r.groups and tuple(str(g).translate(GUARDED) for g in r.groups)
+        )
+        for r in reasons
+    ]
 
 
 def who(group):
@@ -215,32 +244,63 @@ def words_for(settings):
 def reworded(part, settings):
     """A text, or a part of a document, in the words for what was audited."""
     words = words_for(settings)
-    return with_words(part, *_patterned(tuple(words.items()))) if words else part
+    return changed(part, replacer(tuple(words.items()))) if words else part
 
 
 @cache
-def _patterned(words):
-    """Pairs of words, capital ones beside, as a dict, and the pattern that finds them."""
+def replacer(words):
+    """A function that replaces pairs of words, capital ones too, in a text."""
     known = dict(words) | {capital(old): capital(new) for old, new in words}
     longest = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
-    return known, re.compile(rf"(?<![\w-])({longest})(?![\w-])")
+    pattern = re.compile(rf"(?<![\w-])({longest})(?![\w-])")
+    return partial(pattern.sub, lambda found: known[found[0]])
 
 
-def with_words(part, known, pattern):
-    """A text, or all texts of a part of a document, with what is known in other words."""
+def changed(part, change):
+    """A text, or all texts of a part of a document, changed by a function."""
     if isinstance(part, str):
-        return pattern.sub(lambda found: known[found[0]], part)
+        return change(part)
     if isinstance(part, list | tuple):
-        return type(part)(with_words(one, known, pattern) for one in part)
+        return type(part)(changed(one, change) for one in part)
     if is_dataclass(part):
-        named = {
-            f.name: with_words(getattr(part, f.name), known, pattern)
-            for f in fields(part)
-        }
-        return replace(part, **named)
-    if callable(part):  # what draws a figure, as SVG with texts
-        return lambda: with_words(part(), known, pattern)
+        found = {f.name: changed(getattr(part, f.name), change) for f in fields(part)}
+        return replace(part, **found)
+    if callable(part):  # what draws a figure
+        return wording(change)(part)
     return part
+
+
+@contextmanager
+def wording(change):
+    """Let a function change the texts that ``worded`` finishes."""
+    before = _WORDING.set((change, *_WORDING.get()))
+    try:
+        yield
+    finally:
+        _WORDING.reset(before)
+
+
+def wording_of(settings):
+    """The same for what is measured with these settings, a dict."""
+    return wording(partial(reworded, settings=settings))
+
+
+def worded(text):
+    """A finished text, in the words of what is measured; labels and quotes stay as typed."""
+    for change in _WORDING.get():
+        text = outside_quotes(text, change)
+    return as_typed(text)
+
+
+def outside_quotes(text, change):
+    """A text, changed by a function except in what it quotes."""
+    parts = QUOTED.split(text)
+    return "".join(p if n % 2 else change(p) for n, p in enumerate(parts))
+
+
+def as_typed(part):
+    """A text, or a part of a document, whose labels have their letters back."""
+    return changed(part, lambda text: text.translate(LETTERS))
 
 
 def plain_form(value):

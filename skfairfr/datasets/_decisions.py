@@ -1,6 +1,9 @@
 """Logs of decisions, from files: one attempt a row, accepted or not, and no scores."""
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -8,7 +11,7 @@ from sklearn.utils import Bunch
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path
+from skfairfr.utils._validation import check_option, check_path
 
 # What the words of a column mean, in lower case.
 YES_NO = {
@@ -21,6 +24,12 @@ ATTEMPTS = {
     **dict.fromkeys(("impostor", "imposter", "non mated", "nonmated"), 1),
     **dict.fromkeys(("attack", "presentation attack", "spoof"), 2),
 }
+# How dates with the year last are written, as ISO 8601 writes them.
+DATES = {"day-first": "{2}-{1:0>2}-{0:0>2}", "month-first": "{2}-{0:0>2}-{1:0>2}"}
+DATE = re.compile(
+    r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[T, ]+(\d{1,2})(:[\d:.,]+) *(?:([ap])m)?)?",
+    re.IGNORECASE,
+)
 USUAL = {"accepted": ("accepted",), "identity": ("identity", "person")}
 
 
@@ -154,3 +163,74 @@ def read_decisions(path, names, asked=None):
         columns=columns,
         path=path,
     )
+
+
+def read_times(column, name, dates=None):
+    """Times of attempts as numbers or datetime64, which sort as they do.
+
+    Parameters
+    ----------
+    column : ndarray, shape (n_attempts,)
+        Numbers, such as seconds since 1970, or texts that are times of ISO 8601 or, with
+        ``dates``, such as 31.01.2026 10:00.
+    name : str
+        Of the column, for messages.
+    dates : {"day-first", "month-first"}, default=None
+
+    Raises
+    ------
+    ArgumentError
+        If a value is no time.
+    """
+    if dates is not None:
+        check_option(dates, "dates", tuple(DATES))
+    if column.dtype.kind in "iuf" and np.isfinite(column).all():
+        return column.astype(np.float64)
+    remedy = "every attempt needs one: write it, or drop such rows."
+    _files.check_known("time", name, column, remedy)
+    texts, place = np.unique(column.astype(str), return_inverse=True)
+    times = []
+    for text in texts.tolist():
+        times.append(_time(text.strip(), dates))
+        if times[-1] is None or (times[-1].tzinfo is None) != (times[0].tzinfo is None):
+            problem = f"{name!r} must hold numbers, or texts as 2026-01-31 or 2026-01-31T10:00, "
+            problem += f"all or none with a time zone; got {text!r}."
+            remedy = "03.04.2026 is 3 April or 4 March: give dates='day-first' or "
+            remedy += "'month-first' (--dates)."
+            raise refused("time", name, problem, remedy)
+    times = [
+        t if t.tzinfo is None else t.astimezone(UTC).replace(tzinfo=None) for t in times
+    ]
+    return np.array(times, dtype="datetime64[us]")[place]
+
+
+def _time(text, dates):
+    """A time as datetime; None if a text is none."""
+    if dates is not None and (found := DATE.fullmatch(text)):
+        *date, hour, rest, half = found.groups("")
+        hour = int(hour or 0)
+        if half:
+            hour = hour % 12 + 12 * (half in "pP")
+        date[2] = f"20{date[2]}"[-4:]
+        text = f"{DATES[dates].format(*date)}T{hour:02}{rest}"
+    try:
+        return datetime.fromisoformat(text.replace("/", "-"))
+    except ValueError:
+        return None
+
+
+def guessed_times(column):
+    """Times of a column whose values all read as times, in whichever way; else None.
+
+    Numbers are seconds since 1970, from 2001 to 2033, or milli- or microseconds, or digits
+    such as 20260131100000.
+    """
+    if column.dtype.kind in "iuf":
+        units = column.astype(np.float64) / [[1e9], [1e12], [1e15], [2e13]]
+        return column if ((units >= 1) & (units < 2)).all(axis=1).any() else None
+    texts = column.astype(str)
+    for start, dates in (*(("", way) for way in (None, *DATES)), ("1970-01-01T", None)):
+        with suppress(ValueError):
+            read_times(np.char.add(start, texts[:1]), "", dates)
+            return read_times(np.char.add(start, texts), "", dates)
+    return None

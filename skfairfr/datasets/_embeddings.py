@@ -58,7 +58,7 @@ def load_embeddings(
     ------
     ValueError
         If a file cannot be read without pickle, is a device or a pipe (files are read more
-        than once), has more than 10,000 columns, or does not hold what is needed; the
+        than once), has rows with NaN, infinity or zeros alone, has more than 10,000 columns, or does not hold what is needed; the
         message names all columns that a file lacks.
     ImportError
         If a .parquet file is read without pyarrow.

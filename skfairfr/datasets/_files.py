@@ -235,7 +235,7 @@ def meanings(values, words, argument, name, remedy, missing=None):
     distinct, place = np.unique(values.astype(str), return_inverse=True)
     # 1.0 as 1: so a column with a missing cell holds it.
     texts = (text.strip().casefold().removesuffix(".0") for text in distinct.tolist())
-    codes = [words.get(re.sub("[-_]", " ", text), -2) for text in texts]
+    codes = [words.get(re.sub(r"(?<=\w)[-_]", " ", text), -2) for text in texts]
     codes = np.array(codes, dtype=np.intp)[place]
     if missing is not None:
         codes[is_unknown(values)] = missing
@@ -434,7 +434,7 @@ class Table:
                 remedy = "name another column, or write one value into each cell."
                 raise file_error(*self._file, problem, remedy)
         if isinstance(columns[0], Cells):
-            joint = convert([cell for cells in columns for cell in cells.values])
+            joint = convert([cell.strip() for c in columns for cell in c.values])
             ends = np.cumsum([len(cells.values) for cells in columns])
             parts = np.split(joint, ends[:-1])
             columns = [p[c.codes] for c, p in zip(columns, parts, strict=True)]
@@ -584,7 +584,7 @@ def _read_by_pyarrow(content, rows, names, delimiter):
 def _cells_of_arrow(column):
     encoded = column.combine_chunks().dictionary_encode()
     values = encoded.dictionary.to_pylist()
-    return Cells([cell.lstrip(" ") for cell in values], encoded.indices.to_numpy())
+    return Cells(values, encoded.indices.to_numpy())
 
 
 # ---- parquet -------------------------------------------------------------------------

@@ -9,7 +9,13 @@ from sklearn.utils import Bunch
 from skfairfr.datasets import _files
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._labels import encode, find_labels, join_columns
+from skfairfr.utils._labels import (
+    encode,
+    find_labels,
+    join_columns,
+    spelled_otherwise,
+    two_spellings,
+)
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, warn_caller
 
@@ -95,6 +101,11 @@ def joined(data, table, key, image, names):
     labels, keys = join_columns(both), table.labels(key)
     _files.check_known("on", key, keys, "every row is about one: name it.")
     places = find_labels(keys, labels)
+    alike = spelled_otherwise(labels[places < 0], keys)
+    if alike:
+        problem, remedy = two_spellings(alike)
+        problem = f"{key!r} of {table.path!r} and the data hold {problem}"
+        raise refused("on", key, problem, remedy)
     absent = _files.few(labels[places < 0], what)
     if (places < 0).all():
         problem = f"{key!r} of {table.path!r} holds none of the data's {absent}, but "

@@ -2,31 +2,70 @@
 
 import re
 from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import ABOUT_FAILURES, refused
+from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import (
-    ALWAYS_ACCEPTED,
-    check_path,
-    is_failure,
-    warn_caller,
-)
+from skfairfr.utils._validation import check_path, is_failure
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
 # Usual names of the column that says which pairs are genuine, and its usual values.
 PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
-Y_TRUE = ("y_true", "genuine", "label")
+Y_TRUE = (
+    *(
+        "y_true",
+        "genuine",
+        "is_genuine",
+        "label",
+        "target",
+        "is_target",
+        "same",
+        "is_same",
+    ),
+    *(
+        "same_person",
+        "same_identity",
+        "mated",
+        "is_mated",
+        "match",
+        "is_match",
+        "truth",
+    ),
+    *("ground_truth", "gt"),
+)
 GENUINE = {
-    **dict.fromkeys(("1", "true", "genuine", "mated", "same", "target"), 1),
-    **dict.fromkeys(("0", "false", "impostor", "imposter", "different"), 0),
-    **dict.fromkeys(("nonmated", "non mated", "non-mated"), 0),
-    **dict.fromkeys(("nontarget", "non target", "non-target"), 0),
+    **dict.fromkeys(("1", "true", "yes", "genuine", "gen", "mated", "mate", "same"), 1),
+    **dict.fromkeys(("match", "target", "tar"), 1),
+    **dict.fromkeys(("0", "-1", "false", "no", "impostor", "imposter", "imp"), 0),
+    **dict.fromkeys(("different", "diff", "nonmated", "non mated", "nonmate"), 0),
+    **dict.fromkeys(
+        ("nonmatch", "non match", "no match", "nontarget", "non target"), 0
+    ),
 }
+NAMES_OF_PEOPLE = (
+    "id",
+    "identity",
+    "person",
+    "subject",
+    "speaker",
+    "user",
+    "subject_id",
+)
+# How the columns of the two images of one attribute end, or begin.
+ENDS = (
+    *(("_1", "_2"), ("1", "2"), ("_a", "_b"), ("_A", "_B"), ("_probe", "_reference")),
+    *(("_probe", "_gallery"), ("_enrol", "_test"), ("_enroll", "_test")),
+    *(("_left", "_right"), ("_x", "_y"), ("_l", "_r")),
+)
+STARTS = (
+    *(("probe_", "bio_ref_"), ("probe_", "reference_"), ("probe_", "gallery_")),
+    *(("enrol_", "test_"), ("enroll_", "test_"), ("left_", "right_")),
+)
 # Columns of lists without names, by their number: pairs of images, and bob's two forms.
 COLUMNS_OF_LISTS = {
     2: IMAGES,
@@ -72,8 +111,9 @@ def load_pairs(
         leading zeros.
     y_true : str, default=None
         Where there are no such columns, the one that says whether both images show one
-        person, by 1 and 0, true and false, genuine and impostor, mated and nonmated, same
-        and different, or target and nontarget; None takes "y_true", "genuine" or "label".
+        person, by 1 and 0 or -1, true and false, yes and no, genuine and impostor, mated and
+        nonmated, same and different, match and nonmatch, or target and nontarget; None takes
+        "y_true", "genuine", "label", "target", "same" or a like name.
     image_1, image_2 : str, default=None
         Columns that name the images; None takes "image_1" and "image_2" where both are
         there.
@@ -96,7 +136,8 @@ def load_pairs(
     ValueError
         If the file cannot be read, is a device or a pipe (files are read more than once),
         has more than 10,000 columns, or does not hold what is needed; the message names all
-        columns that are missing.
+        columns that are missing. If a column says which pairs are genuine ("label", "target",
+        "same", ...) and contradicts the identities.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -140,16 +181,19 @@ def read_pairs(path, names, asked=None, distance=False, finite=True):
         Column of each of score, identity_1, identity_2, image_1 and image_2 and, where
         people may be missing, of y_true.
     asked : dict of str -> str, default=None
-        For each other requested column the argument that names it, for messages. Columns of
-        "attributes" end in _1 and _2; where there are none, one of both images is read.
+        For each other requested column the argument that names it, for messages. Of
+        "attributes" the columns are those of :func:`columns_of_both`, called NAME_1 and NAME_2.
     """
     path = check_path(path, "path")
     if _files.kind_of(path) not in ("csv", "parquet", "list"):
         problem = f" is no table; scored pairs are read from a {_files.TABLE_FORMATS} file, one row "
         raise _files.file_error("path", path, f"{problem}for each pair.")
     table = _files.read_table(path, name_columns=name_columns)
-    if asked is not None:
-        asked = _of_both_images(asked, table.names)
+    both = {}
+    for name in [name for name in asked or () if asked[name] == "attributes"]:
+        both[name] = columns_of_both(name, table.names)
+        asked = {n: a for n, a in asked.items() if n != name}
+        asked |= dict.fromkeys(both[name], "attributes")
     names = {"y_true": None} | names
     found = _find_columns(table.names, names, asked or {}, path, distance)
     y_score = check_scores(
@@ -168,7 +212,8 @@ def read_pairs(path, names, asked=None, distance=False, finite=True):
         _files.check_known(argument, name, labels, remedy)
         _files.warn_of_words(labels, name, path)
     if "y_true" not in found:
-        warn_of_contradiction(table, path, read["identity_1"] == read["identity_2"])
+        same = read["identity_1"] == read["identity_2"]
+        check_truth(table, path, same, {*found.values(), *(asked or ())})
     if asked is None:
         plain = table.plain_columns(y_score.size)
         others = [name for name in plain if name not in found.values()]
@@ -176,7 +221,7 @@ def read_pairs(path, names, asked=None, distance=False, finite=True):
     return Bunch(
         y_score=y_score,
         **read,
-        columns=_read_columns(table, asked, path),
+        columns=_read_columns(table, asked, both, path),
         path=path,
     )
 
@@ -211,12 +256,12 @@ def _is_score(word):
 def check_scores(scores, name, distance, finite=True):
     """Similarities, nan where a comparison failed, which is an error if they have to be finite.
 
-    A pair that every threshold accepts always is one.
+    A pair that is accepted at every threshold always is one.
     """
     scores = -scores if distance else scores
     failed = is_failure(scores)
     for bad, found, remedy in (
-        (np.isposinf(scores), "is infinite, so always accepted,", ALWAYS_ACCEPTED),
+        (np.isposinf(scores), "is infinite, more alike than any,", DECIDING),
         (failed & finite, "is missing or infinite", ABOUT_FAILURES),
     ):
         if bad.any():
@@ -226,21 +271,29 @@ def check_scores(scores, name, distance, finite=True):
     return np.where(failed, np.nan, scores)
 
 
-def warn_of_contradiction(table, path, same):
-    """Count the pairs of which a column says another thing than the people do."""
-    # A column called label may be about anything.
-    for name in {*Y_TRUE[:2]} & {*table.names}:
+def check_truth(table, path, same, others=()):
+    """Raise if a column says which pairs are genuine, and the people say another thing."""
+    for name in table.names:
+        if name in others or _plain_name(name) not in map(_plain_name, Y_TRUE):
+            continue
         try:
-            said = _which_are_genuine(table, name)
+            said = _which_are_genuine(table, name).astype(bool)
         except ValueError:
             continue  # a column of that name, about something else
-        n_wrong = int((said.astype(bool) != same).sum())
-        if n_wrong:
-            warn_caller(
-                f"{path!r}: {name!r} contradicts the identities in {n_wrong:,} of "
-                f"{said.size:,} pairs; the identities decide which pairs are genuine.",
-                UserWarning,
+        if (said != same).any():
+            problem = (
+                f": {name!r} contradicts the identities in {(said != same).sum():,} of "
             )
+            problem += (
+                f"{said.size:,} pairs: {said.sum():,} are genuine by {name!r}, and "
+            )
+            problem += f"{np.count_nonzero(same):,} by the identities;"
+            remedy = "correct the one that is wrong, or rename the column if it says something "
+            raise _files.file_error("path", path, problem, f"{remedy}else.")
+
+
+def _plain_name(name):
+    return re.sub("[-_ ]", "", name.casefold())
 
 
 def _find_columns(present, names, asked, path, distance):
@@ -270,7 +323,17 @@ def _is_without_people(present, names, path):
     """Whether a column that says which pairs are genuine is read instead of identities."""
     some = {*PEOPLE} & {*present} or any(names[argument] for argument in PEOPLE)
     if names["y_true"] is None:
-        return not some and not set(Y_TRUE).isdisjoint(present)
+        said = _files.first_of(Y_TRUE, present)
+        people = [both for name in NAMES_OF_PEOPLE for both in _sides(name, present)]
+        if said and people and not some:
+            one, other = people[0]
+            problem = f"was not given, and {one!r} and {other!r} seem to name the people, whom "
+            problem += f"intervals need, while {said!r} says which pairs are genuine;"
+            remedy = f"name the people (--identity-1 {one} --identity-2 {other}) or, if they are "
+            raise refused(
+                "y_true", None, problem, f"{remedy}none, {said!r} (--y-true {said})."
+            )
+        return not some and said is not None
     named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
     if named or {*PEOPLE} <= {*present}:
         problem = f"and {(named or PEOPLE)[0]} are both there, and people tell which pairs are "
@@ -279,34 +342,48 @@ def _is_without_people(present, names, path):
     return True
 
 
-def _of_both_images(asked, present):
-    """The requested columns; one where those of the two images of an attribute are one."""
-    columns = {}
-    for name, argument in asked.items():
-        stem = name[:-2]
-        is_one = stem in present and {f"{stem}_1", f"{stem}_2"}.isdisjoint(present)
-        if argument != "attributes" or not is_one:
-            if argument == "attributes" and name not in present:
-                _check_of_both(stem, stem, present)
-            columns[name] = argument
-            continue
-        _check_of_both(stem[:-2], stem, present)
-        columns[stem] = argument
-    return columns
+def _sides(name, present):
+    """All two columns whose names share this one, and are those of two images."""
+    sides = [(f"{name}{one}", f"{name}{other}") for one, other in ENDS]
+    sides += [(f"{one}{name}", f"{other}{name}") for one, other in STARTS]
+    return [both for both in sides if {*both} <= {*present}]
 
 
-def _check_of_both(name, asked, present):
-    """Raise where a column of one image is asked for, or both have other names than ours."""
-    for ends in ("12", "ab", "AB"):
-        one, other = (f"{name}_{end}" for end in ends)
-        if {one, other} <= {*present}:
-            problem = (
-                f"{asked!r}: {one!r} is of one image of a pair, {other!r} of the other;"
-            )
-            remedy = f"give {name!r}, which reads both."
-            if ends != "12":
-                remedy = f"rename them {name}_1 and {name}_2, and {remedy}"
-            raise refused("attributes", asked, problem, remedy)
+def columns_of_both(name, present):
+    """Columns of the first and of the second image; a name twice if one is that of both.
+
+    Parameters
+    ----------
+    name : str
+        Of a column, such as "gender"; what those of the two images share, as of "gender_1"
+        and "gender_2", or "probe_gender" and "reference_gender"; or two columns with a comma
+        between.
+    present : sequence of str
+        Columns of the table.
+    """
+    sides = _sides(name, present)
+    if len(sides) + (name in present) > 1:
+        several = [" and ".join(both) for both in sides] + [name] * (name in present)
+        remedy = f"give the two that are meant, such as '{','.join(sides[0])}'."
+        problem = f"{name!r} may be {', or '.join(several)};"
+        raise refused("attributes", name, problem, remedy)
+    if sides:
+        return sides[0]
+    if name not in present:
+        two = tuple(part.strip() for part in name.split(","))
+        return two if len(two) == 2 else (f"{name}_1", f"{name}_2")
+    ends = [("", one, "", other) for one, other in ENDS]
+    for start, end, other_start, other_end in ends + [
+        (a, "", b, "") for a, b in STARTS
+    ]:
+        for (a, b), (c, d) in permutations(((start, end), (other_start, other_end))):
+            if name.startswith(a) and name.endswith(b) and len(name) > len(a + b):
+                stem = name[len(a) : len(name) - len(b)]
+                if (other := f"{c}{stem}{d}") in present and other != name:
+                    problem = f"{name!r} is of one image of each pair, and {other!r} of the other;"
+                    remedy = f"give {stem!r}, which reads both."
+                    raise refused("attributes", name, problem, remedy)
+    return name, name
 
 
 def _which_are_genuine(table, name):
@@ -336,15 +413,26 @@ def _remedy(present, names, distance, score):
     return f"{told}and it with labels (--labels). A log of decisions needs --accepted."
 
 
-def _read_columns(table, asked, path):
-    """The requested columns; those of the two images of a pair are converted alike."""
-    columns = dict.fromkeys(asked)
+def _read_columns(table, asked, both, path):
+    """The requested columns; those of the two images of a pair are converted alike.
+
+    Those of an attribute are called NAME_1 and NAME_2, one column that is of both is twice.
+    """
+    columns = {}
     for name in asked:
         other = f"{name[:-2]}_2"
         if name.endswith("_1") and other in asked:
             columns[name], columns[other] = table.values(name, other)
-        elif columns[name] is None:
+        elif name not in columns:
             columns[name] = table.values(name)
+    for sides in both.values():
+        if sides[0] != sides[1]:
+            columns |= dict(zip(sides, table.values(*sides), strict=True))
     for name, column in columns.items():
         _files.warn_of_words(column, name, path)
-    return columns
+    of_both = {
+        f"{name}_{k}": columns[column]
+        for name, sides in both.items()
+        for k, column in enumerate(sides, 1)
+    }
+    return {n: c for n, c in columns.items() if asked[n] != "attributes"} | of_both

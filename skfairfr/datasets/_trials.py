@@ -108,7 +108,7 @@ def load_trials(
     scores = _compare(data.X, left, right) if score is None else listed.numbers(score)
     y_score = _scored_pairs.check_scores(scores, score, distance, finite=False)
     same = data.y[left] == data.y[right]
-    _scored_pairs.warn_of_contradiction(listed, trials, same)
+    _scored_pairs.check_truth(listed, trials, same)
     return _pairs_of(y_score, data, left, data, right, path)
 
 
@@ -192,7 +192,8 @@ def load_score_matrix(
     Returns
     -------
     data : Bunch
-        As that of :func:`load_trials`; cells that are nan stay so.
+        As that of :func:`load_trials`; cells that are nan stay so, and infinite ones at which
+        nothing is accepted become nan.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from skfairfr._core._error_counts import course_of, people_with_pairs
 from skfairfr._core._few_errors import upper_bound
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._core._rates import count_at_least, threshold_at
-from skfairfr._text._words import RATES, level_percent, printable
+from skfairfr._text._words import RATES, level_percent, printable, worded
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed
 
@@ -138,7 +138,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
         *(low if own else float(low[0]), labels, of_far, bounds, *of_frr[:3]),
         names[first] if known and not own else None,
         not reasons,
-        "; ".join(reasons),
+        worded("; ".join(reasons)),
         tuple(needed),
         high if own else float(high[0]),
         names[last] if known_high and not own else None,

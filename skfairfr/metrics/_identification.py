@@ -5,6 +5,7 @@ impostor pair whose score is that of the person returned, and a mated one a genu
 an alarm, a mate and a random gallery are is in ``_core._searches``.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from skfairfr._core._searches import (
     share_held,
 )
 from skfairfr._text._searches import in_search_terms, named
+from skfairfr._text._words import outside_quotes, wording
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused
@@ -584,7 +586,6 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
                 confidence_level=confidence_level,
                 operating_point=operating_point,
             )
-        found = replace(found, reason=in_search_terms(found.reason))
         return framed(found, self._library)
 
     def fpir_matrix(
@@ -683,9 +684,8 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             except FloorTooHighError:
                 for system in systems:
                     system._hold_more()
-        words = np.frompyfunc(_translated, 1, 1)(found.reason)
         levels = {RATES_OF.get(n, n): v for n, v in found._level_columns.items()}
-        return [framed(replace(found, reason=words), self._library, **levels)]
+        return [framed(found, self._library, **levels)]
 
     def _system(self, size=None, shares=None):
         """The SimilarityROC whose pairs are the searches of a gallery."""
@@ -805,19 +805,22 @@ RATES_OF = {"far": "fpir"}
 
 
 def _translated(text):
-    """A text of the engine in the terms of searches."""
-    return (
-        in_search_terms(text)
-        .replace("far=", "fpir=")
-        .replace("of far and", "of fpir and")
-    )
+    """A text of the engine in the terms of searches; what it quotes stays."""
+
+    def change(part):
+        return re.sub(r"\bfar(?==| and)", "fpir", in_search_terms(part))
+
+    return outside_quotes(text, change)
 
 
 @contextmanager
 def in_terms_of_searches():
     """Translate warnings and errors of the engine."""
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        with (
+            warnings.catch_warnings(record=True) as caught,
+            wording(in_search_terms),
+        ):
             warnings.simplefilter("always")
             yield
     except ArgumentError as error:

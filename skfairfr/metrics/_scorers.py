@@ -30,6 +30,7 @@ from skfairfr.metrics._identification import (
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.utils._labels import find_labels, split_labels, to_column
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
     FewErrorsWarning,
@@ -91,6 +92,7 @@ class _Scorer(SharingScorer):
     ):
         """Score by what an earlier scorer of one call left in ``shared``, or leave it there."""
         self.check()
+        self._warn_of_fitted_people(estimator, y)
         far_max = float(np.asarray(self.far).max())
         data = (X, y, sensitive_features, domain)
         key, known = (_Scorer, *map(id, data)), shared.get(_Scorer)
@@ -145,6 +147,27 @@ class _Scorer(SharingScorer):
             )
         values, errors = engine.points_and_errors(question)
         return values, question, errors.min() < MIN_ERRORS
+
+    def _warn_of_fitted_people(self, estimator, y):
+        """Warn, once, if people of y are among those that the estimator was fitted on."""
+        steps = (
+            [s for _, s in estimator.steps] if isinstance(estimator, Pipeline) else []
+        )
+        fitted = [getattr(s, "identities_", None) for s in steps or [estimator]]
+        fitted = [labels for labels in fitted if labels is not None]
+        if not fitted or getattr(self, "_has_told_of_people", False):
+            return
+        people = np.unique(to_column(split_labels(y)[0], "y"))
+        n_fitted = np.count_nonzero(find_labels(np.concatenate(fitted), people) >= 0)
+        if n_fitted:
+            self._has_told_of_people = True
+            warn_caller(
+                f"{n_fitted:,} of {people.size:,} people whom {self!r} scores are among those on "
+                "whom the estimator was fitted, whose error rates are lower than those of "
+                "others. Split by skfairfr.IdentityKFold, which keeps all images of a person "
+                "in one fold.",
+                UserWarning,
+            )
 
     def _warn_of_few_errors(self):
         # Scikit-learn changes warnings' filters at each score, which forgets what was said.

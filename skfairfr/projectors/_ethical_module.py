@@ -261,6 +261,10 @@ class EthicalModule(BaseProjector):
         if self.kappa is not None and self.kappas is not None:
             problem = f"is for all groups, and kappas={self.kappas!r} for each;"
             raise refused("kappa", self.kappa, problem, "give one of the two.")
+        if group is None and self.groups is not None:
+            problem = "names the groups, and fit was given none;"
+            remedy = "give it sensitive_features, or y=face_labels(identity, group)."
+            raise refused("groups", self.groups, problem, remedy)
         if group is None:
             self.groups_ = np.empty(0, dtype=object)
             self.kappa_ = {None: self._kappa_without_groups()}

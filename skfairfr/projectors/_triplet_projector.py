@@ -25,7 +25,7 @@ from skfairfr.samplers import (
     natural_weights,
 )
 from skfairfr.samplers._torch import GroupCells
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import FIELDS
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
@@ -401,7 +401,11 @@ def starting_weights(sampling, group_weights, labels, counts):
         remedy = f"give {{label: weight}} for each of {labels.tolist()}."
         raise refused("group_weights", None, problem, remedy)
     if group_weights is not None:
-        return adjusted_weights(group_weights, labels)
+        try:
+            return adjusted_weights(group_weights, labels)
+        except ArgumentError as error:
+            problem = str(error).removeprefix("weights ")
+            raise refused("group_weights", group_weights, problem) from None
     if sampling == "natural":
         return natural_weights(counts)
     return equal_weights(len(labels))

@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import RATES, percent, printable, reworded
+from skfairfr._text._words import (
+    RATES,
+    percent,
+    plain_label,
+    printable,
+    worded,
+    wording_of,
+)
+from skfairfr.datasets._decisions import read_times
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._control import controlled, strata_of
@@ -76,8 +84,6 @@ from skfairfr.utils._validation import check_count, failed_rows
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
-# A number with more distinct values than this is a measurement, not a label.
-MAX_NUMBERS = 20
 # Every two groups are compared; with more labels than this they are names or numbers.
 MAX_GROUPS = 250
 
@@ -92,6 +98,7 @@ def audit(
     similarity: Any = "cosine",
     covariates: Columns | None = None,
     failures: str | None = None,
+    non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
     """Assess which groups a verification system treats worse, and how sure that is.
@@ -119,10 +126,13 @@ def audit(
     covariates : dict or frame of array-likes, shape (n_samples,), default=None
         Columns of which ``control`` names some.
     failures : {"reject", "report", "error"}, default=None
-        What becomes of rows of X with NaN, of which no embedding was made: "reject" keeps
+        What becomes of rows of X with NaN, infinity or, unless the similarity is "dot",
+        zeros alone, of which no embedding was made: "reject" keeps
         them, and every pair with one is rejected, so that rates are FRR and FAR with
         failures to acquire; "report" leaves them out and counts them by group; "error", and
         None where there are some, is an error.
+    non_mated_only : bool, default=False
+        Whether no two rows are of one person; not stated, such rows are an error.
     **options : options
         As of :func:`audit_data`.
 
@@ -152,7 +162,12 @@ def audit(
     """
     columns, named = columns_of(sensitive_features, attribute)
     more = {} if covariates is None else by_name(covariates)
-    data = EmbeddingData(X, y, columns, domain, similarity=similarity, covariates=more)
+    data = EmbeddingData(
+        *(X, y, columns, domain),
+        similarity=similarity,
+        covariates=more,
+        non_mated_only=non_mated_only,
+    )
     check_data(data, "sensitive_features", named=named)
     failed = failed_rows(X, zeros=similarity != "dot")
     if failures is not None or failed.any():
@@ -170,6 +185,8 @@ def audit_pairs(
     images: tuple = (None, None),
     covariates: Columns | None = None,
     failures: str | None = None,
+    mated_only: bool = False,
+    non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
     """As :func:`audit`, of scored pairs.
@@ -196,7 +213,9 @@ def audit_pairs(
         Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
         or in a dict a tuple of two, of both images.
     failures : {"reject", "report", "error"}, default=None
-        As of :func:`audit`, of pairs whose score is NaN.
+        As of :func:`audit`, of pairs whose score is NaN or minus infinity.
+    mated_only, non_mated_only : bool, default=False
+        Whether all pairs are genuine, or none is; not stated, such pairs are an error.
     **options : options
         As of :func:`audit_data`.
 
@@ -232,7 +251,11 @@ def audit_pairs(
     images = two_columns(images, "images", needed=False)
     columns, named = columns_of(sensitive_features, attribute, of_pairs=True)
     more = {} if covariates is None else by_name(covariates)
-    data = PairData(y_score, identities, columns, images, None, y_true, more)
+    data = PairData(
+        *(y_score, identities, columns, images, None, y_true, more),
+        mated_only=mated_only,
+        non_mated_only=non_mated_only,
+    )
     known, failed = placeholders(data)
     check_data(known, "sensitive_features", named=named)
     data = with_failures(known, failed, failures, ("y_score", "is missing or infinite"))
@@ -247,6 +270,8 @@ def audit_decisions(
     kind: str = "frr",
     session: Column | None = None,
     best_of: int | None = None,
+    time: Column | None = None,
+    dates: str | None = None,
     failures: str | None = None,
     attribute: str | None = None,
     **options: Any,
@@ -259,8 +284,7 @@ def audit_decisions(
     Parameters
     ----------
     error : array-like, shape (n_attempts,)
-        1 where the system erred, 0 elsewhere, in the order of time; NaN where nothing was
-        captured. Of genuine attempts an error is a rejection, of others that they were
+        1 where the system erred, 0 elsewhere; NaN where nothing was captured. Of genuine attempts an error is a rejection, of others that they were
         accepted.
     identity : array-like, shape (n_attempts,)
         The person who attempts, whoever is claimed.
@@ -275,6 +299,11 @@ def audit_decisions(
     best_of : int, default=None
         Rates of transactions: the first so many attempts of a person in a session, accepted
         if one of them is.
+    time : array-like, shape (n_attempts,), default=None
+        Time of each attempt, which orders those of a session: numbers, datetimes or texts.
+        None takes the rows in their order.
+    dates : {"day-first", "month-first"}, default=None
+        As of :func:`read_data`.
     failures : {"reject", "report", "error"}, default=None
         What becomes of attempts, or transactions, of which nothing was captured: "reject"
         counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
@@ -318,12 +347,14 @@ def audit_decisions(
     >>> found.audits[0].levels[0].findings[0].group, found.checks[0].verdict
     ('f', 'failed')
     """
-    values = check_decisions(error, identity, session, best_of, kind)
+    values = check_decisions(error, identity, session, best_of, kind, time)
     columns, named = columns_of(sensitive_features, attribute)
     for name, column in columns.items():
         argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
         check_length(to_column(column, argument), values.size, argument, "error")
     about = {"kind": kind, "session": session, "best_of": best_of, "failures": failures}
+    if time is not None:
+        about["time"] = read_times(to_column(time, "time"), "time", dates)
     part = decisions(values, identity, columns, **about, problem=("error", "is nan"))
     return audit_data(DecisionData((part,)), **options)
 
@@ -459,8 +490,7 @@ def audit_data(
         folders = make_folders(
             figures, [_called(part, names) for part, names in chosen]
         )
-    notes = [INDEPENDENT] if parts[0].independent else []
-    notes += parts[0].notes
+    notes = [*[INDEPENDENT] * parts[0].independent, *parts[0].notes]
     notes += dict.fromkeys(note for *_, alike in prepared for note in alike)
     audits, measured = [], []
     n_steps = 2 + (threshold_from is not None) + (control is not None)
@@ -486,18 +516,15 @@ def audit_data(
         ):
             # Figures show all scores, and listed ones are at hand.
             whole = figures is not None or isinstance(part, PairData)
-            found = _audit_by(own, part, names, settings, judged, whole)
-            limits = (
-                of_decisions(asked.limits, part, parts)
-                if part.decisions
-                else asked.limits
-            )
-            found = replace(found, checks=check(found, judged, limits, asked.at))
-            audits.append(_drawn(found, part, own, folder, bands))
+            with wording_of(settings):
+                found = _audit_by(own, part, names, settings, judged, whole)
+                limits = of_decisions(asked.limits, part, parts)
+                found = replace(found, checks=check(found, judged, limits, asked.at))
+                audits.append(_drawn(found, part, own, folder, bands))
         if control is not None:
             next_step("standardising rates")
             by, systems = [n for _, n in chosen], [own for own, _ in measured]
-            with collecting([]):
+            with collecting([]), wording_of(settings):
                 about_strata = by, strata, control, options.confidence_level
                 audits = controlled(audits, systems, *about_strata)
             del systems
@@ -509,10 +536,16 @@ def audit_data(
             if len(parts) == 1:
                 names = chosen[0][1]
                 notes += _about_repeats(parts[0], names, audits[0], points, options)
-    audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
+    audits[0] = _with_notes(audits[0], notes)
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
     return Report(tuple(audits), crossings, about or {})
+
+
+def _with_notes(audit, notes):
+    """An audit with notes about all data before its own."""
+    with wording_of(audit.settings):
+        return replace(audit, notes=(*map(worded, notes), *audit.notes))
 
 
 def _called(part, names):
@@ -686,12 +719,6 @@ def _setting_group(label, groups, chosen):
 def _check_groups(group, attribute, lost):
     """Raise unless labels make groups that can be compared; ``lost`` explains too few."""
     n_groups = group.values.size
-    if group.values.dtype.kind == "f" and n_groups > MAX_NUMBERS:
-        raise ValueError(
-            f"{attribute} has {n_groups} different numbers, such as "
-            f"{group.values[0]:g}; an audit compares groups: put the numbers into a few "
-            "ranges and give their labels."
-        )
     if n_groups > MAX_GROUPS:
         raise ValueError(
             f"{attribute} has {n_groups} groups; an audit compares {MAX_GROUPS} at most: "
@@ -729,7 +756,7 @@ def _reach_further(roc, columns):
 def _audit_by(audited, data, attributes, settings, judged, whole):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
-    next_step(f"auditing by {printable(name)}")
+    next_step(f"auditing by {plain_label(name)}")
     people, images = data.people(), data.images()
     group = data.groups(attributes)
     warnings = audited.warnings
@@ -772,7 +799,7 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         groups,
         levels,
         averaged,
-        tuple(filter(None, notes)),
+        tuple(map(worded, filter(None, notes))),
         failures=failures,
         curves=curves,
     )
@@ -816,8 +843,7 @@ def _title(data, audit, points):
     intervals = f"{100 * audit.settings['confidence_level']:g} % intervals"
     if points.set_on == "other data":
         intervals += ", thresholds set on other data"
-    title = f"By {audit.attribute}: {', '.join(source)}\n{intervals}"
-    return reworded(title, audit.settings)
+    return worded(f"By {printable(audit.attribute)}: {', '.join(source)}\n{intervals}")
 
 
 def _fit(data, attributes, options, points):

@@ -1,6 +1,6 @@
 """A threshold certified for every group, as a report."""
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from skfairfr._text._words import (
     percent,
     percents,
     printable,
+    worded,
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
 from skfairfr.metrics._identification import in_terms_of_searches
@@ -132,7 +133,7 @@ class Certificate(Page):
 
     @property
     def _heading(self):
-        return f"Threshold for every group by {self.attribute}"
+        return f"Threshold for every group by {printable(self.attribute)}"
 
     def _document(self, source=None, date=None):
         document = super()._document(source, date)
@@ -163,7 +164,8 @@ class Certificate(Page):
         found, level = self.found, f"{100 * self.settings['confidence_level']:g} %"
         limit = level_percent(self.limits["max_fmr"])
         most = level_percent(self.limits.get("max_fnmr", 1.0))
-        texts = [capital(f"{reason}.") for reason in found.reason.split("; ") if reason]
+        reasons = filter(None, found.reason.split("; "))
+        texts = [printable(capital(f"{reason}.")) for reason in reasons]
         if self.settings["own"]:
             headline = "Not every group has a threshold that keeps its limits."
             if found.supported:
@@ -353,15 +355,12 @@ def certify_data(
         notes.append(
             f"Not certified: {', '.join(left_out)}, which an audit at the threshold judges."
         )
-    if "gallery" in settings:
-        found = replace(found, reason=in_search_terms(found.reason))
-        notes = [in_search_terms(note) for note in notes]
     return Certificate(
         " & ".join(chosen[-1]),
         settings,
         limits,
         found,
         None if data.independent else np.unique(data.people()).size,
-        tuple(dict.fromkeys(filter(None, notes))),
+        tuple(dict.fromkeys(map(worded, filter(None, notes)))),
         about or {},
     )

@@ -7,6 +7,7 @@ from scipy.special import ndtri
 
 from skfairfr._core._few_errors import contrasts, every_two, lower_bound, upper_bound
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
+from skfairfr._text._words import worded
 from skfairfr.report._notes import WITHHELD
 from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
@@ -63,9 +64,10 @@ def _check(audit, place, level, name, limit, judged):
     known = [] if found is None else found.labels
     not_covered = tuple(row.group for row in level.rates[1:] if row.group not in known)
     if of_rate:
-        figure, groups = _of_rates(level, rate, limit, found)
+        figure, groups, decides = _of_rates(level, rate, limit, found)
     else:
-        figure, groups = _of_ratios(level, rate, operating_point, how, limit, found)
+        told = _of_ratios(level, rate, operating_point, how, limit, found)
+        figure, groups, decides = told
     overall = operating_point == "overall"
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
@@ -82,7 +84,8 @@ def _check(audit, place, level, name, limit, judged):
         two = rate == "far" and "gallery" not in audit.settings
         sizes = {row.group: _size(row, rate, two) for row in audit.groups[1:]}
         needed = people_needed(found, how, limit, sizes)
-    return Check(*about, figure, groups, not_covered, verdict, needed, reason)
+    told = (verdict, needed, worded(reason), decides)
+    return Check(*about, figure, groups, not_covered, *told)
 
 
 def _why_nothing_is_told(level, of_ratio):
@@ -110,23 +113,30 @@ def _size(row, rate, of_two):
 
 
 def _of_rates(level, rate, limit, found):
-    """Figure and groups of a limit that the rate of each group has to keep."""
+    """Figure, groups and that of the bound, of a limit that each group's rate has to keep."""
     figures = {row.group: getattr(row, rate) for row in level.rates[1:]}
     if found is None:  # no group has pairs
-        return next(iter(figures.values())), ()
+        return next(iter(figures.values())), (), ()
     low, high = found.one_sided()
-    known = np.where(np.isnan(high), np.inf, high)
-    worst = int(np.argmax(known))
-    # Groups above the limit, that with the largest lower bound first.
-    exceeding = tuple(found.labels[g] for g in np.argsort(-low) if low[g] > limit)
-    least = np.nanmax(low) if exceeding else low[worst]
-    groups = exceeding or (found.labels[worst],)
-    ends = {"low": float(np.nan_to_num(least)), "high": float(high.max())}
-    return replace(figures[groups[0]], **ends), groups
+    rates = found.sums.rate
+    highest = int(np.nanargmax(rates))
+    if (low > limit).any():
+        decides, open_ = int(np.nanargmax(low)), low > limit
+    elif rates[highest] > limit:
+        decides, open_ = highest, np.zeros(low.size, dtype=bool)
+    else:
+        decides = int(np.argmax(np.where(np.isnan(high), np.inf, high)))
+        open_ = ~(high <= limit)
+    # The group whose rate is shown, then all others that the verdict is about.
+    others = [g for g in np.argsort(-rates) if open_[g] and g != highest]
+    groups = tuple(found.labels[g] for g in (highest, *others))
+    ends = {"low": float(np.nan_to_num(low[decides])), "high": float(high.max())}
+    figure = replace(figures[groups[0]], **ends)
+    return figure, groups, (found.labels[decides],)
 
 
 def _of_ratios(level, rate, operating_point, how, limit, found):
-    """Figure and groups of a limit that a ratio of the groups' rates has to keep."""
+    """The same of a limit that a ratio of the groups' rates has to keep."""
     disparity = next(
         d
         for d in level.disparities
@@ -134,15 +144,17 @@ def _of_ratios(level, rate, operating_point, how, limit, found):
     )
     figure = getattr(disparity, rate)
     if found is None or not found.compared.n_tests:
-        return figure, ()
+        return figure, (), ()
+    rates = found.sums.rate
+    groups = found.named([np.nanargmax(rates)])
     if how == "max_geomean":
-        value, low, high, groups = found.over_geomean(limit)
+        low, high, decides = found.over_geomean(limit)
     else:
-        value, (low, high) = figure.value, found.compared.largest_ratio(found.tail)
-        # Either bound is of this ratio, whichever groups it comes from.
-        rates = found.sums.rate
-        groups = found.named([np.nanargmax(rates), np.nanargmin(rates)])
-    return replace(figure, value=value, low=low, high=high), groups
+        low, high = found.compared.largest_ratio(found.tail)
+        # Either bound is of the largest ratio, whichever groups it comes from.
+        groups = (*groups, *found.named([np.nanargmin(rates)]))
+        decides = groups if rates.size == 2 else ()
+    return replace(figure, low=low, high=high), groups, decides
 
 
 # ---- people needed -------------------------------------------------------------------
@@ -188,7 +200,8 @@ def _people_for_rates(judged, groups, limit):
     added = judged.compared.evidence.added[judged.compared.level]
     above, unsettled = judged.sums.rate > limit, ~(high <= limit)
     side = -1 if above.any() else 1
-    asked = np.flatnonzero(above if side < 0 else unsettled)
+    # Of a rate above the limit, the highest, which is the one shown.
+    asked = [np.nanargmax(judged.sums.rate)] if side < 0 else np.flatnonzero(unsettled)
     tail = min(judged.tail, 2 * judged.tail / low.size) if side < 0 else judged.tail
 
     def settles(sums, kept, unlucky):
@@ -204,15 +217,10 @@ def _people_for_rates(judged, groups, limit):
 
     found = [
         groups.more(
-            [g], asked.size if side > 0 else 1, lambda *more, g=g: settles(*more)[g]
+            [g], len(asked) if side > 0 else 1, lambda *more, g=g: settles(*more)[g]
         )
         for g in asked
     ]
-    if side < 0:
-        # One group that certainly exceeds the limit is enough.
-        return min(
-            filter(None, found), key=lambda of_one: sum(of_one.values()), default={}
-        )
     return {} if {} in found else {g: n for more in found for g, n in more.items()}
 
 
@@ -225,8 +233,7 @@ def _people_for_ratios(judged, groups, limit, how):
     exceeding = found.value > np.log(limit)
     if exceeding.any():
         side, tail = -1, 2 * tail / len(weights)
-        low, _ = found.bounds(tail)
-        chosen = np.argmax(np.where(exceeding, low, -np.inf), keepdims=True)
+        chosen = np.nanargmax(found.value, keepdims=True)  # the ratio that is shown
     else:
         side = 1
         chosen = np.flatnonzero(~(found.bounds(tail)[1] <= limit))

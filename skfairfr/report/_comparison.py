@@ -6,7 +6,7 @@ these comparisons are judged as one family.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, product, repeat
+from itertools import chain, combinations, product, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
-from skfairfr._text._words import TOO_FEW, level_percent, printable
+from skfairfr._text._words import TOO_FEW, level_percent, plain_label, printable, worded
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
-from skfairfr.metrics._roc._paired import PairedSystems, check_same_images
+from skfairfr.metrics._roc._paired import PairedSystems, check_same_images, compare
 from skfairfr.report._audit import AuditOptions, check_one_threshold, prepare
 from skfairfr.report._data import EmbeddingData, check_about, check_data, restated
 from skfairfr.report._measure import AuditedROC, Points
@@ -32,6 +32,7 @@ from skfairfr.report._records import (
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
+from skfairfr.utils._validation import to_array
 
 if TYPE_CHECKING:
     from skfairfr.report._data import PairData
@@ -75,9 +76,9 @@ def compare_systems(
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
         Levels, which every system meets at a threshold of its own; None takes 1e-2 and
         1e-3.
-    threshold : float or array-like, shape (n_levels,), default=None
-        Similarities from which on all systems accept, instead; of data that were read as
-        distances, distances up to which they do.
+    threshold : float or array-like, shape (n_levels,) or (n_systems, 1), default=None
+        Similarities from which on all systems accept, instead, or one for each system; of
+        data that were read as distances, distances up to which they do.
     average : {"pair", "identity"}, default="pair"
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
@@ -107,8 +108,8 @@ def compare_systems(
     Raises
     ------
     ValueError
-        If the systems have nothing in common, other people or groups, or an argument is
-        out of range.
+        If the systems have nothing in common, other people or groups, two of them have
+        equal scores, or an argument is out of range.
 
     See Also
     --------
@@ -138,33 +139,37 @@ def compare_systems(
     data = (before, after, *more)
     _check_all(data)
     names = _names_of(data, names)
-    points = Points.of(far, threshold, before.is_distance)
+    points = [
+        Points.of(far, own, one.is_distance)
+        for own, one in zip(_of_each(threshold, len(data)), data, strict=True)
+    ]
     common, left_out = overlap(data, names)
     check_one_threshold(impostors, tuple(before.columns), "compare by them")
     asked = average, impostors, *plain((n_resamples, confidence_level))
     options = AuditOptions(*asked, n_jobs, random_state)
-    chosen, points, alike = prepare(common[0], points, random_state)
-    notes = [*chain(*(one.notes for one in data)), *alike]
+    chosen, first, alike = prepare(common[0], points[0], random_state)
+    _check_differ(common, names, points)
+    notes = [*map(worded, chain(*(one.notes for one in data), alike))]
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
-        fits = [_fit(*own, chosen[-1], options, points.far_max) for own in named]
+        fits = [_fit(*own, chosen[-1], options, first.far_max) for own in named]
         rocs, warnings = zip(*fits, strict=True)
         _check_same(rocs, names, common)
-        notes += notes_of(chain(*warnings))
+        notes += map(worded, notes_of(chain(*warnings)))
         withheld = _why_withheld(names, warnings)
         # What is undefined is nan, as the tables show.
         with collecting([]):
             next_step("measuring every system")
             measured = [
-                _measured(name, roc, one, attributes, points)
+                _measured(*system, attributes)
                 for attributes in chosen
-                for name, roc, one in zip(names, rocs, common, strict=True)
+                for system in zip(names, rocs, common, points, strict=True)
             ]
             next_step("comparing systems")
             rates = rates_in(measured[0].groups)
             changes = _changes(names, rocs, chosen, points, rates)
             changes = _judged(changes, options.confidence_level, bool(withheld))
-            changes = _without_gains(changes, measured, points, before.is_distance)
+            changes = _without_gains(changes, measured, first, before.is_distance)
             notes += [change.reason for change in changes]
             disparities = _disparities(names, rocs, chosen, points, rates, changes)
     embedded = isinstance(before, EmbeddingData)
@@ -212,7 +217,7 @@ def _names_of(data, names):
         for position, one in enumerate(data):
             name = NAMES[position] if position < len(NAMES) else f"after {position}"
             if one.reading is not None:
-                name = str(one.reading.path)
+                name = ", ".join([str(one.reading.path), *_options_of_one(one, data)])
             names.append(name if name not in names else f"{name} ({position + 1})")
     names = [str(name) for name in names]
     if len(names) != len(data) or len(set(names)) < len(names):
@@ -223,6 +228,14 @@ def _names_of(data, names):
             "Give each system a name of its own.",
         )
     return names
+
+
+def _options_of_one(one, data):
+    """Options by which a system was read, and not all others of the same file."""
+    read = [other.reading for other in data if other.reading is not None]
+    others = [own.options for own in read if own.path == one.reading.path]
+    options = one.reading.options.items()
+    return [str(v) for n, v in options if any(own[n] != v for own in others)]
 
 
 # ---- what systems have in common -----------------------------------------------------
@@ -330,6 +343,41 @@ def _common_rows(keys, names):
     return rows, tuple(own.size - common.size for own in keys)
 
 
+def _of_each(threshold, n_systems):
+    """The thresholds of each system, a list."""
+    given = None if threshold is None else to_array(threshold, "threshold")
+    if given is None or given.ndim < 2:
+        return [threshold] * n_systems
+    if given.shape != (n_systems, 1):
+        problem = (
+            f"must have the shape (n_levels,) or ({n_systems}, 1); got {given.shape}."
+        )
+        remedy = "Give the thresholds of all systems, or one for each."
+        raise refused("threshold", threshold, problem, remedy)
+    return list(given)
+
+
+def _check_differ(common, names, points):
+    """Raise if two systems have equal scores, and thresholds."""
+    systems = zip(names, map(_behind_scores, common, points), strict=True)
+    for (first, ours), (name, theirs) in combinations(systems, 2):
+        if all(map(np.array_equal, ours, theirs)):
+            problem = f"and {first!r}: the two systems are the same file, or have equal scores;"
+            remedy = (
+                "name the file of each system, or its column (--score, --embedding)."
+            )
+            raise _unpaired(name, problem, remedy)
+
+
+def _behind_scores(one, points):
+    """The threshold of a system, and what its scores depend on."""
+    if not isinstance(one, EmbeddingData):
+        return points.threshold, to_array(one.y_score, "y_score")
+    gallery = getattr(one, "gallery", one)  # of searches
+    scores = one.similarity, to_array(one.X, "X"), to_array(gallery.X, "X")
+    return points.threshold, *scores
+
+
 def _check_same(rocs, names, common):
     """Raise, naming what differs, unless paired rows have the same labels."""
     remedy = ""
@@ -346,7 +394,7 @@ def _check_same(rocs, names, common):
 
 def _fit(name, data, attributes, options, far_max):
     """A system's SimilarityROC, and the warnings of its fit."""
-    next_step(f"comparing all pairs of {printable(name)}")
+    next_step(f"comparing all pairs of {plain_label(name)}")
     warnings = []
     with collecting(warnings):
         roc = data.fit(SimilarityROC(**vars(options), far_max=far_max), attributes)
@@ -371,10 +419,14 @@ def _settings_of(points, data, names, withheld):
         "sha256": {name: own.sha256 for name, own in read if own is not None},
         "withheld": withheld,
     }
-    return points.settings() | {name: value for name, value in known.items() if value}
+    settings = points[0].settings()
+    if len({str(own.threshold) for own in points}) > 1:
+        settings["threshold"] = [float(own.threshold[0]) for own in points]
+        settings["threshold_of_each"] = True
+    return settings | {name: value for name, value in known.items() if value}
 
 
-def _measured(name, roc, data, attributes, points):
+def _measured(name, roc, data, points, attributes):
     """One system by one attribute."""
     audited = AuditedROC(roc.by(attributes, method="wilson"), points)
     return Measured(
@@ -388,31 +440,31 @@ def _measured(name, roc, data, attributes, points):
 
 def _changes(names, rocs, chosen, points, rates):
     """Changes of every system against the first, with why they are not tested."""
-    named = list(zip(names, rocs, strict=True))
-    few = {name: _few_setters(roc, chosen[0], points) for name, roc in named}
+    named = list(zip(names, rocs, points, strict=True))
+    few = {name: _few_setters(roc, chosen[0], own) for name, roc, own in named}
     found = []
     # None: of everyone; then of the groups of every attribute.
-    for (name, roc), attributes in product(named[1:], (None, *chosen)):
+    for (name, roc, own), attributes in product(named[1:], (None, *chosen)):
         attribute, labels, both = None, [None], (roc, rocs[0])
         if attributes is not None:
             both = [of_system.by(attributes) for of_system in both]
             attribute, labels = " & ".join(attributes), both[0].groups_.tolist()
         systems = PairedSystems(*(of_system._engine for of_system in both))
         for label, rate in product(labels, rates):
-            if label is None and rate == "far" and points.threshold is None:
+            if label is None and rate == "far" and own.threshold is None:
                 continue  # it is set
-            found += _of_group(systems, (name, attribute, label, rate), points)
+            about = name, attribute, label, rate
+            found += _of_group(systems, about, (own, points[0]))
     return [replace(c, reason=_few_in_words(few, c, names[0])) for c in found]
 
 
 def _of_group(systems, about, points):
     """Changes of one rate of a group at every level."""
     *_, label, rate = about
-    asked = points.far, points.threshold, rate, label, None, "overall"
-    question, other = (engine.question(*asked) for engine in systems.engines)
-    both = zip(systems.engines, (question, other), strict=True)
+    questions = _questions(systems.engines, points, rate, label, None)
+    both = zip(systems.engines, questions, strict=True)
     values = [engine.points(own) for engine, own in both]
-    paired = systems.compare(question, values)
+    paired = systems.compare(questions, values)
     columns = (
         *(values[1], values[0], paired.difference, paired.low, paired.high),
         *(paired.ratio, paired.ratio_low, paired.ratio_high, paired.p_value),
@@ -420,13 +472,19 @@ def _of_group(systems, about, points):
     # A question's levels increase.
     return [
         Change(
-            *(*about, *points_at(points, level)),
+            *(*about, *points_at(points[0], level)),
             *(float(column[row]) for column in columns),
             p_adjusted=float("nan"),
             verdict=TOO_FEW,
         )
-        for level, row in enumerate(np.argsort(question.order).tolist())
+        for level, row in enumerate(np.argsort(questions[0].order).tolist())
     ]
+
+
+def _questions(engines, points, *asked):
+    """A question about one rate or disparity to each of two engines at its own points."""
+    both = zip(engines, points, strict=True)
+    return [e.question(own.far, own.threshold, *asked, "overall") for e, own in both]
 
 
 def points_at(points, level):
@@ -455,7 +513,7 @@ def _few_in_words(few, change, first):
     told = [f"{n} of {printable(name)}" for name, n in found.items() if n is not None]
     if not told:
         return ""
-    return (
+    return worded(
         f"FMR {level_percent(change.far)}: {TOO_FEW}: the threshold is set by so "
         f"many impostor pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
     )
@@ -470,13 +528,15 @@ def _without_gains(changes, measured, points, is_distance):
         for level in one.levels:
             if why := beyond_all_scores(level.rates[0]):
                 shown = in_digits(level.threshold * (-1 if is_distance else 1))
-                beyond[one.system, level.threshold] = (
+                beyond[one.system, level.threshold] = worded(
                     f"{printable(one.system)} at {shown}: {why}, and nothing but harm is "
                     "named there."
                 )
     first, found = measured[0].system, []
+    at = {one.system: [level.threshold for level in one.levels] for one in measured}
     for change in changes:
-        of_both = [beyond.get((n, change.threshold)) for n in (first, change.system)]
+        place = at[change.system].index(change.threshold)
+        of_both = [beyond.get((n, at[n][place])) for n in (first, change.system)]
         reason = " ".join(filter(None, of_both))
         if reason and change.verdict != "worse":
             change = replace(change, verdict="undetermined", reason=reason)
@@ -501,25 +561,31 @@ def _judged(changes, confidence_level, withheld):
 
 def _disparities(names, rocs, chosen, points, rates, changes):
     """max / min of either rate at every level, of every system by every attribute."""
-    found, later = [], zip(names[1:], rocs[1:], strict=True)
-    for (name, roc), attributes, rate in product(later, chosen, rates):
+    found, later = [], zip(names[1:], rocs[1:], points[1:], strict=True)
+    for (name, roc, own), attributes, rate in product(later, chosen, rates):
         about = name, " & ".join(attributes), rate
         both = [own.by(attributes) for own in (roc, rocs[0])]
-        found += _of_disparity(both, about, points, changes)
+        found += _of_disparity(both, about, (own, points[0]), changes)
     return found
 
 
 def _of_disparity(both, about, points, changes):
     """Changes of max / min of one rate at every level, as SimilarityROC.compare has them."""
     name, attribute, rate = about
-    asked = {"threshold": points.threshold, "rate": rate, "how": "max_min"}
-    compared = both[0].compare(both[1], points.far, **asked)
-    after, before = (own.estimate(points.far, **asked).value for own in both)
+    engines = [system._engine for system in both]
+    questions = _questions(engines, points, rate, None, "max_min")
+    compared = compare(*engines, questions)
+    after, before = (
+        system.estimate(
+            own.far, threshold=own.threshold, rate=rate, how="max_min"
+        ).value
+        for system, own in zip(both, points, strict=True)
+    )
     ratio = compared.ratio, compared.ratio_low, compared.ratio_high
     columns = before, after, *ratio, compared.p_value
     found = []
-    for level in range(points.size):
-        at = points_at(points, level)
+    for level in range(points[0].size):
+        at = points_at(points[0], level)
         of_level = [
             change
             for change in changes

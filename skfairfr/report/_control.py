@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core._strata import Strata, standardised, standards
-from skfairfr._text._words import RATES, listed
+from skfairfr._text._words import RATES, listed, printable, worded
 from skfairfr.report._measure import AuditedROC
 from skfairfr.report._records import Control, Other, Stratum
 from skfairfr.report._verdicts import judge
@@ -283,7 +283,8 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
     told = judge(own, sizes, confidence_level)
     found = []
     for audit, one, judged in zip(audits, own, told, strict=True):
-        notes = [f"By {audit.attribute}, {text}." for text in one.lacking()]
+        by = printable(audit.attribute)
+        notes = [worded(f"By {by}, {text}.") for text in one.lacking()]
         audit = replace(audit, notes=(*audit.notes, *notes))
         if one.rates:
             how = {"in_short": True, "withheld": "withheld" in audit.settings}

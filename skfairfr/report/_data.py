@@ -20,7 +20,7 @@ from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
 from skfairfr._core._rates import next_above
 from skfairfr._text._words import reworded
-from skfairfr.datasets._decisions import read_decisions
+from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.datasets._embeddings import labels_beside, read_embeddings
 from skfairfr.datasets._files import data_row, kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
@@ -32,11 +32,13 @@ from skfairfr.report._control import covariates_of
 from skfairfr.report._decisions import (
     NO_CONTROL,
     OF_ACCEPTANCE,
+    check_ascending,
     check_best_of,
     transactions,
 )
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
+from skfairfr.utils._bands import split_bands, to_bands
 from skfairfr.utils._errors import (
     ABOUT_FAILURES,
     ArgumentError,
@@ -73,7 +75,7 @@ if TYPE_CHECKING:
 
 NO_FRR = (
     ", so that there is no genuine pair and no FNMR can be measured: this is an audit of the "
-    "FMR alone. Do the identities name people, and not their images?"
+    "FMR alone."
 )
 NO_FAR = (
     "No pair is of two people: no FMR can be measured, and this is an audit of the FNMR alone, "
@@ -81,7 +83,7 @@ NO_FAR = (
 )
 # Options that only some ways of reading have.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
-OF_LOGS = ("accepted", "attempt", "session", "best_of", "species")
+OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "dates", "species")
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance"),
@@ -89,10 +91,12 @@ OF_PAIRS = (
 OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
 OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
 OF_ALL = ("metadata", "on", "failures")
+# What a list of pairs of one kind alone states.
+ONLY = ("mated_only", "non_mated_only")
 # Options that are files beside the data.
 FILES = ("labels", "trials", "probes", "references", "metadata")
 # What is wrong with an image that failed.
-NO_EMBEDDING = "has nan, infinite values or zeros alone"
+NO_EMBEDDING = "is zero, or has nan or infinite values,"
 # What becomes of an attempt that failed.
 FAILURES = ("reject", "report", "error")
 # Score of an error of a decision, and of a decision that is none; and what lies between.
@@ -202,6 +206,8 @@ class EmbeddingData(_Data):
         What became of them.
     failed : ndarray of bool, shape (n_samples,), default=None
         Rows that failed and are kept, to be rejected.
+    non_mated_only : bool, default=False
+        Whether no two rows are of one person; not stated, such data are an error.
     """
 
     X: object = field(repr=False)
@@ -215,6 +221,7 @@ class EmbeddingData(_Data):
     covariates: dict = field(default_factory=dict, repr=False)
     failures: str | None = None
     failed: np.ndarray | None = field(default=None, repr=False)
+    non_mated_only: bool = False
     # Embeddings name their people; pairs may not.
     independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
@@ -248,6 +255,11 @@ class EmbeddingData(_Data):
             similarity = Rejecting(self.failed, similarity, roc._expected.lowest)
         roc.set_params(similarity=similarity)
         roc.fit(X, self.y, groups, domain=self.domain)
+        if not (self.non_mated_only or roc.n_genuine_[0]):
+            problem = "was not given, and no person has two images that are compared;"
+            remedy = "give it if each person is meant to have one; if not, look at the identities: "
+            remedy += "do they name people, and not images?"
+            raise refused("non_mated_only", None, problem, remedy)
         warn_of_scores(roc._engine.pairs)
         return roc
 
@@ -400,6 +412,8 @@ class PairData(_Data):
         the person who made it, and below the threshold where it is an error.
     best_of : int, default=None
         Of transactions: how many attempts one has at most.
+    mated_only, non_mated_only : bool, default=False
+        Whether all pairs are genuine, or none is; not stated, such data are an error.
     """
 
     kind, naming = "scored pairs", "name the images with image_1 and image_2."
@@ -415,6 +429,8 @@ class PairData(_Data):
     failed: np.ndarray | None = field(default=None, repr=False)
     decisions: str | None = None
     best_of: int | None = None
+    mated_only: bool = False
+    non_mated_only: bool = False
 
     @property
     def independent(self) -> bool:
@@ -461,6 +477,8 @@ class PairData(_Data):
             sensitive_features_2=groups[1],
             image_1=self.image_names[0],
             image_2=self.image_names[1],
+            mated_only=self.mated_only,
+            non_mated_only=self.non_mated_only,
         )
 
     def groups(self, attributes: tuple) -> Any:
@@ -520,8 +538,8 @@ class PairData(_Data):
         Returns
         -------
         repeated : ndarray of bool, shape (n_pairs,)
-            Where images are not named, pairs of the same two people with the same score;
-            all False where scores have many ties.
+            If images are not named, pairs of the same two people with the same score; all
+            False if scores have many ties. A failure has no score that could be the same.
         words : str
             How many they are.
         """
@@ -668,6 +686,7 @@ def decisions(
     kind="frr",
     session=None,
     best_of=None,
+    time=None,
     failures=None,
     grouped=(),
     problem=("accepted", "is empty, or captured is 0,"),
@@ -683,6 +702,8 @@ def decisions(
     kind : {"frr", "far", "bpcer", "apcer"}
     session : array-like, shape (n_attempts,), default=None
     best_of : int, default=None
+    time : ndarray, shape (n_attempts,), default=None
+        As of :func:`read_times`; None takes the order of the rows.
     failures : {"reject", "report", "error"}, default=None
     grouped : tuple of str, default=()
         Columns that tell apart transactions within a session.
@@ -697,7 +718,8 @@ def decisions(
     columns = {name: to_column(column, name) for name, column in columns.items()}
     if best_of is not None:
         keys = [identity, session, *(columns[name] for name in grouped)]
-        first, error = transactions(error, keys, best_of, kind in OF_ACCEPTANCE)
+        of_acceptance = kind in OF_ACCEPTANCE
+        first, error = transactions(error, keys, best_of, of_acceptance, time)
         identity = identity[first]
         columns = {name: column[first] for name, column in columns.items()}
     failed = np.isnan(error)
@@ -709,6 +731,7 @@ def decisions(
         {name: (column, column) for name, column in columns.items()},
         decisions=kind,
         best_of=best_of,
+        mated_only=True,
     )
     return with_failures(data, failed, failures, problem)
 
@@ -728,6 +751,8 @@ def read_data(
     attempt: str | None = None,
     session: str | None = None,
     best_of: int | None = None,
+    time: str | None = None,
+    dates: str | None = None,
     species: str | None = None,
     failures: str | None = None,
     score: str | None = None,
@@ -742,6 +767,8 @@ def read_data(
     references: FilePath | None = None,
     metadata: FilePath | None = None,
     on: str | None = None,
+    mated_only: bool = False,
+    non_mated_only: bool = False,
 ) -> EmbeddingData | PairData:
     """Data to audit, from a file of embeddings or of scored pairs.
 
@@ -777,8 +804,16 @@ def read_data(
     best_of : int, default=None
         Of a log, with ``session``: rates of transactions, the first so many attempts of a
         person in a session, accepted if one of them is.
+    time : str, default=None
+        Of a log, with ``best_of``: a column of numbers or times by which attempts are
+        ordered. None takes the rows in their order, which is an error if a column that
+        reads as a time decreases within a session.
+    dates : {"day-first", "month-first"}, default=None
+        How ``time`` writes dates with the year last, such as 31.01.2026; None allows only
+        dates such as 2026-01-31.
     failures : {"reject", "report", "error"}, default=None
-        What becomes of missing scores, embeddings with NaN and attempts of which nothing was
+        What becomes of missing scores (also infinite ones, if nothing is accepted there),
+        embeddings with NaN, infinity or zeros alone, and attempts of which nothing was
         captured: "reject" counts them as rejections; "report" leaves them out of the rates,
         counts them by group and adds generalised rates; "error", and None where there are
         some, is an error.
@@ -799,6 +834,9 @@ def read_data(
     on : str, default=None
         Its column of the people or, where it is called as the column of the images is, of
         the images.
+    mated_only, non_mated_only : bool, default=False
+        Whether all pairs are genuine, or none is. Not stated, such data are an error, since
+        identities that are written otherwise on one side look the same.
 
     Returns
     -------
@@ -830,9 +868,15 @@ def read_data(
     path = check_path(path, "path")
     if isinstance(attributes, str):
         attributes = (attributes,)
-    attributes = check_sequence(attributes, "attributes", "names of columns", str)
+    asked = check_sequence(attributes, "attributes", "names of columns", str)
+    bands = dict(attributes) if isinstance(attributes, Mapping) else {}
+    bands = bands or dict(map(split_bands, asked))
+    attributes = list(bands)
+    if len(attributes) < len(asked):
+        problem = f"{plain(list(asked))!r} names one column twice;"
+        raise refused("attributes", asked, problem, "give it once.")
     known = dict.fromkeys(
-        (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL)
+        (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL, *ONLY)
     )
     options = {name: given[name] for name in known}
     kind, read, own = _way_to_read(path, options)
@@ -844,7 +888,8 @@ def read_data(
         raise refused("on", on, "names a column of metadata;", "give it (--metadata).")
     warnings = []
     with collecting(warnings, UserWarning):
-        found = _controlled(read, path, attributes, options, control or ())
+        asked = options | {"bands": bands}
+        found = _controlled(read, path, attributes, asked, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = _digests(path, options)
     reading = Reading(path, options, notes, digests)
@@ -887,13 +932,14 @@ def _way_to_read(path, options):
     if options["accepted"] is not None:
         return DecisionData.kind, _read_log, (*OF_LOGS, "identity")
     if options["trials"] is not None:
-        return "listed trials", partial(_read_listed, load_trials, OF_TRIALS), OF_TRIALS
+        read = partial(_read_listed, load_trials, OF_TRIALS)
+        return "listed trials", read, (*OF_TRIALS, *ONLY)
     if options["probes"] is not None:
         read = partial(_read_listed, load_score_matrix, OF_MATRIX)
-        return "a matrix of scores", read, OF_MATRIX
+        return "a matrix of scores", read, (*OF_MATRIX, *ONLY)
     if holds_pairs(path):
-        return PairData.kind, _read_pairs, OF_PAIRS
-    return EmbeddingData.kind, _read_embeddings, OF_EMBEDDINGS
+        return PairData.kind, _read_pairs, (*OF_PAIRS, *ONLY)
+    return EmbeddingData.kind, _read_embeddings, (*OF_EMBEDDINGS, ONLY[1])
 
 
 def holds_pairs(path):
@@ -949,7 +995,10 @@ def _read_embeddings(path, attributes, options):
         None if options[name] is None else data.columns[options[name]]
         for name in ("domain", "image")
     )
-    found = EmbeddingData(data.X, data.y, columns, side, names=images)
+    only = bool(options["non_mated_only"])
+    found = EmbeddingData(
+        data.X, data.y, columns, side, names=images, non_mated_only=only
+    )
     failures, outcome = options["failures"], np.full(len(found.X), MADE)
     if options["fte"] is not None:
         outcome = outcomes(data.columns[options["fte"]], options["fte"])
@@ -972,7 +1021,33 @@ def _read_embeddings(path, attributes, options):
 
 
 def _with_metadata(read, attributes, options):
-    """What ``read`` gives for the attributes that metadata lack, and those from there."""
+    """What ``read`` gives for the attributes that metadata lack, and those from there.
+
+    Numbers of which bands are asked for become their labels.
+    """
+    data = _joined(read, attributes, options)
+    people = (data.get(name) for name in ("y", "identity", "identity_1", "identity_2"))
+    people = [column for column in people if column is not None]
+    for name, cuts in options["bands"].items():
+        if cuts is None:
+            continue
+        sides = [n for n in (name, f"{name}_1", f"{name}_2") if n in data.columns]
+        columns = [data.columns[side] for side in sides]
+        joint, whose = join_columns(columns), join_columns(people) if people else None
+        try:
+            if callable(cuts):
+                labels = to_column(cuts(joint), "attributes")
+            else:
+                labels = to_bands(joint, cuts, whose)
+        except ArgumentError as error:
+            problem = str(error).partition(" ")[2]
+            problem = f"{name!r} cannot be put into ranges, which {problem}"
+            raise refused("attributes", name, problem) from None
+        data.columns |= zip(sides, np.split(labels, len(sides)), strict=True)
+    return data
+
+
+def _joined(read, attributes, options):
     path, image = options["metadata"], options["image"]
     if path is None:
         return read(attributes, image)
@@ -1001,8 +1076,7 @@ def _read_pairs(path, attributes, options):
     names = {name: options[name] for name in OF_PAIRS if name != "distance"}
 
     def read(attributes, image):
-        asked = [f"{name}_{side}" for name in attributes for side in (1, 2)]
-        asked = dict.fromkeys(asked, "attributes")
+        asked = dict.fromkeys(attributes, "attributes")
         return read_pairs(path, names, asked, bool(options["distance"]), finite=False)
 
     return _pair_data(read, attributes, options)
@@ -1018,19 +1092,20 @@ def _read_listed(load, own, path, attributes, options):
 
 def _pair_data(read, attributes, options):
     data = _with_metadata(read, attributes, options)
-    # One column is that of both images.
-    get = data.columns.get
-    columns = {n: (get(f"{n}_1", get(n)), get(f"{n}_2", get(n))) for n in attributes}
+    columns = {n: (data.columns[f"{n}_1"], data.columns[f"{n}_2"]) for n in attributes}
     images = (data.image_1, data.image_2)
     identities = (data.identity_1, data.identity_2) if data.y_true is None else None
-    found = PairData(data.y_score, identities, columns, images, y_true=data.y_true)
+    only = {name: bool(options[name]) for name in ONLY}
+    found = PairData(
+        data.y_score, identities, columns, images, y_true=data.y_true, **only
+    )
     found, failed = placeholders(found)
     problem = "score", "is missing or infinite"
     return with_failures(found, failed, options["failures"], problem)
 
 
 def placeholders(data):
-    """Pairs with 0 where there is no score, and which these are, (n_pairs,)."""
+    """Pairs with 0 for each failure, a score that is NaN or -inf, and which these are."""
     scores = to_scores(data.y_score, "y_score")
     failed = is_failure(scores)
     if failed.any():
@@ -1040,14 +1115,25 @@ def placeholders(data):
 
 def _read_log(path, attributes, options):
     """Decisions of a log, by kinds of attempts; arguments are those of ``read_data``."""
-    check_best_of(options["session"], options["best_of"])
+    named = options["time"]
+    check_best_of(options["session"], options["best_of"], named)
     names = ("accepted", "identity", "attempt", "session", "species")
     names = {name: options[name] for name in names}
 
     def read(attributes, image):
-        return read_decisions(path, names, dict.fromkeys(attributes, "attributes"))
+        asked = {} if named is None else {named: "time"}
+        return read_decisions(
+            path, names, asked | dict.fromkeys(attributes, "attributes")
+        )
 
-    log = _with_metadata(read, attributes, options)
+    log, time = _with_metadata(read, attributes, options), None
+    if named is not None:
+        time = read_times(log.columns[named], named, options["dates"])
+    elif log.session is not None:
+        with collecting([], UserWarning):
+            every = read_decisions(path, names).columns
+        keys = [log.identity, log.session]
+        check_ascending("session", options["session"], every, keys)
     if log.species is not None and options["attempt"] is None:
         problem = (
             "names the instruments of attacks, and no column tells which attempts are;"
@@ -1068,7 +1154,7 @@ def _read_log(path, attributes, options):
         rows = log.attempt == attempt
         if not rows.any():
             continue
-        columns, grouped = log.columns, ()
+        columns, grouped = {name: log.columns[name] for name in attributes}, ()
         if kind == "apcer":
             columns, grouped = {options["species"]: log.species}, (options["species"],)
         error = log.accepted == (kind in OF_ACCEPTANCE)
@@ -1081,6 +1167,7 @@ def _read_log(path, attributes, options):
                 kind=kind,
                 session=session,
                 best_of=options["best_of"],
+                time=None if time is None else time[rows],
                 failures=options["failures"],
                 grouped=grouped,
             )

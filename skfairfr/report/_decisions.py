@@ -3,9 +3,10 @@
 import numpy as np
 
 from skfairfr._text._words import DECISIONS, named
+from skfairfr.datasets._decisions import guessed_times
 from skfairfr.report._policy import Policy
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._labels import check_length, encode, to_column
+from skfairfr.utils._labels import check_length, encode, is_unknown, to_column
 from skfairfr.utils._validation import check_count, check_option, to_array
 
 # Kinds of errors in which the system accepts whom it should not.
@@ -19,33 +20,33 @@ NO_CONTROL = (
 )
 
 
-def transactions(error, keys, best_of, of_acceptance):
+def transactions(error, keys, best_of, of_acceptance, time=None):
     """Errors of the best of the first attempts with the same keys.
 
     Parameters
     ----------
     error : ndarray, shape (n_attempts,)
-        1 or 0 in the order of time; NaN where nothing was captured.
+        1 or 0; NaN where nothing was captured.
     keys : list of array-like, shape (n_attempts,)
     best_of : int
         How many attempts a transaction has at most; later ones are left out.
     of_acceptance : bool
         Whether an error is that somebody is accepted.
+    time : ndarray, shape (n_attempts,), default=None
+        As of :func:`read_times`; None takes the order of the rows.
 
     Returns
     -------
     first : ndarray of int, shape (n_transactions,)
-        The first attempt of each, in the order of time.
+        The first attempt of each, in the order of the rows.
     error : ndarray, shape (n_transactions,)
         An accepted attempt makes an accepted transaction; NaN where none was captured.
     """
-    codes = [encode(key, "session", allow_unknown=True).codes for key in keys]
-    _, first, place = np.unique(
-        np.stack(codes), axis=1, return_index=True, return_inverse=True
-    )
-    place = place.ravel()
-    order = np.argsort(place, kind="stable")
-    starts = np.searchsorted(place[order], np.arange(first.size))
+    place = _places(keys)
+    order = np.arange(place.size) if time is None else in_time(time, place, error)
+    order = order[np.argsort(place[order], kind="stable")]
+    starts = np.searchsorted(place[order], np.arange(place.max() + 1))
+    first = order[starts]
     taken = order[np.arange(order.size) - starts[place[order]] < best_of]
     captured = taken[~np.isnan(error[taken])]
     accepted = captured[error[captured] == of_acceptance]
@@ -54,11 +55,73 @@ def transactions(error, keys, best_of, of_acceptance):
     )
     found = np.where((n_accepted > 0) == of_acceptance, 1.0, 0.0)
     found[n_captured == 0] = np.nan
-    in_time = np.argsort(first)
-    return first[in_time], found[in_time]
+    by_row = np.argsort(first)
+    return first[by_row], found[by_row]
 
 
-def check_decisions(error, identity, session, best_of, kind):
+def _places(keys):
+    """A number for each combination of keys, (n_attempts,)."""
+    codes = [encode(key, "session", allow_unknown=True).codes for key in keys]
+    return np.unique(np.stack(codes), axis=1, return_inverse=True)[1].ravel()
+
+
+def in_time(time, place, error=None):
+    """Rows in the order of time, ndarray of int.
+
+    Equal times have the order of the rows, or its reverse if rows run backwards in time. If
+    neither is so, an ``error`` that differs at equal times of a place is refused.
+    """
+    found, rows = _directions(time, place), np.arange(time.size)
+    order = np.lexsort((-rows if found == {-1} else rows, time))
+    if error is not None and len(found) != 1:
+        by_place = order[np.argsort(place[order], kind="stable")]
+        one, next_ = by_place[:-1], by_place[1:]
+        equal = (place[one] == place[next_]) & (time[one] == time[next_])
+        outcome = np.nan_to_num(error, nan=2)
+        if (outcome[one] != outcome[next_])[equal].any():
+            problem = "is equal for attempts of a session, whose order matters, and rows are in no "
+            problem += "order of time;"
+            raise refused("time", None, problem, "sort the rows, or give finer times.")
+    return order
+
+
+def _directions(time, place):
+    """{1} if times increase from row to row within places, {-1} if they decrease, or both.
+
+    If times are equal within each place, from row to row of the log.
+    """
+    order = np.argsort(place, kind="stable")
+    rank = np.unique(time, return_inverse=True)[1]
+    steps = np.diff(rank[order])[place[order][1:] == place[order][:-1]]
+    within, over_all = ({*np.sign(s).tolist()} - {0} for s in (steps, np.diff(rank)))
+    return within or (over_all if len(over_all) == 1 else set())
+
+
+def check_ascending(argument, value, columns, keys):
+    """Raise if a column that reads as a time decreases from row to row.
+
+    Parameters
+    ----------
+    argument, value : str
+        What to name in the message.
+    columns : dict of str -> ndarray, shape (n_attempts,)
+    keys : list of ndarray, shape (n_attempts,)
+        Rows with the same keys are compared.
+    """
+    place = _places(keys)
+    for name, column in columns.items():
+        known = ~is_unknown(column)
+        time = guessed_times(column[known]) if known.any() else None
+        if time is not None and -1 in _directions(time, place[known]):
+            problem = (
+                f"{value!r}: by {name!r} rows are not in ascending time, and which "
+            )
+            problem += "attempts of a person are the first depends on that;"
+            remedy = "name the column of the time with time (--time), or sort the rows."
+            raise refused(argument, value, problem, remedy)
+
+
+def check_decisions(error, identity, session, best_of, kind, time):
     """Raise unless attempts can be audited; the errors as floats, (n_attempts,)."""
     check_option(kind, "kind", tuple(DECISIONS))
     values = to_array(error, "error")
@@ -78,14 +141,15 @@ def check_decisions(error, identity, session, best_of, kind):
             f"nothing was captured; got {plain(values.ravel()[:5].tolist())}.",
         )
     check_length(to_column(identity, "identity"), found.size, "identity", "error")
-    check_best_of(session, best_of)
-    if session is not None:
-        check_length(to_column(session, "session"), found.size, "session", "error")
+    check_best_of(session, best_of, time)
+    for name, column in (("session", session), ("time", time)):
+        if column is not None:
+            check_length(to_column(column, name), found.size, name, "error")
     return found
 
 
-def check_best_of(session, best_of):
-    """Raise unless both or none of the two were given."""
+def check_best_of(session, best_of, time=None):
+    """Raise unless both or none of the two were given, and a time with them."""
     if (session is None) != (best_of is None):
         name, other = (
             ("best_of", "session") if best_of is None else ("session", "best_of")
@@ -97,6 +161,11 @@ def check_best_of(session, best_of):
         raise refused(name, None, problem, remedy)
     if best_of is not None:
         check_count(best_of, "best_of", 1)
+    elif time is not None:
+        problem = (
+            "orders the attempts of a session, and session and best_of are missing;"
+        )
+        raise refused("time", None, problem, "give them, or leave it out.")
 
 
 def check_without_points(points, policy, control):

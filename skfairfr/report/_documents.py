@@ -28,6 +28,7 @@ from skfairfr._text._words import (
     RATES,
     TOO_FEW,
     accepted,
+    as_typed,
     capital,
     count,
     level_percent,
@@ -131,6 +132,8 @@ FEW = (
 # The darkest cell of a matrix, as red, green and blue, the palest being white, and the shade
 # from which white ink is clearer than black: both have a contrast of 4.5 there.
 DARK, INK_CHANGES = np.array([8, 62, 112]), 0.69
+# Smaller rates are not shown in digits.
+NEARLY_NONE = 1e-8
 
 
 def audit_document(report, source=None, date=None):
@@ -175,11 +178,11 @@ def audit_document(report, source=None, date=None):
     ]
     data = "" if source is None else f"Data: {printable(source)}"
     subtitle = under_title(report, data, date)
-    found = Document(printable(report.about.get("title", title)), subtitle, sections)
+    found = Document(called(report, title), subtitle, sections)
     if "gallery" in first.settings:
         alarms = [who_alarms(report)]
-        return searched(found, first.settings, lines_of("search_glossary"), alarms)
-    return found
+        found = searched(found, first.settings, lines_of("search_glossary"), alarms)
+    return as_typed(found)
 
 
 # ---- the first screen ----------------------------------------------------------------
@@ -213,12 +216,8 @@ def _verdict(report):
 
 def _notes(report):
     """Notes of all audits, each once."""
-    notes = (
-        reworded(printable(note), audit.settings)
-        for audit in report.audits
-        for note in audit.notes
-    )
-    return list(dict.fromkeys(notes))
+    notes = (note for audit in report.audits for note in audit.notes)
+    return list(map(printable, dict.fromkeys(notes)))
 
 
 def read_first(n_notes, where):
@@ -374,7 +373,8 @@ def sentence_of_check(check, report):
     *told, result = [cell.line for cell in row.cells]
     text = f"{result}: {row.line}: {'; '.join(told)}."
     text = f"{text} {needed_words(check, report)}".strip()
-    return in_search_terms(text) if "gallery" in report.audits[0].settings else text
+    searched_ = "gallery" in report.audits[0].settings
+    return as_typed(in_search_terms(text) if searched_ else text)
 
 
 def _limit_of(check):
@@ -389,17 +389,20 @@ def _bound(check, shown):
         return check.reason
     if not check.groups:
         return "none: too few groups have the pairs"
+    # Whose bound it is, if the groups that are shown do not say it.
+    whose = "" if check.decided_by or check.name in RATE_LIMITS else " of some two groups"
+    if check.decided_by and check.decided_by != check.groups:
+        whose = f" for {printable(check.decided_by[0])}"
     if verdict == "failed":
-        of_first = f" for {printable(check.groups[0])}"
-        several = check.name in RATE_LIMITS and len(check.groups) > 1
-        return f"at least {shown(found.low)}{of_first if several else ''}"
+        return f"at least {shown(found.low)}{whose}"
     if verdict == "passed":
-        return f"at most {shown(found.high)}"
+        return f"at most {shown(found.high)}{whose}"
     if math.isnan(found.high):
         return "none: one person alone has the pairs"
     if found.value > check.limit:
-        return f"may be as small as {shown(found.low)}"
-    return f"may be as large as {shown(found.high)}"
+        low = shown(found.low) if found.low > NEARLY_NONE else "nearly 0 %"
+        return f"may be as small as {low}{whose}"
+    return f"may be as large as {shown(found.high)}{whose}"
 
 
 def needed_words(check, report):
@@ -519,6 +522,11 @@ def _facts(report):
         return rows
     thresholds = [title_of(level, first) for level in first.levels]
     return [*rows, ("Operating points", "; ".join(thresholds))]
+
+
+def called(found, usual):
+    """The title that was given for a document, or else the usual one."""
+    return printable(found.about["title"]) if "title" in found.about else usual
 
 
 def under_title(found, data, date):
@@ -1101,18 +1109,20 @@ def _method(audit):
         f"{end} the threshold, and belongs to a group if both samples do."
     ]
     if "similarity" in settings:
-        texts.append(f"Two samples are compared by {settings['similarity']}.")
+        texts.append(
+            f"Two samples are compared by {printable(settings['similarity'])}."
+        )
     if told := FAILURES_TOLD.get(settings.get("failures")):
         texts.append(told)
     if settings.get("domain"):
-        across = f"the two values of {settings['domain']}"
+        across = f"the two values of {printable(settings['domain'])}"
         texts.append(f"Only samples across {across} are compared.")
     pairs = "all non-mated comparisons"
     if settings["impostors"] == "same_group":
         pairs = "the non-mated comparisons within a group"
     if "threshold_group" in settings:
         pairs = f"{printable(settings['threshold_group'])} alone"
-    on = settings.get("threshold_from") or set_on
+    on = printable(settings.get("threshold_from") or set_on)
     setting = f"A threshold is set where the FMR of {pairs} meets the level, on {on}."
     if set_on == "given":
         setting = "The threshold was given."
@@ -1201,12 +1211,12 @@ def comparison_document(found, date=None):
         Section("limits", "Limits", [lines_of("comparison_limits")]),
         Section("glossary", "Glossary", [terms]),
     ]
-    title = printable(found.about.get("title", "Comparison of verification systems"))
+    title = called(found, "Comparison of verification systems")
     subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
     document = Document(title, subtitle, sections)
     if "gallery" in found.settings:
-        return searched(document, found.settings, lines_of("search_glossary"))
-    return document
+        document = searched(document, found.settings, lines_of("search_glossary"))
+    return as_typed(document)
 
 
 def short_names(systems):
@@ -1302,7 +1312,11 @@ def _levels_of(change, found):
         if one.system in (found.systems[0], change.system)
         and change.attribute in (None, one.attribute)
         for level in one.levels
-        if level.far == change.far and change.threshold in (None, level.threshold)
+        if level.far == change.far
+        and (
+            change.threshold in (None, level.threshold)
+            or "threshold_of_each" in found.settings  # one level
+        )
     ]
 
 
@@ -1395,7 +1409,7 @@ def _thresholds(found):
     names, texts = short_names(found.systems), []
     for levels in zip(*(m.levels for m in found.measured[: len(names)]), strict=True):
         text = title_of(levels[0], found)
-        if found.settings["threshold"] is None:
+        if "threshold_of_each" in found.settings or levels[0].far is not None:
             own = (
                 f"{name}: {accepted(level.threshold, found.settings)}"
                 for name, level in zip(names, levels, strict=True)
@@ -1528,6 +1542,8 @@ def _method_of_comparison(found):
     own = "Each system meets a level of the FMR at a threshold of its own."
     if settings["threshold"] is not None:
         own = "All systems have the threshold that was given."
+        if "threshold_of_each" in settings:
+            own = "Each system has the threshold that was given for it."
     return [
         "All systems are compared with the first, on the same people and the same "
         f"{found.unit}. {own}",

@@ -6,7 +6,6 @@ their functions give a list of (svg, text in its place).
 """
 
 import os
-from functools import partial
 from io import StringIO
 from itertools import product
 from math import ceil
@@ -17,8 +16,7 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from skfairfr._core._parallel import next_step
-from skfairfr._text._searches import in_search_terms
-from skfairfr._text._words import NO_DIFFERENCE, RATES, printable, reworded
+from skfairfr._text._words import NO_DIFFERENCE, RATES, plain_label, printable, worded
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
@@ -134,10 +132,8 @@ def write_figures(audited, audit, folder, title="", bands=False):
     # The audit's notes already hold what the displays warn of.
     with temporary(folder) as staged, collecting([]):
         for name, draw, size in _figures(audited, audit, bands):
-            next_step(f"drawing {name} by {printable(audit.attribute)}")
-            words = partial(reworded, settings=audit.settings)
-            words = in_search_terms if "gallery" in audit.settings else words
-            drawn += write_figure(draw, staged / name, size, title, words)
+            next_step(f"drawing {name} by {plain_label(audit.attribute)}")
+            drawn += write_figure(draw, staged / name, size, title)
         for path in staged.iterdir():
             os.replace(path, folder / path.name)
     return [folder / path.name for path in drawn]
@@ -146,7 +142,7 @@ def write_figures(audited, audit, folder, title="", bands=False):
 def _figures(audited, audit, bands):
     """File names, what draws them on a figure, and sizes in inches."""
     points, levels, groups = audited.points, audit.levels, tuple(audited.labels)
-    names = [short_place(level, audit) for level in levels]
+    names = [worded(short_place(level, audit)) for level in levels]
     confidence = audit.settings["confidence_level"]
     rates = rates_display(levels, names, limits_of(audit), confidence)
     height = panel_height(len(groups), points.size) + 0.4
@@ -281,19 +277,16 @@ def _align(axes):
                 _style.percent_ticks(axis, (ends[0], min(ends[1], 1.0)))
 
 
-def write_figure(draw, path, size, title="", words=None):
-    """Draw once, its texts changed by ``words``, and save in every format; the paths written."""
+def write_figure(draw, path, size, title=""):
+    """Draw once and save in every format; the paths written."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
-    from matplotlib.text import Text
 
     figure = Figure(figsize=size, layout="constrained")
     draw(figure)
     if title:
         texts = filter(None, (_style.plain_text(title), figure.get_suptitle()))
         figure.suptitle("\n".join(texts), fontsize="small", wrap=True)
-    for text in figure.findobj(Text) if words else ():
-        text.set_text(words(text.get_text()))
     # The layout takes as long as writing: once for all formats.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -319,7 +312,7 @@ def rates_display(levels, names, limits, confidence_level):
     return GroupRatesDisplay(
         groups=_printable(row.group for row in levels[0].rates),
         **columns,
-        names=tuple(names),
+        names=tuple(map(worded, names)),
         limits=limits,
         confidence_level=confidence_level,
     )
@@ -327,7 +320,7 @@ def rates_display(levels, names, limits, confidence_level):
 
 def _printable(groups):
     """Labels that a font has glyphs for; None is everyone."""
-    return tuple(None if g is None else printable(g) for g in groups)
+    return tuple(None if g is None else plain_label(g) for g in groups)
 
 
 def group_rates(levels, names, limits, confidence_level, rates=tuple(RATES)):
@@ -358,7 +351,7 @@ def group_rates(levels, names, limits, confidence_level, rates=tuple(RATES)):
     def draw(figure, rate):
         display.plot([figure.subplots()], rates=(rate,))
         (ax,) = display.axes_
-        ax.set_xlabel(f"{_style.RATE_TITLES[rate]},{gap}log scale")
+        ax.set_xlabel(worded(f"{_style.RATE_TITLES[rate]},{gap}log scale"))
         if long_names:
             entries = ax.get_legend_handles_labels()
             ax.get_legend().remove()
@@ -412,9 +405,10 @@ def det(curves, levels, names):
         for row, style in enumerate(_style.styles_on(ax, groups)[0]):
             draw_row(ax, row, style | ({} if row else {"linewidth": 1.4}))
         _set_det_axes(ax, ends)
-        ax.set(xlabel=_style.RATE_TITLES["far"], ylabel=_style.RATE_TITLES["frr"])
+        titles = map(worded, _style.RATE_TITLES.values())
+        ax.set(**dict(zip(("xlabel", "ylabel"), titles, strict=True)))
         for name, look in zip(names, of_levels, strict=True):
-            ax.plot([], [], **look, label=_style.plain_text(name))
+            ax.plot([], [], **look, label=_style.plain_text(worded(name)))
         labels = ax.get_legend_handles_labels()[1]
         n_columns = 3 if max(map(len, labels)) < 12 else 2
         place = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
@@ -482,11 +476,12 @@ def _panels(groups, draw_panel, ends, about, names, styles):
         # All panels share their ticks; the largest rates have the shortest labels.
         ticks = axes[0].get_xticks()
         axes[0].set_xticks(ticks[::-1][:: ceil(len(ticks) / 3)])
-        figure.supxlabel(_style.RATE_TITLES["far"], fontsize="medium")
-        figure.supylabel(_style.RATE_TITLES["frr"], fontsize="medium")
+        figure.supxlabel(worded(_style.RATE_TITLES["far"]), fontsize="medium")
+        figure.supylabel(worded(_style.RATE_TITLES["frr"]), fontsize="medium")
         lines = [Line2D([], [], **style) for style in styles]
         place = {"loc": "outside upper center", "handlelength": 3.4}
-        figure.legend(lines, list(map(_style.plain_text, names)), **place, **ABOVE)
+        labels = [_style.plain_text(worded(name)) for name in names]
+        figure.legend(lines, labels, **place, **ABOVE)
 
     return _svg(draw, 0.8 + 0.2 * len(names) + 1.75 * n_rows, about)
 
@@ -576,14 +571,14 @@ def changes(found, rate, names):
                 at = {"marker": markers[place], "linestyle": "none"}
                 ax.plot(ratio, y, color=look["color"], **at)
         for name, marker in zip(names.values(), markers, strict=True):
-            at = {"marker": marker, "linestyle": "none", "label": name}
+            at = {"marker": marker, "linestyle": "none", "label": worded(name)}
             ax.plot([], [], color=_style.GREY, **at)
         for word, look in looks.items():
             ax.plot([], [], **look, label=word)
         ax.set(xscale="log", xlim=ends)
-        ax.set_xlabel(f"{RATES[rate]}, after / before, log scale")
+        ax.set_xlabel(worded(f"{RATES[rate]}, after / before, log scale"))
         _style.ratio_ticks(ax.xaxis, ends)
-        name_rows(ax, [None if a is None else printable(g) for a, g in groups])
+        name_rows(ax, [None if a is None else plain_label(g) for a, g in groups])
         place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
         ax.legend(**place, **ABOVE)
 
@@ -637,7 +632,7 @@ def watched_over_time(history, findings, enough):
         ax = figure.subplots()
         for row, group in enumerate(groups):
             style = _style.line_style(row)
-            label = _style.row_label(printable(group))
+            label = _style.row_label(plain_label(group))
             ax.plot(place, of("value", row), **style, label=label)
             if len(groups) <= _style.MAX_BANDS:
                 ends = of("low", row), of("high", row)
@@ -655,7 +650,7 @@ def watched_over_time(history, findings, enough):
         ax = figure.subplots()
         most = sorted(findings, key=lambda finding: -finding.e_value)
         for row, finding in enumerate(most[:MOST_LIMITS]):
-            name = " / ".join(map(printable, finding.groups))
+            name = " / ".join(map(plain_label, finding.groups))
             style = _style.line_style(row)
             evidence = [evidence_of(known, finding)["e_value"] for known in history]
             ax.plot(place, evidence, **style, label=_style.row_label(name))
@@ -693,4 +688,4 @@ def _svg(draw, height, about):
         draw(figure)
         written = StringIO()
         figure.savefig(written, format="svg", metadata={"Date": None})
-    return written.getvalue(), about
+    return written.getvalue(), worded(about)

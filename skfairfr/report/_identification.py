@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr._text._searches import in_search_terms, named
+from skfairfr._text._searches import named
 from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
 from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import audit_data
@@ -18,7 +18,7 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
-from skfairfr.utils._labels import encode
+from skfairfr.utils._labels import encode, find_labels, to_column
 from skfairfr.utils._types import Columns, FilePath
 
 if TYPE_CHECKING:
@@ -79,12 +79,18 @@ class SearchData(EmbeddingData):
             y_gallery=self.gallery.y,
             sensitive_features_gallery=of_gallery,
         )
+        if not (self.non_mated_only or search.n_mated_[0]):
+            problem = "was not given, and no probe is of a person enrolled;"
+            remedy = "give it if none is meant to be; if not, look at the identities: are they "
+            remedy += "written alike in the gallery?"
+            raise refused("non_mated_only", None, problem, remedy)
         self.fitted.append(search)
         return search._system().by(method="wilson")
 
     def genuine_pairs(self):
         """Count the mated searches of each person."""
-        mated = np.isin(np.asarray(self.y), np.asarray(self.gallery.y))
+        known = to_column(self.gallery.y, "y_gallery")
+        mated = find_labels(known, to_column(self.y, "y")) >= 0
         people = encode(self.y, "y").codes
         return np.bincount(people[mated], minlength=people.max() + 1)
 
@@ -115,6 +121,7 @@ def identify(
     similarity: Any = "cosine",
     rank: int = 1,
     template: str = "image",
+    non_mated_only: bool = False,
     **options: Any,
 ) -> "Report":
     """Assess for which groups searches of a gallery (1:N) err more, and how sure that is.
@@ -133,6 +140,8 @@ def identify(
         As in :class:`~skfairfr.metrics.SimilarityROC`.
     rank, template : options
         As in :class:`~skfairfr.metrics.IdentificationROC`.
+    non_mated_only : bool, default=False
+        Whether no probe is of a person enrolled; not stated, such probes are an error.
     **options : options
         As of :func:`identify_data`.
 
@@ -172,7 +181,9 @@ def identify(
         if len(enrolled) == len(columns) == 1:
             enrolled = dict(zip(columns, enrolled.values(), strict=True))
     gallery = EmbeddingData(X_gallery, y_gallery, enrolled)
-    data = EmbeddingData(X, y, columns, similarity=similarity)
+    data = EmbeddingData(
+        X, y, columns, similarity=similarity, non_mated_only=non_mated_only
+    )
     check_data(data, "sensitive_features", named=given)
     return identify_data(data, gallery=gallery, rank=rank, template=template, **options)
 
@@ -425,9 +436,8 @@ def _of_searches(audit, data, search):
         alarms.append([dict(zip(names_of, row, strict=True)) for row in rows])
     settings = dict(audit.settings)
     settings["gallery"] = settings["gallery"] | {"alarms": alarms}
-    notes = tuple(map(in_search_terms, audit.notes))
     levels = _with_matrices(audit, data.columns, search)
-    return replace(audit, levels=levels, settings=settings, notes=notes)
+    return replace(audit, levels=levels, settings=settings)
 
 
 def _with_matrices(measured, columns, search):

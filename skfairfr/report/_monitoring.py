@@ -1,7 +1,6 @@
 """A log of decisions watched over time, as a report that goes on where the last one ended."""
 
 import os
-import re
 from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
 from typing import Any
@@ -21,12 +20,15 @@ from skfairfr._text._words import (
     printable,
     ratio,
 )
-from skfairfr.datasets._decisions import read_decisions
+from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.metrics import MonitorState, RateMonitor
 from skfairfr.report._data import check_about
+from skfairfr.report._decisions import check_ascending, in_time
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
+from skfairfr.report._notes import collecting
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
+from skfairfr.utils._bands import check_cut_points, split_bands, to_bands
 from skfairfr.utils._errors import refused
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
@@ -35,7 +37,6 @@ from skfairfr.utils._validation import check_path
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
 # A log is taken in so many parts at most, each a point of the curves.
 MOST_PARTS = 12
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Monitoring(Page):
 
     @property
     def _heading(self):
-        return f"False rejections watched by {self.attribute}"
+        return f"False rejections watched by {printable(self.attribute)}"
 
     def _facts(self):
         n_attempts = int(self.state.rates.n_attempts.sum()) + self.state.n_unknown
@@ -207,6 +208,7 @@ def monitor_log(
     attribute: str,
     *,
     time: str | None = None,
+    dates: str | None = None,
     state: FilePath | None = None,
     limits: dict | None = None,
     policy: Any = None,
@@ -227,8 +229,10 @@ def monitor_log(
     attribute : str
         Column of the groups.
     time : str, default=None
-        Column of the time of each attempt: a number, or text that begins with a date such as
-        2026-01-31. None takes the rows in their order.
+        Column of the time of each attempt: a number, or text such as 2026-01-31 or
+        2026-01-31T10:00. None takes the rows in their order.
+    dates : {"day-first", "month-first"}, default=None
+        As of :func:`read_data`.
     state : path-like, default=None
         File that keeps what is known for the next log; made if it does not exist. None keeps
         nothing.
@@ -288,7 +292,10 @@ def monitor_log(
     if state is not None and os.path.exists(check_path(state, "state")):
         monitor = _loaded(state, monitor.settings, asked)
     names = {"accepted": accepted, "identity": identity, "attempt": attempt}
-    columns = {attribute: "attribute"} | ({} if time is None else {time: "time"})
+    problem = "has quantiles, which differ from log to log;"
+    check_cut_points(attribute, problem)
+    name, cuts = split_bands(attribute)
+    columns = {name: "attribute"} | ({} if time is None else {time: "time"})
     data = read_decisions(log, names, columns)
     with open(data.path, "rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
@@ -297,19 +304,25 @@ def monitor_log(
         raise refused("log", log, problem, "give the attempts since then.")
     genuine = data.attempt == "genuine"
     order = np.flatnonzero(genuine)
-    when = np.arange(order.size) if time is None else _times(data.columns[time], time)
-    if time is not None:
-        order = order[np.argsort(when[order], kind="stable")]
-        _check_later(monitor, when[order[0]], log)
+    when = np.arange(order.size)
+    if time is None:
+        with collecting([], UserWarning):
+            every = read_decisions(log, names).columns
+        check_ascending("log", str(log), every, [data.identity])
+    else:
+        when = read_times(data.columns[time], time, dates)
+        order = order[in_time(when[order], data.identity[order])]
         when = when[order]
-        monitor.about_["until"] = when[-1].item()
-    error, group = ~data.accepted[order], data.columns[attribute][order]
+        _check_later(monitor, when[0], log)
+        monitor.about_["until"] = _as_read(when[-1])
+    error, group = ~data.accepted[order], data.columns[name][order]
+    group = group if cuts is None else to_bands(group, cuts)
     people, parts = data.identity[order], _parts(when)
     for number_, rows in enumerate(parts):
-        shown = f"log {len(monitor.logs_) + 1}" if time is None else str(when[rows[-1]])
+        shown = _as_read(when[rows[-1]]) if time else f"log {len(monitor.logs_) + 1}"
         monitor.update(
             *(error[rows], people[rows], group[rows]),
-            when=shown,
+            when=str(shown),
             log=digest if number_ == len(parts) - 1 else None,
         )
     if state is not None:
@@ -359,24 +372,21 @@ def _in_words(settings):
     return {"limits": {names[how]: limit for how, limit in limits}} | rest
 
 
-def _times(column, name):
-    """Times as numbers, or as texts that sort as they do."""
-    if column.dtype.kind in "iuf" and np.isfinite(column).all():
-        return column.astype(np.float64)
-    texts = column.astype(str)
-    if not all(DATE.match(text) for text in np.unique(texts).tolist()):
-        problem = (
-            f"{name!r} must hold numbers, or texts as 2026-01-31 or 2026-01-31T10:00."
-        )
-        raise refused("time", name, problem)
-    return texts
+def _as_read(time):
+    """A number, or the text of a time, as they are read again."""
+    if time.dtype.kind == "f":
+        return time.item()
+    return time.item().isoformat().removesuffix("T00:00:00")
 
 
 def _check_later(monitor, first, log):
     """Raise where a log begins before the last one ended."""
     until = monitor.about_.get("until")
-    if until is not None and (type(until) is not type(first.item()) or first < until):
-        problem = f"{str(log)!r} begins at {first}, and the last log ended at {until};"
+    if until is None:
+        return
+    before = read_times(np.array([until]), "until")[0]
+    if before.dtype.kind != first.dtype.kind or first < before:
+        problem = f"{str(log)!r} begins at {_as_read(first)}, and the last log ended at {until};"
         raise refused("log", log, problem, "give the attempts since then.")
 
 

@@ -17,9 +17,11 @@ from skfairfr._text._words import (
     accepted,
     capital,
     given_point,
+    guarded,
     level_percent,
     percent,
     printable,
+    worded,
 )
 from skfairfr.metrics import ReversedScoresWarning
 
@@ -86,7 +88,7 @@ def mixed_people(people, group, attribute, decisions=None):
         of, counted = "attempt", "Each counts in its own."
     return (
         f"{n_mixed:,} of {n_groups.size:,} people {'has' if n_mixed == 1 else 'have'} "
-        f"{of}s in more than one group of {attribute}. {counted} Where the attribute belongs "
+        f"{of}s in more than one group of {printable(attribute)}. {counted} Where the attribute belongs "
         f"to a person and not to an {of}, correct their labels."
     )
 
@@ -108,7 +110,7 @@ def similar_labels(groups, chosen):
         found = [" and ".join(labels) for labels in alike.values() if len(labels) > 1]
         if found:
             notes.append(
-                f"Groups of {attribute} differ only in case or surrounding space: "
+                f"Groups of {printable(attribute)} differ only in case or surrounding space: "
                 f"{'; '.join(found)}. They were taken as different groups; where they are "
                 "one, write its label alike everywhere."
             )
@@ -118,7 +120,7 @@ def similar_labels(groups, chosen):
 def _below_resolution(far, smallest, group=None):
     whose, about = "all impostor pairs", "The threshold is"
     if group is not None:
-        whose = f"the impostor pairs within group {group}"
+        whose = f"the impostor pairs within group {printable(group)}"
         about = "Thresholds that its FMR sets, such as those of BFAR and BFRR, are"
     return (
         f"An FMR of {level_percent(far)} is below 1 / (impostor pairs) = "
@@ -166,6 +168,8 @@ def largest_rate(audit):
 
 def place_of(level, found):
     """The operating point of a level in words."""
+    if "threshold_of_each" in found.settings:
+        return "the given thresholds"
     if level.far is None:
         return f"the given {given_point(level.threshold, found.settings)}"
     elsewhere = any(lev.set_on == "other data" for lev in getattr(found, "levels", ()))
@@ -273,7 +277,7 @@ def in_words(reasons, source="all pairs"):
     text : str
     """
     texts = []
-    for label, of_label in groupby(reasons, attrgetter("label")):
+    for label, of_label in groupby(guarded(reasons), attrgetter("label")):
         lacking, others, rate = [], [], ""
         for reason in of_label:
             if reason.code == "no_pairs":
@@ -286,4 +290,4 @@ def in_words(reasons, source="all pairs"):
             label = label.removesuffix(own) + RATES[rate]
         texts.append(": ".join(filter(None, (label, "; ".join(told + others)))))
     # A label at the start may begin with space.
-    return "; ".join(filter(None, [*texts, SOURCES[source]])).strip()
+    return worded("; ".join(filter(None, [*texts, SOURCES[source]])).strip())

@@ -12,7 +12,7 @@ from skfairfr._text._document import (
     write_text,
 )
 from skfairfr._text._words import printable
-from skfairfr.report._documents import lines_of, under_title
+from skfairfr.report._documents import called, lines_of, under_title
 from skfairfr.report._records import read_schema, save_texts, to_json
 from skfairfr.utils._types import FilePath
 
@@ -46,7 +46,7 @@ class Page:
             Section("notes", "Notes", [[*map(printable, self.notes)]]),
             Section("method", "How it was computed", [self._method()]),
         ]
-        title = printable(self.about.get("title", self._heading))
+        title = called(self, self._heading)
         return Document(title, under_title(self, data, date), sections)
 
     def _lines(self, name, **told):

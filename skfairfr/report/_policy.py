@@ -16,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from skfairfr.utils._bands import split_bands
 from skfairfr.utils._errors import plain, refused, suggestion
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, to_float
@@ -420,7 +421,8 @@ def as_policy(policy):
 
 def _by_attributes(policy, data):
     """The data with the policy's attributes alone, if it names any."""
-    missing = [name for name in policy.attributes if name not in data.columns]
+    asked = [split_bands(attribute)[0] for attribute in policy.attributes]
+    missing = [name for name in asked if name not in data.columns]
     if missing:
         raise _refused(
             policy.name,
@@ -430,9 +432,7 @@ def _by_attributes(policy, data):
         )
     if not policy.attributes:
         return data
-    return replace(
-        data, columns={name: data.columns[name] for name in policy.attributes}
-    )
+    return replace(data, columns={name: data.columns[name] for name in asked})
 
 
 def _check_alone(policy, given):

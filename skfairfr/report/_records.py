@@ -30,10 +30,12 @@ from skfairfr._text._words import (
     OF_OTHERS,
     RATES,
     TOO_FEW,
+    as_typed,
     in_iso,
     plain_form,
-    printable,
+    plain_label,
     reworded,
+    who,
 )
 from skfairfr.report import _documents
 from skfairfr.report._notes import in_words, largest_rate, short_place
@@ -421,12 +423,13 @@ class Check:
     threshold : float
         Operating point, as of a Level.
     figure : Figure
-        The disparity, or the rate of the group with the largest upper bound, ``high``,
-        which holds by itself and is the end of the interval shown. ``low`` holds for all
-        groups at once: of that group, or where groups exceed the limit the largest.
+        The disparity, or the rate of the group with the highest one. ``high`` is the
+        largest upper bound, each of which holds by itself. ``low`` holds for all groups at
+        once: it is the largest if groups exceed the limit, or else that of ``decided_by``.
     groups : tuple of labels
-        Those that the verdict is about: all that exceed the limit, or else those with the
-        largest upper bound; of largest / smallest the groups of these rates, in this order.
+        First that of the highest rate, then others that the verdict is about: those that
+        exceed the limit or, if none seems to, those that may; of largest / smallest the
+        groups of these rates, in this order.
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}
@@ -438,6 +441,9 @@ class Check:
         is known; empty where no number up to ten million does.
     reason : str
         Why an undetermined check tells nothing, whatever its bounds; else empty.
+    decided_by : tuple of labels
+        The group whose bound decides; empty of largest / smallest, whose bounds may be of
+        any two groups.
     """
 
     name: str
@@ -451,6 +457,7 @@ class Check:
     verdict: str
     people_needed: tuple = ()
     reason: str = ""
+    decided_by: tuple = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -511,7 +518,7 @@ class Audit:
     standardised: Other | None = None
 
     def __repr__(self):
-        by, levels = printable(self.attribute), len(self.levels)
+        by, levels = plain_label(self.attribute), len(self.levels)
         return f"Audit by {by}: {len(self.groups) - 1} groups at {levels} thresholds"
 
 
@@ -1055,8 +1062,8 @@ class SystemsComparison:
         """
         cases = []
         for change in self.changes:
-            who = "everyone" if change.attribute is None else change.group
-            name = f"{RATES[change.rate]} of {who} at {short_place(change, self)}"
+            of = who(change.group if change.attribute is not None else None)
+            name = f"{RATES[change.rate]} of {of} at {short_place(change, self)}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
             said = _documents.change_sentence(change, self)
             if "gallery" in self.settings:
@@ -1394,8 +1401,8 @@ def _formed(record, audit=None):
     if decisions is None:
         return _standard(form, audit.settings)
     found = _without_scores(form, decisions)
-    for name in {"name", "reason", "notes"} & {*found}:
-        found[name] = reworded(found[name], audit.settings)
+    if "name" in found:
+        found["name"] = reworded(found["name"], audit.settings)
     if decisions == "apcer" and record is audit:
         found["largest"] = largest_rate(audit).group
     return found
@@ -1443,10 +1450,11 @@ def _suite(name, cases):
     root = ElementTree.Element("testsuites", attributes)
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **attributes})
     for (place, title, _, said), kind in zip(cases, kinds, strict=True):
-        about = {"classname": printable(place), "name": printable(title)}
+        place, title, said = (plain_label(as_typed(t)) for t in (place, title, said))
+        about = {"classname": place, "name": title}
         case = ElementTree.SubElement(suite, "testcase", about)
         if kind is not None:
-            failed = ElementTree.SubElement(case, kind, {"message": printable(said)})
-            failed.text = printable(said)
+            failed = ElementTree.SubElement(case, kind, {"message": said})
+            failed.text = said
     ElementTree.indent(root)
     return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"

@@ -105,13 +105,11 @@ class Judged:
 
         Returns
         -------
-        value : float
-            Of the group that the bound above the limit is of, or else the upper one.
         low, high : floats, 1 at least
             ``low``, the largest of bounds that hold for all groups at once; ``high``, the
             largest of bounds each alone, one of which is that of the largest rate.
         groups : tuple of labels
-            The group itself.
+            The group that the bound above the limit is of, or else the upper one.
         """
         weights = geomean_weights(self.sums)
         found = self.compared.contrasts(weights)
@@ -120,7 +118,7 @@ class Judged:
         known = np.flatnonzero(self.sums.pairs > 0)
         place = int(np.argmax(low if low.max() > limit else high))
         ends = max(1.0, float(low.max())), max(1.0, float(high.max()))
-        return float(np.exp(found.value[place])), *ends, self.named(known[[place]])
+        return *ends, self.named(known[[place]])
 
     def one_sided(self):
         """Lower and upper bounds of the groups' rates, each (n_groups,).

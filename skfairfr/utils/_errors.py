@@ -10,6 +10,8 @@ ABOUT_FAILURES = (
     "report leaves them out of the rates and counts them by group, error stops here. Elsewhere "
     "leave those rows out. Rates without failures hide whom the system fails."
 )
+# What to do about pairs that are accepted at every threshold.
+DECIDING = "give the score that your system decides by."
 
 
 class ArgumentError(ValueError):

@@ -5,6 +5,8 @@ with the columns ``identity``, ``group`` and ``domain``. Everything below this f
 integer codes only; -1 stands for an unknown group.
 """
 
+import re
+import unicodedata
 from typing import NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -15,6 +17,10 @@ from skfairfr.utils._types import Column
 from skfairfr.utils._validation import is_written, to_array
 
 FIELDS = ("identity", "group", "domain")
+# Zeros in front of digits, and an integer apart from a plus and the zeros of its fraction.
+ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
+INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
+MOST_LISTED = 5
 
 
 class Labels(NamedTuple):
@@ -94,6 +100,9 @@ def split_labels(y, sensitive_features=None, domain=None):
             "This estimator requires y to be passed, but the target y is None: give the "
             "identity of each row, or face_labels(identity, group)."
         )
+    if getattr(y, "nlevels", 1) > 1:  # of a pandas MultiIndex
+        problem = f"is an index of {y.nlevels} levels, and labels are columns;"
+        raise refused("y", y, problem, "give face_labels(identity, group).")
     native = nw.from_native(y, pass_through=True, allow_series=True)
     names = getattr(getattr(y, "dtype", None), "names", None)
     if isinstance(native, nw.DataFrame):
@@ -149,16 +158,32 @@ def label_images(
     ------
     ValueError
         If a length is wrong, an identity or a domain is missing, a field is given twice,
-        or there are not two domains.
+        there are not two domains, or there are more groups than people.
     """
     given = zip(FIELDS, split_labels(y, sensitive_features, domain), strict=True)
     identity, group, domain = (v if field in fields else None for field, v in given)
     identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
+    check_spelling(identity.values, "y")
     name = "sensitive_features"
     if by_attribute:
         group = {} if group is None else encode_attributes(group, name, n_samples)
     elif group is not None:
         group = encode(group, name, n_samples=n_samples, allow_unknown=True)
+    for labels in group.values() if by_attribute else [group] * (group is not None):
+        # Floats may be values, such as ages, whose means are used.
+        if (
+            labels.values.dtype.kind != "f"
+            and labels.values.size > identity.values.size
+        ):
+            problem = (
+                f"holds {labels.values.size:,} groups, and y {identity.values.size:,} "
+            )
+            problem += (
+                "people; y names the person of each row, and a group has several;"
+            )
+            raise refused(
+                name, None, problem, "exchange the two, if they were exchanged."
+            )
     if domain is not None:
         domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
         found = domain.values.tolist()
@@ -219,8 +244,70 @@ def join_columns(columns):
     return np.concatenate([column.astype(object) for column in columns])
 
 
+def check_spelling(labels, name, other=None):
+    """Raise if distinct identities differ in spelling only, or as float32 may be several.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n_labels,)
+        Distinct.
+    name : str
+        The argument, for messages.
+    other : str, default=None
+        That of the other side.
+    """
+    if labels.dtype.kind == "f" and labels.size:
+        largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
+        if np.abs(labels).max() > largest:
+            problem = f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
+            problem += f"number for several integers above {largest:,};"
+            raise refused(
+                name, None, problem, "give identities as integers or as text."
+            )
+    if labels.dtype.kind not in "OU":
+        return
+    alike = {}
+    for label in labels.tolist():
+        alike.setdefault(_spelling(label), []).append(label)
+    several = [found for found in alike.values() if len(found) > 1]
+    if several:
+        holds = "holds" if other is None else f"and {other} hold"
+        problem, remedy = two_spellings([found[:2] for found in several])
+        raise refused(name, None, f"{holds} {problem}", remedy)
+
+
+def two_spellings(pairs):
+    """Problem and remedy of pairs of labels that differ in spelling only."""
+    shown = "; ".join(f"{plain(a)!r} and {plain(b)!r}" for a, b in pairs[:MOST_LISTED])
+    more = "" if len(pairs) <= MOST_LISTED else "; …"
+    problem = (
+        f"{len(pairs):,} {'label' if len(pairs) == 1 else 'labels'} in two spellings, which "
+        "differ only in case, leading zeros, number format or Unicode form and may be one "
+        f"person or two: {shown}{more};"
+    )
+    return (
+        problem,
+        "write one person's label alike everywhere, or rename the other person.",
+    )
+
+
+def spelled_otherwise(absent, known):
+    """Pairs of an absent label and a known one that differ in spelling only, a list."""
+    by_spelling = {_spelling(label): label for label in np.unique(known.astype(str))}
+    pairs = ((a, by_spelling.get(_spelling(a))) for a in np.unique(absent.astype(str)))
+    return [(a, known) for a, known in pairs if known is not None]
+
+
+def _spelling(label):
+    """What labels that differ in spelling only share."""
+    text = unicodedata.normalize("NFKC", str(label)).strip().casefold()
+    text = ZEROS.sub("", text)
+    number = INTEGER.fullmatch(text)
+    return number[1] if number else text
+
+
 def find_labels(known, wanted):
-    """Where labels stand first among known ones, compared as texts.
+    """The first place of each label among known ones, compared as texts without outer spaces.
 
     Parameters
     ----------
@@ -232,8 +319,8 @@ def find_labels(known, wanted):
     places : ndarray of int, shape (n_wanted,)
         -1 for those that are not there.
     """
-    values, first = np.unique(known.astype(str), return_index=True)
-    distinct, codes = np.unique(wanted.astype(str), return_inverse=True)
+    values, first = np.unique(np.char.strip(known.astype(str)), return_index=True)
+    distinct, codes = np.unique(np.char.strip(wanted.astype(str)), return_inverse=True)
     near = np.searchsorted(values, distinct).clip(max=values.size - 1)
     return np.where(values[near] == distinct, first[near], -1)[codes]
 
@@ -316,6 +403,12 @@ def _encode_column(column, name):
         problem = f"has values that cannot be sorted as labels (types {kinds});"
         remedy = "give one number or text for each row, all of one type."
         raise refused(name, None, problem, remedy) from None
+    if values.dtype.kind in "OU":
+        texts = [v.strip() if isinstance(v, str) else v for v in values.tolist()]
+        if texts != values.tolist():
+            texts = np.array(texts, dtype=values.dtype)
+            values, place = np.unique(texts, return_inverse=True)
+            inverse = place[inverse]
     check_text(values.tolist(), name)
     codes = np.full(len(column), -1, dtype=np.int32)
     codes[~unknown] = inverse

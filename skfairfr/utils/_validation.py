@@ -14,7 +14,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from skfairfr.utils._errors import ABOUT_FAILURES, kind_of_value, plain, refused, shown
+from skfairfr.utils._errors import (
+    ABOUT_FAILURES,
+    DECIDING,
+    kind_of_value,
+    plain,
+    refused,
+    shown,
+)
 
 # Of things that are counted. More would overflow where they are multiplied, or allocated.
 MOST = 2**31 - 1
@@ -101,6 +108,7 @@ def _named(X, name):
     try:
         yield
     except ValueError as error:
+        # Scikit-learn recommends other estimators, which take what is missing.
         found = str(error).partition("\n")[0]
         if name[0] == "X" and found.startswith(f"Input {name} contains "):
             problem = f"has nan or infinite values ({found.rstrip('.')});"
@@ -145,10 +153,6 @@ def to_numbers(values, name, dtype=np.float64):
     return array.astype(dtype)
 
 
-# What to do about a pair that is accepted at every threshold.
-ALWAYS_ACCEPTED = "give the finite score that your system decides by."
-
-
 def float_type(dtype):
     """The type in which scores of a type are compared: float64 of integers and objects."""
     return f"f{min(dtype.itemsize, 8)}" if dtype.kind == "f" else "f8"
@@ -173,8 +177,10 @@ def check_scores(scores, name):
     array = to_scores(scores, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        problem = f"must be finite, but pair {bad[0]} has {array[bad[0]]};"
-        remedy = ABOUT_FAILURES if is_failure(array).any() else ALWAYS_ACCEPTED
+        problem = (
+            f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} pairs);"
+        )
+        remedy = DECIDING if np.isposinf(array[bad[0]]) else ABOUT_FAILURES
         raise refused(name, scores, problem, remedy)
     return array
 

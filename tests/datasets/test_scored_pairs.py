@@ -113,10 +113,10 @@ def test_labels_of_embeddings_are_told_from_pairs(save):
 
 def test_missing_attributes_are_named(save):
     names = dict.fromkeys(("score", "identity_1", "identity_2", "image_1", "image_2"))
-    asked = dict.fromkeys(("sex_1", "sex_2"), "attributes")
+    asked = {"sex": "attributes"}
     with pytest.raises(ArgumentError, match=r"attributes cannot be found: .* 'sex_1'"):
         read_pairs(save(*ROWS), names, asked)
-    asked = dict.fromkeys(("gender_1_1", "gender_1_2"), "attributes")
+    asked = {"gender_1": "attributes"}
     with pytest.raises(ArgumentError, match=r"'gender_1' .* give 'gender'"):
         read_pairs(save(*ROWS), names, asked)
 
@@ -147,9 +147,9 @@ def test_a_column_may_say_which_pairs_are_genuine(save, name, words):
 
 
 def test_people_come_before_what_says_it(save):
-    data = load_pairs(save("a,a,0.9,0", head="identity_1,identity_2,score,label"))
+    data = load_pairs(save("a,a,0.9,1", head="identity_1,identity_2,score,label"))
     assert data.y_true is None
-    assert (data.identity_1.tolist(), data.columns["label"].tolist()) == (["a"], [0])
+    assert (data.identity_1.tolist(), data.columns["label"].tolist()) == (["a"], [1])
 
 
 def test_names_of_images_say_nothing_without_people(save):
@@ -162,26 +162,55 @@ def test_names_of_images_say_nothing_without_people(save):
 @pytest.mark.parametrize("head", ["score,y_true,sex", HEAD.replace("gender_2", "sex")])
 def test_one_column_is_an_attribute_of_both_images(save, head):
     rows = ["0.9,1,f", "0.1,0,"] if "y_true" in head else ["1,1,0.9,x,f", "1,2,0.1,x,"]
-    asked = {"sex_1": "attributes", "sex_2": "attributes"}
+    asked = {"sex": "attributes"}
     names = dict.fromkeys(("score", "identity_1", "identity_2", "image_1", "image_2"))
     data = read_pairs(save(*rows, head=head), names, asked)
-    assert data.columns["sex"].tolist() == ["f", None]
+    assert data.columns["sex_1"] is data.columns["sex_2"]
+    assert data.columns["sex_1"].tolist() == ["f", None]
 
 
 @pytest.mark.parametrize(
     ("columns", "asked", "remedy"),
     [
         ("sex_1,sex_2", "sex_1", "give 'sex', which reads both"),
-        ("sex_a,sex_b", "sex_a", "rename them sex_1 and sex_2"),
-        ("sex_a,sex_b", "sex", "rename them sex_1 and sex_2"),
+        ("sex_a,sex_b", "sex_a", "'sex_b' of the other; give 'sex', which"),
+        ("g1,g2", "g2", "'g2' is of one image .* 'g1' of the other; give 'g'"),
+        ("probe_sex,bio_ref_sex", "probe_sex", "give 'sex', which reads both"),
+        ("sex_left,sex_right", "sex_right", "give 'sex', which reads both"),
+        ("sex_probe,sex_reference", "sex_probe", "give 'sex'"),
+        ("g1,g_1,g2,g_2", "g", "'g' may be g_1 and g_2, or g1 and g2; give the two"),
+        ("sex,x,sex_1,sex_2", "sex", "'sex' may be sex_1 and sex_2, or sex; give the"),
     ],
 )
 def test_a_column_of_one_image_is_no_attribute_of_both(save, columns, asked, remedy):
     names = dict.fromkeys(("score", "identity_1", "identity_2", "image_1", "image_2"))
-    path = save("a,b,0.9,f,m", head=f"identity_1,identity_2,score,{columns}")
-    sides = {f"{asked}_1": "attributes", f"{asked}_2": "attributes"}
+    row = f"a,b,0.9{',f' * (columns.count(',') + 1)}"
+    path = save(row, head=f"identity_1,identity_2,score,{columns}")
     with pytest.raises(ArgumentError, match=remedy):
-        read_pairs(path, names, sides)
+        read_pairs(path, names, {asked: "attributes"})
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked"),
+    [
+        ("g1,g2", "g"),
+        ("att_a,att_b", "att"),
+        ("probe_sex,bio_ref_sex", "sex"),
+        ("enrol_sex,test_sex", "sex"),
+        ("sex_probe,sex_reference", "sex"),
+        ("left_sex,right_sex", "sex"),
+        ("sex,sex of the other", "sex,sex of the other"),
+        ("x,y", "x, y"),
+    ],
+)
+def test_two_columns_are_those_of_the_two_images(save, columns, asked):
+    names = dict.fromkeys(("score", "identity_1", "identity_2", "image_1", "image_2"))
+    rows = ["a,b,0.9,f,7", "a,c,0.1,7,"]
+    path = save(*rows, head=f"identity_1,identity_2,score,{columns}")
+    read = read_pairs(path, names, {asked: "attributes"}).columns
+    assert [*read] == [f"{asked}_1", f"{asked}_2"]
+    assert read[f"{asked}_1"].tolist() == ["f", "7"]
+    assert read[f"{asked}_2"].tolist() == ["7", None]
 
 
 @pytest.mark.parametrize(
@@ -217,13 +246,20 @@ def test_what_says_it_must_be_clear(save, head, row, options, words):
         (("1", "0", "0"), None),
         (("1", "1", "0"), "'genuine' contradicts the identities in 1 of 3 pairs"),
         (("x", "y", "z"), None),
+        (("Target", "NonTarget", "nontarget"), None),
+        (("match", "non-match", "No Match"), None),
+        (("1", "-1", "1"), "1 of 3 pairs: 2 are genuine by 'genuine', and 1 by the id"),
+        (("YES", "Yes", "no"), "1 of 3 pairs"),
+        (("genuine", "impostor", "GENUINE"), "1 of 3 pairs"),
+        (("mated", "non_mated", "mated"), "1 of 3 pairs"),
     ],
 )
-def test_a_column_that_contradicts_the_people_is_counted(save, said, words):
+@pytest.mark.parametrize("name", ["genuine", "Label", "is_target", "same", "Y_TRUE"])
+def test_a_column_that_contradicts_the_people_is_counted(save, said, words, name):
     rows = [f"{row},{text}" for row, text in zip(ROWS, said, strict=True)]
-    path = save(*rows, head=f"{HEAD},genuine")
+    path = save(*rows, head=f"{HEAD},{name}")
     if words is None:
         load_pairs(path)
         return
-    with pytest.warns(UserWarning, match=words):
-        assert load_pairs(path).identity_1.tolist() == ["1", "1", "bob"]
+    with pytest.raises(ArgumentError, match=words.replace("genuine'", f"{name}'")):
+        load_pairs(path)

@@ -99,9 +99,8 @@ def test_a_file_of_labels_needs_scores(labels, tmp_path):
 
 def test_a_list_that_contradicts_the_people_is_told(voices, tmp_path):
     path = listed(tmp_path, "0 007 7", "1 7 d", "0 7 1.50")
-    with pytest.warns(UserWarning, match="contradicts the identities in 2 of 3 pairs"):
-        data = load_trials(voices, path)
-    assert (data.identity_1 == data.identity_2).tolist() == [True, False, False]
+    with pytest.raises(ValueError, match="contradicts the identities in 2 of 3 pairs"):
+        load_trials(voices, path)
 
 
 def test_images_that_are_not_there_are_listed(voices, tmp_path):

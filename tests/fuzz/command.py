@@ -17,6 +17,7 @@ from tests.fuzz.values import odd_float, odd_text
 QUICK = "--n-resamples 10 --fmr 0.2 --quiet"
 FACES = f"audit faces.npz --attribute gender {QUICK}"
 PAIRS = f"audit pairs.csv --attribute gender {QUICK}"
+BOTH = "compare faces.npz faces.npz --attribute gender"
 BENCH = "bench faces.npz --attribute gender --splits 2 --inner-splits 2 --methods"
 # Lines that work, in a folder with the files of files.py.
 LINES = (
@@ -25,7 +26,7 @@ LINES = (
     f"{PAIRS} --format json".split(),
     f"{PAIRS} --format junit --max-bfar 9".split(),
     f"{PAIRS} --out report".split(),
-    f"compare faces.npz faces.npz --attribute gender {QUICK}".split(),
+    f"{BOTH} --embedding embedding --embedding later {QUICK}".split(),
     [*BENCH.split(), "group means out", *QUICK.split()],
     "plan --certify-fnmr 0.01".split(),
     "plan --policy door.toml --assumed 0.1".split(),

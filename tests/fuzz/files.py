@@ -165,7 +165,8 @@ AGE = np.array([*range(20, 43), -1])
 
 
 def _write_npz(folder):
-    np.savez(folder / "faces.npz", embedding=X, identity=Y, gender=GROUP, age=AGE)
+    columns = {"identity": Y, "gender": GROUP, "age": AGE}
+    np.savez(folder / "faces.npz", embedding=X, later=X[:, ::-1] ** 2, **columns)
 
 
 def _labels():

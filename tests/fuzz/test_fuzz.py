@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("pandas")
-from tests.fuzz import calls, driver, files, values
+from tests.fuzz import calls, driver, files, misread, values
 
 # Files of corpus/<reader> are <number>-<name of the file that is damaged>.
 CORPUS = sorted(Path(__file__).with_name("corpus").glob("*/*"))
@@ -20,6 +20,12 @@ def test_damaged_files_are_read_or_refused(name):
     for case in files.cases(0, 0, 10 if files.WEIGHTS[name] > 3 else 3, [name]):
         outcome, text = driver.judged(case)
         assert outcome not in driver.FAILURES, text
+
+
+def test_lists_that_mean_something_else_are_read_rightly_or_refused():
+    for case in misread.cases(0, 0, 40):
+        outcome, text = driver.judged(case)
+        assert outcome in ("clean", "same"), (case.shown, text)
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda p: f"{p.parent.name}/{p.name}")

@@ -164,7 +164,7 @@ def test_nothing_given_is_changed():
     copies = [a.copy() for a in arrays]
     surface.audited(*arrays)
     surface.benched(*arrays)
-    surface.compared(arrays, arrays)
+    surface.compared(arrays, [arrays[0] + 0.1, *arrays[1:]])
     for estimator in ESTIMATORS.values():
         surface.answered(estimator, *arrays)
     for array, copy in zip(arrays, copies, strict=True):

@@ -230,7 +230,14 @@ def test_ties_alarm_and_a_tie_with_the_mate_counts_against_the_system():
     assert_array_equal(first.cmc([1, 2]).value, [0, 1])
     tie = float(np.float32(np.sqrt(0.5)))
     assert value(first, threshold=tie, rate="fpir") == 1.0
-    assert value(first, threshold=np.nextafter(np.float32(tie), np.float32(1)), rate="fpir") == 0.0
+    assert (
+        value(
+            first,
+            threshold=float(np.nextafter(np.float32(tie), np.float32(1))),
+            rate="fpir",
+        )
+        == 0.0
+    )
     # Of equal scores the first person is returned.
     assert_array_equal(first.alarms(threshold=tie).identity, [0, 1])
     assert_array_equal(

@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr import SimilarityROC, face_labels, make_face_embeddings
+from skfairfr import (
+    EthicalModule,
+    FPRPenaltyProjector,
+    SimilarityROC,
+    TripletProjector,
+    face_labels,
+    make_face_embeddings,
+)
 from skfairfr.utils import ArgumentError
 from tests.projectors.faces import (
     GROUP,
+    HALVES,
     IDENTITY,
     X,
     Y,
@@ -245,3 +253,67 @@ def test_few_people_are_warned_of(n_people):
     assert len(said) == (n_people == 400)
     for text in said:
         assert "400 people and 6 steps" in text and "held out" in text
+
+
+# ---- labels that are not where they seem to be ------------------------------------------
+
+
+def small():
+    data = make_face_embeddings(20, 3, 8, groups=HALVES, random_state=0)
+    return data.X, data.y, data.sensitive_features
+
+
+def test_names_of_groups_without_groups_are_refused():
+    X, y, _ = small()
+    with pytest.raises(ValueError, match="groups names the groups, and fit was given"):
+        EthicalModule(groups=("female", "male"), max_epochs=1).fit(X, y)
+
+
+def test_an_index_of_several_levels_is_no_column_of_labels():
+    pandas = pytest.importorskip("pandas")
+    X, y, groups = small()
+    index = pandas.MultiIndex.from_arrays([y, groups])
+    with pytest.raises(ValueError, match=r"index of 2 levels.* give face_labels"):
+        EthicalModule(max_epochs=1).fit(X, index)
+    with pytest.raises(ValueError, match="index of 2 levels"):
+        SimilarityROC().fit(X, index)
+
+
+@pytest.mark.parametrize("fitted", ["module", "roc"])
+def test_people_given_as_groups_are_refused(fitted):
+    X, y, groups = small()
+    estimator = {
+        "module": EthicalModule(max_epochs=1),
+        "roc": SimilarityROC(),
+    }[fitted]
+    with pytest.raises(ValueError, match="holds 20 groups, and y 2 people"):
+        estimator.fit(X, groups, y)
+    with pytest.raises(ValueError, match="holds 20 groups, and y 2 people"):
+        estimator.fit(X, face_labels(groups, y))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_rows_without_an_embedding_get_our_advice(value):
+    X, y, groups = small()
+    X = X.copy()
+    X[2, 1] = value
+    for estimator in (EthicalModule(), TripletProjector(), FPRPenaltyProjector()):
+        with pytest.raises(
+            ValueError, match="An audit counts failed extractions"
+        ) as error:
+            estimator.fit(X, face_labels(y, groups))
+        assert "HistGradient" not in str(error.value)
+
+
+@pytest.mark.parametrize("weights", [{"XX": 2}, {"female": 1, "XX": 2}, {"female": 1}])
+def test_weights_of_unknown_groups_are_named(weights):
+    X, y, groups = small()
+    projector = TripletProjector(
+        sampling="adjusted", group_weights=weights, max_epochs=1
+    )
+    with pytest.raises(ValueError, match=r"^group_weights ") as error:
+        projector.fit(X, face_labels(y, groups))
+    assert ("XX" in weights) == (
+        "has ['XX'], as no group is called" in str(error.value)
+    )
+    assert "'male'" in str(error.value)

@@ -1,15 +1,16 @@
 """The search that chooses an EthicalModule: the card's line as written, and with routing."""
 
+import warnings
 from functools import cache
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
-from sklearn import config_context
+from sklearn import clone, config_context
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from skfairfr import (
     BestTradeOff,
@@ -54,7 +55,11 @@ def scores(fitted, name="score"):
 def test_the_card_s_line_as_written():
     grid = {"kappa0": [15.0, 20.0], "kappa1": [20.0]}
     few = EthicalModule(max_epochs=1, random_state=0)
-    fitted = GridSearchCV(few, grid, scoring=bfar_scorer).fit(X, Y)
+    scorer = clone(bfar_scorer)  # which warns once
+    with pytest.warns(UserWarning, match="IdentityKFold") as caught:
+        fitted = GridSearchCV(few, grid, scoring=scorer).fit(X, Y)
+    told = [w for w in caught if "on whom the estimator was fitted" in str(w.message)]
+    assert len(told) == 1
     assert np.isfinite(scores(fitted)).all() and (scores(fitted) <= -1).all()
     assert fitted.transform(X[:3]).shape == (3, 16)
 
@@ -105,3 +110,16 @@ def test_several_scores_and_the_trade_off():
 def test_with_two_workers(backend):
     with parallel_config(backend):
         assert_array_equal(scores(search(n_jobs=2).fit(X, Y)), scores(chosen()))
+
+
+def test_scorers_warn_of_people_on_whom_the_estimator_was_fitted():
+    fitted = EthicalModule(kappa=15.0, max_epochs=1, random_state=0).fit(X, Y)
+    for estimator in (fitted, make_pipeline(FunctionTransformer(), fitted)):
+        with pytest.warns(UserWarning, match=r"people whom FairnessScorer.*Identity"):
+            clone(bfar_scorer)(estimator, X, Y)
+    strangers = Y.copy()
+    strangers["identity"] += 10**6
+    for labels, estimator in ((strangers, fitted), (Y, FunctionTransformer())):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "(?s).*on whom the estimator was fitted")
+            clone(bfar_scorer)(estimator, X, labels)

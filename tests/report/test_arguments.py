@@ -29,6 +29,7 @@ SCORES = (X @ X.T)[LEFT, RIGHT]
 PEOPLE = (Y[LEFT], Y[RIGHT])
 BOTH = (GROUPS[LEFT], GROUPS[RIGHT])
 DATA = EmbeddingData(X, Y, {"group": GROUPS})
+OTHER = EmbeddingData(X + 0.1, Y, {"group": GROUPS})
 QUICK = {"far": 0.05, "n_resamples": 5}
 
 
@@ -55,7 +56,7 @@ NO_GROUPS = {
             "threshold",
             "of one length",
         ),
-        (lambda: compare_systems(DATA, DATA, random_state="x"), "random_state", "'x'"),
+        (lambda: compare_systems(DATA, OTHER, random_state="x"), "random_state", "'x'"),
         (
             lambda: audit(X, Y, {"g": GROUPS}, attribute="s"),
             "attribute",
@@ -113,7 +114,7 @@ def test_what_cannot_be_used_is_named(call, argument, words):
 @pytest.mark.parametrize("wrong", [{"average": None}, {"impostors": "x"}])
 def test_options_of_the_measurement_are_those_of_its_estimator(wrong):
     (name,) = wrong
-    for call in (audit_data, lambda data, **o: compare_systems(data, data, **o)):
+    for call in (audit_data, lambda data, **o: compare_systems(data, OTHER, **o)):
         with pytest.raises(ValueError, match=f"'{name}' parameter"):
             call(DATA, **QUICK, **wrong)
 

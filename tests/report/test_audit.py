@@ -93,7 +93,10 @@ def test_figures_are_those_of_similarity_roc():
 def test_one_image_each_has_no_frr():
     X, y, groups = synthetic()
     first = np.unique(y, return_index=True)[1]
-    found = small_audit((X[first], y[first], groups[first]))
+    alone = (X[first], y[first], groups[first])
+    with pytest.raises(ValueError, match="non_mated_only was not given, and no person"):
+        small_audit(alone)
+    found = small_audit(alone, non_mated_only=True)
     assert found.averaged is None
     assert np.isnan(found.levels[0].rates[0].frr.value)
     assert [finding.rate for finding in found.levels[0].findings] == ["far"]

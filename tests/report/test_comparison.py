@@ -16,6 +16,7 @@ from skfairfr.report import (
     compare_systems,
     read_data,
 )
+from skfairfr.report._data import Reading
 from tests.report.audits import counted_pairs, scored_pairs
 from tests.report.json_schema import is_valid
 
@@ -205,8 +206,8 @@ def test_harm_fails_only_where_it_is_asked(harmed):
     assert harmed.exit_code == 0
     data = data_of(0, (0.7, 0.7), (1.0, 0.7))
     assert compare_systems(*data, fail_on_harm=True, **QUICK).exit_code == 1
-    same = data[0], data[0]
-    found = compare_systems(*same, fail_on_harm=True, **QUICK)
+    same = replace(data[0], X=data[0].X + 1e-6)
+    found = compare_systems(data[0], same, fail_on_harm=True, **QUICK)
     assert found.exit_code == 0 and not found.harm
 
 
@@ -337,16 +338,66 @@ def test_a_comparison_that_tells_nothing_is_no_gate_that_opens(shift):
     )
     beyond = replace(usual, y_score=usual.y_score + shift)
     asked = {"threshold": [0.5], "n_resamples": 5}
-    found = compare_systems(beyond, beyond, **asked, fail_on_harm=True)
+    systems = beyond, replace(beyond, y_score=beyond.y_score + 0.1)
+    found = compare_systems(*systems, **asked, fail_on_harm=True)
     assert {c.verdict for c in found.changes} == {"undetermined"}
-    assert (found.exit_code, compare_systems(beyond, beyond, **asked).exit_code) == (
-        3,
-        0,
-    )
+    assert (found.exit_code, compare_systems(*systems, **asked).exit_code) == (3, 0)
     assert f'errors="{len(found.changes)}"' in found.to_junit()
 
 
 ALIKE = {"ash": 60, "birch": 60}
+
+
+@pytest.mark.parametrize("is_distance", [False, True])
+def test_thresholds_of_each_system_are_those_of_shifted_scores(is_distance):
+    """Of multiples of 1/1024, whose differences are exact, at one threshold for both."""
+    data, at = [], (0.25, -1.5, 0.125)
+    for one in (*data_of(3, (0.7, 0.7), (1.0, 0.7)), data_of(3, (0.9, 0.9), (1, 1))[0]):
+        unit = one.X / np.linalg.norm(one.X, axis=1, keepdims=True)
+        left, right = np.triu_indices(len(one.y), 1)
+        scores = np.round(1024 * np.sum(unit[left] * unit[right], axis=1)) / 1024
+        ends = tuple(
+            {k: v[rows] for k, v in one.columns.items()} for rows in (left, right)
+        )
+        columns = {"sex": tuple(end["sex"] for end in ends)}
+        data.append(PairData(scores, (one.y[left], one.y[right]), columns))
+    sign = -1 if is_distance else 1
+    reading = Reading("p.csv", {"distance": is_distance}) if is_distance else None
+    moved = [
+        replace(one, y_score=one.y_score - 0.375 + sign * t, reading=reading)
+        for one, t in zip(data, at, strict=True)
+    ]
+    names = ["one", "two", "three"]
+    expected = compare_systems(*data, threshold=0.375, n_resamples=20, names=names)
+    asked = {"threshold": [[t] for t in at], "n_resamples": 20, "names": names}
+    found = compare_systems(*moved, **asked)
+    assert {change.verdict for change in found.changes} >= {"worse"}
+    for name in ("changes", "disparities"):
+        for one, other in zip(
+            getattr(found, name), getattr(expected, name), strict=True
+        ):
+            assert one.threshold == sign * at[names.index(one.system)]
+            assert repr(replace(one, threshold=0.375)) == repr(other)
+    for one, other in zip(found.measured, expected.measured, strict=True):
+        assert one.levels[0].rates == other.levels[0].rates
+    text = " ".join(found.to_text().split())
+    word = "up to distance" if is_distance else "from similarity"
+    told = f"one: accepted {word} 0.25", f"two: accepted {word} -1.5"
+    assert all(part in text for part in told) and "at the given thresholds" in text
+    assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
+    assert "threshold that was given for it" in found.to_html()
+
+
+def test_one_system_at_two_thresholds_is_compared():
+    one, _ = data_of(3, (0.7, 0.7), (1.0, 0.7))
+    found = compare_systems(one, one, threshold=[[0.4], [0.6]], n_resamples=20)
+    assert {(None, "frr"), ("f", "frr")} <= named(found.harm)
+    assert (None, "far") in named(found.improved)
+    with pytest.raises(ValueError, match="the same file, or have equal scores"):
+        compare_systems(one, one, threshold=[[0.4], [0.4]], n_resamples=20)
+    for wrong in ([[0.4]], [[0.4, 0.5], [0.6, 0.7]]):
+        with pytest.raises(ValueError, match=r"or \(2, 1\); got"):
+            compare_systems(one, one, threshold=wrong)
 
 
 def test_beyond_all_scores_harm_is_told_and_no_disparity():

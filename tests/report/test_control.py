@@ -287,7 +287,8 @@ def test_groups_without_a_common_stratum_are_refused_and_combinations_noted():
         audited(data, "light")
     # Each alone has both; their combinations have one each.
     young = np.where(people // 2 % 2, "young", "old")
-    data.columns["age"] = (young, young)
+    of_other = np.where(data.identities[1] // 2 % 2, "young", "old")
+    data.columns["age"] = (young, of_other)
     data.covariates["light"] = np.where((sex == "f") == (young == "old"), "in", "out")
     report = audited(data, "light")
     assert [one.control is None for one in report.audits] == [False, False, True]

@@ -113,7 +113,7 @@ def test_labels_of_both_sides_may_differ_in_type():
 def test_whether_an_frr_can_be_measured(data, words):
     lack = data.lack_of_pairs()
     assert words in lack
-    assert bool(words) == ("Do the identities name people" in lack)
+    assert bool(words) == ("this is an audit of the FMR alone" in lack)
 
 
 # ---- cells ---------------------------------------------------------------------------

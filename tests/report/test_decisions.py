@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections import defaultdict
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -111,10 +112,143 @@ def test_best_of_is_an_audit_of_transactions():
     first, found = best_of_by_a_loop(error, [person, session], 2, False)
     alone = audit_decisions(found, person[first], group[first], **QUICK)
     # As text: nan is no nan of another place.
-    assert repr(of_group(report, "f")) == repr(of_group(alone, "f"))
+    as_attempts = repr(of_group(report, "f")).replace("transaction", "attempt")
+    assert as_attempts == repr(of_group(alone, "f"))
     assert "Genuine transactions" in report.to_text()
     assert "first 2 attempts" in re.sub(r"\s+", " ", report.to_text())
     assert json.loads(report.to_json())["audits"][0]["settings"]["best_of"] == 2
+
+
+# ---- the order of attempts -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sessions():
+    """Rows of up to three attempts a session, of which the first fails most; and its FRR."""
+    rng, rows, rejected = np.random.default_rng(7), [], 0
+    for session in range(400):
+        person, start = int(rng.integers(150)), datetime(2026, 1, 1) + session * HOURS
+        for attempt, chance in enumerate((0.2, 0.05, 0.05)):
+            accepted = int(rng.random() >= chance)
+            rejected += attempt == 0 and not accepted
+            when = start + attempt * timedelta(seconds=25)
+            rows.append((person, "fm"[person % 2], session, when, accepted))
+            if accepted:
+                break
+    return rows, rejected / 400
+
+
+HOURS = timedelta(hours=7, minutes=3)
+WRITTEN = {
+    "iso": lambda when: when.isoformat(),
+    "zone": lambda when: f"{when:%Y-%m-%d %H:%M:%S}+01:00",
+    "seconds": lambda when: round(when.timestamp()),
+    "milliseconds": lambda when: round(1000 * when.timestamp()),
+    "day-first": lambda when: f"{when:%d.%m.%Y %H:%M:%S}",
+    "month-first": lambda when: f"{when:%m/%d/%Y %I:%M:%S %p}",
+    "day-first ": lambda when: f"{when.day}.{when.month}.{when:%y %H:%M:%S}",
+    "slashes": lambda when: f"{when:%Y/%m/%d %H:%M:%S}",
+    "digits": lambda when: f"{when:%Y%m%d%H%M%S}",
+    "minutes": lambda when: f"{when:%Y-%m-%d %H:%M}",
+    "days": lambda when: f"{when:%Y-%m-%d}",
+}
+
+
+def written(path, rows, form):
+    lines = [
+        f"{person},{group},{session},{WRITTEN[form](when)},{accepted}"
+        for person, group, session, when, accepted in rows
+    ]
+    path.write_text("\n".join(["person,gender,visit,when,accepted", *lines]))
+    return path
+
+
+def first_of_session(path, **options):
+    """FRR of everyone at the first attempt of each session."""
+    asked = {"accepted": "accepted", "session": "visit", "best_of": 1} | options
+    (part,) = read_data(path, "gender", **asked).parts
+    return np.mean(part.y_score == 0)
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_log_in_either_order_with_time_has_one_rate(tmp_path, sessions, form):
+    rows, truth = sessions
+    options = {"time": "when", "dates": form.strip() if "first" in form else None}
+    for name, some in (("first.csv", rows), ("last.csv", rows[::-1])):
+        path = written(tmp_path / name, some, form)
+        assert first_of_session(path, **options) == pytest.approx(truth)
+    # In disorder as well, if times tell the attempts of a session apart.
+    path = written(tmp_path / "shuffled.csv", sorted(rows, key=str), form)
+    if form in ("minutes", "days"):
+        with pytest.raises(ValueError, match="is equal for attempts of a session"):
+            first_of_session(path, **options)
+    else:
+        assert first_of_session(path, **options) == pytest.approx(truth)
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_log_that_runs_backwards_without_time_is_refused(tmp_path, sessions, form):
+    rows, truth = sessions
+    path = written(tmp_path / "first.csv", rows, form)
+    assert first_of_session(path) == pytest.approx(truth)
+    with pytest.raises(
+        ValueError, match=r"'when' rows are not in ascending.*\(--time\)"
+    ):
+        first_of_session(written(path, rows[::-1], form))
+    gaps = [
+        (*row[:3], None, row[4]) if k % 9 == 5 else row for k, row in enumerate(rows)
+    ]
+    forms = WRITTEN[form]
+    WRITTEN["gaps"] = lambda when: "" if when is None else forms(when)
+    try:
+        with pytest.raises(ValueError, match="ascending"):
+            first_of_session(written(path, gaps[::-1], "gaps"))
+    finally:
+        del WRITTEN["gaps"]
+
+
+def test_columns_that_are_no_times_need_no_order(tmp_path, sessions):
+    """Numbers, words, and times that are one for all of a session."""
+    rows, truth = sessions
+    path, rng = tmp_path / "log.csv", np.random.default_rng(0)
+    lines = [
+        f"{p},{g},{s},{a},{rng.integers(10**6)},{rng.random()},b{k},1980-01-{p % 28 + 1:02}"
+        for k, (p, g, s, _, a) in enumerate(rows)
+    ]
+    head = "person,gender,visit,accepted,id,quality,name,born"
+    path.write_text("\n".join([head, *lines]))
+    assert first_of_session(path) == pytest.approx(truth)
+
+
+@pytest.mark.parametrize("kind", ["datetime64[s]", "datetime64[ns]", "float", "str"])
+def test_arrays_are_ordered_by_time(sessions, kind):
+    rows, truth = sessions
+    person, group, session, when, accepted = map(np.array, zip(*rows, strict=True))
+    when = when.astype("datetime64[s]")
+    when = when.astype(np.int64).astype(float) if kind == "float" else when.astype(kind)
+    for order in (slice(None), slice(None, None, -1), np.argsort(person)):
+        asked = {"session": session[order], "time": when[order], "best_of": 1}
+        error = 1 - accepted[order]
+        found = audit_decisions(error, person[order], group[order], **asked, **QUICK)
+        assert of_group(found, None).frr.value == pytest.approx(truth)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"time": ["2026-01-01", "x", "2026-01-02"]}, "got 'x'"),
+        ({"time": ["2026-01-01", "2026-01-01T10:00Z", "2026-01-02"]}, "time zone"),
+        ({"time": ["2026-01-01", None, "2026-01-02"]}, "every attempt needs one"),
+        ({"time": [1, 2]}, "time has 2"),
+        ({"time": ["03.04.2026"] * 3}, "is 3 April or 4 March"),
+        ({"time": ["03.04.2026"] * 3, "dates": "iso"}, "dates must be"),
+        ({"time": [1, 2, 3], "best_of": None, "session": None}, "leave it out"),
+    ],
+)
+def test_time_that_cannot_be_used_is_named(options, words):
+    asked = {"session": [1, 1, 2], "best_of": 1} | options
+    with pytest.raises(ValueError, match=words):
+        audit_decisions([1, 0, 0], list("aab"), list("ffm"), **asked)
 
 
 # ---- a log in a file -----------------------------------------------------------------

@@ -17,7 +17,7 @@ from skfairfr._text._document import (
     write_markdown,
     write_text,
 )
-from skfairfr._text._words import TOO_FEW, count, percent, ratio
+from skfairfr._text._words import TOO_FEW, as_typed, count, percent, ratio
 from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
 from skfairfr.report import _documents as documents_
 from skfairfr.report._records import Check, Figure
@@ -256,6 +256,7 @@ def check_of(name, limit, verdict, ends, groups, **more):
     figure = Figure(*ends, 0.1, True, "")
     (level,) = usual_report().audits[0].levels
     about = name, limit, "gender", level.far, level.threshold
+    more = {"decided_by": (*groups,) if "ratio" in name else (*groups[:1],)} | more
     return Check(*about, figure, groups, ("lone",), verdict, **more)
 
 
@@ -267,6 +268,8 @@ CHECKS = [
     ("max_fnmr", 0.2, "passed", (0.1, 0, 0.15), "f", "f", "at most 15.0 %"),
     ("max_fnmr", 0.1, "undetermined", (0.2, 0.05, 0.3), "f", "f", "small as 5.00 %"),
     ("max_fnmr", 0.2, "undetermined", (0.1, 0, 1.0), "f", "f", "large as 100 %"),
+    ("max_fnmr", 0.2, "undetermined", (1e-9, 0, 1.0), "fm", "f and m", "large as 100 % for f"),
+    ("max_fnmr", 0.001, "undetermined", (0.1, 1e-12, 1.0), "f", "f", "small as nearly 0 %"),
     ("max_fnmr", 0.2, "undetermined", (np.nan,) * 3, "", "none", "too few groups"),
 ]  # fmt: skip
 
@@ -550,7 +553,7 @@ def test_states_of_a_comparison_have_the_words_of_an_audit():
 def test_who_tested_what_and_when_stands_under_the_title_of_a_comparison():
     about = {"system": "S", "dataset": "D", "organisation": "L"}
     found = replace(harmed(), about=about)
-    first, other = documents_.short_names(found.systems)
+    first, other = as_typed(documents_.short_names(found.systems))
     line = f"System: S; Data set: D; Laboratory: L; {other} against {first}"
     assert documents_.comparison_document(found).subtitle == line
     dated = f"{line}; Date: 2026-02-03"
@@ -576,9 +579,10 @@ def test_disparities_have_the_verdict_of_their_interval():
 
 def test_three_systems_have_a_section_each():
     first, second = systems(1.0)
-    same = compare_systems(first, first, far=[1e-2], n_resamples=60)
+    alike, third = (replace(one, X=one.X + 1e-6) for one in (first, second))
+    same = compare_systems(first, alike, far=[1e-2], n_resamples=60)
     assert documents_.comparison_document(same).sections[0].parts[0].status == "none"
-    found = compare_systems(first, second, second, far=[1e-2], n_resamples=60)
+    found = compare_systems(first, second, third, far=[1e-2], n_resamples=60)
     titles = [s.title for s in documents_.comparison_document(found).sections]
     assert {"after against before", "after 2 against before"} <= {*titles}
 

@@ -165,7 +165,8 @@ def test_thresholds_of_distances_are_written_as_distances(tmp_path):
     X, y, groups = synthetic()
     data = EmbeddingData(X, y, {"sex": groups})
     report = audit_data(data, far=[0.1, 0.05], n_resamples=2, limits={"max_bfar": 9.0})
-    found = compare_systems(data, data, threshold=[-0.5, 0.25], n_resamples=2)
+    other = replace(data, X=X + 1e-6)
+    found = compare_systems(data, other, threshold=[-0.5, 0.25], n_resamples=2)
 
     def of_distances(one):
         return replace(one, settings={**one.settings, "distance": True})

@@ -7,10 +7,19 @@ import re
 import numpy as np
 import pytest
 
+from skfairfr import SimilarityROC
 from skfairfr.cli import main
 from skfairfr.comparators import CohortNormalizer
+from skfairfr.datasets import load_pairs
 from skfairfr.report import Report, audit, audit_data, audit_pairs, read_data
-from skfairfr.report._data import MADE, WORDS, outcomes
+from skfairfr.report._data import (
+    MADE,
+    WORDS,
+    PairData,
+    outcomes,
+    placeholders,
+    with_failures,
+)
 from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -101,11 +110,11 @@ def test_counts_are_those_of_a_loop(files, report):
 def test_rates_are_those_of_the_others(files, report):
     folder, _ = files
     alone = audit_data(read_data(folder / "made.npz", "gender"), **QUICK).audits[0]
-    for with_failures, without in zip(
+    for failing, without in zip(
         report.audits[0].levels[0].rates, alone.levels[0].rates, strict=True
     ):
         for rate in ("far", "frr"):
-            values = getattr(with_failures, rate), getattr(without, rate)
+            values = getattr(failing, rate), getattr(without, rate)
             assert values[0].value == pytest.approx(values[1].value)
 
 
@@ -261,13 +270,13 @@ def test_missing_scores_and_embeddings_by_a_loop(listed, failures, similarity):
 def test_the_three_ways_are_named():
     X, y, groups = synthetic(10)
     X = X.copy()
-    X[3] = np.nan
+    X[3] = 0
     named = "reject counts .* report leaves .* error stops"
     with pytest.raises(
-        ValueError, match=rf"^X has nan, .* 1 of 43 .* row 3; .*{named}"
+        ValueError, match=rf"^X is zero, or .* 1 of 43 .* row 3; .*{named}"
     ):
         audit(X, y, groups)
-    with pytest.raises(ValueError, match=rf"^X has nan, .*{named}"):
+    with pytest.raises(ValueError, match=rf"^X is zero, or .*{named}"):
         audit(X, y, groups, failures="error")
     with pytest.raises(ValueError, match=r"^failures must be one of"):
         audit(X, y, groups, failures="drop")
@@ -369,6 +378,120 @@ def test_a_group_without_mated_pairs_has_rates_but_no_failures():
     assert told in " ".join(text.split())
 
 
+def people_and_scores():
+    """Identities, groups and similarities of pairs; every 40th pair failed."""
+    rng = np.random.default_rng(5)
+    first, second = rng.integers(0, 30, (2, 1500))
+    second[:300] = first[:300]
+    score = (rng.normal(size=1500) + 3 * (first == second)).round(1)
+    return (
+        first,
+        second,
+        np.where(first % 2, "f", "m"),
+        score,
+        np.arange(1500) % 40 == 0,
+    )
+
+
+def rates_at(found):
+    level = found.audits[0].levels[0]
+    return [(r.group, r.far.value, r.frr.value) for r in level.rates]
+
+
+@pytest.mark.parametrize("failures", ["reject", "report"])
+@pytest.mark.parametrize(
+    ("cell", "distance"),
+    [("", False), ("nan", False), ("-inf", False), ("", True), ("inf", True)],
+)
+def test_all_spellings_of_a_missing_score_are_one(tmp_path, cell, distance, failures):
+    first, second, group, score, failed = people_and_scores()
+    other = np.where(second % 2, "f", "m")
+    path = tmp_path / "pairs.csv"
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["score", "identity_1", "identity_2", "sex_1", "sex_2"])
+        shown = [
+            cell if f else s
+            for s, f in zip(-score if distance else score, failed, strict=True)
+        ]
+        writer.writerows(zip(shown, first, second, group, other, strict=True))
+    data = read_data(path, "sex", distance=distance, failures=failures)
+    found = audit_data(data, threshold=-1.5 if distance else 1.5, n_resamples=5)
+    for group_, far, frr in rates_at(found):
+        inside = (group == other) & (group == group_) if group_ else np.full(1500, True)
+        counted = inside & ~failed if failures == "report" else inside
+        accepted = (score >= 1.5) & ~failed
+        genuine = first == second
+        assert far == pytest.approx(accepted[counted & ~genuine].mean())
+        assert frr == pytest.approx((~accepted)[counted & genuine].mean())
+    # Equal pairs without a score are no repeats of each other.
+    assert not any("earlier pair" in note for note in found.audits[0].notes)
+    for missing in (np.nan, -np.inf):
+        scores = np.where(failed, missing, score)
+        same = audit_pairs(
+            *(scores, (first, second), {"sex": (group, other)}),
+            **{"failures": failures, "threshold": 1.5, "n_resamples": 5},
+        )
+        assert rates_at(same) == rates_at(found)
+
+
+def test_failures_are_no_repeats_and_equal_scores_are():
+    first, second, group, score, failed = people_and_scores()
+    score = np.arange(score.size) + 0.5
+    score[[1, 2]] = 7.25
+    first[[1, 2]], second[[1, 2]] = 3, 3
+    first[failed], second[failed] = 5, 5
+    data = audit_pairs_data(first, second, group, np.where(failed, np.nan, score))
+    assert np.flatnonzero(data.repeats()[0]).tolist() == [2]
+
+
+def audit_pairs_data(first, second, group, score):
+    known, failed = placeholders(
+        PairData(score, (first, second), {"sex": (group, group)})
+    )
+    return with_failures(known, failed, "reject", ("y_score", "is missing"))
+
+
+@pytest.mark.parametrize("missing", [np.nan, 0.0, np.inf, -np.inf])
+def test_all_spellings_of_a_missing_embedding_are_one(tmp_path, missing):
+    X, y, groups = synthetic()
+    found = []
+    for value in (np.nan, missing):
+        lost = X.astype(np.float32)
+        lost[::9] = value
+        for path in (tmp_path / "faces.npz", None):
+            options = {"failures": "reject"}
+            if path is None:
+                found.append(
+                    audit(lost, y, groups, attribute="sex", **options, **QUICK)
+                )
+            else:
+                np.savez(path, embedding=lost, identity=y, sex=groups)
+                found.append(audit_data(read_data(path, "sex", **options), **QUICK))
+    assert len({repr(rates_at(one)) for one in found}) == 1
+    with pytest.raises(ValueError, match="--failures"):
+        read_data(tmp_path / "faces.npz", "sex")
+
+
+def test_the_advice_about_a_failure_is_one(tmp_path):
+    first, second, _, score, failed = people_and_scores()
+    score = np.where(failed, np.nan, score)
+    with pytest.raises(ValueError, match=r"failures in an audit .*--failures") as error:
+        SimilarityROC().fit_pairs(score, first, second)
+    path = tmp_path / "pairs.csv"
+    rows = zip(score, first, second, strict=True)
+    path.write_text(
+        "score,identity_1,identity_2\n" + "\n".join(",".join(map(str, r)) for r in rows)
+    )
+    with pytest.raises(ValueError) as other:
+        load_pairs(path)
+    assert error.value.remedy == other.value.remedy
+    for winning in (score.copy(), -score):
+        winning[0] = np.inf
+        with pytest.raises(ValueError, match=r"give the score that your system"):
+            SimilarityROC().fit_pairs(winning, first, second)
+
+
 # How a file says that a comparison has no score, or that a similarity (or a distance) is lost.
 MISSING = ["", "nan", "NA", "None"]
 LOST = {False: ["-inf", "-Infinity", "-1e999"], True: ["inf", "+inf", "1e999"]}
@@ -410,7 +533,7 @@ def test_a_text_file_without_a_score_has_a_failure(tmp_path, form, distance):
                 read_data(path, distance=distance, **options)
     for word in LOST[not distance]:
         path, options = write_scores(tmp_path, form, word)
-        with pytest.raises(ArgumentError, match=r"infinite, so always .* data row 3"):
+        with pytest.raises(ArgumentError, match=r"infinite, more .* data row 3"):
             read_data(path, distance=distance, failures="reject", **options)
 
 
@@ -437,7 +560,7 @@ def test_an_array_without_a_score_has_a_failure_and_keeps_its_type(
             options = {} if name == "p" else {"probes": tmp_path / "images.csv"}
             options |= {"distance": distance, "failures": "reject"}
             if bad == -lost:
-                with pytest.raises(ArgumentError, match="so always accepted"):
+                with pytest.raises(ArgumentError, match="more alike than any"):
                     read_data(tmp_path / name, **options)
                 continue
             found = read_data(tmp_path / name, **options)
@@ -466,61 +589,11 @@ def test_in_python_a_lost_comparison_is_a_missing_one(bad):
         audit_pairs(given, *ends, **options)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.0])
-@pytest.mark.parametrize("failures", ["reject", "report"])
-def test_rows_that_are_no_embedding_are_failures_in_files_and_in_python(
-    tmp_path, failures, bad
-):
-    X, y, groups = synthetic(30)
-    lost = np.random.default_rng(0).random(len(y)) < 0.15
-    score, left, right = pairs_of(X, y, groups)
-    X = np.where(lost[:, None], bad, X).astype(np.float32)
-    np.savez(tmp_path / "x.npz", embedding=X, identity=y, gender=groups)
-    options = {"threshold": 0.3, "n_resamples": 5}
-    data = read_data(tmp_path / "x.npz", "gender", failures=failures)
-    failed = lost[left] | lost[right]
-    kept = ~failed if failures == "report" else np.full(failed.size, True)
-    genuine, rejected = kept & (y[left] == y[right]), failed | (score < 0.3)
-    for found in (
-        audit_data(data, **options),
-        audit(X, y, groups, failures=failures, **options),
-    ):
-        row = found.audits[0].levels[0].rates[0]
-        assert row.frr_errors == (genuine & rejected).sum()
-        assert row.frr.value == pytest.approx(rejected[genuine].mean())
-        assert found.audits[0].failures[0].n_failed_to_acquire == lost.sum()
-    with pytest.raises(ArgumentError, match=r"^embedding has nan, .*--failures"):
-        read_data(tmp_path / "x.npz", "gender")
-
-
 def test_zeros_of_a_dot_product_have_a_score():
     X, y, groups = synthetic(20)
     X = X.copy()
     X[3] = 0.0
     found = audit(X, y, groups, similarity="dot", threshold=0.3, n_resamples=5)
     assert found.audits[0].failures == ()
-    with pytest.raises(ArgumentError, match="zeros alone"):
+    with pytest.raises(ArgumentError, match="X is zero, or"):
         audit(X, y, groups, threshold=0.3)
-
-
-def test_failures_of_two_people_are_not_taken_for_one_comparison(tmp_path):
-    rng = np.random.default_rng(0)
-    rows = ["identity_1,identity_2,score,gender_1,gender_2"]
-    for k in range(60):
-        for attempt in range(3):
-            failed = k % 6 == 0 and attempt < 2
-            score = "" if failed else f"{rng.normal(0.6, 0.1):.9f}"
-            rows.append(f"p{k},p{k},{score},{'fm'[k % 2]},{'fm'[k % 2]}")
-        for o in set(range(60)) - {k}:
-            score = f"{rng.normal(0.1, 0.1):.9f}"
-            rows.append(f"p{k},p{o},{score},{'fm'[k % 2]},{'fm'[o % 2]}")
-    path = tmp_path / "pairs.csv"
-    for again in ([], rows[-2:]):
-        path.write_text("\n".join([*rows, *again]))
-        data = read_data(path, "gender", failures="reject")
-        repeated, words = data.repeats()
-        n = len(again)
-        assert repeated.sum() == n and words.startswith(f"{n} of {3720 + n:,} pairs")
-        (found,) = audit_data(data, threshold=-1.0, n_resamples=5).audits
-        assert found.levels[0].rates[0].frr_errors == 20  # 11.1 % of 180
-        assert any("earlier pair" in note for note in found.notes) == bool(again)

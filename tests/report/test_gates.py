@@ -70,7 +70,7 @@ def test_a_limit_that_is_certainly_exceeded_fails(gate):
     [
         ({"max_fnmr": 0.5}, "{0} at most"),
         ({"max_fnmr": 1e-4}, "{0} and {1} at least for {0}"),
-        ({"max_fnmr": 0.25}, "{0} may be as large as"),
+        ({"max_fnmr": 0.25}, "{0} and {1} may be as large as"),
         ({"max_fmr_ratio": 50}, "{0} over {1} at most"),
         ({"max_fmr_ratio": 1.01}, "{0} over {1} at least"),
         ({"max_fmr_ratio": 2}, "{0} over {1} may be as large as"),

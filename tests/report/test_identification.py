@@ -136,13 +136,40 @@ def test_limits_are_a_dict(limits):
         identify(*probes, X_gallery=X, y_gallery=y, threshold=0.5, limits=limits)
 
 
+def test_probes_of_which_nobody_is_enrolled_are_refused_unless_stated():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 8)), np.arange(80)
+    gallery = {"X_gallery": rng.normal(size=(20, 8)), "fpir": 0.1}
+    names = [f"p{k}" for k in y]
+    for letter, words in (
+        ("q", "non_mated_only was not given, and no probe is of a person enrolled"),
+        (
+            "P",
+            "and y_gallery hold 20 labels in two spellings, which differ only in case",
+        ),
+    ):
+        enrolled = [f"{letter}{k}" for k in range(20)]
+        with pytest.raises(ValueError, match=words):
+            identify(X, names, y % 2, y_gallery=enrolled, **gallery)
+    spaced = [f" p{k} " for k in range(20)]
+    reports = [
+        identify(X, names, y % 2, y_gallery=enrolled, n_resamples=20, **gallery)
+        for enrolled in (spaced, names[:20])
+    ]
+    assert reports[0].to_json() == reports[1].to_json()
+
+
 def test_the_people_that_a_limit_needs_grow_with_their_searches():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(60), 8)
     X, enrolled = rng.normal(size=(y.size, 64)), rng.normal(size=(20, 64))
     gallery = {"X_gallery": enrolled, "y_gallery": np.arange(20) + 100}
     report = identify(
-        *(X, y, y % 2), threshold=0.6, limits={"max_fpir": 1e-4}, **gallery
+        *(X, y, y % 2),
+        threshold=0.6,
+        limits={"max_fpir": 1e-4},
+        non_mated_only=True,
+        **gallery,
     )
     (check,) = report.checks
     # Without an alarm, at best by 3.7 / p searches that err independently.
@@ -291,12 +318,13 @@ def test_the_command_compares_searches(tmp_path, capsys):
     asked = ["--attribute", "gender", "--n-resamples", "20", "--quiet"]
     run = ["compare", *both, *asked]
     gallery = ["--gallery", files[2]] * 2
-    assert cli.main([*run, *gallery, "--fpir", "0.2", "--fail-on-harm"]) == 1
-    assert "Comparison of identification systems" in capsys.readouterr().out
+    for own in (gallery, gallery[:2]):
+        assert cli.main([*run, *own, "--fpir", "0.2", "--fail-on-harm"]) == 1
+        assert "Comparison of identification systems" in capsys.readouterr().out
     for wrong, words in (
         ([*gallery, "--fmr", "0.1"], "--fmr is about comparisons"),
         (["--fpir", "0.1"], "--fpir is about searches; give --gallery too"),
-        (gallery[:2], "--gallery are 1, and the systems are 2"),
+        (gallery[:2] * 3, "--gallery was given 3 times"),
     ):
         assert cli.main([*run, *wrong]) == 2
         assert words in capsys.readouterr().err

@@ -125,7 +125,8 @@ def test_one_column_may_be_a_series_with_a_name(library):
 
 
 def test_without_a_genuine_pair_there_is_no_frr():
-    report = audit_pairs(SCORES, None, GROUPS, y_true=np.zeros(N), **QUICK)
+    stated = {"y_true": np.zeros(N), "non_mated_only": True}
+    report = audit_pairs(SCORES, None, GROUPS, **stated, **QUICK)
     notes = report.audits[0].notes
     assert any("No pair is genuine, so that no" in note for note in notes)
 

@@ -1,6 +1,7 @@
 """What ``monitor_log`` and the command ``skfairfr monitor`` say of logs, one after the other."""
 
 import json
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -146,6 +147,27 @@ def test_times_are_checked(tmp_path, dates, words):
         monitor_log(write(tmp_path / "log.csv", found), **ASKED)
 
 
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%dT%H:%M:%S", "%s"])
+def test_monitor_reads_times_as_audits_do(tmp_path, form):
+    """A log in either order has the same first attempts, whichever way its dates are written."""
+    found = rows(0, 0)
+    days = [datetime.fromisoformat(row[0]) for row in found]
+    made = [(f"{day:{form}}", *row[1:]) for day, row in zip(days, found, strict=True)]
+    asked = ASKED | {"limits": {"max_fnmr": 0.08}}
+    expected = monitor_log(write(tmp_path / "iso.csv", found), **asked)
+    dates = "day-first" if "." in form else None
+    for name, some in (("last.csv", made[::-1]), ("first.csv", made)):
+        log = write(tmp_path / name, some)
+        got = monitor_log(log, **asked, dates=dates, state=tmp_path / f"{name}.json")
+        assert got.state.findings == expected.state.findings
+        with pytest.raises(ValueError, match="begins at"):
+            later = write(tmp_path / "later.csv", made[:-30])
+            monitor_log(later, **asked, dates=dates, state=tmp_path / f"{name}.json")
+    with pytest.raises(ValueError, match="'date' rows are not in ascending time"):
+        monitor_log(tmp_path / "last.csv", "gender")
+    assert monitor_log(tmp_path / "first.csv", "gender").n_logs == 1
+
+
 def test_numbers_are_times_and_labels_are_escaped(tmp_path):
     found = [(k, k, HOSTILE if k % 2 else "m", int(k % 5 > 0)) for k in range(300)]
     log = write(tmp_path / "log.csv", found)
@@ -175,4 +197,4 @@ def test_without_limits_the_command_says_so(capsys, logs):
     code, text, _ = run(capsys, *asked)
     assert code == 0 and json.loads(text)["findings"] == []
     code, _, err = run(capsys, *asked, "--attribute", "person")
-    assert code == 2 and "a log is watched by one" in err
+    assert code == 2 and "--attribute was given 2 times" in err

@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,7 +54,8 @@ def pairs(request):
 
 def of_kind(pairs, genuine):
     left, right = pairs.identities
-    return pairs.take((left == right) == genuine)
+    kept = pairs.take((left == right) == genuine)
+    return replace(kept, mated_only=genuine, non_mated_only=not genuine)
 
 
 def audited(data, **options):
@@ -182,7 +184,9 @@ def test_a_roc_of_genuine_pairs(average, impostors):
 def test_independent_genuine_pairs():
     data = of_kind(like_rfw(), True)
     found = [
-        SimilarityROC(n_resamples=50, random_state=0).fit_pairs(score, y_true=y_true)
+        SimilarityROC(n_resamples=50, random_state=0).fit_pairs(
+            score, y_true=y_true, mated_only=bool(y_true.all())
+        )
         for score, y_true in (
             (data.y_score, np.ones(data.y_score.size)),
             (np.append(data.y_score, 0.0), np.append(np.ones(data.y_score.size), 0)),

@@ -313,12 +313,12 @@ def test_limits_of_single_levels():
 def test_limits_of_single_thresholds_are_on_the_scale_of_distances(tmp_path):
     from skfairfr.report import read_data
 
-    rows = [f"{i % 7 / 7},{i},{i + 1},{i % 2},{i % 2}" for i in range(60)]
+    rows = [f"{i % 7 / 7},{i},{i + 1},{i % 2},{(i + 1) % 2}" for i in range(60)]
     head = "distance,identity_1,identity_2,g_1,g_2"
     path = tmp_path / "pairs.csv"
     path.write_text("\n".join([head, *rows]))
     policy = Policy("gate", threshold=[0.2, 0.4], at={0.4: {"max_fmr": 0.9}})
-    found = by(policy, read_data(path, "g", distance=True))
+    found = by(policy, read_data(path, "g", distance=True, non_mated_only=True))
     assert [(c.threshold, c.limit) for c in found.checks] == [(-0.4, 0.9)]
 
 

@@ -77,7 +77,7 @@ def test_the_worse_group_gains_weight_and_equal_groups_stay():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ({"a": 1, "b": 1, "c": 1}, r"weights has \['c'\];"),
+        ({"a": 1, "b": 1, "c": 1}, r"weights has \['c'\], as no group"),
         ({"a": 1}, r"weights lacks an entry for \['b'\];"),
         ({"a": np.nan, "b": 1}, "weights must be finite and >= 0"),
         ({"a": 0, "b": 0}, "weights are all 0"),

@@ -346,7 +346,7 @@ class Engine:
         scope, counts = question.scope, self.counts(question)
         if not all(counts):
             found = _estimates.no_equal_error(self, question, counts)
-            whose = found.reason[0].removeprefix("overall: ")
+            whose = " and ".join(reason.words for reason in found.reasons[0])
             where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
             warn_undefined(
                 f"There is {whose} {where}: the equal error rate is undefined and "

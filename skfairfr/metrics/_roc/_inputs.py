@@ -26,11 +26,13 @@ from skfairfr._core._parallel import available_bytes, comparison_bytes
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
+from skfairfr.utils._bands import check_not_numbers
 from skfairfr.utils._errors import refused
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
     check_length,
+    check_spelling,
     encode,
     intersect,
     join_columns,
@@ -85,11 +87,13 @@ def join_reference(probe, reference, called="reference"):
     others, group_of_others, _ = split_labels(y_reference, features)
     of = (("X", len(X)), (named, len(X_reference)))
     identity = _encode_both((identity, others), ("y", f"y_{called}"), of)
+    check_spelling(identity.values, "y", f"y_{called}")
     names = ("sensitive_features", f"sensitive_features_{called}")
     if called == "gallery" and group is not None and group_of_others is None:
         unknown = np.full(len(X_reference), None)
         group_of_others = dict.fromkeys(to_columns(group, names[0]), unknown)
     attributes = _attributes_of_both((group, group_of_others), names, of)
+    _check_few_numbers(attributes)
     side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
     return np.concatenate([X, X_reference]), identity, attributes, side
 
@@ -131,6 +135,7 @@ def compare_embeddings(
     ValueError
         If no two people can be compared, or not within the memory.
     """
+    _check_few_numbers(attributes)
     unknown = np.full(len(X), -1, dtype=np.int32)
     images = Images(identity.codes, unknown, side, identity.values.size, 0)
     people = [images.identity] * 2
@@ -160,6 +165,12 @@ def compare_embeddings(
     return EmbeddingAttributes(
         attributes, images, compared, far_max, expected or Expected()
     )
+
+
+def _check_few_numbers(attributes):
+    """Raise if labels are more numbers than make groups."""
+    for name, labels in attributes.items():
+        check_not_numbers(labels, name or "sensitive_features")
 
 
 def is_comparator(similarity):
@@ -310,7 +321,9 @@ def _check_prepared(similarity, vectors, adjustment, n_images):
         raise ValueError(f"{type(similarity).__name__}.prepare(X) returned {problem}.")
 
 
-def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
+def compare_listed(
+    y_score, identities, of_both, of_each, images, y_true=None, only=(False, False)
+):
     """Pairs of a protocol file.
 
     Parameters
@@ -323,6 +336,8 @@ def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
         Those of either.
     y_true : array-like, shape (n_pairs,), default=None
         Instead of identities: pairs are taken as independent.
+    only : tuple of two bool, default=(False, False)
+        Whether the caller states that there are genuine pairs alone, or impostor pairs alone.
 
     Returns
     -------
@@ -342,6 +357,7 @@ def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
                 "identity_1 and identity_2 are missing; give whom the images of each pair "
                 "show or, where that is not known, y_true."
             )
+        check_spelling(identity.values, *names)
     else:
         given = (*identities, *images)
         names = ("identity_1", "identity_2", "image_1", "image_2")
@@ -370,6 +386,11 @@ def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
             )
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
     attributes = _attributes_of_both(of_each, names, of)
+    _check_few_numbers(attributes)
+    _check_kinds(np.equal(*identity.codes.reshape(2, -1)), only)
+    if y_true is None:
+        for name, labels in attributes.items():
+            _check_of_both(name, labels.codes, identity.codes)
     image = _encode_both(images, ("image_1", "image_2"), of)
     members = identity if image is None else image
     codes = members.codes.reshape(2, -1)
@@ -422,6 +443,68 @@ def _common_names(first, second, arguments):
         f"{arguments[0]} has the columns {plain(first)}, {arguments[1]} {plain(second)}; "
         "give the same attributes of both images, in one order."
     )
+
+
+def _check_kinds(genuine, only):
+    """Raise if there are pairs of one kind alone, and the caller has not said so."""
+    n_pairs, n_genuine = genuine.size, np.count_nonzero(genuine)
+    kinds = (("mated_only", n_genuine), ("non_mated_only", n_pairs - n_genuine))
+    for (argument, kept), stated, (_, other) in zip(
+        kinds, only, kinds[::-1], strict=True
+    ):
+        what, others = ("genuine", "impostor")[:: 1 if argument == "mated_only" else -1]
+        if stated and other:
+            problem = (
+                f"was given, and {other:,} of {n_pairs:,} pairs are {others} pairs;"
+            )
+            raise refused(argument, True, problem, "leave it out, or these pairs.")
+        if other == 0 and not stated and kept:
+            raise refused(
+                *(argument, None),
+                f"was not given, and all {n_pairs:,} pairs are {what} pairs;",
+                f"give it if the list is meant to hold {what} pairs alone; if not, look at the "
+                "identities: do they name people, and not images, alike on both sides?",
+            )
+
+
+def _check_of_both(name, group, identity):
+    """Raise if the labels of both images are one column that is of one of the images.
+
+    Such a column is nearly the same in all rows of a person in one place and not in those of
+    a person in the other: two rows of one person differ less than half as often.
+    """
+    labels, other = group.reshape(2, -1)
+    if not np.array_equal(labels, other):
+        return
+    sides = [_within_people(labels, people) for people in identity.reshape(2, -1)]
+    (less, _), (most, n_mixed) = sorted(sides)
+    if n_mixed > 1 and less < most / 2:
+        image = ("first", "second")[sides[0][0] > sides[1][0]]
+        raise refused(
+            "sensitive_features",
+            None,
+            f"holds one label of {plain(name)!r} for both images of each pair, and seems to be "
+            f"that of the {image} image: {n_mixed:,} people of the other have several labels;",
+            "give the labels of both images, as two columns (--attribute FIRST,SECOND).",
+        )
+
+
+def _within_people(labels, people):
+    """How often two rows of a person differ in their label, and the people who have several."""
+    known = labels >= 0
+    labels, people = labels[known], people[known]
+    if not labels.size:
+        return 0.0, 0
+    rows = np.bincount(people)
+    cells, counts = np.unique(
+        people.astype(np.int64) * (labels.max() + 1) + labels, return_counts=True
+    )
+    person = cells // (labels.max() + 1)
+    same = np.bincount(person, counts * (counts - 1.0), rows.size)
+    several = rows > 1
+    differ = rows[several] - same[several] / (rows[several] - 1)
+    share = float(differ.sum() / max(rows[several].sum(), 1))
+    return share, np.count_nonzero(np.bincount(person) > 1)
 
 
 def _check_images(of_image, identity, image):

@@ -99,13 +99,14 @@ def _differs(problem):
     )
 
 
-def compare(first, second, question):
-    """Comparison of two engines about the same images.
+def compare(first, second, questions):
+    """Comparison of two engines about the same images, each asked its own question.
 
     Rates of other people are a sum of what every person and every two people add, and
     disparities the largest contrast of such rates; else both take the same resamples.
     """
-    engines, answers, how = (first, second), [], question.how
+    engines, answers, question = (first, second), [], questions[0]
+    how = question.how
     by_people = first.resampling.mode == "identities"
     # Of two groups replicates are right as well, and their intervals narrower.
     by_contrasts = (by_people and how is not None and how.contrasts is not None) and (
@@ -113,9 +114,9 @@ def compare(first, second, question):
     )
     if by_contrasts:
         engines = [replace(engine, method="wilson") for engine in engines]
-    for engine in engines:
-        engine.check_answerable(question)
-        answers += engine.answers(question, first.resampling)
+    for engine, own in zip(engines, questions, strict=True):
+        engine.check_answerable(own)
+        answers += engine.answers(own, first.resampling)
     one, other = answers
     systems = PairedSystems(*engines)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -123,9 +124,9 @@ def compare(first, second, question):
         differences = one.adjusted - other.adjusted
         ratios = one.adjusted / other.adjusted
     if by_people and how is None:
-        rates = systems.compare(question, (one.value, other.value))
+        rates = systems.compare(questions, (one.value, other.value))
     elif by_contrasts:
-        p_value, *ends = systems.compare_disparities(question, ratio)
+        p_value, *ends = systems.compare_disparities(questions, ratio)
         of_both = ((answer.low, answer.high) for answer in answers)
         low, high = difference_ends(ends, *of_both)
         rates = PairedRates(difference, low, high, p_value, ratio, *ends)
@@ -197,13 +198,13 @@ class PairedSystems:
         self.engines = first, second
         self._clumps = {}
 
-    def compare(self, question, values):
+    def compare(self, questions, values):
         """Compare a rate.
 
         Parameters
         ----------
-        question : Question
-            Without ``how``.
+        questions : tuple of two Questions
+            Without ``how``; they may differ in thresholds.
         values : tuple of two ndarrays, shape (n_levels,)
             The rate of either system.
 
@@ -211,7 +212,7 @@ class PairedSystems:
         -------
         found : PairedRates
         """
-        evidence = [engine.evidence(question) for engine in self.engines]
+        question, evidence = questions[0], self._evidence(questions)
         places = [e and place_of(e, question.scope) for e in evidence]
         with np.errstate(divide="ignore", invalid="ignore"):
             difference, ratio = values[0] - values[1], values[0] / values[1]
@@ -232,12 +233,16 @@ class PairedSystems:
             *(difference, low, high, p_value), *(ratio, ratio_low, ratio_high)
         )
 
-    def compare_disparities(self, question, ratios):
+    def _evidence(self, questions):
+        both = zip(self.engines, questions, strict=True)
+        return [engine.evidence(question) for engine, question in both]
+
+    def compare_disparities(self, questions, ratios):
         """P-value and ends of the interval of the ratio of two disparities.
 
         Parameters
         ----------
-        question : Question
+        questions : tuple of two Questions
             About a disparity whose logarithm is the largest of contrasts.
         ratios : ndarray, shape (n_levels,)
             In the data, first over second.
@@ -247,7 +252,7 @@ class PairedSystems:
         p_value, low, high : ndarrays, shape (n_levels,)
             NaN, 0 and infinity where people do not show how the ratio varies.
         """
-        evidence = [engine.evidence(question) for engine in self.engines]
+        question, evidence = questions[0], self._evidence(questions)
         found = np.tile([[np.nan], [0.0], [np.inf]], ratios.size)
         if None in evidence or evidence[0].scopes != evidence[1].scopes:
             return found

@@ -299,6 +299,8 @@ default="recentered"
         sensitive_features_2: Columns | None = None,
         image_1: Column | None = None,
         image_2: Column | None = None,
+        mated_only: bool = False,
+        non_mated_only: bool = False,
     ) -> Self:
         """Take scored pairs, as a protocol file lists them.
 
@@ -315,9 +317,10 @@ default="recentered"
         are too narrow if people are in several pairs. Whatever ``resample`` is, pairs are
         drawn.
 
-        A list may hold genuine pairs alone, or impostor pairs alone: what needs the other kind
-        is nan, with a warning that says so. Without impostor pairs no FAR level sets a threshold:
-        give ``threshold=``.
+        A list of genuine pairs alone, or of impostor pairs alone, is an error unless
+        ``mated_only`` or ``non_mated_only`` states it, since identities that are written
+        otherwise on one side look the same. What needs the other kind is then nan, with a
+        warning. Without impostor pairs no FAR level sets a threshold: give ``threshold=``.
 
         Parameters
         ----------
@@ -334,6 +337,8 @@ shape (n_pairs,), default=None
             Group of each image; None and NaN are unknown. Several columns as in ``fit``.
         image_1, image_2 : array-like, shape (n_pairs,), default=None
             Names of the images, which resampling images needs.
+        mated_only, non_mated_only : bool, default=False
+            Whether all pairs are genuine, or none is.
 
         Returns
         -------
@@ -345,7 +350,9 @@ shape (n_pairs,), default=None
         ValueError
             If lengths differ, a score is not finite, an image
             belongs to two people or is compared with itself; if neither the people nor
-            ``y_true`` were given, or both, or groups of both images beside those of each.
+            ``y_true`` were given, or both, or groups of both images beside those of each; if
+            identities differ in spelling only; if one kind of pairs is missing and not stated
+            so; or if one label for both images is that of one of them.
 
         Warns
         -----
@@ -369,7 +376,8 @@ shape (n_pairs,), default=None
         of_each = (sensitive_features_1, sensitive_features_2)
         identities, images = (identity_1, identity_2), (image_1, image_2)
         compared, identity = _inputs.compare_listed(
-            y_score, identities, sensitive_features, of_each, images, y_true
+            *(y_score, identities, sensitive_features, of_each, images, y_true),
+            only=(mated_only, non_mated_only),
         )
         library = library_of(
             *(y_score, *identities, y_true, sensitive_features, *of_each, *images)
@@ -638,7 +646,7 @@ shape (n_pairs,), default=None
         check_same_images(self, other)
         asked = (far, threshold, rate, group, how, operating_point)
         question = self._engine.question(*asked)
-        found = compare(self._engine, other._engine, question)
+        found = compare(self._engine, other._engine, (question, question))
         return framed(found, self._library, **question.level_columns())
 
     def resamples(

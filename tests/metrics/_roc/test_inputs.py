@@ -144,11 +144,11 @@ def test_no_two_people_across_sides():
         (
             ([0.9, np.nan, 0.3], ONE, TWO),
             {},
-            "finite, but pair 1 has nan; .*--failures",
+            "finite, but pair 1 has nan .*--failures",
         ),
-        (([0.9, 0.1, -np.inf], ONE, TWO), {}, "pair 2 has -inf; .*--failures"),
-        (([None, 0.1, 0.3], ONE, TWO), {}, "pair 0 has nan; .*--failures"),
-        (([0.9, 0.1, np.inf], ONE, TWO), {}, "pair 2 has inf; give the finite score"),
+        (([0.9, 0.1, -np.inf], ONE, TWO), {}, "pair 2 has -inf .*--failures"),
+        (([None, 0.1, 0.3], ONE, TWO), {}, "pair 0 has nan .*--failures"),
+        (([0.9, 0.1, np.inf], ONE, TWO), {}, "pair 2 has inf .* give the score that"),
         ((["x", "y", "z"], ONE, TWO), {}, "y_score must be numbers"),
         (([], [], []), {}, "y_score is empty"),
         ((SCORES, ONE[:2], TWO), {}, "identity_1 has 2 rows but y_score has 3"),
@@ -265,4 +265,98 @@ def test_similarities_weak_ones_and_a_handful_of_pairs_are_not(n_pairs, shift):
 
 
 def test_without_a_genuine_pair_nothing_is_compared():
-    assert unfitted().fit_pairs([0.1, 0.2], [1, 2], [3, 4]).groups_.size == 0
+    roc = unfitted().fit_pairs([0.1, 0.2], [1, 2], [3, 4], non_mated_only=True)
+    assert roc.groups_.size == 0
+
+
+@pytest.mark.parametrize(
+    ("other", "argument"), [([1, 2, 3], "mated_only"), ([4, 5, 6], "non_mated_only")]
+)
+def test_pairs_of_one_kind_alone_are_refused_unless_stated(other, argument):
+    with pytest.raises(ValueError, match=f"{argument} was not given, and all 3 pairs"):
+        unfitted().fit_pairs([0.1, 0.2, 0.3], [1, 2, 3], other)
+    roc = unfitted().fit_pairs([0.1, 0.2, 0.3], [1, 2, 3], other, **{argument: True})
+    assert roc.identities_.size == np.unique([1, 2, 3, *other]).size
+
+
+def test_a_statement_about_pairs_that_is_false_is_refused():
+    with pytest.raises(ValueError, match="mated_only was given, and 1 of 2 pairs are"):
+        unfitted().fit_pairs([0.1, 0.2], [1, 2], [1, 3], mated_only=True)
+    with pytest.raises(ValueError, match="non_mated_only was given, and 1 of 2 pairs"):
+        unfitted().fit_pairs([0.1, 0.2], [1, 2], [1, 3], non_mated_only=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ann", "Ann"),
+        ("7", "007"),
+        ("3", "3.0"),
+        ("-3.00", "-03"),
+        ("jos\u00e9", "jose\u0301"),
+        ("stra\u00dfe", "STRASSE"),
+        ("\uff11", "1"),
+    ],
+)
+def test_people_spelled_otherwise_on_the_other_side_are_refused(one, other):
+    sides = ["b", "c", one], ["b", "d", other]
+    with pytest.raises(
+        ValueError, match="and identity_2 hold 1 label in two spellings"
+    ) as error:
+        unfitted().fit_pairs([0.9, 0.2, 0.8], *sides)
+    assert repr(one) in str(error.value) and repr(other) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "other", [["a ", " b", "c"], ["a\t", "b", "c\u00a0"], np.array(["a ", "b", "c"])]
+)
+def test_spaces_around_labels_change_nothing(other):
+    first, scores = ["a", "b", "d"], [0.9, 0.8, 0.1]
+    plain_, spaced = (
+        unfitted().fit_pairs(
+            *(scores, first, labels),
+            sensitive_features_1=["f ", "m", "f"],
+            sensitive_features_2=["f", " m", "f"],
+        )
+        for labels in (["a", "b", "c"], other)
+    )
+    assert spaced.identities_.tolist() == plain_.identities_.tolist()
+    assert spaced.groups_.tolist() == ["f", "m"]
+
+
+def test_identities_that_a_float_cannot_hold_apart_are_refused():
+    ids = np.array([2**24 + 2, 2**24 + 4, 5], dtype=np.float32)
+    with pytest.raises(ValueError, match="16777220 as float32, which has the same"):
+        unfitted().fit_pairs([0.9, 0.2, 0.1], ids, ids[[0, 0, 1]])
+    ids = ids.astype(np.float64)
+    assert (
+        unfitted().fit_pairs([0.9, 0.2, 0.1], ids, ids[[0, 0, 1]]).identities_.size == 3
+    )
+
+
+def one_sided(rng, errors=0):
+    """Impostor and genuine pairs with the group of each image, and some labels wrong."""
+    first, second = rng.integers(0, 40, (2, 2000))
+    second[:400] = first[:400]
+    wrong = np.zeros(2000, dtype=bool)
+    wrong[rng.choice(2000, errors, replace=False)] = True
+    groups = ((first % 2) ^ wrong, (second % 2) ^ wrong)
+    return rng.normal(size=2000), first, second, groups
+
+
+@pytest.mark.parametrize("errors", [0, 3, 40])
+@pytest.mark.parametrize(("side", "name"), [(0, "first"), (1, "second")])
+def test_a_label_of_one_image_is_refused_as_that_of_both(errors, side, name):
+    scores, first, second, groups = one_sided(np.random.default_rng(0), errors)
+    with pytest.raises(ValueError, match=f"seems to be that of the {name} image"):
+        unfitted().fit_pairs(scores, first, second, sensitive_features=groups[side])
+
+
+@pytest.mark.parametrize("errors", [0, 1, 40])
+def test_a_label_of_both_images_with_errors_is_taken(errors):
+    scores, first, second, groups = one_sided(np.random.default_rng(1), errors)
+    kept = first % 2 == second % 2
+    roc = unfitted().fit_pairs(
+        scores[kept], first[kept], second[kept], sensitive_features=groups[0][kept]
+    )
+    assert roc.groups_.tolist() == [0, 1]

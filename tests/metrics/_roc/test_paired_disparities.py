@@ -64,7 +64,7 @@ def test_covariance_is_that_of_loops(rate, asked, monkeypatch):
         return 1.0, 1.0, 1.0
 
     monkeypatch.setattr(_paired, "disparity_ratio", kept)
-    _paired.PairedSystems(*engines).compare_disparities(question, np.ones(1))
+    _paired.PairedSystems(*engines).compare_disparities((question,) * 2, np.ones(1))
 
     people, clumps, single = [], [], []
     ends, impostor = 1 + (rate == "far"), left != right

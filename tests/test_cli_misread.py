@@ -1,0 +1,424 @@
+"""Files that mean something else than they seem to: right rates, or an error, never others."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+
+from tests.test_cli import run
+
+FAR = 0.01
+PAIRS = ("--fmr", "1e-2", "--n-resamples", "20", "--quiet")
+
+
+def listed(n_people=30, n_images=3, seed=0):
+    """All genuine pairs and half of the impostor pairs of images of two groups, rows of texts."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n_people), n_images)
+    centre = rng.normal(size=(n_people, 12)) + 0.5 * (np.arange(n_people) % 2)[:, None]
+    X = centre[person] + rng.normal(size=(person.size, 12))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    rows = []
+    for i in range(person.size):
+        for j in range(i + 1, person.size):
+            one, other = person[i], person[j]
+            if one == other or rng.random() < 0.5:
+                row = {
+                    "score": f"{X[i] @ X[j]:.9f}",
+                    "image_1": f"{i}",
+                    "image_2": f"{j}",
+                }
+                row |= {
+                    "identity_1": f"{one + 1:03d}x",
+                    "identity_2": f"{other + 1:03d}x",
+                }
+                rows.append(row | {"sex_1": "fm"[one % 2], "sex_2": "fm"[other % 2]})
+    return rows
+
+
+ROWS = listed()
+
+
+def rates_of(rows):
+    """FMR and FNMR of each group at the smallest threshold with the FMR overall, by a loop."""
+
+    def same(row):
+        return row["identity_1"] == row["identity_2"]
+
+    impostors = sorted((float(r["score"]) for r in rows if not same(r)), reverse=True)
+    allowed = int(FAR * len(impostors) + 1e-9)
+    bound = impostors[allowed]  # the largest score that is not accepted
+    found = {}
+    for group in "fm":
+        errors, counts = [0, 0], [0, 0]
+        for row in rows:
+            if row["sex_1"] == row["sex_2"] == group:
+                counts[same(row)] += 1
+                errors[same(row)] += (float(row["score"]) > bound) != same(row)
+        found[group] = tuple(e / n for e, n in zip(errors, counts, strict=True))
+    return found
+
+
+def write(path, rows, renamed=None):
+    renamed = renamed or {}
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([renamed.get(name, name) for name in rows[0]])
+        writer.writerows(row.values() for row in rows)
+    return path
+
+
+def audited(capsys, path, *more, attribute="sex"):
+    """Exit code, FMR and FNMR by group of the first audit, and errors."""
+    code, out, err = run(
+        capsys,
+        "audit",
+        path,
+        "--attribute",
+        attribute,
+        *PAIRS,
+        "--format",
+        "json",
+        *more,
+    )
+    if code in (0, 1, 3):
+        rates = json.loads(out)["audits"][0]["levels"][0]["rates"]
+        found = {r["group"]: (r["fmr"]["value"], r["fnmr"]["value"]) for r in rates}
+        return code, found, err
+    return code, None, err
+
+
+def is_right(found, rows=ROWS):
+    return all(found[g] == pytest.approx(right) for g, right in rates_of(rows).items())
+
+
+def respelled(**functions):
+    """The list with some of its columns written otherwise."""
+    return [
+        {n: functions[n](text) if n in functions else text for n, text in row.items()}
+        for row in ROWS
+    ]
+
+
+def test_the_list_as_it_should_be_has_the_rates_of_a_loop(capsys, tmp_path):
+    code, found, _ = audited(capsys, write(tmp_path / "pairs.csv", ROWS))
+    assert code == 0 and is_right(found)
+
+
+@pytest.mark.parametrize(
+    "functions",
+    [
+        {"identity_2": lambda t: f"{t} "},
+        {"identity_1": lambda t: f"\t{t}", "sex_2": lambda t: f" {t}\u00a0"},
+        {"image_1": lambda t: f"{t} ", "sex_1": lambda t: f"{t}  "},
+    ],
+)
+def test_spaces_around_labels_change_no_rate(capsys, tmp_path, functions):
+    path = write(tmp_path / "pairs.csv", respelled(**functions))
+    code, found, _ = audited(capsys, path)
+    assert code == 0 and is_right(found)
+
+
+def some(function):
+    """Written otherwise in the rows of every third person alone."""
+    return lambda text: function(text) if int(text[:3]) % 3 == 0 else text
+
+
+@pytest.mark.parametrize("where", ["identity_1", "identity_2"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        str.upper,
+        some(str.upper),
+        lambda t: t.replace("x", "\uff58"),
+        lambda t: f"{t[:-1]}\u00d7",
+    ],
+)
+def test_people_spelled_otherwise_on_one_side_are_refused(
+    capsys, tmp_path, function, where
+):
+    path = write(tmp_path / "pairs.csv", respelled(**{where: function}))
+    code, _, err = audited(capsys, path, "--max-fmr-ratio", "50")
+    assert code == 2
+    assert "two spellings" in err or "--non-mated-only was not given" in err
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda t: t[:3], lambda t: str(int(t[:3]))),
+        (lambda t: str(int(t[:3])), lambda t: f"{int(t[:3])}.0"),
+        (lambda t: f"{int(t[:3])}.00", lambda t: t[:3]),
+    ],
+)
+def test_numbers_written_otherwise_on_one_side_are_refused(
+    capsys, tmp_path, one, other
+):
+    rows = respelled(identity_1=one, identity_2=other)
+    code, _, err = audited(capsys, write(tmp_path / "pairs.csv", rows))
+    assert code == 2 and "30 labels in two spellings" in err and "; …" in err
+
+
+def test_pairs_of_one_kind_alone_pass_no_limit_unless_stated(capsys, tmp_path):
+    limit = ("--max-fmr", "0.5")
+    for genuine, flag in ((True, "--mated-only"), (False, "--non-mated-only")):
+        rows = [r for r in ROWS if (r["identity_1"] == r["identity_2"]) == genuine]
+        path = write(tmp_path / f"{flag}.csv", rows)
+        code, _, err = audited(capsys, path, *limit)
+        assert code == 2 and f"{flag} was not given, and all {len(rows):,} pairs" in err
+        code, _, err = audited(capsys, write(tmp_path / "all.csv", ROWS), flag)
+        assert code == 2 and f"{flag} was given, and " in err
+    code, found, _ = audited(capsys, path, "--non-mated-only", *limit)
+    assert code == 0 and found["f"][1] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("label", "01"),
+        ("Target", ("nontarget", "TARGET")),
+        ("same", ("No", "Yes")),
+        ("is_genuine", ("impostor", "genuine")),
+        ("ground truth", ("-1", "1")),
+        ("match", ("Non-Match", "Match")),
+    ],
+)
+def test_a_column_of_truth_that_contradicts_the_people_is_refused(
+    capsys, tmp_path, name, words
+):
+    rows = [r | {name: words[r["identity_1"] == r["identity_2"]]} for r in ROWS]
+    code, found, _ = audited(capsys, write(tmp_path / "right.csv", rows))
+    assert code == 0 and is_right(found)
+    genuine = sum(r["identity_1"] == r["identity_2"] for r in rows)
+    wrong = [r | {"identity_2": f"{r['identity_2'][:3]}y"} for r in rows[:-1]] + [
+        rows[-1]
+    ]
+    kept = sum(r["identity_1"] == r["identity_2"] for r in wrong)
+    code, _, err = audited(
+        capsys, write(tmp_path / "wrong.csv", wrong), "--non-mated-only"
+    )
+    assert code == 2
+    counts = f"{name!r} contradicts the identities in {genuine - kept:,} of {len(rows):,} pairs"
+    assert counts in err
+
+
+SIDES = [
+    ("sex1", "sex2", "sex"),
+    ("g_a", "g_b", "g"),
+    ("probe_sex", "bio_ref_sex", "sex"),
+    ("sex_probe", "sex_reference", "sex"),
+    ("enrol_sex", "test_sex", "sex"),
+    ("left_sex", "right_sex", "sex"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "stem"), SIDES)
+def test_columns_of_two_images_are_read_and_one_of_them_is_refused(
+    capsys, tmp_path, one, other, stem
+):
+    path = write(tmp_path / "pairs.csv", ROWS, {"sex_1": one, "sex_2": other})
+    for attribute in (stem, f"{one},{other}"):
+        code, found, _ = audited(capsys, path, attribute=attribute)
+        assert code == 0 and is_right(found)
+    for name, partner in ((one, other), (other, one)):
+        code, _, err = audited(capsys, path, attribute=name)
+        assert code == 2 and repr(partner) in err and f"give {stem!r}" in err
+
+
+@pytest.mark.parametrize("side", ["sex_1", "sex_2"])
+def test_a_column_of_one_image_is_refused_by_its_values(capsys, tmp_path, side):
+    path = write(
+        tmp_path / "pairs.csv",
+        ROWS,
+        {side: "gender", "sex_1": "A", "sex_2": "B"} | {side: "gender"},
+    )
+    code, _, err = audited(capsys, path, attribute="gender")
+    assert code == 2 and "--attribute FIRST,SECOND" in err
+    assert f"of the {'first' if side == 'sex_1' else 'second'} image" in err
+
+
+def test_a_column_of_both_images_is_read(capsys, tmp_path):
+    rows = [r for r in ROWS if r["sex_1"] == r["sex_2"]]
+    alone = [{n: t for n, t in r.items() if n != "sex_2"} for r in rows]
+    path = write(tmp_path / "pairs.csv", alone, {"sex_1": "sex"})
+    code, found, _ = audited(capsys, path)
+    assert code == 0 and is_right(found, rows)
+
+
+@pytest.mark.parametrize("kind", ["case", "zeros", "spaces"])
+@pytest.mark.parametrize("by", ["identity", "image"])
+def test_metadata_that_spell_their_keys_otherwise_are_refused(
+    capsys, tmp_path, kind, by
+):
+    path = write(
+        tmp_path / "pairs.csv",
+        [{n: t for n, t in r.items() if n[:3] != "sex"} for r in ROWS],
+    )
+    spell = {
+        "case": str.upper,
+        "zeros": lambda t: f"0{t}",
+        "spaces": lambda t: f" {t} ",
+    }[kind]
+    of = {r[f"{by}_{k}"]: r[f"sex_{k}"] for r in ROWS for k in (1, 2)}
+    rows = [{by: spell(key), "sex": sex} for key, sex in of.items()]
+    table = write(tmp_path / "meta.csv", rows)
+    code, found, err = audited(capsys, path, "--metadata", table, "--on", by)
+    if kind == "spaces" or (kind, by) == ("case", "image"):  # digits have no case
+        assert code == 0 and is_right(found)
+    else:
+        assert code == 2 and "two spellings" in err
+
+
+# ---- types of scores -----------------------------------------------------------------
+
+
+def coarse(dtype, digits, distance):
+    """Rounded scores of a type, and which pairs are genuine."""
+    rng = np.random.default_rng(digits)
+    people = rng.integers(0, 60, (2, 1500))
+    people[1, :700] = people[0, :700]
+    genuine = people[0] == people[1]
+    score = np.round(
+        0.3 + 0.5 * (genuine != distance) + 0.15 * rng.normal(size=1500), digits
+    )
+    return score.astype(dtype), people, genuine
+
+
+@pytest.mark.parametrize("distance", [False, True])
+@pytest.mark.parametrize("digits", [2, 3])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_scores_of_a_file_are_compared_in_their_own_type(
+    capsys, tmp_path, dtype, digits, distance
+):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    score, people, genuine = coarse(dtype, digits, distance)
+    columns = {"score": score, "identity_1": people[0], "identity_2": people[1]}
+    columns |= {f"sex_{k + 1}": np.where(people[k] % 2, "f", "m") for k in (0, 1)}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "pairs.parquet")
+    more = ("--distance",) if distance else ()
+
+    def measured(*options):
+        code, out, _ = run(
+            *(capsys, "audit", tmp_path / "pairs.parquet", "--attribute", "sex"),
+            *("--n-resamples", "5", "--quiet", "--format", "json", *options, *more),
+        )
+        assert code == 0
+        level = json.loads(out)["audits"][0]["levels"][0]
+        return level, [level["rates"][0][rate]["value"] for rate in ("fmr", "fnmr")]
+
+    def counted(threshold):
+        accepted = score <= threshold if distance else score >= threshold
+        return [accepted[~genuine].mean(), (~accepted)[genuine].mean()]
+
+    for threshold in (0.3, 0.55, 0.6, 0.7):
+        assert measured("--threshold", threshold)[1] == pytest.approx(
+            counted(threshold)
+        )
+    for far in (0.003, 0.02):
+        level, found = measured("--fmr", far)
+        assert found[0] <= far + 1e-12
+        assert found == pytest.approx(counted(level["threshold"]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_a_matrix_of_scores_is_compared_in_its_own_type(capsys, tmp_path, dtype):
+    rng = np.random.default_rng(1)
+    person = np.repeat(np.arange(20), 3)
+    score = np.round(
+        0.3 + 0.3 * (person[:, None] == person) + 0.1 * rng.normal(size=(60, 60)), 2
+    )
+    score = ((score + score.T) / 2).round(2).astype(dtype)
+    np.save(tmp_path / "scores.npy", score)
+    rows = [{"identity": f"p{p}", "sex": "fm"[p % 2]} for p in person]
+    table = write(tmp_path / "labels.csv", rows)
+    left, right = np.triu_indices(60, 1)
+    same, score = (person[left] == person[right]), score[left, right]
+    for threshold in (0.35, 0.45, 0.55):
+        _, out, _ = run(
+            *(capsys, "audit", tmp_path / "scores.npy", "--probes", table),
+            *(
+                "--attribute",
+                "sex",
+                "--n-resamples",
+                "5",
+                "--quiet",
+                "--format",
+                "json",
+            ),
+            *("--threshold", threshold),
+        )
+        row = json.loads(out)["audits"][0]["levels"][0]["rates"][0]
+        assert row["fmr"]["value"] == pytest.approx((score[~same] >= threshold).mean())
+        assert row["fnmr"]["value"] == pytest.approx((score[same] < threshold).mean())
+
+
+# ---- files of other people -----------------------------------------------------------
+
+
+@pytest.fixture
+def field(shared_data):
+    folder = shared_data.parent / "findings" / "field"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} does not exist")
+    return folder
+
+
+def counted(path, one, other, groups):
+    """FMR and FNMR within each group of a file, counted from its rows."""
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    names = {
+        "identity_1": one,
+        "identity_2": other,
+        "sex_1": groups[0],
+        "sex_2": groups[1],
+    }
+    rows = [
+        {new: row[old].strip().lower() for new, old in names.items()}
+        | {"score": row["score"]}
+        for row in rows
+    ]
+    return rates_of(rows)
+
+
+@pytest.mark.parametrize("name", ["ok.csv", "idspace.csv"])
+def test_a_space_behind_one_side_turns_no_rate_around(capsys, field, name):
+    code, found, _ = audited(
+        capsys, field / name, "--max-fmr-ratio", "3", attribute="gender"
+    )
+    right = counted(field / name, "identity_1", "identity_2", ("gender_1", "gender_2"))
+    assert code == 3
+    assert all(found[g] == pytest.approx(rates) for g, rates in right.items())
+    assert [f"{100 * v:.3g}" for v in (*right["f"], *right["m"])] == [
+        *("1.95", "69.2"),
+        *("0.947", "51.7"),
+    ]
+
+
+@pytest.mark.parametrize("attribute", ["g", "g1,g2"])
+def test_the_columns_of_bfw_are_those_of_two_images(capsys, field, attribute):
+    people = ("--identity-1", "id1", "--identity-2", "id2")
+    more = (*people, "--max-fmr-ratio", "2.6")
+    code, found, _ = audited(capsys, field / "bfw.csv", *more, attribute=attribute)
+    right = counted(field / "bfw.csv", "id1", "id2", ("g1", "g2"))
+    assert code == 3
+    for group, rates in right.items():
+        assert found[group.upper()] == pytest.approx(rates)
+    code, _, err = audited(capsys, field / "bfw.csv", attribute="g")
+    assert code == 2 and "(--identity-1 id1 --identity-2 id2)" in err
+    code, _, err = audited(capsys, field / "bfw.csv", *more, attribute="g1")
+    assert code == 2 and "give 'g', which reads both" in err
+
+
+@pytest.mark.parametrize("name", ["two_dec.csv", "two_dec32.parquet"])
+def test_rounded_scores_have_one_rate_in_every_type(capsys, field, name):
+    quiet = ("--attribute", "gender", "--n-resamples", "5", "--quiet")
+    _, out, _ = run(capsys, "audit", field / name, "--threshold", "0.7", *quiet)
+    assert re.search(r"^Everyone .* 24\.2 %$", out, re.MULTILINE)
+    _, out, _ = run(capsys, "audit", field / name, "--fmr", "0.003", *quiet)
+    (threshold,) = {*re.findall(r"accepted from similarity (\S+) on", out)}
+    assert 0.7 < float(threshold) <= 0.71
