@@ -11,6 +11,7 @@ import traceback
 import warnings
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from itertools import takewhile
 from pathlib import Path
@@ -1303,18 +1304,16 @@ def _print(text):
 
 def _in_flags(error, **flags):
     """The message of an error, which begins with the flag of the argument that it is about."""
+    from skfairfr._text._words import outside_quotes
+
     name, message = getattr(error, "argument", None), str(error)
     if name is None:
         return message
     if name == "methods" and not isinstance(error.value, str):
         name, message = "method", message.removeprefix(name)  # one of the caller's
-    # Columns and paths that are called as an argument are quoted.
-    message = re.sub(
-        r"(?<![\w'/.-])(identity_[12]|image_[12]|y_true)(?!\.?[\w'/=])",
-        lambda found: _flag(found[0]),
-        message.removeprefix(name),
-    )
-    return _flag(name, flags) + message
+    of_arguments = r"(?<![\w/.-])(identity_[12]|image_[12]|y_true)(?!\.?[\w/=])"
+    in_flags = partial(re.sub, of_arguments, lambda found: _flag(found[0]))
+    return _flag(name, flags) + outside_quotes(message.removeprefix(name), in_flags)
 
 
 def _flag(name, flags=()):
@@ -1323,7 +1322,9 @@ def _flag(name, flags=()):
 
 
 def _one_line(error):
-    return " ".join(error.split())
+    from skfairfr._text._words import outside_quotes
+
+    return outside_quotes(error, partial(re.sub, r"\s+", " ")).strip()
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def test_other_formats_are_printed_alone(
     ("options", "message"),
     [
         (("--attribute", "beard"), "holds no 'beard'"),
-        (("--attribute", "one"), "one has one group, 'a'"),
+        (("--attribute", "one"), "'one' has one group, 'a'"),
         (("--attribute", "gender", "--fmr", "0.1", "1.5"), "--fmr: must be a number"),
         (("--attribute", "gender", "--seed", "-1"), "--seed: must be an integer"),
         (("--attribute", "gender", "--average", "people"), "--average"),

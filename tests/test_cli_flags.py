@@ -73,6 +73,23 @@ def test_names_within_an_error_are_flags_but_not_those_of_files():
         assert said == f"{flag} has one; leave it out."
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "identity_1;identity_2;y_true",
+        "it's image_1",
+        'a "y_true",  image_2',
+        "x\\'y_true",
+    ],
+)
+def test_what_an_error_quotes_is_unchanged(typed):
+    error = refused(
+        "path", typed, f"{typed!r} has image_1;", "people's image_2 is 'x'."
+    )
+    said = cli._one_line(cli._in_flags(error))
+    assert said == f"file {typed!r} has --image-1; people's --image-2 is 'x'."
+
+
 @pytest.mark.parametrize("path", [*REACHED, *OF_A_BENCH])
 def test_errors_that_reach_the_command_have_its_words(path):
     """FMR and flags, or no name: Python's FAR and n_splits tell its user nothing."""

@@ -156,7 +156,7 @@ def auditing(seed):
 @pytest.mark.filterwarnings("ignore::skfairfr.metrics.FewErrorsWarning")
 @pytest.mark.parametrize(
     ("of", "most"),
-    [(fitting, 64), (estimating, 80), (scoring, 110), (auditing, 347)],
+    [(fitting, 66), (estimating, 82), (scoring, 113), (auditing, 358)],
     ids=["fit", "estimate, worst group", "scorer", "audit"],
 )
 def test_a_call_runs_few_functions(of, most):

@@ -5,7 +5,7 @@ Rates are in percent in texts, and plain numbers in JSON.
 
 import math
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, partial
@@ -29,9 +29,7 @@ LONG_RATES = {"far": "false match rate", "frr": "false non-match rate"}
 GUARDED = str.maketrans({c: chr(0xF0000 + ord(c)) for c in ascii_letters + "'\""})
 LETTERS = {ord(guarded): chr(letter) for letter, guarded in GUARDED.items()}
 # What a message quotes of a caller's.
-QUOTED = re.compile(
-    r"""((?<!\w)(?:'(?:\\.|[^\\])*?'|"(?:\\.|[^\\])*?")(?!\w))""", re.DOTALL
-)
+QUOTED = re.compile(r"""((?<!\w)(?:'(?:\\.|[^\\\n])*?'|"(?:\\.|[^\\\n])*?")(?!\w))""")
 # Functions that change texts into the words of what is measured, one after the other.
 _WORDING = ContextVar("wording", default=())
 
@@ -282,14 +280,15 @@ def wording(change):
 
 def wording_of(settings):
     """The same for what is measured with these settings, a dict."""
-    return wording(partial(reworded, settings=settings))
+    words = words_for(settings)
+    return wording(replacer(tuple(words.items()))) if words else nullcontext()
 
 
 def worded(text):
     """A finished text, in the words of what is measured; labels and quotes stay as typed."""
     for change in _WORDING.get():
         text = outside_quotes(text, change)
-    return as_typed(text)
+    return text.translate(LETTERS)
 
 
 def outside_quotes(text, change):

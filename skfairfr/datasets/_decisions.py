@@ -14,13 +14,14 @@ from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option, check_path
 
 # What the words of a column mean, in lower case.
-YES_NO = {
-    **dict.fromkeys(("1", "true", "yes", "accept", "pass"), 1),
-    **dict.fromkeys(("0", "false", "no", "reject", "fail"), 0),
-}
+YES = ("1", "true", "t", "yes", "y", "accept", "accepted", "pass", "passed", "match")
+YES += ("ja", "j", "oui", "sí", "si")
+NO = ("0", "false", "f", "no", "n", "reject", "rejected", "fail", "failed", "no match")
+NO += ("non match", "nonmatch", "nein", "non")
+YES_NO = dict.fromkeys(YES, 1) | dict.fromkeys(NO, 0)
 KINDS_OF_ATTEMPTS = ("genuine", "impostor", "attack")
 ATTEMPTS = {
-    **dict.fromkeys(("genuine", "bona fide", "bonafide", "mated"), 0),
+    **dict.fromkeys(("genuine", "bona fide", "bonafide", "live", "mated"), 0),
     **dict.fromkeys(("impostor", "imposter", "non mated", "nonmated"), 1),
     **dict.fromkeys(("attack", "presentation attack", "spoof"), 2),
 }
@@ -29,6 +30,19 @@ DATES = {"day-first": "{2}-{1:0>2}-{0:0>2}", "month-first": "{2}-{0:0>2}-{1:0>2}
 DATE = re.compile(
     r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[T, ]+(\d{1,2})(:[\d:.,]+) *(?:([ap])m)?)?",
     re.IGNORECASE,
+)
+# The words of one column have two readings in the other.
+DECIDED = (
+    "is what the attempt was, or what the system took it for: name a column of the former "
+    "with attempt (--attempt), and write yes or no for the latter."
+)
+ATTEMPTED = (
+    "is a decision, or means yes or no for one kind of attempts: name a column of decisions "
+    "with accepted (--accepted), and write genuine, impostor or attack for the latter."
+)
+YES_NO, ATTEMPTS = (
+    dict.fromkeys(ATTEMPTS, DECIDED) | YES_NO,
+    dict.fromkeys(YES_NO, ATTEMPTED) | ATTEMPTS,
 )
 USUAL = {"accepted": ("accepted",), "identity": ("identity", "person")}
 
@@ -52,13 +66,14 @@ def load_decisions(
         also as .gz, or .parquet with pyarrow.
     accepted : str, default=None
         Column that says whether the attempt was accepted, by 1 and 0, true and false, yes
-        and no, accept and reject, or pass and fail, in any case; an empty cell is an attempt
-        without a decision. None takes "accepted".
+        and no (also ja, oui, si; nein, non), accept and reject, pass and fail, or match and
+        no match, in any case; an empty cell is an attempt without a decision. None takes
+        "accepted".
     identity : str, default=None
         Column that names the person who attempts, whoever is claimed; None takes "identity"
         or "person".
     attempt : str, default=None
-        Column that tells genuine (bona fide, mated), impostor (non-mated) and attack
+        Column that tells genuine (bona fide, live, mated), impostor (non-mated) and attack
         (presentation attack, spoof) attempts apart, in any case; None takes all as genuine.
     session, species : str, default=None
         Columns that name the session of an attempt, and the instrument of an attack; None
@@ -79,7 +94,8 @@ def load_decisions(
     ------
     ValueError
         If the file cannot be read or lacks a column, a value is none of these words (the
-        message lists the values found), or what was accepted was not captured.
+        message lists the values found) or a word with two readings, such as "live" of a
+        decision, or what was accepted was not captured.
     ImportError
         If a .parquet file is read without pyarrow.
 

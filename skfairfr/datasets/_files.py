@@ -37,8 +37,8 @@ MOST_COLUMNS = 10_000
 SMALL = 2**27
 # So many names of columns are listed in a message.
 MOST_LISTED = 30
-# So many labels that are not found are listed.
-FEW = 3
+# So many labels that are not found are listed, and so many values that have no meaning.
+FEW, FEW_WORDS = 3, 5
 # Of numpy's types: numbers, text and dates; neither objects nor structures.
 KINDS_OF_LABELS = "biufSUmM"
 # Words that programs write for a missing value, in lower case.
@@ -224,8 +224,9 @@ def meanings(values, words, argument, name, remedy, missing=None):
     Parameters
     ----------
     values : ndarray, shape (n_rows,)
-    words : dict of str -> int
-        In lower case, spaces in place of hyphens.
+    words : dict of str -> int or str
+        In lower case, spaces in place of hyphens; a str has the readings of a word that
+        has several.
     argument, name : str
         Of the argument, and of the column that it names.
     remedy : str
@@ -236,14 +237,19 @@ def meanings(values, words, argument, name, remedy, missing=None):
     # 1.0 as 1: so a column with a missing cell holds it.
     texts = (text.strip().casefold().removesuffix(".0") for text in distinct.tolist())
     codes = [words.get(re.sub(r"(?<=\w)[-_]", " ", text), -2) for text in texts]
+    for text, code in zip(distinct.tolist(), codes, strict=True):
+        if isinstance(code, str):
+            raise refused(argument, name, f"{name!r} holds {text!r}, which {code}")
     codes = np.array(codes, dtype=np.intp)[place]
     if missing is not None:
         codes[is_unknown(values)] = missing
     if (wrong := codes < -1).any():
-        found = np.unique(values[wrong].astype(str))[:MOST_LISTED].tolist()
-        known = ", ".join(filter(None, words))
-        problem = f"{name!r} holds {', '.join(map(repr, found))} (first in "
-        problem += f"{data_row(wrong.argmax())}); every value must be one of {known}, "
+        found = [*map(repr, np.unique(values[wrong].astype(str)).tolist())]
+        known = ", ".join(w for w, m in words.items() if w and not isinstance(m, str))
+        problem = f"{name!r} holds {', '.join(found[:FEW_WORDS])}"
+        if len(found) > FEW_WORDS:
+            problem += f" and {len(found) - FEW_WORDS:,} other values"
+        problem += f" (first in {data_row(wrong.argmax())}); every value must be one of {known}, "
         problem += "in any case;"
         raise refused(argument, name, problem, remedy)
     return codes
@@ -285,7 +291,7 @@ def read_npy(path):
 
 def _unreadable(path, what, name, error):
     problem = f": {what} cannot be read without pickle, which can run code ({error});"
-    remedy = f"save {name} as numbers or, of labels, {name}.astype(str), unknown ones as ''; "
+    remedy = f"save {name!r} as numbers or, of labels, {name}.astype(str), unknown ones as ''; "
     remedy += "if it is saved so, the file is damaged: copy it again."
     return file_error("path", path, problem, remedy)
 
@@ -342,7 +348,7 @@ class Archive:
             texts = labels.astype(object)  # fails on what is no character
         except (ValueError, SystemError):
             problem = f": {name!r} holds bytes that are no UTF-8 text;"
-            remedy = f"save {name} as numpy.asarray(..., dtype=str)."
+            remedy = f"save {name!r} as numpy.asarray(..., dtype=str)."
             raise file_error("path", self._path, problem, remedy) from None
         # A text array has no other missing value.
         return np.where(labels == "", None, texts) if (labels == "").any() else labels
@@ -487,7 +493,7 @@ def _read_text(path, argument, is_list):
         options = {"skipinitialspace": True, "strict": True}
         rows = csv.reader(text, delimiter=delimiter, **options)
         names = next(rows, [])
-        _check_separator(names, delimiter, path, argument)
+        _check_separator(names, path, argument)
         check_names(names, path, argument)
         read = _read_by_pyarrow if _is_for_pyarrow(content, delimiter) else _read_by_csv
         columns = read(content, rows, names, delimiter)
@@ -523,11 +529,10 @@ def _numbered(content):
     return b"\n".join([b" ".join(b"%d" % k for k in range(n_columns)), *lines])
 
 
-def _check_separator(names, delimiter, path, argument):
+def _check_separator(names, path, argument):
     if len(names) == 1 and re.search("[;,\t]", names[0]):
-        right, ending = ("tabs", ".csv") if delimiter == "\t" else ("commas", ".tsv")
         problem = f" has one column, {names[0]!r};"
-        remedy = f"separate columns by {right}, or let its name end in {ending}."
+        remedy = "separate columns by commas in a .csv file, or by tabs in a .tsv file."
         raise file_error(argument, path, problem, remedy)
 
 

@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, linear, normalize
 
 from skfairfr._core._vmf import log_vmf_normalizer
-from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._errors import kind_of_value, plain, refused
 from skfairfr.utils._validation import (
     check_count,
     check_number,
@@ -185,7 +185,9 @@ def resolve_kappa(kappa, attribute, n_identities):
         if not callable(kappa):
             missing = [label for label in labels if not is_among(label, kappa)]
             if missing:
-                problem = f"has no entry for {missing[0]!r}, but for {list(kappa)}."
+                problem = (
+                    f"has no entry for {missing[0]!r}, but for {plain(list(kappa))}."
+                )
                 raise refused("kappa", kappa, problem)
         given = [ask(label) for label in labels]
     kappas = to_numbers(given, "kappa")

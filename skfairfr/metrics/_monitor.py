@@ -24,7 +24,7 @@ from skfairfr._text._words import plain_form
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import whole_file
 from skfairfr.utils._frames import Framed
-from skfairfr.utils._labels import check_length, encode
+from skfairfr.utils._labels import check_length, check_spelling, encode, spelling
 from skfairfr.utils._saved import damage_named
 from skfairfr.utils._types import Column, FilePath
 from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
@@ -312,6 +312,7 @@ class RateMonitor:
             problem = f"{log!r} was given before, and its attempts would count twice;"
             raise refused("log", log, problem, "give the attempts since then.")
         people, group = encode(identity, "identity"), None
+        check_spelling(people.values, "identity")
         group = encode(sensitive_features, "sensitive_features", allow_unknown=True)
         error = to_numbers(error, "error")
         check_length(error, people.codes.size, "error", "identity")
@@ -539,6 +540,6 @@ class RateMonitor:
 
 
 def _digest(label):
-    """A number that stands for the label of a person, also as text of a file."""
-    found = hashlib.blake2b(str(label).encode("utf-8", "replace"), digest_size=8)
+    """A number that stands for the label of a person, however another log spells it."""
+    found = hashlib.blake2b(spelling(label).encode("utf-8", "replace"), digest_size=8)
     return int.from_bytes(found.digest(), "little")

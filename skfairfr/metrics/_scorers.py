@@ -28,6 +28,7 @@ from skfairfr.metrics._identification import (
     searches_within,
 )
 from skfairfr.metrics._pairs._checks import check_single_level
+from skfairfr.metrics._roc._engine import level_with_errors
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._labels import find_labels, split_labels, to_column
@@ -173,10 +174,13 @@ class _Scorer(SharingScorer):
         # Scikit-learn changes warnings' filters at each score, which forgets what was said.
         if not getattr(self, "_has_warned", False):
             self._has_warned = True
+            level = "larger far, as in make_fairness_scorer(far=1e-2)"
+            if getattr(self, "rate", "far") in ("frr", "fnir"):  # has errors above it
+                level = "smaller far"
             message = (
                 f"A score of {self!r} rests on fewer than {MIN_ERRORS} errors in some group, "
-                "so that candidates may differ by chance alone. Give a larger far, as in "
-                "make_fairness_scorer(far=1e-2), fewer folds or more people."
+                f"so that candidates may differ by chance alone. Give a {level}, fewer folds "
+                "or more people."
             )
             warn_caller(message, FewErrorsWarning)
 
@@ -644,8 +648,8 @@ def _undefined(question, value):
     """Message about a value that is undefined for this candidate, with a remedy."""
     return (
         f"is {value}, since a group has no error of the {question.rate.upper()} at this "
-        "level. Give a larger far, fewer folds or more people, or how='difference', which "
-        "no zero makes undefined"
+        f"level. Give a {level_with_errors(question.rate)}, fewer folds or more people, or "
+        "how='difference', which no zero makes undefined"
     )
 
 

@@ -49,7 +49,7 @@ from skfairfr.model_selection._mitigations import (
     save_mitigation,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._labels import encode_attributes, label_images
 from skfairfr.utils._types import Column, Columns, FilePath
@@ -538,7 +538,9 @@ def _read_people(X, y, sensitive_features, others):
 def _read_metrics(metrics):
     metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     if not metrics or not {*metrics} <= {*METRICS} or len({*metrics}) < len(metrics):
-        problem = f"must be different ones of {', '.join(METRICS)}; got {metrics!r}."
+        problem = (
+            f"must be different ones of {', '.join(METRICS)}; got {plain(metrics)!r}."
+        )
         raise refused("metrics", metrics, problem)
     return metrics
 

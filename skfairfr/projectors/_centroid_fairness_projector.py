@@ -13,7 +13,7 @@ from skfairfr.losses import CentroidFairnessLoss
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
@@ -246,7 +246,8 @@ class CentroidFairnessProjector(BaseProjector):
             return None
         labels = self.groups_.tolist()
         if self.reference not in labels:
-            problem = f"is {self.reference!r}, none of the groups {labels} of sensitive_features;"
+            problem = f"is {plain(self.reference)!r}, none of the groups {labels} of "
+            problem += "sensitive_features;"
             raise refused("reference", self.reference, problem, "name one, or None.")
         return labels.index(self.reference)
 

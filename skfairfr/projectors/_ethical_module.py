@@ -14,7 +14,7 @@ from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._people import everyone, mean_value, people_by_group
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
@@ -359,7 +359,9 @@ def _order(found, given):
     labels = [_joined(label) for label in given]
     unknown = [label for label in found.tolist() if label not in labels]
     if unknown or len(set(labels)) < len(labels):
-        problem = f"must name each of {found.tolist()} once; got {tuple(labels)!r}."
+        problem = (
+            f"must name each of {found.tolist()} once; got {plain(tuple(labels))}."
+        )
         raise refused("groups", given, problem)
     return np.array(labels)
 

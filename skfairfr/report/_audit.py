@@ -721,13 +721,13 @@ def _check_groups(group, attribute, lost):
     n_groups = group.values.size
     if n_groups > MAX_GROUPS:
         raise ValueError(
-            f"{attribute} has {n_groups} groups; an audit compares {MAX_GROUPS} at most: "
+            f"{attribute!r} has {n_groups} groups; an audit compares {MAX_GROUPS} at most: "
             "give an attribute that many people share."
         )
     if n_groups < 2:
         known = f"one group, {group.values.tolist()[0]!r}" if n_groups else "no group"
         raise ValueError(
-            f"{attribute} has {known}; a disparity compares two at least: give an "
+            f"{attribute!r} has {known}; a disparity compares two at least: give an "
             f"attribute in which the people differ. {' '.join(lost)}".rstrip()
         )
 

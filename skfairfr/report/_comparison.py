@@ -267,25 +267,25 @@ def overlap(data, names):
     """
     for one, name in zip(data[1:], names[1:], strict=True):
         if type(one) is not type(data[0]):
-            problem = f"holds {one.kind}, and {names[0]} {data[0].kind};"
+            problem = f"holds {one.kind}, and {names[0]!r} {data[0].kind};"
             raise _unpaired(name, problem, "give files of one kind.")
         lost = [
             attribute for attribute in data[0].columns if attribute not in one.columns
         ]
         if lost:
             remedy = "give all systems the same columns."
-            raise _unpaired(name, f"has no column {lost[0]!r};", remedy)
+            raise _unpaired(name, f"has no column {plain(lost[0])!r};", remedy)
     sides = [_image_names(one) for one in data]
     for own, name in zip(sides[1:], names[1:], strict=True):
         if (own is None) != (sides[0] is None):
-            problem = f"and {names[0]} do not both name their images;"
+            problem = f"and {names[0]!r} do not both name their images;"
             raise _unpaired(name, problem, data[0].naming)
     if sides[0] is None:
         return list(data), (0,) * len(data)
     try:
         keys = _keys(sides)
     except ValueError as error:
-        problem = f"and {names[0]} do not name their images alike: {error}"
+        problem = f"and {names[0]!r} do not name their images alike: {error}"
         raise _unpaired(names[1], problem, "Give each a name, in one type.") from None
     rows, left_out = _common_rows(keys, names)
     # Where all have the same rows, nothing is copied.
@@ -334,7 +334,7 @@ def _common_rows(keys, names):
             raise _unpaired(name, problem, "give each once.")
         common = common[np.isin(common, own)]
         if not common.size:
-            problem = f"has no images in common with {names[0]};"
+            problem = f"has no images in common with {names[0]!r};"
             raise _unpaired(name, problem, "name images alike, and in one type.")
     rows = []
     for own in keys:
@@ -388,7 +388,7 @@ def _check_same(rocs, names, common):
             check_same_images(rocs[0], roc)
         except ValueError as error:
             why = str(error).removeprefix("other ")
-            problem = f"cannot be paired with {names[0]}: it {why}"
+            problem = f"cannot be paired with {names[0]!r}: it {why}"
             raise _unpaired(name, problem, remedy) from None
 
 

@@ -277,7 +277,9 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
     for attributes, one in zip(chosen, own, strict=True):
         if len(attributes) == 1 and not one.rates:
             why = listed(one.lacking())
-            problem = f"leaves nothing common to the groups of {attributes[0]}: {why};"
+            problem = (
+                f"leaves nothing common to the groups of {attributes[0]!r}: {why};"
+            )
             raise refused("control", asked, problem, "give fewer, or wider, strata.")
     sizes = [len(attributes) for attributes in chosen]
     told = judge(own, sizes, confidence_level)

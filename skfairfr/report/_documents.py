@@ -310,9 +310,18 @@ def _told(audit, level, finding):
         size = f"{bound} times as high; {by_how_much}"
     return (
         f"{printable(finding.group)} is treated {finding.verdict}: {at and f'{at}, '}its "
-        f"{RATES[finding.rate]} is {percent(finding.value)} "
-        f"against {percent(finding.other_value)} of {_others(finding)}, {size}."
+        f"{RATES[finding.rate]} is {percent(finding.value)} against "
+        f"{_rate_of_others(finding, '{1} of {0}')}, {size}."
     )
+
+
+def _rate_of_others(finding, form="{0}: {1}"):
+    """Those that a group is compared with, and their rate, in a form."""
+    if (
+        finding.other_value == 0 and len(finding.others) > 1
+    ):  # which one zero makes zero
+        return f"{_others(finding).removesuffix(' (geometric mean)')}, some without an error"
+    return form.format(_others(finding), percent(finding.other_value))
 
 
 def _others(finding):
@@ -390,7 +399,9 @@ def _bound(check, shown):
     if not check.groups:
         return "none: too few groups have the pairs"
     # Whose bound it is, if the groups that are shown do not say it.
-    whose = "" if check.decided_by or check.name in RATE_LIMITS else " of some two groups"
+    whose = (
+        "" if check.decided_by or check.name in RATE_LIMITS else " of some two groups"
+    )
     if check.decided_by and check.decided_by != check.groups:
         whose = f" for {printable(check.decided_by[0])}"
     if verdict == "failed":
@@ -466,7 +477,7 @@ def _row_of_finding(audit, level, finding):
     if finding.group is not None and finding.verdict != "undetermined":
         cells = [
             Cell(f"{printable(finding.group)}: {percent(finding.value)}"),
-            Cell(f"{_others(finding)}: {percent(finding.other_value)}"),
+            Cell(_rate_of_others(finding)),
             Cell(ratio(found.value), ratios(found.low, found.high), few=_few(found)),
             Cell(p_value(found.p_value)),
             Cell(p_value(finding.p_adjusted)),

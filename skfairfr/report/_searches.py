@@ -3,9 +3,11 @@
 import json
 from dataclasses import replace
 
+from scipy.stats import binom
+
 from skfairfr._text._document import Cell, Facts, Row, Section, Table
 from skfairfr._text._searches import in_search_terms
-from skfairfr._text._words import count, percent, printable
+from skfairfr._text._words import count, percent, plural, printable
 from skfairfr.report._notes import place_of
 
 # Terms of the glossary that are about comparisons alone.
@@ -78,13 +80,33 @@ def who_alarms(report):
         total = percent(sum(of["share"] for of in alarms))
         caption = in_search_terms(
             f"Enrolled people whom false alarms return first, at {place_of(level, first)}: "
-            f"these {len(rows)} are {total} of all such alarms. To enrol them anew may do "
-            "more than another threshold; without them, other people may be returned."
+            f"these {len(rows)} are {total} of all such alarms. "
+            f"{_of_many(alarms, first.settings['gallery']['enrolled'])}"
         )
         if rows:
             head = ["Enrolled", "Group", "Alarms", "Share"]
             parts.append(Table(caption, head, rows))
     return Section("by-gallery-alarms", "Who causes the alarms", parts)
+
+
+def _of_many(alarms, n_enrolled):
+    """Whether some people cause more alarms than one of so many would by chance.
+
+    If all are alike, an alarm returns each of them with one probability, and the number of
+    one person is binomial; 0.05 is shared by all enrolled.
+    """
+    n_more = 0
+    for of in alarms:
+        n_alarms = round(of["n_alarms"] / of["share"])
+        by_chance = binom.sf(of["n_alarms"] - 1, n_alarms, 1 / n_enrolled)
+        n_more += by_chance * n_enrolled < 0.05
+    if not n_more:
+        return "Nobody is returned more often than chance explains."
+    return (
+        f"{plural(n_more, 'person is', 'people are')} returned more often than chance explains: "
+        "to enrol them anew may do more than another threshold; without them, other people may "
+        "be returned."
+    )
 
 
 def _method(settings, told):

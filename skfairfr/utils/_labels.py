@@ -268,7 +268,7 @@ def check_spelling(labels, name, other=None):
         return
     alike = {}
     for label in labels.tolist():
-        alike.setdefault(_spelling(label), []).append(label)
+        alike.setdefault(spelling(label), []).append(label)
     several = [found for found in alike.values() if len(found) > 1]
     if several:
         holds = "holds" if other is None else f"and {other} hold"
@@ -293,12 +293,12 @@ def two_spellings(pairs):
 
 def spelled_otherwise(absent, known):
     """Pairs of an absent label and a known one that differ in spelling only, a list."""
-    by_spelling = {_spelling(label): label for label in np.unique(known.astype(str))}
-    pairs = ((a, by_spelling.get(_spelling(a))) for a in np.unique(absent.astype(str)))
+    by_spelling = {spelling(label): label for label in np.unique(known.astype(str))}
+    pairs = ((a, by_spelling.get(spelling(a))) for a in np.unique(absent.astype(str)))
     return [(a, known) for a, known in pairs if known is not None]
 
 
-def _spelling(label):
+def spelling(label):
     """What labels that differ in spelling only share."""
     text = unicodedata.normalize("NFKC", str(label)).strip().casefold()
     text = ZEROS.sub("", text)
@@ -338,7 +338,9 @@ def to_columns(values, name):
     Columns without names are numbered.
     """
     if isinstance(values, dict):
-        return {key: to_column(c, f"{name}[{key!r}]") for key, c in values.items()}
+        return {
+            key: to_column(c, f"{name}[{plain(key)!r}]") for key, c in values.items()
+        }
     native = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
         return {key: _series_to_numpy(native[key]) for key in native.columns}

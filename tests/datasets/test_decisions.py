@@ -35,7 +35,12 @@ def test_columns_come_back(save):
 
 
 @pytest.mark.parametrize(
-    "words", ["1 0", "1.0 0.0", "True FALSE", "Yes no", "accept reject", "PASS Fail"]
+    "words",
+    [
+        *("1 0", "1.0 0.0", "True FALSE", "t f", "Yes no", "y n", "accept reject"),
+        *("PASS Fail", "Accepted rejected", "match no_match", "MATCH Non-Match"),
+        *("match nonmatch", "Ja nein", "oui NON", "SÍ no", "si no"),
+    ],
 )
 def test_words_for_a_decision(save, words):
     path = save("identity,accepted", *(f"a,{word}" for word in words.split()))
@@ -45,6 +50,47 @@ def test_words_for_a_decision(save, words):
         *(None, None),
         ["genuine"] * 2,
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        ("Live spoof", "genuine attack"),
+        ("bona-fide ATTACK", "genuine attack"),
+        ("BonaFide presentation_attack", "genuine attack"),
+        ("mated nonmated", "genuine impostor"),
+    ],
+)
+def test_words_for_a_kind_of_attempt(save, words, kinds):
+    path = save("identity,accepted,kind", *(f"a,1,{word}" for word in words.split()))
+    data = load_decisions(path, attempt="kind")
+    assert data.attempt.tolist() == kinds.split()
+
+
+@pytest.mark.parametrize("word", ["live", "Spoof", "bona fide", "nonmated", "genuine"])
+def test_a_decision_named_as_a_kind_of_attempt_has_two_readings(save, word):
+    path = save("identity,accepted", "a,yes", f"b,{word}")
+    said = (
+        f"^accepted 'accepted' holds '{word}', which is what the attempt was, or what"
+    )
+    with pytest.raises(ValueError, match=f"{said}.*with attempt.*write yes or no"):
+        load_decisions(path)
+
+
+@pytest.mark.parametrize("word", ["yes", "0", "FALSE", "match", "nein"])
+def test_a_kind_of_attempt_named_as_a_decision_has_two_readings(save, word):
+    path = save("identity,accepted,spoof", "a,yes,genuine", f"b,no,{word}")
+    said = f"^attempt 'spoof' holds '{word}', which is a decision, or means yes or no"
+    with pytest.raises(ValueError, match=f"{said}.*with accepted.*write genuine"):
+        load_decisions(path, attempt="spoof")
+
+
+def test_five_unknown_words_are_listed_and_the_others_counted(save):
+    words = [f"maybe {n}" for n in range(7)]
+    path = save("identity,accepted", *(f"a,{word}" for word in words), "a,yes")
+    listed = ", ".join(map(repr, words[:5]))
+    with pytest.raises(ValueError, match=f"holds {listed} and 2 other values "):
+        load_decisions(path)
 
 
 def test_an_attempt_without_a_decision_was_not_captured(save, tmp_path):

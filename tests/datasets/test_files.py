@@ -132,8 +132,8 @@ def test_compression_is_seen_from_the_content(tmp_path):
         (("a,b", "1"), "2 columns, got 1"),
         (("a,b", '1,"2', "3,4"), "close each double quote"),
         (('"a,b', "1,2"), "close each double quote"),
-        (("a;b", "1;2"), "separate columns by commas"),
-        (("a\tb", "1\t2"), "let its name end in .tsv"),
+        (("a;b", "1;2"), "'a;b'; separate columns by commas in a .csv file"),
+        (("a\tb", "1\t2"), "or by tabs in a .tsv file"),
         (("a,a", "1,2"), "'a' twice; rename"),
     ],
 )
@@ -146,7 +146,7 @@ def test_what_is_no_table_is_refused(table, reader, lines, words):
 
 def test_text_among_scores_is_shown(table):
     said = complaint(table("n,x", "0,0.5", "1,high").numbers, "x")
-    assert "column 'x' must hold numbers" in said and "'high'" in said
+    assert "column 'x' must hold numbers" in said and "float: 'high')" in said
 
 
 def test_few_of_many_names_are_listed():
@@ -317,7 +317,7 @@ def test_what_is_no_text_is_refused(tmp_path):
     path = archive(tmp_path / "faces.npz", FACES | {"gender": npy(gender)})
     assert "'gender' holds bytes that are no UTF-8" in complaint(load_embeddings, path)
     archive(path, FACES | {"gender": npy(np.array([b"\xff"] * 4))})
-    assert "save gender as" in complaint(load_embeddings, path)
+    assert "save 'gender' as" in complaint(load_embeddings, path)
 
 
 @pytest.mark.parametrize("ending", ["tsv.gz", "npz"])

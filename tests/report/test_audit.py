@@ -158,8 +158,8 @@ def test_unknown_groups_are_counted():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (lambda y: np.full(len(y), "a"), "gender has one group, 'a'"),
-        (lambda y: np.full(len(y), None), "gender has no group"),
+        (lambda y: np.full(len(y), "a"), "'gender' has one group, 'a'"),
+        (lambda y: np.full(len(y), None), "'gender' has no group"),
         (lambda y: y + 0.5, "60 different numbers"),
         (lambda y: np.arange(len(y)), "groups; an audit compares 250 at most"),
     ],

@@ -17,6 +17,7 @@ from skfairfr.report import (
     compare_searches,
     identify,
 )
+from skfairfr.report._searches import _of_many
 
 
 @cache
@@ -328,3 +329,24 @@ def test_the_command_compares_searches(tmp_path, capsys):
     ):
         assert cli.main([*run, *wrong]) == 2
         assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ([3, 3, 2, 2], "Nobody is returned more often than chance explains."),
+        ([40, 3, 2], "1 person is returned more often than chance explains: to enrol"),
+        (
+            [40, 30, 2],
+            "2 people are returned more often than chance explains: to enrol",
+        ),
+    ],
+)
+def test_to_enrol_anew_is_advised_if_few_people_cause_many_alarms(counts, told):
+    total = 100
+    alarms = [{"n_alarms": n, "share": n / total} for n in counts]
+    assert _of_many(alarms, 100).startswith(told)
+    # By simulation: of 100 people, who share 100 alarms, nobody often has 9.
+    rng = np.random.default_rng(0)
+    most = rng.multinomial(total, [0.01] * 100, size=4000).max(axis=1)
+    assert (most >= 9).mean() < 0.05 < (most >= 5).mean()

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from string import ascii_letters
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 from skfairfr.datasets import make_face_embeddings
+from skfairfr.metrics import IdentificationROC
 from skfairfr.report import (
+    EmbeddingData,
     audit_data,
     certify_data,
     compare_searches,
@@ -24,7 +27,7 @@ QUICK = {"n_resamples": 20}
 # Attributes and their groups.
 KINDS = {
     "genuine pairs": ("pair of glasses", "genuine leather", "FMR"),
-    "--fmr": ("false match rate", "mated search", "attempt", "threshold"),
+    "--fmr": ("'tis a match", "the user's pair", "genuine attempt", "FMR threshold"),
 }
 SPECIES = ("pair of masks", "impostor", "genuine attempts", "APCER")
 FILES = ("pair", "match", "FNMR", "far")
@@ -146,7 +149,9 @@ def searched(folder, rename, file="far", noise=0.0):
 def audit_of_searches(folder, rename):
     data, gallery = searched(folder, rename)
     limits = {"max_fpir": 0.1, "max_fnir_ratio": 1.1}
-    asked = {"fpir": 0.1, "limits": limits, "figures": folder / "out"}
+    about = {"title": rename("Genuine pairs at FMR"), "system": rename("pair, FNMR")}
+    asked = {"fpir": [0.1, 1e-4], "limits": limits, "about": about}
+    asked["figures"] = folder / "out"
     return identify_data(data, gallery=gallery, **asked, **QUICK)
 
 
@@ -230,3 +235,38 @@ def test_labels_made_of_our_words_stand_as_typed_in_every_output(make, tmp_path)
     assert found.keys() == right.keys()
     for name, text in found.items():
         assert text.split("\n") == right[name].translate(LETTERS).split("\n"), name
+
+
+def test_notes_and_reasons_of_searches_name_groups_as_typed(tmp_path):
+    (audit,) = audit_of_searches(tmp_path, as_typed).audits
+    told = [f.reason for row in audit.levels[1].rates for f in (row.far, row.frr)]
+    assert "the user's pair: no mated search" in told
+    assert "genuine attempt: no non-mated search" in told
+    assert any("mated search within group \"'tis a match" in n for n in audit.notes)
+    assert any("searches within group FMR threshold can" in n for n in audit.notes)
+
+
+@pytest.mark.parametrize("label", ["genuine pair", "FMR 'far'", "the user's pair"])
+def test_errors_of_searches_quote_labels_as_typed(label):
+    X, y = faces()
+    probes, gallery = halves()
+    group = np.where(y % 2, label, "search")
+    enrolled = {"X_gallery": X[gallery], "y_gallery": y[gallery]}
+    roc = IdentificationROC(n_resamples=2).fit(
+        *(part[probes] for part in (X, y, group)), **enrolled
+    )
+    with pytest.raises(ValueError, match="is not a group of the data") as error:
+        roc.estimate(0.1, group=f"impostor {label}")
+    assert repr(f"impostor {label}") in str(error.value)
+    assert f"are: {', '.join(map(repr, sorted(['search', label])))}." in str(
+        error.value
+    )
+
+
+@pytest.mark.parametrize("file", ["pair.npz", "FMR of pairs.npz", "genuine.npz"])
+def test_errors_of_compared_searches_quote_files_as_typed(file):
+    parts = [EmbeddingData(*part, {}) for part in (faces(), faces(0.1))]
+    parts[1] = replace(parts[1], columns={"pair": parts[1].y})
+    with pytest.raises(ValueError, match="no column") as error:
+        compare_searches(*parts[::-1], galleries=parts[::-1], names=["match", file])
+    assert f"{file!r} has no column 'pair'" in str(error.value)

@@ -198,3 +198,20 @@ def test_without_limits_the_command_says_so(capsys, logs):
     assert code == 0 and json.loads(text)["findings"] == []
     code, _, err = run(capsys, *asked, "--attribute", "person")
     assert code == 2 and "--attribute was given 2 times" in err
+
+
+def test_people_spelled_otherwise_in_another_log_are_known(tmp_path):
+    rng = np.random.default_rng(0)
+    found = []
+    for number, spell in enumerate(
+        (str.lower, str.upper, lambda t: f" {t}", lambda t: f"u{int(t[1:])}")
+    ):
+        rows = [
+            f"{spell(f'u{k:03d}')},{int(rng.random() < 0.9)},{'fm'[k % 2]}"
+            for k in range(200)
+        ]
+        path = tmp_path / f"{number}.csv"
+        path.write_text("\n".join(["identity,accepted,sex", *rows]))
+        state = tmp_path / "state.json"
+        found.append(monitor_log(path, "sex", limits={"max_fnmr": 0.5}, state=state))
+    assert [one.state.n_people for one in found] == [200] * 4

@@ -257,7 +257,7 @@ def test_figures_are_written_for_each_audit(data, tmp_path):
 
 def test_groups_are_checked_before_the_long_work(data):
     columns = data.columns | {"one": np.full(len(data.y), "a")}
-    with pytest.raises(ValueError, match="one has one group, 'a'"):
+    with pytest.raises(ValueError, match="'one' has one group, 'a'"):
         audit_data(EmbeddingData(np.zeros_like(data.X), data.y, columns))
 
 

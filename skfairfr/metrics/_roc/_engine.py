@@ -36,6 +36,11 @@ N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
 
 
+def level_with_errors(rate):
+    """Which FAR level has more errors of a rate."""
+    return "larger far" if rate == "far" else "smaller far"
+
+
 class EstimandWarning(UserWarning):
     """The interval covers the people in the data only; other people vary much more.
 
@@ -404,7 +409,8 @@ class Engine:
         if question.how is not None:
             warn_undefined(
                 f"A group has no error, so that the disparity of the {rate} is x/0 (+inf) "
-                "or 0/0 (nan). Ask for how='difference', a larger far, or more people.",
+                "or 0/0 (nan). Ask for how='difference', a "
+                f"{level_with_errors(question.rate)}, or more people.",
                 "no_error",
                 rate=question.rate,
             )

@@ -357,7 +357,8 @@ def compare_listed(
                 "identity_1 and identity_2 are missing; give whom the images of each pair "
                 "show or, where that is not known, y_true."
             )
-        check_spelling(identity.values, *names)
+        is_one = identities[0] is identities[1]  # of decisions
+        check_spelling(identity.values, *(("identity",) if is_one else names))
     else:
         given = (*identities, *images)
         names = ("identity_1", "identity_2", "image_1", "image_2")
