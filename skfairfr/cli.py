@@ -333,7 +333,7 @@ def _add_audit(commands, full):
     meaning = "draw the FNMR over the FMR with bands that hold for whole curves (slow)"
     audit.add_argument("--bands", action="store_true", help=audit.rare(meaning))
     meaning = (
-        "what becomes of missing scores, NaN embeddings and attempts without capture"
+        "what becomes of missing scores, NaN or zero embeddings, attempts without capture"
     )
     choices = {"choices": ("reject", "report", "error"), "default": None}
     audit.add_argument("--failures", help=meaning, **choices)

@@ -30,16 +30,13 @@ def next_above(scores):
 
 
 def in_score_dtype(thresholds, dtype):
-    """Thresholds in the type of scores, as numpy's own ``scores >= threshold`` rounds one."""
+    """Thresholds rounded to the type of the scores, as in numpy's ``scores >= 0.7``.
+
+    Scores rounded to decimals are then accepted from such a decimal on in every type: the
+    float32 of 0.7 is below the float64 of 0.7.
+    """
     with np.errstate(over="ignore"):  # beyond the type's range is +-inf, as it should
         return np.asarray(thresholds, dtype=np.float64).astype(dtype)
-
-
-def rounded_onto(score):
-    """The largest float that may be rounded onto a score in the score's own type."""
-    if score.itemsize == 8:
-        return float(score)
-    return (float(score) + float(next_above(score))) / 2
 
 
 def count_at_least(descending, thresholds):
@@ -92,19 +89,21 @@ def threshold_at(descending, position):
     return np.where(position >= 0, above, -np.inf)
 
 
-def shortest_between(rejected, accepted):
+def shortest_between(rejected, accepted, dtype=np.float64):
     """The decimal of fewest significant digits that rejects one score and accepts another.
 
     Parameters
     ----------
     rejected, accepted : floats
         ``rejected < accepted``; one may be infinite, where there is no such score.
+    dtype : dtype, default=numpy.float64
+        Type of the scores.
 
     Returns
     -------
     threshold : float
-        The number that the decimal is read as; ``rejected < threshold <= accepted``. Of
-        equally short decimals that nearest to the middle.
+        The number that the decimal is read as; ``rejected < threshold <= accepted``, also
+        rounded to the type. Of equally short decimals that nearest to the middle.
     """
     if np.isinf(rejected):
         rejected = accepted - (abs(accepted) or 1.0)
@@ -117,7 +116,7 @@ def shortest_between(rejected, accepted):
         context = Context(prec=digits, rounding=rounding)
         for number in (middle, Decimal(accepted)):
             threshold = float(context.plus(number))
-            if rejected < threshold <= accepted:
+            if rejected < in_score_dtype(threshold, dtype) and threshold <= accepted:
                 return threshold
     return float(accepted)
 

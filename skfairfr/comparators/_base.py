@@ -17,10 +17,9 @@ from skfairfr._core._pair_tiles import (
     unit_rows,
 )
 from skfairfr._core._resampling import Images
-from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._types import Columns
-from skfairfr.utils._validation import validate_rows, warn_caller
+from skfairfr.utils._validation import check_no_zero_row, validate_rows, warn_caller
 
 
 class Comparator(BaseEstimator):
@@ -165,17 +164,6 @@ def identities_of(y, n_samples):
     """Code of the identity of each image, in 0..n_identities - 1."""
     identity, _, _ = label_images(y, None, None, n_samples, fields=("identity",))
     return identity.codes
-
-
-def check_no_zero_row(X):
-    """Raise where a row has no direction."""
-    zero = np.flatnonzero(~X.any(axis=1))
-    if zero.size:
-        raise refused(
-            *("X", None),
-            f"has a zero row ({zero[0]}, {zero.size} in all), which has no direction;",
-            "remove failed extractions, with their labels.",
-        )
 
 
 def unit_rows_of(X):

@@ -144,7 +144,8 @@ def read_decisions(path, names, asked=None):
         asked = (words, argument, name, remedy, missing)
         return _files.meanings(table.labels(name), *asked)
 
-    decision = meant("accepted", found["accepted"], YES_NO)
+    missing = dict.fromkeys(_files.WORDS_FOR_MISSING, -1)
+    decision = meant("accepted", found["accepted"], YES_NO | missing)
     captured = decision >= 0
     if "captured" in table.names:
         captured &= meant("captured", "captured", YES_NO) != 0

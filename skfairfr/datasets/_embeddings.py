@@ -4,13 +4,12 @@ import os
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import FAILED_EXTRACTIONS, refused
+from skfairfr.utils._errors import ABOUT_FAILURES, refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path
+from skfairfr.utils._validation import check_path, failed_rows
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
 IDENTITY_NAMES = ("identity", "identities", "y")
@@ -18,8 +17,6 @@ WRITE_NPZ = (
     "write one with numpy.savez(path, embedding=..., identity=..., and one array for each "
     "attribute)."
 )
-# Number of values checked at once, so that no memory-mapped file is copied whole.
-BLOCK_VALUES = 2**22
 
 
 def load_embeddings(
@@ -61,7 +58,7 @@ def load_embeddings(
     ------
     ValueError
         If a file cannot be read without pickle, is a device or a pipe (files are read more
-        than once), has more than 10,000 columns, or does not hold what is needed; the
+        than once), has rows with NaN, infinity or zeros alone, has more than 10,000 columns, or does not hold what is needed; the
         message names all columns that a file lacks.
     ImportError
         If a .parquet file is read without pyarrow.
@@ -180,31 +177,13 @@ def labels_beside(path):
     raise _files.file_error("path", path, problem, remedy)
 
 
-def finite_rows(vectors):
-    """Whether each row holds numbers alone, (n_rows,)."""
-    vectors = vectors if hasattr(vectors, "dtype") else np.asarray(vectors)
-    if vectors.dtype.kind != "f" or issparse(vectors):
-        return np.ones(vectors.shape[0], dtype=bool)
-    step = max(BLOCK_VALUES // vectors.shape[1], 1)
-    blocks = [vectors[row : row + step] for row in range(0, len(vectors), step)]
-    return np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
-
-
-def failed_rows(vectors):
-    """Whether no embedding was made of each row, (n_rows,): it is zero, or holds no number."""
-    vectors = vectors if hasattr(vectors, "dtype") else np.asarray(vectors)
-    if issparse(vectors):
-        return np.asarray(abs(vectors).sum(axis=1)).ravel() == 0
-    return ~(vectors.any(axis=1) & finite_rows(vectors))
-
-
 def _check_finite(name, vectors):
-    """Raise where a row holds what is no number."""
-    bad = np.flatnonzero(~finite_rows(vectors))
+    """Raise if a row is no embedding."""
+    bad = np.flatnonzero(failed_rows(vectors))
     if bad.size:
         rows = f"in {_files.data_row(bad[0])} ({bad.size} such rows)"
-        problem = f"{name} has nan or infinite values {rows};"
-        raise refused("embedding", None, problem, FAILED_EXTRACTIONS)
+        problem = f"{name} has nan, infinite values or zeros alone {rows};"
+        raise refused("embedding", None, problem, ABOUT_FAILURES)
 
 
 def _check_vectors(name, vectors, finite):

@@ -25,7 +25,7 @@ import numpy as np
 from skfairfr._core import _parallel
 from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import is_unknown, to_column
-from skfairfr.utils._validation import check_sequence, warn_caller
+from skfairfr.utils._validation import check_sequence, float_type, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 GZIP = b"\x1f\x8b"
@@ -43,6 +43,8 @@ FEW, FEW_WORDS = 3, 5
 KINDS_OF_LABELS = "biufSUmM"
 # Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
+# Those in a column of scores or decisions, where NA is no label.
+WORDS_FOR_MISSING = (*WORDS_FOR_UNKNOWN, "na")
 # The bytes of a text, the text and its cells are held at one time, at least.
 COPIES = 3
 # Below this size the csv module is done before pyarrow is imported.
@@ -271,6 +273,11 @@ def warn_of_words(labels, name, path):
         )
 
 
+def is_missing(cell):
+    """Whether there is no score in a cell."""
+    return str(cell).strip().lower() in WORDS_FOR_MISSING
+
+
 # ---- arrays --------------------------------------------------------------------------
 
 
@@ -417,10 +424,10 @@ class Table:
         try:
             if values.dtype.kind in "mM":
                 raise TypeError("it holds times")
-            values = values.tolist() if values.dtype.kind in "OU" else values
-            is_float = getattr(values, "dtype", np.dtype(int)).kind == "f"
-            # None as nan; a float keeps its type, in which it is compared with a threshold.
-            return values if is_float else np.array(values, dtype=np.float64)
+            dtype = float_type(values.dtype)
+            if values.dtype.kind in "OU":
+                values = [None if is_missing(v) else v for v in values.tolist()]
+            return np.array(values, dtype=dtype)  # None as nan
         except (TypeError, ValueError) as error:
             problem = f": column {name!r} must hold numbers ({error});"
             raise file_error(*self._file, problem, "name another column.") from None

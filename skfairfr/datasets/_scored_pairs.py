@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import DECIDING, FAILED_COMPARISONS, refused
+from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path, widened
+from skfairfr.utils._validation import check_path, is_failure
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
@@ -230,7 +230,7 @@ def name_columns(argument, path, words):
     """Names of the columns of a list, from the words that occur in each."""
     if len(words) == 3:
         is_label = [{word.lower() for word in words[k]} <= {*GENUINE} for k in (0, 2)]
-        is_number = all(map(_files.NUMBER.fullmatch, words[2]))
+        is_number = all(map(_is_score, words[2]))
         is_name = not is_number or all(map(_files.INTEGER.fullmatch, words[2]))
         if is_label == [False, True]:
             return *IMAGES, "y_true"
@@ -247,22 +247,28 @@ def name_columns(argument, path, words):
     raise _files.file_error(argument, path, problem, remedy)
 
 
-def check_scores(scores, name, distance, finite=True):
-    """Scores, larger meaning more alike, nan of failures: missing, or infinitely unlike.
+def _is_score(word):
+    """Whether a word is a number, infinity or one for a missing score."""
+    infinite = word.lower().lstrip("+-") in ("inf", "infinity")
+    return infinite or _files.is_missing(word) or _files.NUMBER.fullmatch(word)
 
-    An error if one is infinitely alike or, if they are to be finite, a failure.
+
+def check_scores(scores, name, distance, finite=True):
+    """Similarities, nan where a comparison failed, which is an error if they have to be finite.
+
+    A pair that is accepted at every threshold always is one.
     """
-    scores = widened(-scores if distance else scores)
-    bad = np.flatnonzero(~np.isfinite(scores) if finite else np.isposinf(scores))
-    if bad.size:
-        failed = not np.isposinf(scores[bad[0]])
-        is_what = "missing or infinite" if failed else "infinite, more alike than any,"
-        problem = (
-            f"{name!r} is {is_what} in {_files.data_row(bad[0])} ({bad.size} rows);"
-        )
-        remedy = FAILED_COMPARISONS if failed else DECIDING
-        raise refused("score", name, problem, remedy)
-    return np.where(np.isneginf(scores), np.nan, scores)
+    scores = -scores if distance else scores
+    failed = is_failure(scores)
+    for bad, found, remedy in (
+        (np.isposinf(scores), "is infinite, more alike than any,", DECIDING),
+        (failed & finite, "is missing or infinite", ABOUT_FAILURES),
+    ):
+        if bad.any():
+            row = _files.data_row(bad.argmax())
+            problem = f"{name!r} {found} in {row} ({bad.sum():,} rows);"
+            raise refused("score", name, problem, remedy)
+    return np.where(failed, np.nan, scores)
 
 
 def check_truth(table, path, same, others=()):

@@ -12,7 +12,7 @@ from skfairfr.datasets._embeddings import read_embeddings, read_labels
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import find_labels, join_columns
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path, warn_caller
+from skfairfr.utils._validation import check_path, float_type, warn_caller
 
 SCORE_NAMES = ("score", "scores", "similarity")
 # What a pair takes, at least: its score, its place and its people.
@@ -135,7 +135,7 @@ def _compare(X, left, right):
     rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)
     with np.errstate(invalid="ignore"):  # only rows of a pair are looked at
         unit = unit_rows(np.asarray(X[rows]), "cosine")
-    return score_pairs(unit, *np.split(places, 2)).astype(np.float64)
+    return score_pairs(unit, *np.split(places, 2))
 
 
 def _pairs_of(y_score, first, left, second, right, path):
@@ -192,7 +192,8 @@ def load_score_matrix(
     Returns
     -------
     data : Bunch
-        As that of :func:`load_trials`; cells that are nan stay so.
+        As that of :func:`load_trials`; cells that are nan stay so, and infinite ones at which
+        nothing is accepted become nan.
 
     Raises
     ------
@@ -242,8 +243,7 @@ def load_score_matrix(
     if first.y.dtype.kind != second.y.dtype.kind:  # a label of one file is no number
         first.y, second.y = first.y.astype(str), second.y.astype(str)
     left, right = _cells(matrix, first, second, path)
-    scores = matrix[left, right]
-    scores = scores if scores.dtype.kind == "f" else scores.astype(np.float64)
+    scores = matrix[left, right].astype(float_type(matrix.dtype))
     y_score = _scored_pairs.check_scores(scores, score or path, distance, finite=False)
     return _pairs_of(y_score, first, left, second, right, path)
 

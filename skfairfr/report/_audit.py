@@ -20,13 +20,13 @@ from skfairfr._text._words import (
     wording_of,
 )
 from skfairfr.datasets._decisions import read_times
-from skfairfr.datasets._embeddings import failed_rows
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import (
     BETWEEN,
     INDEPENDENT,
+    NO_EMBEDDING,
     OF_ALL,
     OF_EMBEDDINGS,
     OF_PAIRS,
@@ -80,7 +80,7 @@ from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns, FilePath
-from skfairfr.utils._validation import check_count
+from skfairfr.utils._validation import check_count, failed_rows
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -126,7 +126,8 @@ def audit(
     covariates : dict or frame of array-likes, shape (n_samples,), default=None
         Columns of which ``control`` names some.
     failures : {"reject", "report", "error"}, default=None
-        What becomes of rows of X with NaN, of which no embedding was made: "reject" keeps
+        What becomes of rows of X with NaN, infinity or, unless the similarity is "dot",
+        zeros alone, of which no embedding was made: "reject" keeps
         them, and every pair with one is rejected, so that rates are FRR and FAR with
         failures to acquire; "report" leaves them out and counts them by group; "error", and
         None where there are some, is an error.
@@ -168,11 +169,9 @@ def audit(
         non_mated_only=non_mated_only,
     )
     check_data(data, "sensitive_features", named=named)
-    failed = failed_rows(X)
+    failed = failed_rows(X, zeros=similarity != "dot")
     if failures is not None or failed.any():
-        data = with_failures(
-            data, failed, failures, ("X", "is zero, or has nan or infinite values,")
-        )
+        data = with_failures(data, failed, failures, ("X", NO_EMBEDDING))
     return audit_data(data, **options)
 
 
@@ -214,7 +213,7 @@ def audit_pairs(
         Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
         or in a dict a tuple of two, of both images.
     failures : {"reject", "report", "error"}, default=None
-        As of :func:`audit`, of pairs whose score is NaN.
+        As of :func:`audit`, of pairs whose score is NaN or minus infinity.
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is; not stated, such pairs are an error.
     **options : options
@@ -259,7 +258,7 @@ def audit_pairs(
     )
     known, failed = placeholders(data)
     check_data(known, "sensitive_features", named=named)
-    data = with_failures(known, failed, failures, ("y_score", "is missing"))
+    data = with_failures(known, failed, failures, ("y_score", "is missing or infinite"))
     return audit_data(data, **options)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
+from skfairfr._core._rates import in_digits
 from skfairfr._text._words import TOO_FEW, level_percent, plain_label, printable, worded
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
@@ -526,9 +527,9 @@ def _without_gains(changes, measured, points, is_distance):
     for one in measured:
         for level in one.levels:
             if why := beyond_all_scores(level.rates[0]):
-                shown = -level.threshold if is_distance else level.threshold
+                shown = in_digits(level.threshold * (-1 if is_distance else 1))
                 beyond[one.system, level.threshold] = worded(
-                    f"{printable(one.system)} at {shown:g}: {why}, and nothing but harm is "
+                    f"{printable(one.system)} at {shown}: {why}, and nothing but harm is "
                     "named there."
                 )
     first, found = measured[0].system, []

@@ -18,9 +18,10 @@ import numpy as np
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
+from skfairfr._core._rates import next_above
 from skfairfr._text._words import reworded
 from skfairfr.datasets._decisions import read_decisions, read_times
-from skfairfr.datasets._embeddings import failed_rows, labels_beside, read_embeddings
+from skfairfr.datasets._embeddings import labels_beside, read_embeddings
 from skfairfr.datasets._files import column_names, data_row, kind_of, meanings
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
@@ -39,6 +40,7 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing, Failures, GeneralisedRates
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
 from skfairfr.utils._errors import (
+    ABOUT_FAILURES,
     ArgumentError,
     kind_of_value,
     plain,
@@ -61,9 +63,11 @@ from skfairfr.utils._validation import (
     check_path,
     check_scores,
     check_sequence,
+    failed_rows,
     is_among,
+    is_failure,
     to_array,
-    widened,
+    to_scores,
 )
 
 if TYPE_CHECKING:
@@ -91,13 +95,10 @@ OF_ALL = ("metadata", "on", "failures")
 ONLY = ("mated_only", "non_mated_only")
 # Options that are files beside the data.
 FILES = ("labels", "trials", "probes", "references", "metadata")
-# What becomes of an attempt that failed, and what to do where nobody has decided that.
+# What is wrong with an image that failed.
+NO_EMBEDDING = "is zero, or has nan or infinite values,"
+# What becomes of an attempt that failed.
 FAILURES = ("reject", "report", "error")
-ASK = (
-    "say what becomes of failures in an audit (--failures): reject counts them as rejections, "
-    "report leaves them out of the rates and counts them by group, error stops here. For "
-    "other commands leave those rows out. Rates without failures hide whom the system fails."
-)
 # Score of an error of a decision, and of a decision that is none; and what lies between.
 WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
 # How far below the lowest score, over their range, that of a failed comparison is.
@@ -314,11 +315,10 @@ class EmbeddingData(_Data):
             How many they are.
         """
         first = {}  # of digests, which take less memory than another copy of the rows
-        digests = (sha256(row.tobytes()).digest() for row in np.asarray(self.X))
-        found = np.array([first.setdefault(d, row) for row, d in enumerate(digests)])
+        X, found = np.asarray(self.X), np.arange(len(self.X))
+        for row in found if self.failed is None else np.flatnonzero(~self.failed):
+            found[row] = first.setdefault(sha256(X[row].tobytes()).digest(), row)
         repeated = found != np.arange(found.size)
-        if self.failed is not None:
-            repeated &= ~self.failed
         people = self.people()
         n_others = np.count_nonzero(people != people[found])
         return repeated, (
@@ -562,9 +562,9 @@ class PairData(_Data):
             n_scores = scores.max() + 1
             pairs = np.unique(pairs, return_inverse=True)[1] * n_scores + scores
         repeated = np.ones(pairs.size, dtype=bool)
+        if self.failed is not None:  # a comparison without a score repeats none
+            pairs = np.where(self.failed, -1 - np.arange(pairs.size), pairs)
         repeated[np.unique(pairs, return_index=True)[1]] = False
-        if self.images() is None and self.failed is not None:
-            repeated &= ~self.failed
         if 2 * n_scores < repeated.size - repeated.sum():
             repeated[:] = False
         return repeated, f"{repeated.sum():,} of {repeated.size:,} pairs {words}."
@@ -816,7 +816,8 @@ def read_data(
         How ``time`` writes dates with the year last, such as 31.01.2026; None allows only
         dates such as 2026-01-31.
     failures : {"reject", "report", "error"}, default=None
-        What becomes of missing scores, embeddings with NaN and attempts of which nothing was
+        What becomes of missing scores (also infinite ones, if nothing is accepted there),
+        embeddings with NaN, infinity or zeros alone, and attempts of which nothing was
         captured: "reject" counts them as rejections; "report" leaves them out of the rates,
         counts them by group and adds generalised rates; "error", and None where there are
         some, is an error.
@@ -1025,7 +1026,7 @@ def _read_embeddings(path, attributes, options):
                 "write 0, or nothing, where a template was made.",
             )
     failed = failed_rows(found.X) & (outcome == MADE)
-    problem = "embedding", "is zero, or has nan or infinite values,"
+    problem = "embedding", NO_EMBEDDING
     if failures is None and options["fte"] is not None:
         # Who marks failures asks for a report of them, and may have missed some.
         with_failures(found, failed, None, problem)
@@ -1121,15 +1122,14 @@ def _pair_data(read, attributes, options):
         data.y_score, identities, columns, images, y_true=data.y_true, **only
     )
     found, failed = placeholders(found)
-    return with_failures(found, failed, options["failures"], ("score", "is missing"))
+    problem = "score", "is missing or infinite"
+    return with_failures(found, failed, options["failures"], problem)
 
 
 def placeholders(data):
     """Pairs with 0 for each failure, a score that is NaN or -inf, and which these are."""
-    scores = to_array(data.y_score, "y_score")
-    failed = np.zeros(len(scores) if scores.ndim else 0, dtype=bool)
-    if scores.dtype.kind == "f" and scores.ndim == 1:
-        failed = np.isnan(scores) | np.isneginf(scores)
+    scores = to_scores(data.y_score, "y_score")
+    failed = is_failure(scores)
     if failed.any():
         data = replace(data, y_score=np.where(failed, 0.0, scores))
     return data, failed
@@ -1283,7 +1283,7 @@ def with_failures(data, failed, failures, problem, outcome=None):
                 about = {"decisions": data.decisions, "best_of": data.best_of}
                 rows = reworded("mated comparisons", about)
             found = f"{problem[1]} in {n_failed:,} of {failed.size:,} {rows};"
-            raise refused(problem[0], None, found, ASK)
+            raise refused(problem[0], None, found, ABOUT_FAILURES)
         return data
     if n_failed == failed.size:
         remedy = "give data that hold an attempt that did not fail."
@@ -1322,12 +1322,12 @@ def _of_one_group(both, name):
 
 def _rejected(scores, failed, lowest):
     """Scores, those that failed below all others and below the lowest threshold."""
-    scores = widened(np.array(scores))
-    known = scores[~failed]
+    scores = to_scores(scores, "y_score")
+    known = scores[~failed].astype(np.float64)
     lowest = min(known.min(), lowest)
-    scores[failed] = lowest - max(
-        BELOW * (known.max() - lowest), 1e-6 * (1 + abs(lowest))
-    )
+    below = lowest - max(BELOW * (known.max() - lowest), 1e-6 * (1 + abs(lowest)))
+    # A step below also in the type of the scores.
+    scores[failed] = min(below, -next_above(-scores.dtype.type(lowest)))
     return scores
 
 

@@ -4,16 +4,13 @@ import difflib
 
 import numpy as np
 
-# What to do about rows without an embedding.
-FAILED_EXTRACTIONS = (
-    "an audit counts failed extractions by group with fte (--fte), a column that marks them; rates "
-    "without such rows hide whom the system fails."
+# What to do about images without an embedding, and comparisons without a score.
+ABOUT_FAILURES = (
+    "say what becomes of failures in an audit (failures, --failures): reject counts them as rejections, "
+    "report leaves them out of the rates and counts them by group, error stops here. Elsewhere "
+    "leave those rows out. Rates without failures hide whom the system fails."
 )
-# What to do about pairs without a score.
-FAILED_COMPARISONS = (
-    "a comparison that failed is a non-match: audit the list with failures (--failures), or give it "
-    "the lowest score, of distances the largest; rates without failures hide whom the system fails."
-)
+# What to do about pairs that are accepted at every threshold.
 DECIDING = "give the score that your system decides by."
 
 

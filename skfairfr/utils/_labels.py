@@ -386,8 +386,8 @@ def to_column(values, name):
 
 
 def _series_to_numpy(series):
-    """A series as numpy, its nulls as None."""
-    if series.null_count() == 0:
+    """A series as numpy, its nulls as None, or nan of a floating-point type."""
+    if series.null_count() == 0 or series.dtype.is_float():
         return series.to_numpy()
     objects = np.empty(len(series), dtype=object)
     # to_numpy would turn integers beside a null to floats.

@@ -15,9 +15,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from skfairfr.utils._errors import (
+    ABOUT_FAILURES,
     DECIDING,
-    FAILED_COMPARISONS,
-    FAILED_EXTRACTIONS,
     kind_of_value,
     plain,
     refused,
@@ -26,6 +25,8 @@ from skfairfr.utils._errors import (
 
 # Of things that are counted. More would overflow where they are multiplied, or allocated.
 MOST = 2**31 - 1
+# Number of values checked at once, so that no memory-mapped file is copied whole.
+BLOCK_VALUES = 2**22
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
 _INSIDE = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
@@ -108,10 +109,10 @@ def _named(X, name):
         yield
     except ValueError as error:
         # Scikit-learn recommends other estimators, which take what is missing.
-        problem = str(error).partition("\n")[0].removeprefix(f"Input {name} ")
-        if problem.startswith("contains "):
-            remedy = FAILED_EXTRACTIONS[0].upper() + FAILED_EXTRACTIONS[1:]
-            raise refused(name, None, problem, remedy) from None
+        found = str(error).partition("\n")[0]
+        if name[0] == "X" and found.startswith(f"Input {name} contains "):
+            problem = f"has nan or infinite values ({found.rstrip('.')});"
+            raise refused(name, None, problem, ABOUT_FAILURES) from None
         # So numpy, and the library of a frame, speak of text and of what is no number yet.
         if not str(error).startswith(("could not convert", "setting an array")):
             raise
@@ -152,38 +153,63 @@ def to_numbers(values, name, dtype=np.float64):
     return array.astype(dtype)
 
 
-def widened(scores):
-    """Numbers as floats of which the same reach a threshold: float32 stays, others float64.
+def float_type(dtype):
+    """The type in which scores of a type are compared: float64 of integers and objects."""
+    return f"f{min(dtype.itemsize, 8)}" if dtype.kind == "f" else "f8"
 
-    Numpy rounds a threshold to the type of the scores before it compares them. A float16
-    becomes the largest float64 that is rounded onto it, and then reaches the same thresholds.
+
+def to_scores(scores, name):
+    """Scores as a one-dimensional float array, nan where there is none.
+
+    float16 and float32 stay, others are float64.
     """
-    if scores.dtype != np.float16:
-        return scores if scores.dtype == np.float32 else scores.astype(np.float64)
-    above = np.nextafter(scores, np.float16(np.inf)).astype(np.float64)
-    largest = (scores + above) / 2  # which is rounded onto one of the two
-    too_large = largest.astype(np.float16) > scores
-    return np.where(too_large, np.nextafter(largest, -np.inf), largest)
-
-
-def check_scores(scores, name):
-    """Scores as a one-dimensional float array, as ``widened``."""
     array = to_array(scores, name)
     if array.ndim != 1:
         problem = f"must be one-dimensional, (n_pairs,); got shape {array.shape}."
         raise refused(name, scores, problem)
-    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
-        array = widened(array)
-    else:
-        array = to_numbers(array, name)
+    if array.dtype.kind == "O":
+        array = np.array([np.nan if score is None else score for score in array])
+    return to_numbers(array, name, float_type(array.dtype))
+
+
+def check_scores(scores, name):
+    """As to_scores; an error if one is missing or infinite."""
+    array = to_scores(scores, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         problem = (
             f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} pairs);"
         )
-        remedy = DECIDING if np.isposinf(array[bad[0]]) else FAILED_COMPARISONS
+        remedy = DECIDING if np.isposinf(array[bad[0]]) else ABOUT_FAILURES
         raise refused(name, scores, problem, remedy)
     return array
+
+
+def is_failure(scores):
+    """Whether each similarity is of a comparison that failed: nan, or below every threshold."""
+    return ~(scores > -np.inf)
+
+
+def failed_rows(X, zeros=True):
+    """Whether each row is of an image that failed: with nan or infinity, or zeros alone."""
+    X = X if hasattr(X, "dtype") else np.asarray(X)
+    if X.dtype.kind not in "fiu" or issparse(X):
+        return np.zeros(X.shape[0], dtype=bool)
+    step = max(BLOCK_VALUES // X.shape[1], 1)
+    blocks = [X[row : row + step] for row in range(0, len(X), step)]
+    return np.concatenate(
+        [~np.isfinite(b).all(axis=1) | (zeros & ~b.any(axis=1)) for b in blocks]
+    )
+
+
+def check_no_zero_row(X):
+    """Raise if a row has no direction."""
+    zero = np.flatnonzero(~X.any(axis=1))
+    if zero.size:
+        problem = (
+            f"has a zero row ({zero[0]}, {zero.size} in all), which has no direction;"
+        )
+        raise refused("X", None, problem, ABOUT_FAILURES)
 
 
 def check_count(value, name, minimum, maximum=MOST):

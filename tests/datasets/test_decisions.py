@@ -97,6 +97,9 @@ def test_an_attempt_without_a_decision_was_not_captured(save, tmp_path):
     data = load_decisions(save("identity,accepted", "a,1", "a,", "b,0"))
     assert data.captured.tolist() == [True, False, True]
     assert data.accepted.tolist() == [True, False, False]
+    for word in ("nan", "NA", "None"):
+        written = load_decisions(save("identity,accepted", "a,1", f"a,{word}", "b,0"))
+        assert written.captured.tolist() == [True, False, True]
     pytest.importorskip("pyarrow")
     pd = pytest.importorskip("pandas")
     for accepted in ([True, None, False], [1.0, None, 0.0]):

@@ -133,7 +133,7 @@ def test_values_that_are_not_finite(save, arrays):
     arrays["embedding"][3, 1] = np.nan
     message = complaint(save(**arrays))
     assert "in data row 4 (1 such rows)" in message
-    assert "counts failed extractions by group with fte" in message
+    assert "in an audit (failures, --failures)" in message
 
 
 def test_one_row_is_too_few(save, arrays):

@@ -164,3 +164,13 @@ BAD = {
 def test_bad_options_are_named(name, option, value):
     with pytest.raises(ValueError, match=option):
         made(name, **{option: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_an_image_without_an_embedding_is_a_failure(name, bad):
+    broken = X.copy()
+    broken[3, 1] = bad
+    with pytest.raises(ValueError, match=r"^X has nan or .*--failures") as caught:
+        made(name).fit(broken, Y)
+    assert "HistGradient" not in str(caught.value)

@@ -69,6 +69,19 @@ def test_repeats_are_the_rows_after_the_first_of_equal_ones():
         assert words.startswith("3 of 6 images") and "2 of them as one of" in words
 
 
+def test_failures_repeat_no_other_row():
+    rows, failed = np.array([0, 0, 0, 2, 0, 0]), np.array([1, 0, 1, 0, 0, 1]) == 1
+    repeated, words = EmbeddingData(X[rows], Y, failed=failed).repeats()
+    assert repeated.tolist() == [False] * 4 + [True, False]
+    assert words.startswith("1 of 6 images") and "1 of them as one of" in words
+    names = (["i"] * 6, ["j"] * 6)
+    pairs = PairData(np.arange(6.0), (Y, Y), {}, names, failed=failed)
+    assert pairs.repeats()[0].tolist() == [False] * 3 + [True, True, False]
+    # Without names, pairs of the same two people with the same score.
+    alike = PairData(np.zeros(6), (["a"] * 6, ["a"] * 6), failed=failed)
+    assert not (alike.repeats()[0] & failed).any()
+
+
 def test_pairs_repeat_in_either_order_and_only_where_images_are_named():
     images = ["i", "j", "k", "j", "i"], ["j", "i", "i", "k", "j"]
     pairs = PairData(np.arange(5.0), (["a"] * 5, ["a"] * 5), {}, images)
@@ -199,7 +212,11 @@ def test_a_column_that_ends_as_those_of_one_image_may_be_of_both(files):
 def test_a_comparison_that_failed_is_no_reason_to_drop_the_pair(files):
     Path(files["pairs"]).write_text(PAIRS.replace("0.9", ""))
     for distance in (False, True):
-        with refusal("score", "is missing in 1 of 2 rows", "(--failures): reject"):
+        with refusal(
+            "score",
+            "is missing or infinite in 1 of 2 rows",
+            "(failures, --failures): reject",
+        ):
             read_data(files["pairs"], "gender", distance=distance)
 
 
@@ -255,7 +272,9 @@ def test_failed_comparisons_of_lists_and_matrices_count_as_asked(tmp_path, form)
         "trials": ("x.npz", {"trials": tmp_path / "trials.txt"}),
         "matrix": ("m.npy", {"probes": tmp_path / "labels.csv", "image": "image"}),
     }[form]
-    with refusal("score", "is missing in 3 of 6 rows", "(--failures)"):
+    with refusal(
+        "score", "is missing or infinite in 3 of 6 rows", "(failures, --failures)"
+    ):
         read_data(tmp_path / path, **option)
     data = read_data(tmp_path / path, **option, failures="reject")
     assert data.failed.tolist() == [False, False, True, False, True, True]

@@ -307,6 +307,18 @@ def test_rejected_failures_stay_rejected_whatever_the_threshold():
         assert found.audits[0].levels[0].rates[0].frr_errors == lost.sum()
 
 
+def test_rejected_failures_are_below_all_scores_of_a_coarse_type():
+    X, y, groups = synthetic(20)
+    score, left, right = pairs_of(X, y, groups)
+    score = (1500 + np.rint(2 * score)).astype(np.float16)  # steps of 1 there
+    lowest = float(score.min())
+    score[::7] = np.nan
+    ends = (y[left], y[right]), (groups[left], groups[right])
+    options = {"threshold": lowest, "failures": "reject", "n_resamples": 5}
+    row = audit_pairs(score, *ends, **options).audits[0].levels[0].rates[0]
+    assert row.frr_errors == np.isnan(score[y[left] == y[right]]).sum()
+
+
 def test_files_with_missing_scores(tmp_path, capsys):
     X, y, groups = synthetic(20)
     score, left, right = pairs_of(X, y, groups)
@@ -464,7 +476,7 @@ def test_all_spellings_of_a_missing_embedding_are_one(tmp_path, missing):
 def test_the_advice_about_a_failure_is_one(tmp_path):
     first, second, _, score, failed = people_and_scores()
     score = np.where(failed, np.nan, score)
-    with pytest.raises(ValueError, match="audit the list with failures") as error:
+    with pytest.raises(ValueError, match=r"failures in an audit .*--failures") as error:
         SimilarityROC().fit_pairs(score, first, second)
     path = tmp_path / "pairs.csv"
     rows = zip(score, first, second, strict=True)
@@ -478,3 +490,110 @@ def test_the_advice_about_a_failure_is_one(tmp_path):
         winning[0] = np.inf
         with pytest.raises(ValueError, match=r"give the score that your system"):
             SimilarityROC().fit_pairs(winning, first, second)
+
+
+# How a file says that a comparison has no score, or that a similarity (or a distance) is lost.
+MISSING = ["", "nan", "NA", "None"]
+LOST = {False: ["-inf", "-Infinity", "-1e999"], True: ["inf", "+inf", "1e999"]}
+SCORES = ["0.9", "0.1", None, "0.2", "0.8", "0.3"]
+LEFT, RIGHT = [1, 1, 1, 2, 3, 3], [1, 2, 1, 3, 3, 1]
+
+
+def write_scores(folder, form, word):
+    """A file whose third pair has this score, and the options that read it."""
+    scores = [word if score is None else score for score in SCORES]
+    people = list(zip(LEFT, RIGHT, strict=True))
+    if form in ("csv", "tsv"):
+        rows = [("identity_1", "identity_2", "score")]
+        rows += [(*both, s) for both, s in zip(people, scores, strict=True)]
+        between = "," if form == "csv" else "\t"
+        path = folder / f"pairs.{form}"
+        path.write_text("\n".join(between.join(map(str, row)) for row in rows))
+        return path, {}
+    rows = [(*both, f"i{k}", scores[k]) for k, both in enumerate(people)]
+    if form == "list":
+        rows = [(f"a{k}", f"b{k}", scores[k]) for k in range(6)]
+        images = "\n".join(f"{a},a{k}\n{b},b{k}" for k, (a, b) in enumerate(people))
+        (folder / "images.csv").write_text(f"identity,image\n{images}")
+    (folder / form).write_text("\n".join(" ".join(map(str, row)) for row in rows))
+    if form == "bob":
+        return folder / form, {}
+    return folder / "images.csv", {"trials": folder / form}
+
+
+@pytest.mark.parametrize("distance", [False, True])
+@pytest.mark.parametrize("form", ["csv", "tsv", "bob", "list"])
+def test_a_text_file_without_a_score_has_a_failure(tmp_path, form, distance):
+    for word in [*MISSING, *LOST[distance]]:
+        if word or form in ("csv", "tsv"):
+            path, options = write_scores(tmp_path, form, word)
+            found = read_data(path, distance=distance, failures="reject", **options)
+            assert found.failed.tolist() == [False, False, True, *[False] * 3], word
+            with pytest.raises(ArgumentError, match=r"is missing or inf.*--failures"):
+                read_data(path, distance=distance, **options)
+    for word in LOST[not distance]:
+        path, options = write_scores(tmp_path, form, word)
+        with pytest.raises(ArgumentError, match=r"infinite, more .* data row 3"):
+            read_data(path, distance=distance, failures="reject", **options)
+
+
+@pytest.mark.parametrize("distance", [False, True])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_an_array_without_a_score_has_a_failure_and_keeps_its_type(
+    tmp_path, dtype, distance
+):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "images.csv").write_text("identity\n1\n1\n2")
+    lost = np.inf if distance else -np.inf
+    for bad in (np.nan, None, lost, -lost):
+        scores = np.array([0.7, np.nan if bad is None else bad, 0.2], dtype=dtype)
+        column = pa.array(scores, mask=np.array([False, bad is None, False]))
+        table = pa.table({"identity_1": [1, 1, 1], "identity_2": [1, 2, 2]})
+        parquet.write_table(table.append_column("score", column), tmp_path / "p")
+        matrix = np.eye(3, dtype=dtype)
+        matrix[np.triu_indices(3, 1)] = matrix.T[np.triu_indices(3, 1)] = scores
+        np.save(tmp_path / "m.npy", matrix)
+        np.savez(tmp_path / "m.npz", score=matrix)
+        for name in ("p", "m.npy", "m.npz"):
+            options = {} if name == "p" else {"probes": tmp_path / "images.csv"}
+            options |= {"distance": distance, "failures": "reject"}
+            if bad == -lost:
+                with pytest.raises(ArgumentError, match="more alike than any"):
+                    read_data(tmp_path / name, **options)
+                continue
+            found = read_data(tmp_path / name, **options)
+            assert found.failed.tolist() == [False, True, False]
+            assert found.y_score.dtype == dtype
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, None])
+def test_in_python_a_lost_comparison_is_a_missing_one(bad):
+    X, y, groups = synthetic(20)
+    score, left, right = pairs_of(X, y, groups)
+    ends = (y[left], y[right]), (groups[left], groups[right])
+    given = score.tolist()
+    given[::9] = [bad] * len(given[::9])
+    options = {"threshold": 0.3, "failures": "reject", "n_resamples": 5}
+    (audited,) = audit_pairs(given, *ends, **options).audits
+    genuine = y[left] == y[right]
+    rejected = (score < 0.3) | (np.arange(score.size) % 9 == 0)
+    row = audited.levels[0].rates[0]
+    assert row.frr_errors == (rejected & genuine).sum()
+    assert row.far_errors == (~rejected & ~genuine).sum()
+    with pytest.raises(ArgumentError, match=r"^y_score is missing .*--failures"):
+        audit_pairs(given, *ends, threshold=0.3)
+    given[0] = np.inf
+    with pytest.raises(ArgumentError, match=r"^y_score must be finite, but pair 0"):
+        audit_pairs(given, *ends, **options)
+
+
+def test_zeros_of_a_dot_product_have_a_score():
+    X, y, groups = synthetic(20)
+    X = X.copy()
+    X[3] = 0.0
+    found = audit(X, y, groups, similarity="dot", threshold=0.3, n_resamples=5)
+    assert found.audits[0].failures == ()
+    with pytest.raises(ArgumentError, match="X is zero, or"):
+        audit(X, y, groups, threshold=0.3)

@@ -16,6 +16,7 @@ from skfairfr.report import (
 
 FAR = [0.05, 0.01, 0.002]
 QUICK = {"n_resamples": 20, "random_state": 0}
+RATES = ("far", "frr")
 NUMBER = r"(-?\d[\d.]*(?:e[+-]\d+)?)"
 PRINTED = {
     "text": re.compile(
@@ -94,6 +95,57 @@ def test_of_cosines(faces):
 )
 def test_of_scores_on_any_scale(faces, scale):
     check_printed(listed(faces, SCALES[scale]))
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("distance", [False, True])
+def test_of_scores_rounded_to_decimals(tmp_path, digits, dtype, distance):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(1)
+    who = rng.integers(0, 60, (2, 3000))
+    who[1, :1500] = who[0, :1500]
+    same, gender = who[0] == who[1], np.array(["f", "m"])[who % 2]
+    decimals = np.round(0.4 + 0.3 * same + 0.15 * rng.normal(size=3000), digits)
+    decimals = np.round(1 - decimals, digits) if distance else decimals
+    scores = decimals.astype(dtype)
+    names = ("identity_1", "identity_2", "gender_1", "gender_2", "score")
+    table = dict(zip(names, (*who, *gender, scores), strict=True))
+    parquet.write_table(pa.table(table), tmp_path / "pairs.parquet")
+    data = read_data(tmp_path / "pairs.parquet", "gender", distance=distance)
+
+    def errors(threshold, scores=scores):
+        """As numpy counts them."""
+        accepted = scores <= threshold if distance else scores >= threshold
+        return (accepted & ~same).sum(), (~accepted & same).sum()
+
+    thresholds = [0.29, 0.3, 0.31, 0.45, 0.6, 0.7]
+    sign = -1 if distance else 1
+    report = audit_data(data, threshold=thresholds, **QUICK)
+    for level in report.audits[0].levels:
+        row = level.rates[0]
+        assert errors(sign * level.threshold) == (row.far_errors, row.frr_errors)
+    roc = data.fit(SimilarityROC(n_resamples=2))
+    for t in thresholds:
+        far, frr = (roc.estimate(threshold=sign * t, rate=r).value for r in RATES)
+        n_far, n_frr = errors(t)
+        assert (far, frr) == (n_far / (~same).sum(), n_frr / same.sum())
+    found = check_printed(data)
+    texts = printed(audit_data(data, far=FAR, **QUICK))["text"]
+    for text, level in zip(texts, found.levels, strict=True):
+        row = level.rates[0]
+        assert errors(float(text)) == (row.far_errors, row.frr_errors)
+        # The same decimals in another type are accepted by it too, and short.
+        assert errors(float(text), decimals) == errors(float(text))
+        assert errors(float(text), scores.astype(float)) == errors(float(text))
+        assert row.far_errors <= level.far * (~same).sum() and len(text) <= digits + 4
+    certified = data.fit(SimilarityROC(n_resamples=2), ("gender",)).certify(0.3)
+    inside = (gender[0] == gender[1]) & ~same
+    accepted = sign * scores >= certified.threshold
+    for group, far in zip(certified.groups, certified.far, strict=True):
+        assert far == accepted[inside & (gender[0] == group)].mean()
 
 
 @pytest.mark.slow

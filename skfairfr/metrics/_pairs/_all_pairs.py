@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._types import Column, Columns
-from skfairfr.utils._validation import check_rows
+from skfairfr.utils._validation import check_no_zero_row, check_rows
 
 
 def all_pairs(
@@ -87,13 +87,8 @@ def all_pairs(
 
 
 def _unit_rows(X):
+    check_no_zero_row(X)
     largest = np.abs(X).max(axis=1)
-    zero = np.flatnonzero(largest == 0)
-    if zero.size:
-        raise ValueError(
-            f"X has a zero row, {zero[0]} ({zero.size} such rows): the cosine similarity "
-            "of a zero vector is undefined. Remove them, with their labels."
-        )
     scaled = X / largest[:, None]
     return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
 

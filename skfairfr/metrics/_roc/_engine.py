@@ -18,7 +18,6 @@ from skfairfr._core._rates import (
     DisparityMeasure,
     count_at_least,
     exceeds,
-    rounded_onto,
     shortest_between,
 )
 from skfairfr.metrics._roc import _estimates, _evidence
@@ -215,8 +214,8 @@ class Engine:
             if n_accepted:
                 accepted = min(accepted, float(scores[n_accepted - 1]))
             if n_accepted < scores.size:
-                rejected = max(rejected, rounded_onto(scores[n_accepted]))
-        return shortest_between(rejected, accepted)
+                rejected = max(rejected, float(scores[n_accepted]))
+        return shortest_between(rejected, accepted, scores.dtype)
 
     def points(self, question):
         """Values in the data (n_levels,), levels in increasing order, without interval."""

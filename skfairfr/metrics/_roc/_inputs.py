@@ -27,7 +27,7 @@ from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
 from skfairfr.utils._bands import check_not_numbers
-from skfairfr.utils._errors import FAILED_EXTRACTIONS, refused
+from skfairfr.utils._errors import refused
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
@@ -41,7 +41,12 @@ from skfairfr.utils._labels import (
     to_column,
     to_columns,
 )
-from skfairfr.utils._validation import check_rows, check_scores, plain
+from skfairfr.utils._validation import (
+    check_no_zero_row,
+    check_rows,
+    check_scores,
+    plain,
+)
 
 SIMILARITIES = ("cosine", "dot")
 
@@ -263,14 +268,7 @@ def prepare(X, similarity, attributes, side=None):
                 "divide all embeddings by one constant, or use similarity='cosine'."
             )
     elif similarity == "cosine":
-        zero = np.flatnonzero(~X.any(axis=1))
-        if zero.size:
-            raise refused(
-                *("X", None),
-                f"has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity "
-                "is undefined;",
-                FAILED_EXTRACTIONS,
-            )
+        check_no_zero_row(X)
     if isinstance(similarity, str):
         return PreparedImages(unit_rows(X, similarity), None)
     groups = {name: labels.of_rows() for name, labels in attributes.items()}

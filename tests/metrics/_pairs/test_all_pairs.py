@@ -60,7 +60,7 @@ def test_scores_ignore_length_and_stay_within_one():
         (X, [None, *IDENTITY[1:]], None, "y is missing .* row 0"),
         (X, np.zeros((7, 2)), None, "y must be one column"),
         (X[:1], ["a"], None, "minimum of 2"),
-        ([[1.0, 0.0], [0.0, 0.0]], [0, 1], None, "X has a zero row, 1"),
+        ([[1.0, 0.0], [0.0, 0.0]], [0, 1], None, r"X has a zero row \(1"),
         ([[1.0, np.nan], [0.0, 1.0]], [0, 1], None, "X contains NaN"),
         (X, face_labels(IDENTITY, GROUP), GROUP, "give it once"),
     ],

@@ -36,14 +36,22 @@ def test_cross_group_and_unknown_pairs_count_for_no_group():
     assert rates.n_impostor.tolist() == rates.n_genuine.tolist() == [1, 1]
 
 
-def test_a_threshold_is_rounded_to_the_type_of_the_scores():
-    score = np.array([0.1, 0.1], dtype=np.float32)
-    above = float(np.nextafter(score[0], np.float32(1)))
-    for threshold, far in ((0.1, 1.0), (float(score[0]), 1.0), (above, 0.0)):
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f4", "f8", "i1", "u1", "i8"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_scores_are_compared_with_a_threshold_as_numpy_compares_them(dtype, sign):
+    scale = 100 if dtype[-2] in "iu" else 1
+    score = np.array([0.1, 0.29, 0.3, 0.7, 0.71] * 2) * scale
+    score = np.rint(score).astype(dtype) if scale > 1 else score.astype(dtype)
+    if dtype[0] == "u" and sign < 0:
+        pytest.skip("minus an unsigned integer is none")
+    y_true, groups = np.repeat([0, 1], 5), ["a"] * 10
+    for t in (0.1 * scale, 0.3 * scale, 0.305 * scale, 0.7 * scale, 0.72 * scale):
+        accepted = score >= t if sign == 1 else score <= t
         rates = group_error_rates(
-            [0, 1], score, sensitive_features=["a", "a"], threshold=threshold
+            y_true, sign * score, sensitive_features=groups, threshold=sign * t
         )
-        assert (rates.far[0], rates.frr[0]) == (far, 1 - far)
+        assert rates.far[0] == accepted[:5].mean()
+        assert rates.frr[0] == (~accepted[5:]).mean()
 
 
 @pytest.mark.parametrize(
