@@ -332,9 +332,7 @@ def _add_audit(commands, full):
     _add_measurement(audit, confidence_level=None)
     meaning = "draw the FNMR over the FMR with bands that hold for whole curves (slow)"
     audit.add_argument("--bands", action="store_true", help=audit.rare(meaning))
-    meaning = (
-        "what becomes of missing scores, NaN or zero embeddings, attempts without capture"
-    )
+    meaning = "what becomes of missing scores, NaN or zero embeddings, attempts without capture"
     choices = {"choices": ("reject", "report", "error"), "default": None}
     audit.add_argument("--failures", help=meaning, **choices)
     _add_common(audit, formats=("text", "json", "html", "card", "junit"))

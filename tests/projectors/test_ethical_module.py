@@ -318,7 +318,7 @@ def test_rows_without_an_embedding_get_our_advice(value):
     X[2, 1] = value
     for estimator in (EthicalModule(), TripletProjector(), FPRPenaltyProjector()):
         with pytest.raises(
-            ValueError, match="An audit counts failed extractions"
+            ValueError, match="say what becomes of failures in an audit"
         ) as error:
             estimator.fit(X, face_labels(y, groups))
         assert "HistGradient" not in str(error.value)
