@@ -266,7 +266,10 @@ def test_texts_of_many_numbers_are_no_groups(labels):
 
 def test_words_beside_ages_in_metadata_do_not_hide_them(capsys, files):
     folder, _, y, age = files
-    rows = [f"{p},{a if a < 70 else '70+'}" for p, a in dict(zip(y, age, strict=False)).items()]
+    rows = [
+        f"{p},{a if a < 70 else '70+'}"
+        for p, a in dict(zip(y, age, strict=False)).items()
+    ]
     (folder / "open.csv").write_text("\n".join(["identity,age", *rows]))
     words = line(files, ("bare.npz", "--metadata", "open.csv", "--attribute"))
     code, _, err = run(capsys, "audit", *words, "age", *QUICK)
