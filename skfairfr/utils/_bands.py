@@ -125,12 +125,16 @@ def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | Non
 
 
 def check_not_numbers(labels, name):
-    """Raise if labels are more different numbers, also as texts, than make groups."""
+    """Raise if labels are more different numbers, also as texts, than make groups.
+
+    0 to K - 1 without a gap are codes, as of a LabelEncoder or a clustering.
+    """
     if labels.values.size <= MOST_NUMBERS:
         return
     numbers = np.array([to_number(value) for value in labels.values])
     numbers = np.unique(numbers[~np.isnan(numbers)])
-    if numbers.size > MOST_NUMBERS:
+    codes = np.array_equal(numbers, np.arange(numbers.size))
+    if numbers.size > MOST_NUMBERS and not codes:
         problem = f"has {numbers.size} different numbers, such as {numbers[0]:g}, and groups are few;"
         if name == "sensitive_features":
             name = "age"
