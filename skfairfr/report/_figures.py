@@ -622,6 +622,8 @@ def watched_over_time(history, findings, enough):
     groups = history[-1]["groups"]
     limits = {finding.limit for finding in findings if finding.how is None}
     place = np.arange(len(history))
+    logs = [(k, known["log"]) for k, known in enumerate(history) if "log" in known]
+    rates_of_logs = [rate for _, log in logs for rate in log["value"]]
 
     def of(name, row):
         return np.array(
@@ -637,10 +639,19 @@ def watched_over_time(history, findings, enough):
             if len(groups) <= _style.MAX_BANDS:
                 ends = of("low", row), of("high", row)
                 ax.fill_between(place, *ends, color=style["color"], alpha=0.12, lw=0)
+            of_logs = [
+                (k, log["value"][log["groups"].index(group)])
+                for k, log in logs
+                if group in log["groups"]
+            ]
+            if of_logs:
+                ax.plot(*zip(*of_logs, strict=True), "o", color=style["color"], ms=4)
         for limit in limits:
             ax.axhline(limit, **_style.REFERENCE, label="limit")
         most = max(np.nanmax(of("high", row)) for row in range(len(groups)))
-        shown = max(np.nanmax(of("value", row)) for row in range(len(groups)))
+        shown = [np.nanmax(of("value", row)) for row in range(len(groups))]
+        shown = np.nanmax([*shown, *rates_of_logs])
+        most = max(most, 1.1 * shown)
         ax.set_ylim(0, min(most, 3 * max(shown, *limits, 1e-3)))
         ax.yaxis.set_major_formatter(lambda value, _: _style.percent(value))
         ax.set_ylabel("False rejection rate (FRR)")
@@ -651,7 +662,11 @@ def watched_over_time(history, findings, enough):
         most = sorted(findings, key=lambda finding: -finding.e_value)
         for row, finding in enumerate(most[:MOST_LIMITS]):
             name = " / ".join(map(plain_label, finding.groups))
-            style = _style.line_style(row)
+            # A group has the same line in both figures.
+            alone = len(finding.groups) == 1
+            style = _style.line_style(
+                groups.index(finding.groups[0]) if alone else len(groups) + row
+            )
             evidence = [evidence_of(known, finding)["e_value"] for known in history]
             ax.plot(place, evidence, **style, label=_style.row_label(name))
         ax.axhline(enough, **_style.REFERENCE, label="enough")
@@ -660,9 +675,10 @@ def watched_over_time(history, findings, enough):
         finish(ax)
 
     def finish(ax):
-        step = ceil(len(history) / 4)
+        step = ceil(len(history) / 3)
         ax.set_xticks(place[::-step][::-1])
-        names = [_style.plain_text(str(p["when"])[:16]) for p in history]
+        when = [str(p["when"])[:16].replace("T", "\n") for p in history]
+        names = [_style.plain_text(text) for text in when]
         ax.set_xticklabels(names[::-step][::-1], fontsize="x-small")
         labels = ax.get_legend_handles_labels()[1]
         where = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}

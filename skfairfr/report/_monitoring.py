@@ -23,6 +23,7 @@ from skfairfr._text._words import (
 from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.datasets._files import column_names
 from skfairfr.metrics import MonitorState, RateMonitor
+from skfairfr.report._audit import audit_decisions
 from skfairfr.report._data import check_about
 from skfairfr.report._decisions import check_ascending, in_time
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
@@ -31,11 +32,14 @@ from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._bands import split_bands, to_bands
 from skfairfr.utils._errors import refused
+from skfairfr.utils._labels import is_unknown
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
 # Limits of a policy that are watched, and what the monitor calls them.
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
+# Of the chance of a false alarm, the share of each: first attempts of people, and single logs.
+SHARE = 1 / 2
 # A log is taken in so many parts at most, each a point of the curves.
 MOST_PARTS = 12
 
@@ -51,7 +55,13 @@ class Monitoring(Page):
     settings : dict
         Limits, confidence level and how many attempts of a person count.
     state : MonitorState
-        Rates, lower being better, and findings, about all logs so far.
+        Rates, lower being better, and findings, about first attempts of people in all logs
+        so far.
+    log : dict
+        The last log by itself: ``n_attempts``, ``n_people``, ``n_new`` (first attempts),
+        the ``groups`` with their ``attempts``, ``people``, rates (``value``, ``low`` and
+        ``high`` at ``confidence_level``), and ``checks`` of the limits. Empty of a log that
+        holds fewer than two groups.
     history : tuple of dict
         What was known after each part of each log.
     n_logs : int
@@ -72,6 +82,7 @@ class Monitoring(Page):
     attribute: str
     settings: dict
     state: MonitorState
+    log: dict = field(repr=False)
     history: tuple = field(repr=False)
     n_logs: int
     notes: tuple
@@ -81,16 +92,22 @@ class Monitoring(Page):
 
     @property
     def verdict(self) -> str:
-        """State of all limits: "failed" where one is exceeded, else "undetermined"."""
-        return "failed" if self.state.failed else "undetermined"
+        """State of all limits: "failed" if one is exceeded, else "undetermined"."""
+        return "failed" if self.state.failed or self._of_log else "undetermined"
 
     @property
     def exit_code(self) -> int:
-        """1 where a limit is exceeded, else 0: no limit is known to be."""
-        return int(bool(self.state.failed))
+        """1 if a limit is exceeded, else 0: no limit is known to be."""
+        return int(self.verdict == "failed")
+
+    @property
+    def _of_log(self):
+        """Checks of the last log by itself that found a limit exceeded."""
+        checks = self.log.get("checks", ())
+        return [one for one in checks if one["verdict"] == "failed"]
 
     def _record(self):
-        names = ("attribute", "settings", "verdict", "n_logs", "notes", "about")
+        names = ("attribute", "settings", "verdict", "n_logs", "notes", "about", "log")
         record = {name: getattr(self, name) for name in names}
         return record | asdict(self.state) | {"history": self.history}
 
@@ -108,26 +125,100 @@ class Monitoring(Page):
             ("Logs", count(self.n_logs)),
             ("Until", printable(self.history[-1]["when"])),
             ("Genuine attempts", count(n_attempts)),
-            ("People who count", count(self.state.n_people)),
+            ("First attempts of people", count(self.state.n_people)),
         ]
 
     def _opening(self):
-        return [self._told(), self._limits(), self._curves()]
+        return [self._told(), self._of_this_log(), self._limits(), self._curves()]
 
     def _told(self):
         """Which limits are exceeded."""
-        failed = self.state.failed
+        failed, of_log = self.state.failed, self._of_log
+        new = self._new()
         if not self.state.findings:
-            headline = "No limit was given: rates are watched alone."
+            headline = f"No limit was given: rates are watched alone. {new}"
             return Verdict("none", headline, [])
-        if not failed:
-            headline = "No limit is known to be exceeded."
+        if not failed and not of_log:
+            headline = f"No limit is known to be exceeded. {new}"
             return Verdict("undetermined", headline, [])
+        names = {(WATCHED[one["name"]], *one["groups"]) for one in of_log}
+        names |= {(one.how, *one.groups) for one in failed}
         headline = (
-            f"{plural(len(failed), 'limit')} of {len(self.state.findings)} exceeded, at "
-            f"{100 * self.settings['confidence_level']:g} % for all of them at any time."
+            f"{plural(len(names), 'limit')} exceeded, at "
+            f"{100 * self.settings['confidence_level']:g} % for all limits and logs together. "
+            f"{new}"
         )
-        return Verdict("failed", headline, [self._sentence(one) for one in failed])
+        told = [self._sentence_of_log(one) for one in of_log]
+        return Verdict(
+            "failed", headline, told + [self._sentence(one) for one in failed]
+        )
+
+    def _new(self):
+        """How much of the last log is new."""
+        if not self.log:
+            return (
+                "The last log has fewer than two groups and is not audited by itself."
+            )
+        n_new, n_attempts = self.log["n_new"], self.log["n_attempts"]
+        if not n_new:
+            return (
+                f"Nobody is new among the {plural(n_attempts, 'attempt')} of this log."
+            )
+        return (
+            f"Of the {plural(n_attempts, 'attempt')} of this log, {count(n_new)} "
+            f"{'is the first of a new person' if n_new == 1 else 'are the first of new people'}."
+        )
+
+    def _rows_of(self, group):
+        """What the last log holds of a group: people, attempts, rate, low, high."""
+        place = self.log["groups"].index(group)
+        names = ("people", "attempts", "value", "low", "high")
+        return [self.log[name][place] for name in names]
+
+    def _sentence_of_log(self, check):
+        """A limit that is exceeded in the last log."""
+        first, *others = (printable(group) for group in check["groups"])
+        people, attempts, rate, *_ = self._rows_of(check["groups"][0])
+        rests = f"{plural(attempts, 'attempt')} of {count(people)} people"
+        if check["name"] == "max_fnmr":
+            return (
+                f"{first}: its FRR in this log is {percent(rate)} ({rests}), which exceeds "
+                f"{level_percent(check['limit'])}."
+            )
+        return (
+            f"{first}: its FRR in this log, {percent(rate)} ({rests}), is "
+            f"{ratio(check['value'])} times that of {others[0]}, which exceeds "
+            f"{check['limit']:g}."
+        )
+
+    def _of_this_log(self):
+        """Rates of the last log by itself."""
+        if not self.log:
+            return None
+        exceeded = {
+            group: "failed"
+            for one in self._of_log
+            if one["name"] == "max_fnmr"
+            for group in one["groups"]
+        }
+        rows = []
+        for group in self.log["groups"]:
+            people, attempts, rate, low, high = self._rows_of(group)
+            ends = [percent(rate), percents(low, high)]
+            cells = [Cell(text) for text in (*ends, count(attempts), count(people))]
+            word = exceeded.get(group, "undetermined")
+            rows.append(Row(printable(group), [*cells, Cell(word, word=word)]))
+        caption = (
+            "All genuine attempts of this log, those of known people included, with people "
+            f"as units. Its share of the error probability is that of log {self.n_logs}; "
+            "the result is about the limit of a rate."
+        )
+        # The level of a late log is near 1, and not to be rounded to it.
+        ends = f"{100 * self.log['confidence_level']:.5g} %"
+        head = ["This log, FRR of", "FRR", ends, "Attempts", "People", "Result"]
+        if not any(finding.how is None for finding in self.state.findings):
+            head, rows = head[:-1], [Row(row.label, row.cells[:-1]) for row in rows]
+        return Table(caption, head, rows)
 
     def _sentence(self, finding):
         """A limit that is exceeded, and since when that is known."""
@@ -140,15 +231,16 @@ class Monitoring(Page):
         if finding.how is None:
             return (
                 f"{groups[0]}: its FRR has exceeded {level_percent(finding.limit)}, known since "
-                f"{known} ({percent(finding.value)} over all the time so far)."
+                f"{known} ({percent(finding.value)} of first attempts, over all the time so far)."
             )
         return (
             f"{groups[0]}: its FRR has exceeded {finding.limit:g} times that of {groups[1]}, "
-            f"known since {known} ({ratio(finding.value)} times over all the time so far)."
+            f"known since {known} ({ratio(finding.value)} times, of first attempts over all the time so far)."
         )
 
     def _limits(self):
-        rows = []
+        rates, rows = self.state.rates, []
+        people = dict(zip(rates.groups, rates.n_people.tolist(), strict=True))
         for one in self.state.findings:
             shown = percent if one.how is None else ratio
             about = "FRR" if one.how is None else "ratio of FRR"
@@ -156,6 +248,7 @@ class Monitoring(Page):
             cells = [
                 Cell(f"at most {limit}"),
                 Cell(shown(one.value)),
+                Cell(count(sum(people[group] for group in one.groups))),
                 Cell(number(one.e_value)),
                 Cell(p_value(one.p_adjusted)),
                 Cell(one.verdict, word=one.verdict),
@@ -163,24 +256,33 @@ class Monitoring(Page):
             named = " over ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
         caption = (
-            "Evidence is the largest wealth so far of bets that the limit is exceeded, which "
+            "First attempts of people, in all logs so far. Evidence is the largest wealth so far of bets that the limit is exceeded, which "
             "began at 1; p is one over it, adjusted for all limits here (Holm). Both hold at "
             "whatever time they are looked at. That no excess is found is no proof that a "
             "limit is kept."
         )
-        head = ["Limit", "Allowed", "So far", "Evidence", "p, adjusted", "Result"]
+        head = [
+            "Limit",
+            "Allowed",
+            "So far",
+            "People",
+            "Evidence",
+            "p, adjusted",
+            "Result",
+        ]
         return Table(caption, head, rows)
 
     def _curves(self):
         if len(self.history) < 2:
             return None
         caption = (
-            "Rates by group with their confidence sequences, and the evidence against limits, "
+            "Rates by group of first attempts with their confidence sequences (lines), of all "
+            "attempts of each log (points), and the evidence against limits, "
             f"as they were known at the time; of limits at most {MOST_LIMITS} are drawn, those "
             "with the most evidence. Above the dotted line it is enough, whatever the others are."
         )
         # Evidence that is enough whatever that of the other limits is.
-        enough = len(self.state.findings) / (1 - self.settings["confidence_level"])
+        enough = len(self.state.findings) / (1 - self.settings["level_of_first"])
         about = self.history, self.state.findings, enough
         return Figure(caption, lambda: watched_over_time(*about))
 
@@ -196,7 +298,7 @@ class Monitoring(Page):
                 count(round(rates.n_errors[place])),
             ]
             rows.append(Row(printable(group), [Cell(text) for text in cells]))
-        ends = f"{100 * self.settings['confidence_level']:g} % at all times"
+        ends = f"{100 * self.settings['level_of_first']:g} % at all times"
         head = ["Group", "People", "FRR", ends, "All attempts", "Rejected"]
         return Table("", head, rows)
 
@@ -286,10 +388,10 @@ def monitor_log(
     monitor = RateMonitor(
         how=tuple(kind for kind, _ in watched),
         limit=tuple(limit for _, limit in watched) or None,
-        confidence_level=level,
+        confidence_level=1 - (1 - level) * SHARE,
         attempts=attempts,
     )
-    asked = {"attribute": attribute} | named
+    asked = {"attribute": attribute, "confidence_level": level} | named
     if state is not None and os.path.exists(check_path(state, "state")):
         monitor = _loaded(state, monitor.settings, asked)
     names = {"accepted": accepted, "identity": identity, "attempt": attempt}
@@ -323,6 +425,10 @@ def monitor_log(
     error, group = ~data.accepted[order], data.columns[name][order]
     group = group if cuts is None else to_bands(group, cuts)
     people, parts = data.identity[order], _parts(when)
+    n_before = monitor.state.n_people
+    number_of_log = len(monitor.logs_) + 1
+    share = (1 - level) * (1 - SHARE) * 6 / (np.pi * number_of_log) ** 2
+    found = _by_itself(error, people, group, every, share)
     for number_, rows in enumerate(parts):
         shown = _as_read(when[rows[-1]]) if time else f"log {len(monitor.logs_) + 1}"
         monitor.update(
@@ -330,6 +436,10 @@ def monitor_log(
             when=str(shown),
             log=digest if number_ == len(parts) - 1 else None,
         )
+    if found:
+        found["n_new"] = monitor.state.n_people - n_before
+        # Where the points of the log are drawn, in the row of the history that it ended with.
+        monitor.history_[-1]["log"] = found
     if state is not None:
         monitor.about_ |= asked
         monitor.save(state)
@@ -345,13 +455,56 @@ def monitor_log(
         )
     return Monitoring(
         attribute,
-        monitor.settings | named,
+        monitor.settings
+        | {
+            "confidence_level": level,
+            "level_of_first": monitor.confidence_level,
+        }
+        | named,
         monitor.state,
+        found,
         tuple(monitor.history_),
         len(monitor.logs_),
         tuple(notes),
         about or {},
     )
+
+
+def _by_itself(error, identity, group, limits, share):
+    """What one log tells by itself, as of ``Monitoring.log``; empty if it has one group.
+
+    ``share`` is the chance of any false alarm about it; limits get equal parts of it.
+    """
+    known = ~is_unknown(group)
+    if np.unique(group[known]).size < 2:
+        return {}
+    limits = {name: limits[name] for name in WATCHED if name in limits}
+    level = 1 - share / max(len(limits), 1)
+    with collecting([], UserWarning):
+        found = audit_decisions(
+            *(error, identity, group), limits=limits, confidence_level=level
+        )
+    (audit,) = found.audits
+    rates = audit.levels[0].rates[1:]
+    return {
+        "n_attempts": int(error.size),
+        "n_people": int(np.unique(identity).size),
+        "n_new": 0,
+        "confidence_level": level,
+        "groups": [row.group for row in audit.groups[1:]],
+        "attempts": [row.n_genuine for row in audit.groups[1:]],
+        "people": [row.n_identities for row in audit.groups[1:]],
+        **{
+            name: [getattr(row.frr, name) for row in rates]
+            for name in ("value", "low", "high")
+        },
+        "checks": [
+            {"name": one.name, "limit": one.limit, "groups": list(one.groups)}
+            | {name: getattr(one.figure, name) for name in ("value", "low", "high")}
+            | {"verdict": one.verdict}
+            for one in found.checks
+        ],
+    }
 
 
 def _loaded(state, settings, asked):
