@@ -217,7 +217,7 @@ class Monitoring(Page):
         ends = f"{100 * self.log['confidence_level']:.5g} %"
         head = ["This log, FRR of", "FRR", ends, "Attempts", "People", "Result"]
         if not any(finding.how is None for finding in self.state.findings):
-            head, rows = head[:-1], [Row(row.label, row.cells[:-1]) for row in rows]
+            head, rows = head[:-1], [Row(row.name, row.cells[:-1]) for row in rows]
         return Table(caption, head, rows)
 
     def _sentence(self, finding):

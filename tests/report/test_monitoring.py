@@ -8,6 +8,7 @@ import pytest
 
 from skfairfr.metrics import RateMonitor
 from skfairfr.report import Monitoring, monitor_log
+from skfairfr.report._monitoring import _by_itself
 from tests.report.audits import HOSTILE
 from tests.report.json_schema import is_valid
 from tests.test_cli import assert_one_line, run
@@ -215,3 +216,97 @@ def test_people_spelled_otherwise_in_another_log_are_known(tmp_path):
         state = tmp_path / "state.json"
         found.append(monitor_log(path, "sex", limits={"max_fnmr": 0.5}, state=state))
     assert [one.state.n_people for one in found] == [200] * 4
+
+
+def bank_log(path, month, people, rates, rng, n=8000):
+    """Attempts of some people in a month; Ost and Nord have these rates."""
+    person = rng.choice(people, n)
+    region = np.where(person % 4 == 0, "Ost", "Nord")
+    accepted = rng.random(n) >= np.where(region == "Ost", *rates)
+    day = np.sort(rng.integers(1, 29, n))
+    date = [f"2026-{month:02}-{d:02}" for d in day]
+    columns = [date, person, region, accepted.astype(int)]
+    found = [*zip(*(list(c) for c in columns), strict=True)]
+    return write(path, found)
+
+
+def test_customers_who_come_back_are_audited_log_by_log(tmp_path):
+    """Rates of known customers rise from 13.8 to 22.7 %; few people are new."""
+    rng = np.random.default_rng(0)
+    asked = {"attribute": "gender", "time": "date", "limits": {"max_fnmr": 0.16}}
+    asked["state"] = tmp_path / "state.json"
+    codes = []
+    for month in range(1, 10):
+        rates = (0.138 if month < 8 else 0.227, 0.1)
+        people = np.arange(1000 + month)
+        log = bank_log(tmp_path / f"{month}.csv", month, people, rates, rng)
+        found = monitor_log(log, **asked)
+        codes.append(found.exit_code)
+        assert not found.state.failed
+    assert codes == [0] * 7 + [1] * 2
+    read = [line.split(",") for line in log.read_text().split()[1:]]
+    ost = [(person, int(done)) for _, person, group, done in read if group == "Ost"]
+    place = found.log["groups"].index("Ost")
+    assert found.log["attempts"][place] == len(ost)
+    assert found.log["people"][place] == len({person for person, _ in ost})
+    rate = 1 - np.mean([done for _, done in ost])
+    assert found.log["value"][place] == pytest.approx(rate)
+    expected = 1 - 0.025 * 6 / (np.pi * 9) ** 2
+    assert found.log["confidence_level"] == pytest.approx(expected)
+    text = " ".join(found.to_text().split())
+    assert f"Ost: its FRR in this log is {100 * rate:.1f} %" in text
+    assert "of the 8,000 attempts of this log" in text.lower()
+    (check,) = found.log["checks"]
+    assert (check["verdict"], check["groups"]) == ("failed", ["Ost"])
+    assert check["low"] > 0.16
+    form = json.loads(found.to_json())
+    assert is_valid(form, Monitoring.schema())
+    assert form["log"] == form["history"][-1]["log"]
+
+
+def test_the_first_line_says_how_much_is_new(tmp_path):
+    rng = np.random.default_rng(0)
+    asked = {"attribute": "gender", "time": "date", "state": tmp_path / "state.json"}
+    groups = np.arange(200)
+    cases = (
+        (1, groups, "1,000 attempts of this log, {} are the first of new people"),
+        (2, groups[:50], "Nobody is new among the 1,000 attempts of this log"),
+        (3, groups + 1000, "1,000 attempts of this log, {} are the first of new people"),
+    )
+    for month, people, words in cases:
+        log = bank_log(tmp_path / "log.csv", month, people, (0.1, 0.1), rng, 1000)
+        found = monitor_log(log, **asked)
+        n_people = len({line.split(",")[1] for line in log.read_text().split()[1:]})
+        words = words.format(n_people)
+        assert words in " ".join(found.to_text().split())
+    log = write(tmp_path / "one.csv", [("2026-04-01", k, "Ost", 1) for k in range(9)])
+    found = monitor_log(log, **asked)
+    assert found.log == {} and "fewer than two groups" in found.to_text()
+    later = [("2026-05-01", k, "Sued" if k % 2 else "Ost", 1) for k in range(99)]
+    found = monitor_log(write(tmp_path / "later.csv", later), **asked)
+    assert found.state.rates.groups[-1] == "Sued"
+    assert sorted(found.log["groups"]) == ["Ost", "Sued"]
+    assert is_valid(json.loads(found.to_json()), Monitoring.schema())
+    assert found.to_html(date="2026-01-01").count("<img") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rate", "least", "most"), [(0.1, 0, 6), (0.16, 0.8 * 40, 40)])
+def test_alarms_of_all_logs_together(rate, least, most):
+    """Six logs of the same people: with rates at the limit, and above it."""
+    rng, alarms = np.random.default_rng(0), 0
+    for _ in range(40):
+        # People of either group differ, as a sample of people with the mean rate.
+        person = np.arange(400)
+        own = rng.beta(20 * rate, 20 * (1 - rate), 400)
+        own[person % 4 > 0] /= 4
+        found = False
+        for k in range(1, 7):
+            some = rng.integers(0, 400, 2000)
+            error = rng.random(2000) < own[some]
+            group = np.where(some % 4 == 0, "Ost", "Nord")
+            share = 0.05 / 2 * 6 / (np.pi * k) ** 2
+            log = _by_itself(error, some, group, {"max_fnmr": 0.1}, share)
+            found |= any(check["verdict"] == "failed" for check in log["checks"])
+        alarms += found
+    assert least <= alarms <= most
