@@ -648,10 +648,10 @@ def watched_over_time(history, findings, enough):
                 ax.plot(*zip(*of_logs, strict=True), "o", color=style["color"], ms=4)
         for limit in limits:
             ax.axhline(limit, **_style.REFERENCE, label="limit")
-        most = max(np.nanmax(of("high", row)) for row in range(len(groups)))
-        shown = [np.nanmax(of("value", row)) for row in range(len(groups))]
-        shown = np.nanmax([*shown, *rates_of_logs])
-        most = max(most, 1.1 * shown)
+        rows = range(len(groups))
+        shown = np.nanmax([of("value", row) for row in rows])
+        shown = np.nanmax([shown, *rates_of_logs])
+        most = max(np.nanmax([of("high", row) for row in rows]), 1.1 * shown)
         ax.set_ylim(0, min(most, 3 * max(shown, *limits, 1e-3)))
         ax.yaxis.set_major_formatter(lambda value, _: _style.percent(value))
         ax.set_ylabel("False rejection rate (FRR)")
