@@ -635,7 +635,8 @@ def watched_over_time(history, findings, enough):
         for row, group in enumerate(groups):
             style = _style.line_style(row)
             label = _style.row_label(plain_label(group))
-            ax.plot(place, of("value", row), **style, label=label)
+            line = style | ({"marker": "none"} if logs else {})
+            ax.plot(place, of("value", row), **line, label=label)
             if len(groups) <= _style.MAX_BANDS:
                 ends = of("low", row), of("high", row)
                 ax.fill_between(place, *ends, color=style["color"], alpha=0.12, lw=0)
@@ -645,7 +646,7 @@ def watched_over_time(history, findings, enough):
                 if group in log["groups"]
             ]
             if of_logs:
-                ax.plot(*zip(*of_logs, strict=True), "o", color=style["color"], ms=4)
+                ax.plot(*zip(*of_logs, strict=True), **style | {"linestyle": "none"})
         for limit in limits:
             ax.axhline(limit, **_style.REFERENCE, label="limit")
         rows = range(len(groups))

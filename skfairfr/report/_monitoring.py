@@ -345,7 +345,9 @@ def monitor_log(
     policy : Policy, str or path-like, default=None
         What sets the limits and the confidence level instead.
     confidence_level : float in (0, 1), default=None
-        One minus the chance of any false alarm, ever; None takes 0.95.
+        One minus the chance of any false alarm, ever; None takes 0.95. Half of that chance
+        is for first attempts of people in all logs, half for the logs, of which the k-th
+        has 6 / (pi k)**2 of it: by the union bound the sum holds, whatever the logs share.
     attempts : int, default=1
         How many first attempts of a person make one value, as of
         :class:`~skfairfr.metrics.RateMonitor`.

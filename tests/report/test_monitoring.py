@@ -271,7 +271,11 @@ def test_the_first_line_says_how_much_is_new(tmp_path):
     cases = (
         (1, groups, "1,000 attempts of this log, {} are the first of new people"),
         (2, groups[:50], "Nobody is new among the 1,000 attempts of this log"),
-        (3, groups + 1000, "1,000 attempts of this log, {} are the first of new people"),
+        (
+            3,
+            groups + 1000,
+            "1,000 attempts of this log, {} are the first of new people",
+        ),
     )
     for month, people, words in cases:
         log = bank_log(tmp_path / "log.csv", month, people, (0.1, 0.1), rng, 1000)
