@@ -458,7 +458,7 @@ class AuditedROC:
         return None if n_groups > 1 else _only(n_groups)
 
     def _findings(self, rate, rates, judged):
-        """The groups that differ from the others at a level, or the most certain one."""
+        """The group with the highest rate at a level, and the others that differ."""
         found = [] if judged is None else judged.found()
         compared = [] if judged is None else judged.compared_labels
         left_out = tuple(label for label in self.labels[1:] if label not in compared)

@@ -264,7 +264,7 @@ class Disparity:
 
 @dataclass(frozen=True)
 class Finding:
-    """A group whose rate differs from that of the others; else the most certain one.
+    """The group with the highest rate, or another whose rate differs from the others'.
 
     Attributes
     ----------

@@ -54,24 +54,26 @@ class Judged:
         return (1 - self.confidence_level) / 2
 
     def found(self):
-        """Groups whose rate differs from that of the others; else the most certain one.
+        """The group with the highest rate, and those whose rate differs from the others'.
 
         Returns
         -------
         found : list of (int, bool)
-            Positions of groups, the worse ones first, and whether the rate differs.
+            Positions of groups and whether the rate differs: first that of the highest rate,
+            then the others that differ, higher rates before lower ones.
         """
-        tests, p = self.compared.tests, np.nan_to_num(self.p_adjusted, nan=2.0)
-        higher = tests.value > 0
-        order = np.lexsort((~higher, tests.p_value, p))
-        order = [g for g in order.tolist() if p[g] <= 1]
-        differing = [g for g in order if p[g] <= 1 - self.confidence_level]
-        differing.sort(key=(~higher).__getitem__)  # the worse ones first
-        if self.compared.n_tests == 1:  # of two groups, the worse one
-            return [(g, g in differing) for g in order if higher[g]][:1] or [
-                (g, False) for g in order[:1]
-            ]
-        return [(g, True) for g in differing] or [(g, False) for g in order[:1]]
+        compared = np.flatnonzero(~np.isnan(self.p_adjusted))
+        if not compared.size:
+            return []
+        rates, p = self.sums.rate, self.p_adjusted
+        highest = int(compared[rates[compared].argmax()])
+        differs = p <= 1 - self.confidence_level
+        if self.compared.n_tests == 1:  # of two groups, both say the same
+            return [(highest, bool(differs[highest]))]
+        others = [g for g in np.flatnonzero(differs).tolist() if g != highest]
+        higher = self.compared.tests.value > 0
+        others.sort(key=lambda g: (not higher[g], p[g], self.compared.tests.p_value[g]))
+        return [(highest, bool(differs[highest])), *((g, True) for g in others)]
 
     @property
     def compared_labels(self):

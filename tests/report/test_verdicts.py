@@ -212,6 +212,14 @@ def test_all_groups_that_differ_are_found_the_worse_ones_first():
     assert alike.compared.tests.p_value.argmin() == 1
 
 
+def test_the_highest_rate_is_found_first_also_with_few_errors():
+    """Three of 19 are the highest rate, not certain; that of another group is."""
+    few = groups_of(3, n=19)
+    one = judged(beside(groups_of(60, 15, 14, n=400), few.rows(0)))
+    assert one.sums.rate.argmax() == 3 and one.p_adjusted[3] > 0.05
+    assert one.found()[:2] == [(3, False), (0, True)]
+
+
 def test_of_equally_certain_groups_the_worse_one_is_found():
     """The third has too few errors to count: the first two are one test, seen twice."""
     for errors, worse in (((20, 30), 1), ((30, 20), 0)):
