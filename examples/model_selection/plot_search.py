@@ -106,7 +106,9 @@ fig, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 for place, (name, cv) in enumerate(folds.items()):
     train, test = next(cv.split(few.X, few_labels))
     shared = np.isin(np.unique(few.y[test]), few.y[train]).mean()
-    found = cross_validate(mlp, few.X, few_labels, scoring=scores, cv=cv)
+    # Scorers warn of folds of images.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        found = cross_validate(mlp, few.X, few_labels, scoring=scores, cv=cv)
     frr = -found["test_frr_at_far"]
     print(
         f"folds of {name}: {shared:.0%} of the people scored were fitted on;", end=" "
