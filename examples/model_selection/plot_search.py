@@ -124,11 +124,12 @@ ax.set_title("One module on two kinds of folds (bar: mean)")
 # %%
 # A search that crowns nan
 # ------------------------
-# Here the groups are forgotten, so that nothing can be scored. scikit-learn turns what a
+# Here the groups are forgotten, so that nothing can be scored. Scikit-learn turns what a
 # scorer raises into nan with a warning, ranks all candidates first, and takes the first.
 
 grid = {"kappa1": [10, 20], "max_epochs": [1]}
-careless = GridSearchCV(module, grid, scoring=bfar_scorer, cv=people)
+ungrouped = clone(module).set_params(groups=None)
+careless = GridSearchCV(ungrouped, grid, scoring=bfar_scorer, cv=people)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     careless.fit(X, y)
