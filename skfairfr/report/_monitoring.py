@@ -102,9 +102,14 @@ class Monitoring(Page):
 
     @property
     def _of_log(self):
-        """Checks of the last log by itself that found a limit exceeded."""
-        checks = self.log.get("checks", ())
-        return [one for one in checks if one["verdict"] == "failed"]
+        """Limits that the last log by itself exceeds: (how, limit, groups) of each."""
+        found = []
+        for one in self.log.get("checks", ()):
+            how, groups = WATCHED[one["name"]], one["groups"]
+            if one["verdict"] == "failed":
+                of_each = [(group,) for group in groups] if how is None else [groups]
+                found += [(how, one["limit"], tuple(of)) for of in of_each]
+        return found
 
     def _record(self):
         names = ("attribute", "settings", "verdict", "n_logs", "notes", "about", "log")
@@ -141,14 +146,14 @@ class Monitoring(Page):
         if not failed and not of_log:
             headline = f"No limit is known to be exceeded. {new}"
             return Verdict("undetermined", headline, [])
-        names = {(WATCHED[one["name"]], *one["groups"]) for one in of_log}
-        names |= {(one.how, *one.groups) for one in failed}
+        exceeded = {(how, frozenset(groups)) for how, _, groups in of_log}
+        exceeded |= {(one.how, frozenset(one.groups)) for one in failed}
         headline = (
-            f"{plural(len(names), 'limit')} exceeded, at "
+            f"{plural(len(exceeded), 'limit')} exceeded, at "
             f"{100 * self.settings['confidence_level']:g} % for all limits and logs together. "
             f"{new}"
         )
-        told = [self._sentence_of_log(one) for one in of_log]
+        told = [self._sentence_of_log(*one) for one in of_log]
         return Verdict(
             "failed", headline, told + [self._sentence(one) for one in failed]
         )
@@ -175,38 +180,34 @@ class Monitoring(Page):
         names = ("people", "attempts", "value", "low", "high")
         return [self.log[name][place] for name in names]
 
-    def _sentence_of_log(self, check):
+    def _sentence_of_log(self, how, limit, groups):
         """A limit that is exceeded in the last log."""
-        first, *others = (printable(group) for group in check["groups"])
-        people, attempts, rate, *_ = self._rows_of(check["groups"][0])
-        rests = f"{plural(attempts, 'attempt')} of {count(people)} people"
-        if check["name"] == "max_fnmr":
+        people, attempts, rate, *_ = self._rows_of(groups[0])
+        first, *others = map(printable, groups)
+        rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
+        if how is None:
             return (
                 f"{first}: its FRR in this log is {percent(rate)} ({rests}), which exceeds "
-                f"{level_percent(check['limit'])}."
+                f"{level_percent(limit)}."
             )
+        with np.errstate(divide="ignore"):
+            times = np.divide(rate, self._rows_of(groups[1])[2])
         return (
-            f"{first}: its FRR in this log, {percent(rate)} ({rests}), is "
-            f"{ratio(check['value'])} times that of {others[0]}, which exceeds "
-            f"{check['limit']:g}."
+            f"{first}: its FRR in this log, {percent(rate)} ({rests}), is {ratio(times)} times "
+            f"that of {others[0]}, which exceeds {limit:g}."
         )
 
     def _of_this_log(self):
         """Rates of the last log by itself."""
         if not self.log:
             return None
-        exceeded = {
-            group: "failed"
-            for one in self._of_log
-            if one["name"] == "max_fnmr"
-            for group in one["groups"]
-        }
+        exceeded = {groups[0] for how, _, groups in self._of_log if how is None}
         rows = []
         for group in self.log["groups"]:
             people, attempts, rate, low, high = self._rows_of(group)
             ends = [percent(rate), percents(low, high)]
             cells = [Cell(text) for text in (*ends, count(attempts), count(people))]
-            word = exceeded.get(group, "undetermined")
+            word = "failed" if group in exceeded else "undetermined"
             rows.append(Row(printable(group), [*cells, Cell(word, word=word)]))
         caption = (
             "All genuine attempts of this log, those of known people included, with people "

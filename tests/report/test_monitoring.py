@@ -294,6 +294,17 @@ def test_the_first_line_says_how_much_is_new(tmp_path):
     assert found.to_html(date="2026-01-01").count("<img") == 1
 
 
+def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tmp_path):
+    found = [("2026-01-01", k % 300, "fm"[k % 2], 0) for k in range(3000)]
+    log, limits = write(tmp_path / "log.csv", found), {"max_fnmr": 0.05}
+    told = monitor_log(log, limits=limits | {"max_fnmr_ratio": 1.5}, **ASKED)
+    text = " ".join(told.to_text().split())
+    assert told.exit_code == 1 and "2 limits exceeded, at 95 %" in text
+    for group in "fm":
+        words = f"{group}: its FRR in this log is 100 % (1,500 attempts of 150 people)"
+        assert words in text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("rate", "least", "most"), [(0.1, 0, 6), (0.16, 0.8 * 40, 40)])
 def test_alarms_of_all_logs_together(rate, least, most):
