@@ -106,8 +106,7 @@ fig, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 for place, (name, cv) in enumerate(folds.items()):
     train, test = next(cv.split(few.X, few_labels))
     shared = np.isin(np.unique(few.y[test]), few.y[train]).mean()
-    # Scorers warn of folds of images.
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
+    with warnings.catch_warnings(action="ignore"):  # scorers warn of folds of images
         found = cross_validate(mlp, few.X, few_labels, scoring=scores, cv=cv)
     frr = -found["test_frr_at_far"]
     print(
@@ -128,10 +127,9 @@ ax.set_title("One module on two kinds of folds (bar: mean)")
 # scorer raises into nan with a warning, ranks all candidates first, and takes the first.
 
 grid = {"kappa1": [10, 20], "max_epochs": [1]}
-ungrouped = clone(module).set_params(groups=None)
-careless = GridSearchCV(ungrouped, grid, scoring=bfar_scorer, cv=people)
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
+careless = clone(module).set_params(groups=None)
+careless = GridSearchCV(careless, grid, scoring=bfar_scorer, cv=people)
+with warnings.catch_warnings(action="ignore"):
     careless.fit(X, y)
     print(f"crowned: {careless.best_params_}, score {careless.best_score_}")
     try:
