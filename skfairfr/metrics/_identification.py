@@ -825,7 +825,8 @@ def in_terms_of_searches():
             yield
     except ArgumentError as error:
         name = named(error.argument)
-        text = name + _translated(str(error).removeprefix(error.argument))
+        rest = str(error).removeprefix(error.argument)
+        text = _translated(rest) if rest == str(error) else name + _translated(rest)
         raise ArgumentError(text, name, error.value, error.remedy) from None
     except ValueError as error:
         error.args = (_translated(str(error)), *error.args[1:])

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import encode, to_column
+from skfairfr.utils._validation import to_numbers
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
 FORM = re.compile(rf"(.+):(\d+|{NUMBER}(?:,{NUMBER})*,?)", re.DOTALL)
@@ -52,8 +53,9 @@ def to_bands(
     """
     if isinstance(cuts, int | np.integer):
         cuts = quantile_cuts(values, cuts, people)
-    cuts = np.asarray(cuts, dtype=np.float64)
-    if not cuts.size or (np.diff(cuts) <= 0).any() or not np.isfinite(cuts).all():
+    cuts = np.atleast_1d(to_numbers(cuts, "cuts"))
+    ascending = cuts.ndim == 1 and (np.diff(cuts) > 0).all()
+    if not (cuts.size and ascending and np.isfinite(cuts).all()):
         problem = f"need cut points in ascending order; got {cuts.tolist()}."
         raise refused("cuts", cuts, problem)
     labels, numbers = _numbers(values)

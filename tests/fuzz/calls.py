@@ -133,6 +133,7 @@ OF_SUBJECT = {
     "identify": GALLERY | {"fpir": 0.1},
     "identify_data": {"fpir": 0.1},
     "compare_searches": {"fpir": 0.1},
+    "to_bands": {"values": np.arange(N), "cuts": [5.0, 20.0], "people": np.arange(N)},
     "certify_data": {"limits": {"max_fmr": 0.5}},
     "audit_decisions": {"error": (np.arange(N) % 5 == 0).astype(int)},
     "RateMonitor.update": {"error": (np.arange(N) % 5 == 0).astype(int)},
@@ -239,6 +240,10 @@ def fitted(several=False, domain=False):
 @cache
 def embedding_data():
     return EmbeddingData(X, Y, {"gender": GROUP})
+
+
+def other_embedding_data():
+    return EmbeddingData(X * np.arange(1, X.shape[1] + 1), Y, {"gender": GROUP})
 
 
 @cache
@@ -483,7 +488,8 @@ def _valid_value(name, text):
     made = {
         **dict.fromkeys(("roc", "other"), fitted),
         "identification": searched,
-        **dict.fromkeys(("before", "after", "data"), embedding_data),
+        **dict.fromkeys(("before", "data"), embedding_data),
+        "after": other_embedding_data,
         "gallery": gallery,
         "galleries": lambda: [gallery(), gallery()],
         "found": small_audit
