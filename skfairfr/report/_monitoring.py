@@ -9,6 +9,7 @@ import numpy as np
 
 from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
+    NONE,
     count,
     level_percent,
     listed,
@@ -93,7 +94,7 @@ class Monitoring(Page):
     @property
     def verdict(self) -> str:
         """State of all limits: "failed" if one is exceeded, else "undetermined"."""
-        return "failed" if self.state.failed or self._of_log else "undetermined"
+        return "failed" if self.state.failed or self._of_logs else "undetermined"
 
     @property
     def exit_code(self) -> int:
@@ -101,14 +102,17 @@ class Monitoring(Page):
         return int(self.verdict == "failed")
 
     @property
-    def _of_log(self):
-        """Limits that the last log by itself exceeds: (how, limit, groups) of each."""
-        found = []
-        for one in self.log.get("checks", ()):
-            how, groups = WATCHED[one["name"]], one["groups"]
-            if one["verdict"] == "failed":
-                of_each = [(group,) for group in groups] if how is None else [groups]
-                found += [(how, one["limit"], tuple(of)) for of in of_each]
+    def _of_logs(self):
+        """Limits that a log by itself exceeds: (how, groups) -> limit, log, when (the last one)."""
+        found = {}
+        for row in self.history:
+            log = row.get("log", {})
+            for one in log.get("checks", ()):
+                how, groups = WATCHED[one["name"]], tuple(one["groups"])
+                if one["verdict"] == "failed":
+                    of_each = [(g,) for g in groups] if how is None else [groups]
+                    about = one["limit"], log, row["when"]
+                    found |= {(how, of): about for of in of_each}
         return found
 
     def _record(self):
@@ -138,22 +142,22 @@ class Monitoring(Page):
 
     def _told(self):
         """Which limits are exceeded."""
-        failed, of_log = self.state.failed, self._of_log
+        failed, of_logs = self.state.failed, self._of_logs
         new = self._new()
         if not self.state.findings:
             headline = f"No limit was given: rates are watched alone. {new}"
             return Verdict("none", headline, [])
-        if not failed and not of_log:
+        if not failed and not of_logs:
             headline = f"No limit is known to be exceeded. {new}"
             return Verdict("undetermined", headline, [])
-        exceeded = {(how, frozenset(groups)) for how, _, groups in of_log}
+        exceeded = {(how, frozenset(groups)) for how, groups in of_logs}
         exceeded |= {(one.how, frozenset(one.groups)) for one in failed}
         headline = (
             f"{plural(len(exceeded), 'limit')} exceeded, at "
             f"{100 * self.settings['confidence_level']:g} % for all limits and logs together. "
             f"{new}"
         )
-        told = [self._sentence_of_log(*one) for one in of_log]
+        told = [self._sentence_of_log(*one, *known) for one, known in of_logs.items()]
         return Verdict(
             "failed", headline, told + [self._sentence(one) for one in failed]
         )
@@ -174,51 +178,59 @@ class Monitoring(Page):
             f"{'is the first of a new person' if n_new == 1 else 'are the first of new people'}."
         )
 
-    def _rows_of(self, group):
-        """What the last log holds of a group: people, attempts, rate, low, high."""
-        place = self.log["groups"].index(group)
-        names = ("people", "attempts", "value", "low", "high")
-        return [self.log[name][place] for name in names]
-
-    def _sentence_of_log(self, how, limit, groups):
-        """A limit that is exceeded in the last log."""
-        people, attempts, rate, *_ = self._rows_of(groups[0])
+    def _sentence_of_log(self, how, groups, limit, log, when):
+        """A limit that was exceeded in a log."""
+        people, attempts, rate, *_ = _in_log(log, groups[0])
         first, *others = map(printable, groups)
+        which = "this log" if log == self.log else f"the log until {when}"
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
+        exceeds = "exceeds" if log == self.log else "exceeded"
+        is_ = "is" if log == self.log else "was"
         if how is None:
             return (
-                f"{first}: its FRR in this log is {percent(rate)} ({rests}), which exceeds "
+                f"{first}: its FRR in {which} {is_} {percent(rate)} ({rests}), which {exceeds} "
                 f"{level_percent(limit)}."
             )
         with np.errstate(divide="ignore"):
-            times = np.divide(rate, self._rows_of(groups[1])[2])
+            times = np.divide(rate, _in_log(log, groups[1])[2])
         return (
-            f"{first}: its FRR in this log, {percent(rate)} ({rests}), is {ratio(times)} times "
-            f"that of {others[0]}, which exceeds {limit:g}."
+            f"{first}: its FRR in {which}, {percent(rate)} ({rests}), {is_} {ratio(times)} times "
+            f"that of {others[0]}, which {exceeds} {limit:g}."
         )
 
     def _of_this_log(self):
-        """Rates of the last log by itself."""
+        """Rates of the last log by itself, and their ratio if it is limited."""
         if not self.log:
             return None
-        exceeded = {groups[0] for how, _, groups in self._of_log if how is None}
+        checks = {one["name"]: one for one in self.log["checks"]}
+        of_rates = checks.get("max_fnmr")
+        exceeded = of_rates is not None and of_rates["verdict"] == "failed"
+        exceeded = of_rates["groups"] if exceeded else ()
         rows = []
         for group in self.log["groups"]:
-            people, attempts, rate, low, high = self._rows_of(group)
-            ends = [percent(rate), percents(low, high)]
-            cells = [Cell(text) for text in (*ends, count(attempts), count(people))]
+            people, attempts, rate, low, high = _in_log(self.log, group)
+            texts = percent(rate), percents(low, high), count(attempts), count(people)
             word = "failed" if group in exceeded else "undetermined"
-            rows.append(Row(printable(group), [*cells, Cell(word, word=word)]))
+            result = Cell(word, word=word) if of_rates else Cell(NONE)
+            rows.append(Row(f"FRR, {printable(group)}", [*map(Cell, texts), result]))
+        one = checks.get("max_fnmr_ratio")
+        if one is not None and one["groups"]:
+            found = [_in_log(self.log, group) for group in one["groups"]]
+            ends = f"{ratio(one['low'])} to {ratio(one['high'])}"
+            sums = (count(sum(row[k] for row in found)) for k in (1, 0))
+            result = "failed" if one["verdict"] == "failed" else "undetermined"
+            cells = [*map(Cell, (ratio(one["value"]), ends, *sums))]
+            named = " over ".join(map(printable, one["groups"]))
+            row = Row(f"ratio of FRR, {named}", [*cells, Cell(result, word=result)])
+            rows.append(row)
+        # The level of a late log is near 1, and not to be rounded to it.
+        level = f"{100 * self.log['confidence_level']:.5g} %"
         caption = (
             "All genuine attempts of this log, those of known people included, with people "
-            f"as units. Its share of the error probability is that of log {self.n_logs}; "
-            "the result is about the limit of a rate."
+            f"as units. Intervals have the confidence level {level}, the share of log "
+            f"{self.n_logs}, so that any number of logs may be looked at."
         )
-        # The level of a late log is near 1, and not to be rounded to it.
-        ends = f"{100 * self.log['confidence_level']:.5g} %"
-        head = ["This log, FRR of", "FRR", ends, "Attempts", "People", "Result"]
-        if not any(finding.how is None for finding in self.state.findings):
-            head, rows = head[:-1], [Row(row.name, row.cells[:-1]) for row in rows]
+        head = ["This log", "Found", "Interval", "Attempts", "People", "Result"]
         return Table(caption, head, rows)
 
     def _sentence(self, finding):
@@ -300,7 +312,7 @@ class Monitoring(Page):
             ]
             rows.append(Row(printable(group), [Cell(text) for text in cells]))
         ends = f"{100 * self.settings['level_of_first']:g} % at all times"
-        head = ["Group", "People", "FRR", ends, "All attempts", "Rejected"]
+        head = ["Group", "People", "First FRR", ends, "All attempts", "Rejected"]
         return Table("", head, rows)
 
     def _method(self):
@@ -417,8 +429,13 @@ def monitor_log(
     when = np.arange(order.size)
     if time is None:
         with collecting([], UserWarning):
-            every = read_decisions(log, names).columns
-        check_ascending("log", str(log), every, [data.identity])
+            columns = read_decisions(log, names).columns
+        check_ascending("log", str(log), columns, [data.identity])
+        if "until" in monitor.about_:
+            problem = (
+                "is missing, and earlier logs were taken in the order of a column;"
+            )
+            raise refused("time", None, problem, "name it, or begin a new state.")
     else:
         when = read_times(data.columns[time], time, dates)
         order = order[in_time(when[order], data.identity[order])]
@@ -471,6 +488,12 @@ def monitor_log(
         tuple(notes),
         about or {},
     )
+
+
+def _in_log(log, group):
+    """People, attempts, rate and its interval (low, high) of a group in a log."""
+    place = log["groups"].index(group)
+    return [log[name][place] for name in ("people", "attempts", "value", "low", "high")]
 
 
 def _by_itself(error, identity, group, limits, share):

@@ -305,6 +305,29 @@ def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tm
         assert words in text
 
 
+def test_a_log_without_times_is_audited_by_itself(tmp_path):
+    """Without a column of times, too, and what a log exceeded is not forgotten."""
+    state, limits = tmp_path / "state.json", {"max_fnmr": 0.05, "max_fnmr_ratio": 2}
+    codes = []
+    for number, share in enumerate((0.02, 0.3, 0.02)):
+        rng = np.random.default_rng(number)
+        accepted = rng.random(6000) >= np.where(np.arange(6000) % 2, 0.02, share)
+        lines = [f"{k % 600},{'fm'[k % 2]},{int(a)}" for k, a in enumerate(accepted)]
+        log = tmp_path / f"{number}.csv"
+        log.write_text("\n".join(["person,gender,accepted", *lines]))
+        found = monitor_log(log, "gender", limits=limits, state=state)
+        codes.append(found.exit_code)
+        assert [one["name"] for one in found.log["checks"]] == [*limits]
+    assert codes == [0, 1, 1] and not found.state.failed
+    text = " ".join(found.to_text().split())
+    assert "f: its FRR in the log until log 2 was" in text
+    assert "ratio of FRR, " in text and "Not watched" not in text
+    monitor_log(write(tmp_path / "a.csv", rows(0, 0)), state=tmp_path / "t", **ASKED)
+    with pytest.raises(ValueError, match="time is missing"):
+        later = write(tmp_path / "b.csv", rows(1, 60))
+        monitor_log(later, "gender", state=tmp_path / "t")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("rate", "least", "most"), [(0.1, 0, 6), (0.16, 0.8 * 40, 40)])
 def test_alarms_of_all_logs_together(rate, least, most):
