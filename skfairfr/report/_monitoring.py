@@ -431,11 +431,7 @@ def monitor_log(
         with collecting([], UserWarning):
             columns = read_decisions(log, names).columns
         check_ascending("log", str(log), columns, [data.identity])
-        if "until" in monitor.about_:
-            problem = (
-                "is missing, and earlier logs were taken in the order of a column;"
-            )
-            raise refused("time", None, problem, "name it, or begin a new state.")
+        _check_later(monitor, None, log)
     else:
         when = read_times(data.columns[time], time, dates)
         order = order[in_time(when[order], data.identity[order])]
@@ -564,10 +560,13 @@ def _as_read(time):
 
 
 def _check_later(monitor, first, log):
-    """Raise where a log begins before the last one ended."""
+    """Raise if a log begins before the last one ended, or has no times and that one had."""
     until = monitor.about_.get("until")
     if until is None:
         return
+    if first is None:
+        problem = "is missing, and earlier logs were taken in the order of a column;"
+        raise refused("time", None, problem, "name it, or begin a new state.")
     before = read_times(np.array([until]), "until")[0]
     if before.dtype.kind != first.dtype.kind or first < before:
         problem = f"{str(log)!r} begins at {_as_read(first)}, and the last log ended at {until};"
