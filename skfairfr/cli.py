@@ -96,10 +96,10 @@ takes. Exit status: 0 there is
 one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data cannot
 tell, 4 a fault of the program, 130 interrupted."""
 MONITOR_DESCRIPTION = """\
-Watch the false rejections of groups in a log of decisions, after all logs before it. First attempts
-of people are judged over all logs, and this log by itself; the chance of any false alarm ever stays
-at 1 - the confidence level. Exit status: 0 neither finds a limit exceeded, 1 one does, 2 unusable
-input or too little memory or disk, 4 a fault of the program, 130 interrupted."""
+Watch the false rejections of groups in a log of decisions, after all logs before it. Two audits are
+made: of people's first attempts in all logs, and of each log by itself. With --state the chance that
+any of them ever raises a false alarm is 5 % at most, or 1 - the confidence level of the policy. Exit
+status: 0 no limit is known to be exceeded, 1 this or an earlier log exceeds one, 2 unusable input or too little memory or disk, 4 a fault of the program, 130 interrupted."""
 COMPARE_DESCRIPTION = f"""\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1

@@ -825,8 +825,9 @@ def in_terms_of_searches():
             yield
     except ArgumentError as error:
         name = named(error.argument)
-        rest = str(error).removeprefix(error.argument)
-        text = _translated(rest) if rest == str(error) else name + _translated(rest)
+        # A message may begin with a value in place of the argument.
+        begins = name if str(error).startswith(error.argument) else ""
+        text = begins + _translated(str(error).removeprefix(error.argument))
         raise ArgumentError(text, name, error.value, error.remedy) from None
     except ValueError as error:
         error.args = (_translated(str(error)), *error.args[1:])

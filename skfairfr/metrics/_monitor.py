@@ -36,6 +36,7 @@ from skfairfr.utils._saved import damage_named
 from skfairfr.utils._types import Column, FilePath
 from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
 
+# 2: the report shares the error probability between first attempts and single logs.
 FORMAT = 2
 # What the history keeps of a finding.
 OF_HISTORY = ("how", "limit", "e_value", "verdict")

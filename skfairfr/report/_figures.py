@@ -635,7 +635,7 @@ def watched_over_time(history, findings, enough):
         for row, group in enumerate(groups):
             style = _style.line_style(row)
             label = _style.row_label(plain_label(group))
-            line = style | ({"marker": "none"} if logs else {})
+            line = style | {"marker": "none"}
             ax.plot(place, of("value", row), **line, label=label)
             if len(groups) <= _style.MAX_BANDS:
                 ends = of("low", row), of("high", row)
@@ -650,8 +650,8 @@ def watched_over_time(history, findings, enough):
         for limit in limits:
             ax.axhline(limit, **_style.REFERENCE, label="limit")
         rows = range(len(groups))
-        shown = np.nanmax([of("value", row) for row in rows])
-        shown = np.nanmax([shown, *rates_of_logs])
+        values = np.concatenate([of("value", row) for row in rows])
+        shown = np.nanmax([*values, *rates_of_logs])
         most = max(np.nanmax([of("high", row) for row in rows]), 1.1 * shown)
         ax.set_ylim(0, min(most, 3 * max(shown, *limits, 1e-3)))
         ax.yaxis.set_major_formatter(lambda value, _: _style.percent(value))

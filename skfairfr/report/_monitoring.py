@@ -39,7 +39,8 @@ from skfairfr.utils._validation import check_path
 
 # Limits of a policy that are watched, and what the monitor calls them.
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
-# Of the chance of a false alarm, the share of each: first attempts of people, and single logs.
+# Share of the error probability that first attempts get; single logs get the rest. Equal
+# shares, as neither statement is more important.
 SHARE = 1 / 2
 # A log is taken in so many parts at most, each a point of the curves.
 MOST_PARTS = 12
@@ -61,8 +62,8 @@ class Monitoring(Page):
     log : dict
         The last log by itself: ``n_attempts``, ``n_people``, ``n_new`` (first attempts),
         the ``groups`` with their ``attempts``, ``people``, rates (``value``, ``low`` and
-        ``high`` at ``confidence_level``), and ``checks`` of the limits. Empty of a log that
-        holds fewer than two groups.
+        ``high`` at ``confidence_level``), and ``checks`` of the limits. Empty for a log with
+        fewer than two groups.
     history : tuple of dict
         What was known after each part of each log.
     n_logs : int
@@ -103,7 +104,7 @@ class Monitoring(Page):
 
     @property
     def _of_logs(self):
-        """Limits that a log by itself exceeds: (how, groups) -> limit, log, when (the last one)."""
+        """Limits that single logs exceed: (how, groups) -> limit, the last such log, when."""
         found = {}
         for row in self.history:
             log = row.get("log", {})
@@ -149,7 +150,7 @@ class Monitoring(Page):
             return Verdict("none", headline, [])
         if not failed and not of_logs:
             headline = f"No limit is known to be exceeded. {new}"
-            return Verdict("undetermined", headline, [])
+            return Verdict("undetermined", headline, self._not_judged())
         exceeded = {(how, frozenset(groups)) for how, groups in of_logs}
         exceeded |= {(one.how, frozenset(one.groups)) for one in failed}
         headline = (
@@ -157,10 +158,18 @@ class Monitoring(Page):
             f"{100 * self.settings['confidence_level']:g} % for all limits and logs together. "
             f"{new}"
         )
-        told = [self._sentence_of_log(*one, *known) for one, known in of_logs.items()]
-        return Verdict(
-            "failed", headline, told + [self._sentence(one) for one in failed]
-        )
+        sentences = [self._sentence_of_log(*one, *of) for one, of in of_logs.items()]
+        sentences += [self._sentence(one) for one in failed]
+        return Verdict("failed", headline, sentences + self._not_judged())
+
+    def _not_judged(self):
+        """Why limits could not be judged in the last log, a list of str."""
+        reasons = {"max_fnmr": "rates", "max_fnmr_ratio": "ratio of rates"}
+        return [
+            f"The {reasons[one['name']]} of this log cannot be judged: {one['reason']}."
+            for one in self.log.get("checks", ())
+            if one["reason"]
+        ]
 
     def _new(self):
         """How much of the last log is new."""
@@ -168,35 +177,26 @@ class Monitoring(Page):
             return (
                 "The last log has fewer than two groups and is not audited by itself."
             )
-        n_new, n_attempts = self.log["n_new"], self.log["n_attempts"]
-        if not n_new:
-            return (
-                f"Nobody is new among the {plural(n_attempts, 'attempt')} of this log."
+        k, n_new = self.settings["attempts"], self.log["n_new"]
+        people = plural(n_new, "new person", "new people") if n_new else "no new people"
+        if k > 1:
+            people = (
+                f"{plural(n_new, 'person', 'people')} with {k} first attempts by now"
             )
-        return (
-            f"Of the {plural(n_attempts, 'attempt')} of this log, {count(n_new)} "
-            f"{'is the first of a new person' if n_new == 1 else 'are the first of new people'}."
-        )
+        return f"This log has {plural(self.log['n_attempts'], 'attempt')} and {people}."
 
     def _sentence_of_log(self, how, groups, limit, log, when):
         """A limit that was exceeded in a log."""
         people, attempts, rate, *_ = _in_log(log, groups[0])
         first, *others = map(printable, groups)
-        which = "this log" if log == self.log else f"the log until {when}"
+        which = "this log" if log is self.log else f"the log until {when}"
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
-        exceeds = "exceeds" if log == self.log else "exceeded"
-        is_ = "is" if log == self.log else "was"
+        found = f"{first}: FRR {percent(rate)} in {which} ({rests})"
         if how is None:
-            return (
-                f"{first}: its FRR in {which} {is_} {percent(rate)} ({rests}), which {exceeds} "
-                f"{level_percent(limit)}."
-            )
+            return f"{found}, above the limit of {level_percent(limit)}."
         with np.errstate(divide="ignore"):
             times = np.divide(rate, _in_log(log, groups[1])[2])
-        return (
-            f"{first}: its FRR in {which}, {percent(rate)} ({rests}), {is_} {ratio(times)} times "
-            f"that of {others[0]}, which {exceeds} {limit:g}."
-        )
+        return f"{found}, {ratio(times)} times that of {others[0]}, above the limit of {limit:g}."
 
     def _of_this_log(self):
         """Rates of the last log by itself, and their ratio if it is limited."""
@@ -223,14 +223,15 @@ class Monitoring(Page):
             named = " over ".join(map(printable, one["groups"]))
             row = Row(f"ratio of FRR, {named}", [*cells, Cell(result, word=result)])
             rows.append(row)
-        # The level of a late log is near 1, and not to be rounded to it.
+        # Five digits, as the level of a late log is near 1.
         level = f"{100 * self.log['confidence_level']:.5g} %"
+        alarm = (1 - self.settings["confidence_level"]) * (1 - SHARE)
         caption = (
-            "All genuine attempts of this log, those of known people included, with people "
-            f"as units. Intervals have the confidence level {level}, the share of log "
-            f"{self.n_logs}, so that any number of logs may be looked at."
+            "All genuine attempts of this log, including those of known people; people are "
+            f"the units. Intervals have the confidence level {level}. It rises from log to log "
+            f"and keeps the chance of a false alarm in any log at {percent(alarm)} at most."
         )
-        head = ["This log", "Found", "Interval", "Attempts", "People", "Result"]
+        head = ["This log", "Found", "CI", "Attempts", "People", "Result"]
         return Table(caption, head, rows)
 
     def _sentence(self, finding):
@@ -269,8 +270,8 @@ class Monitoring(Page):
             named = " over ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
         caption = (
-            "First attempts of people, in all logs so far. Evidence is the largest wealth so far of bets that the limit is exceeded, which "
-            "began at 1; p is one over it, adjusted for all limits here (Holm). Both hold at "
+            "First attempts of people, in all logs so far. Evidence is the largest wealth so far "
+            "of bets that the limit is exceeded, which began at 1; p is one over it, adjusted for all limits here (Holm). Both hold at "
             "whatever time they are looked at. That no excess is found is no proof that a "
             "limit is kept."
         )
@@ -289,8 +290,8 @@ class Monitoring(Page):
         if len(self.history) < 2:
             return None
         caption = (
-            "Rates by group of first attempts with their confidence sequences (lines), of all "
-            "attempts of each log (points), and the evidence against limits, "
+            "Rates by group: of first attempts with their confidence sequences (lines), and of "
+            "all attempts of each log (points). Below, the evidence against limits, "
             f"as they were known at the time; of limits at most {MOST_LIMITS} are drawn, those "
             "with the most evidence. Above the dotted line it is enough, whatever the others are."
         )
@@ -312,7 +313,7 @@ class Monitoring(Page):
             ]
             rows.append(Row(printable(group), [Cell(text) for text in cells]))
         ends = f"{100 * self.settings['level_of_first']:g} % at all times"
-        head = ["Group", "People", "First FRR", ends, "All attempts", "Rejected"]
+        head = ["Group", "People", "FRR, first", ends, "All attempts", "Rejected"]
         return Table("", head, rows)
 
     def _method(self):
@@ -359,8 +360,8 @@ def monitor_log(
         What sets the limits and the confidence level instead.
     confidence_level : float in (0, 1), default=None
         One minus the chance of any false alarm, ever; None takes 0.95. Half of that chance
-        is for first attempts of people in all logs, half for the logs, of which the k-th
-        has 6 / (pi k)**2 of it: by the union bound the sum holds, whatever the logs share.
+        is for first attempts of people in all logs. The other half is for single logs: the
+        k-th gets 6 / (pi k)**2 of it. These shares sum to 1 (union bound).
     attempts : int, default=1
         How many first attempts of a person make one value, as of
         :class:`~skfairfr.metrics.RateMonitor`.
@@ -378,7 +379,8 @@ def monitor_log(
     ------
     ValueError
         If the log cannot be read, was given before, or begins before the last one ended; if
-        the state is of other limits, another attribute or another confidence level.
+        the state is of other limits, another attribute or another confidence level, or had
+        times and the log has none.
 
     See Also
     --------
@@ -410,13 +412,7 @@ def monitor_log(
     if state is not None and os.path.exists(check_path(state, "state")):
         monitor = _loaded(state, monitor.settings, asked)
     names = {"accepted": accepted, "identity": identity, "attempt": attempt}
-    name, cuts = attribute, None
-    if attribute not in column_names(log):
-        name, cuts = split_bands(attribute)
-    if isinstance(cuts, int):
-        problem = f"{attribute!r} has quantiles, which differ from log to log;"
-        remedy = f"give cut points, as {name}:18,30,50."
-        raise refused("attribute", attribute, problem, remedy)
+    name, cuts = _column_and_cuts(log, attribute)
     columns = {name: "attribute"} | ({} if time is None else {time: "time"})
     data = read_decisions(log, names, columns)
     with open(data.path, "rb") as file:
@@ -424,19 +420,9 @@ def monitor_log(
     if digest in monitor.logs_:
         problem = f"{str(log)!r} was taken before, and its attempts would count twice;"
         raise refused("log", log, problem, "give the attempts since then.")
-    genuine = data.attempt == "genuine"
-    order = np.flatnonzero(genuine)
-    when = np.arange(order.size)
-    if time is None:
-        with collecting([], UserWarning):
-            columns = read_decisions(log, names).columns
-        check_ascending("log", str(log), columns, [data.identity])
-        _check_later(monitor, None, log)
-    else:
-        when = read_times(data.columns[time], time, dates)
-        order = order[in_time(when[order], data.identity[order])]
-        when = when[order]
-        _check_later(monitor, when[0], log)
+    order, when = _in_order(data, log, names, time, dates)
+    _check_later(monitor, when[0] if time else None, log)
+    if time is not None:
         monitor.about_["until"] = _as_read(when[-1])
     error, group = ~data.accepted[order], data.columns[name][order]
     group = group if cuts is None else to_bands(group, cuts)
@@ -444,7 +430,7 @@ def monitor_log(
     n_before = monitor.state.n_people
     number_of_log = len(monitor.logs_) + 1
     share = (1 - level) * (1 - SHARE) * 6 / (np.pi * number_of_log) ** 2
-    found = _by_itself(error, people, group, every, share)
+    by_itself = _by_itself(error, people, {name: group}, every, share)
     for number_, rows in enumerate(parts):
         shown = _as_read(when[rows[-1]]) if time else f"log {len(monitor.logs_) + 1}"
         monitor.update(
@@ -452,38 +438,64 @@ def monitor_log(
             when=str(shown),
             log=digest if number_ == len(parts) - 1 else None,
         )
-    if found:
-        found["n_new"] = monitor.state.n_people - n_before
-        # Where the points of the log are drawn, in the row of the history that it ended with.
-        monitor.history_[-1]["log"] = found
+    if by_itself:
+        by_itself["n_new"] = monitor.state.n_people - n_before
+        # The figure draws the rates of a log at the last row of its history.
+        monitor.history_[-1]["log"] = by_itself
     if state is not None:
         monitor.about_ |= asked
         monitor.save(state)
+    levels = {"confidence_level": level, "level_of_first": monitor.confidence_level}
+    return Monitoring(
+        attribute,
+        monitor.settings | levels | named,
+        monitor.state,
+        by_itself,
+        tuple(monitor.history_),
+        len(monitor.logs_),
+        _notes(data, monitor, every),
+        about or {},
+    )
+
+
+def _column_and_cuts(log, attribute):
+    """The column of the groups, and the cut points between ranges; None without any."""
+    if attribute in column_names(log):
+        return attribute, None
+    name, cuts = split_bands(attribute)
+    if isinstance(cuts, int):
+        problem = f"{attribute!r} has quantiles, which differ from log to log;"
+        remedy = f"give cut points, as {name}:18,30,50."
+        raise refused("attribute", attribute, problem, remedy)
+    return name, cuts
+
+
+def _in_order(data, log, names, time, dates):
+    """Rows of the genuine attempts in the order of time, and the time of each."""
+    order = np.flatnonzero(data.attempt == "genuine")
+    if time is None:
+        with collecting([], UserWarning):
+            columns = read_decisions(log, names).columns
+        check_ascending("log", str(log), columns, [data.identity])
+        return order, np.arange(order.size)
+    when = read_times(data.columns[time], time, dates)
+    order = order[in_time(when[order], data.identity[order])]
+    return order, when[order]
+
+
+def _notes(data, monitor, limits):
+    """Attempts that are left out, and limits that are not watched: a tuple of str."""
     notes = []
-    if left_out := int((~genuine).sum()):
+    if left_out := int((data.attempt != "genuine").sum()):
         notes.append(f"{plural(left_out, 'attempt')} were no genuine ones: left out.")
     if monitor.state.n_unknown:
         unknown = plural(monitor.state.n_unknown, "attempt")
         notes.append(f"{unknown} of people of unknown group: left out.")
-    if not_watched := [name for name in every if name not in WATCHED]:
+    if not_watched := [name for name in limits if name not in WATCHED]:
         notes.append(
-            f"Not watched: {listed(not_watched)}, of which a log tells nothing."
+            f"Not watched: {listed(not_watched)}; a log of genuine attempts has no such errors."
         )
-    return Monitoring(
-        attribute,
-        monitor.settings
-        | {
-            "confidence_level": level,
-            "level_of_first": monitor.confidence_level,
-        }
-        | named,
-        monitor.state,
-        found,
-        tuple(monitor.history_),
-        len(monitor.logs_),
-        tuple(notes),
-        about or {},
-    )
+    return tuple(notes)
 
 
 def _in_log(log, group):
@@ -492,19 +504,22 @@ def _in_log(log, group):
     return [log[name][place] for name in ("people", "attempts", "value", "low", "high")]
 
 
-def _by_itself(error, identity, group, limits, share):
-    """What one log tells by itself, as of ``Monitoring.log``; empty if it has one group.
+def _by_itself(error, identity, sensitive_features, limits, share):
+    """Rates and checks of one log, as of ``Monitoring.log``; empty if it has one group.
 
-    ``share`` is the chance of any false alarm about it; limits get equal parts of it.
+    ``sensitive_features`` is a dict of one column. ``share`` is the error probability of the
+    log, which is divided equally among its limits.
     """
-    known = ~is_unknown(group)
-    if np.unique(group[known]).size < 2:
+    (group,) = sensitive_features.values()
+    if np.unique(group[~is_unknown(group)]).size < 2:
         return {}
     limits = {name: limits[name] for name in WATCHED if name in limits}
     level = 1 - share / max(len(limits), 1)
     with collecting([], UserWarning):
         found = audit_decisions(
-            *(error, identity, group), limits=limits, confidence_level=level
+            *(error, identity, sensitive_features),
+            limits=limits,
+            confidence_level=level,
         )
     (audit,) = found.audits
     rates = audit.levels[0].rates[1:]
@@ -523,7 +538,7 @@ def _by_itself(error, identity, group, limits, share):
         "checks": [
             {"name": one.name, "limit": one.limit, "groups": list(one.groups)}
             | {name: getattr(one.figure, name) for name in ("value", "low", "high")}
-            | {"verdict": one.verdict}
+            | {"verdict": one.verdict, "reason": one.reason}
             for one in found.checks
         ],
     }

@@ -53,10 +53,10 @@ def to_bands(
     """
     if isinstance(cuts, int | np.integer):
         cuts = quantile_cuts(values, cuts, people)
-    cuts = np.atleast_1d(to_numbers(cuts, "cuts"))
-    ascending = cuts.ndim == 1 and (np.diff(cuts) > 0).all()
-    if not (cuts.size and ascending and np.isfinite(cuts).all()):
-        problem = f"need cut points in ascending order; got {cuts.tolist()}."
+    cuts = to_numbers(cuts, "cuts")
+    ascending = cuts.ndim == 1 and cuts.size and (np.diff(cuts) > 0).all()
+    if not (ascending and np.isfinite(cuts).all()):
+        problem = f"need a list of cut points in ascending order; got {cuts.tolist()}."
         raise refused("cuts", cuts, problem)
     labels, numbers = _numbers(values)
     places = np.searchsorted(cuts, numbers, side="right")
@@ -129,7 +129,7 @@ def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | Non
 def check_not_numbers(labels, name):
     """Raise if labels are more different numbers, also as texts, than make groups.
 
-    0 to K - 1 without a gap are codes, as of a LabelEncoder or a clustering.
+    The numbers 0 to K - 1 without a gap are codes, as from LabelEncoder or a clustering.
     """
     if labels.values.size <= MOST_NUMBERS:
         return

@@ -254,8 +254,8 @@ def test_customers_who_come_back_are_audited_log_by_log(tmp_path):
     expected = 1 - 0.025 * 6 / (np.pi * 9) ** 2
     assert found.log["confidence_level"] == pytest.approx(expected)
     text = " ".join(found.to_text().split())
-    assert f"Ost: its FRR in this log is {100 * rate:.1f} %" in text
-    assert "of the 8,000 attempts of this log" in text.lower()
+    assert f"Ost: FRR {100 * rate:.1f} % in this log" in text
+    assert "This log has 8,000 attempts and 1 new person." in text
     (check,) = found.log["checks"]
     assert (check["verdict"], check["groups"]) == ("failed", ["Ost"])
     assert check["low"] > 0.16
@@ -269,12 +269,12 @@ def test_the_first_line_says_how_much_is_new(tmp_path):
     asked = {"attribute": "gender", "time": "date", "state": tmp_path / "state.json"}
     groups = np.arange(200)
     cases = (
-        (1, groups, "1,000 attempts of this log, {} are the first of new people"),
-        (2, groups[:50], "Nobody is new among the 1,000 attempts of this log"),
+        (1, groups, "This log has 1,000 attempts and {} new people."),
+        (2, groups[:50], "This log has 1,000 attempts and no new people."),
         (
             3,
             groups + 1000,
-            "1,000 attempts of this log, {} are the first of new people",
+            "This log has 1,000 attempts and {} new people.",
         ),
     )
     for month, people, words in cases:
@@ -301,8 +301,9 @@ def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tm
     text = " ".join(told.to_text().split())
     assert told.exit_code == 1 and "2 limits exceeded, at 95 %" in text
     for group in "fm":
-        words = f"{group}: its FRR in this log is 100 % (1,500 attempts of 150 people)"
+        words = f"{group}: FRR 100 % in this log (1,500 attempts of 150 people)"
         assert words in text
+    assert "The ratio of rates of this log cannot be judged: all rates are 1." in text
 
 
 def test_a_log_without_times_is_audited_by_itself(tmp_path):
@@ -320,12 +321,18 @@ def test_a_log_without_times_is_audited_by_itself(tmp_path):
         assert [one["name"] for one in found.log["checks"]] == [*limits]
     assert codes == [0, 1, 1] and not found.state.failed
     text = " ".join(found.to_text().split())
-    assert "f: its FRR in the log until log 2 was" in text
+    assert "in the log until log 2 (3,000 attempts of 300 people)" in text
     assert "ratio of FRR, " in text and "Not watched" not in text
     monitor_log(write(tmp_path / "a.csv", rows(0, 0)), state=tmp_path / "t", **ASKED)
     with pytest.raises(ValueError, match="time is missing"):
         later = write(tmp_path / "b.csv", rows(1, 60))
         monitor_log(later, "gender", state=tmp_path / "t")
+
+
+def test_ages_without_ranges_name_their_column(tmp_path):
+    found = [("2026-01-01", k, 18 + k % 50, 1) for k in range(500)]
+    with pytest.raises(ValueError, match="gender has 50 different numbers"):
+        monitor_log(write(tmp_path / "log.csv", found), **ASKED)
 
 
 @pytest.mark.slow
@@ -344,7 +351,7 @@ def test_alarms_of_all_logs_together(rate, least, most):
             error = rng.random(2000) < own[some]
             group = np.where(some % 4 == 0, "Ost", "Nord")
             share = 0.05 / 2 * 6 / (np.pi * k) ** 2
-            log = _by_itself(error, some, group, {"max_fnmr": 0.1}, share)
+            log = _by_itself(error, some, {"region": group}, {"max_fnmr": 0.1}, share)
             found |= any(check["verdict"] == "failed" for check in log["checks"])
         alarms += found
     assert least <= alarms <= most

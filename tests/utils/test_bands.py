@@ -384,3 +384,22 @@ def test_a_policy_of_ranges_is_of_these_ranges(two):
     for data in read[1:]:
         with pytest.raises(ValueError, match="'age:30,50', and the data have other"):
             audit_data(data, **options)
+
+
+def test_fit_accepts_codes_and_refuses_ages():
+    """0 to K - 1 are codes; with a gap, or from 1, they may be ages."""
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    y = np.arange(300) // 2
+    codes = y % 30
+    roc = SimilarityROC(n_resamples=1).fit(X, y, codes)
+    assert roc.groups_.tolist() == list(range(30))
+    for numbers in (codes + 1, np.where(codes == 7, 40, codes)):
+        with pytest.raises(ValueError, match="has 30 different numbers"):
+            SimilarityROC(n_resamples=1).fit(X, y, numbers)
+
+
+@pytest.mark.parametrize("cuts", [30.0, [[18, 30]], [], [30, 18], [18, np.nan]])
+def test_cut_points_are_an_ascending_list(cuts):
+    """One number that is no int could be a cut point or a number of ranges."""
+    with pytest.raises(ValueError, match="need a list of cut points in ascending"):
+        to_bands([15, 18, 42], cuts)
