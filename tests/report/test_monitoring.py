@@ -253,6 +253,8 @@ def test_customers_who_come_back_are_audited_log_by_log(tmp_path):
     assert found.log["value"][place] == pytest.approx(rate)
     expected = 1 - 0.025 * 6 / (np.pi * 9) ** 2
     assert found.log["confidence_level"] == pytest.approx(expected)
+    kept = RateMonitor.load(tmp_path / "state.json").confidence_level
+    assert kept == found.settings["level_of_first"] == pytest.approx(1 - 0.05 / 2)
     text = " ".join(found.to_text().split())
     assert f"Ost: FRR {100 * rate:.1f} % in this log" in text
     assert "This log has 8,000 attempts and 1 new person." in text
