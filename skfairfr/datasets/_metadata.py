@@ -103,7 +103,7 @@ def joined(data, table, key, image, names):
     places = find_labels(keys, labels)
     alike = spelled_otherwise(labels[places < 0], keys)
     if alike:
-        problem, remedy = two_spellings(alike)
+        problem, remedy = two_spellings(alike, "image" if key == image else "person")
         problem = f"{key!r} of {table.path!r} and the data hold {problem}"
         raise refused("on", key, problem, remedy)
     absent = _files.few(labels[places < 0], what)

@@ -21,7 +21,7 @@ from skfairfr._core._betting import (
 )
 from skfairfr._core._few_errors import holm
 from skfairfr._text._words import plain_form
-from skfairfr.utils._bands import check_not_numbers
+from skfairfr.utils._bands import check_groups
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import whole_file
 from skfairfr.utils._frames import Framed
@@ -329,7 +329,7 @@ class RateMonitor:
             problem = "must be one number in [0, 1] for each attempt."
             raise refused("error", None, problem, "1 is a wrong decision.")
         check_not_exchanged(people, group, ("identity", "sensitive_features"))
-        check_not_numbers(group, "sensitive_features")
+        check_groups(group, "sensitive_features")
         codes = self._codes(group)
         known = codes >= 0
         self._add("attempts", codes[known])

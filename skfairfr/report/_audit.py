@@ -72,7 +72,6 @@ from skfairfr.report._notes import (
     notes_of,
     place_of,
     reason_to_withhold,
-    similar_labels,
 )
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
@@ -491,12 +490,11 @@ def audit_data(
             figures, [_called(part, names) for part, names in chosen]
         )
     notes = [*[INDEPENDENT] * parts[0].independent, *parts[0].notes]
-    notes += dict.fromkeys(note for *_, alike in prepared for note in alike)
     audits, measured = [], []
     n_steps = 2 + (threshold_from is not None) + (control is not None)
     n_steps += len(chosen) * (6 if figures else 1)
     with show_progress(progress, n_steps):
-        for part, (names, points, _) in zip(parts, prepared, strict=True):
+        for part, (names, points) in zip(parts, prepared, strict=True):
             if threshold_from is not None:
                 points, notes_of_other = points_on(
                     threshold_from, part, points, options
@@ -675,8 +673,6 @@ def prepare(data, points, random_state):
         Every attribute, then every combination of two, of three and so on.
     points : Points
         With the FAR up to which pairs are held.
-    notes : list of str
-        About labels.
     """
     names = tuple(data.columns)
     if not names:
@@ -694,7 +690,7 @@ def prepare(data, points, random_state):
     if points.group is not None:
         setter = _setting_group(points.group, groups, chosen)
         points = replace(points, group=setter)
-    return chosen, points, similar_labels(groups, chosen)
+    return chosen, points
 
 
 def _setting_group(label, groups, chosen):

@@ -328,7 +328,7 @@ def certify_data(
         where = f" by the policy {settings['policy']!r}" if settings else ""
         remedy = "name the largest FMR allowed of each group."
         raise refused("max_fmr", None, f"is not given{where};", remedy)
-    chosen, points, alike = prepare(data, Points.of(limits["max_fmr"]), 0)
+    chosen, points = prepare(data, Points.of(limits["max_fmr"]), 0)
     warnings = []
     with show_progress(progress, 2), collecting(warnings):
         next_step("comparing all pairs")
@@ -349,7 +349,7 @@ def certify_data(
         settings |= {"sha256": data.reading.sha256, "distance": data.is_distance}
     if (code := reason_to_withhold(warnings)) is not None:
         settings["withheld"] = code
-    notes = [*data.notes, *alike, *notes_of(warnings)]
+    notes = [*data.notes, *notes_of(warnings)]
     name_of = named if "gallery" in settings else str
     if left_out := [name_of(name) for name in every if name not in RATE_LIMITS]:
         notes.append(

@@ -147,9 +147,9 @@ def compare_systems(
     check_one_threshold(impostors, tuple(before.columns), "compare by them")
     asked = average, impostors, *plain((n_resamples, confidence_level))
     options = AuditOptions(*asked, n_jobs, random_state)
-    chosen, first, alike = prepare(common[0], points[0], random_state)
+    chosen, first = prepare(common[0], points[0], random_state)
     _check_differ(common, names, points)
-    notes = [*map(worded, chain(*(one.notes for one in data), alike))]
+    notes = [*map(worded, chain(*(one.notes for one in data)))]
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
         fits = [_fit(*own, chosen[-1], options, first.far_max) for own in named]

@@ -93,30 +93,6 @@ def mixed_people(people, group, attribute, decisions=None):
     )
 
 
-def similar_labels(groups, chosen):
-    """Notes about labels that differ only in case or surrounding space, a list.
-
-    Parameters
-    ----------
-    groups : list of Labels
-    chosen : list of tuple of str
-        The attributes of each.
-    """
-    notes = []
-    for group, (attribute, *others) in zip(groups, chosen, strict=True):
-        alike = {}
-        for label in [] if others else group.values.tolist():
-            alike.setdefault(str(label).strip().casefold(), []).append(repr(label))
-        found = [" and ".join(labels) for labels in alike.values() if len(labels) > 1]
-        if found:
-            notes.append(
-                f"Groups of {printable(attribute)} differ only in case or surrounding space: "
-                f"{'; '.join(found)}. They were taken as different groups; where they are "
-                "one, write its label alike everywhere."
-            )
-    return notes
-
-
 def _below_resolution(far, smallest, group=None):
     whose, about = "all impostor pairs", "The threshold is"
     if group is not None:

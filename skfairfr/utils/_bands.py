@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr.utils._errors import refused
-from skfairfr.utils._labels import encode, to_column
+from skfairfr.utils._labels import check_spelling, encode, to_column
 from skfairfr.utils._validation import to_numbers
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
@@ -126,11 +126,13 @@ def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | Non
     return name, [float(cut) for cut in cuts.removesuffix(",").split(",")]
 
 
-def check_not_numbers(labels, name):
-    """Raise if labels are more different numbers, also as texts, than make groups.
+def check_groups(labels, name):
+    """Raise if labels hold two spellings of a group, or more numbers than make groups.
 
     The numbers 0 to K - 1 without a gap are codes, as from LabelEncoder or a clustering.
     """
+    if labels.values.dtype.kind != "f":
+        check_spelling(labels.values, name, what="group")
     if labels.values.size <= MOST_NUMBERS:
         return
     numbers = np.array([to_number(value) for value in labels.values])

@@ -19,6 +19,14 @@ from skfairfr.utils._validation import is_written, to_array
 FIELDS = ("identity", "group", "domain")
 # Zeros in front of digits, and an integer apart from a plus and the zeros of its fraction.
 ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
+# Of an image, a recording or a template, at the end of its name.
+FILE_ENDING = re.compile(r"\.(bmp|flac|gif|jpe?g|npy|pgm|png|tiff?|wav|webp)$")
+# Spaces, hyphens and underscores next to a letter, and those between digits, which tell
+# numbers apart, as in 1-12 and 11-2.
+AT_LETTER = re.compile(
+    r"(?<=[^\W\d_])[\s_-]+(?=[^\W_])|(?<=[^\W_])[\s_-]+(?=[^\W\d_])"
+)
+BETWEEN_DIGITS = re.compile(r"(?<=\d)[\s_-]+(?=\d)")
 INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
 MOST_LISTED = 5
 
@@ -248,8 +256,8 @@ def join_columns(columns):
     return np.concatenate([column.astype(object) for column in columns])
 
 
-def check_spelling(labels, name, other=None):
-    """Raise if distinct identities differ in spelling only, or as float32 may be several.
+def check_spelling(labels, name, other=None, what="person"):
+    """Raise if distinct labels differ in spelling only, or as float32 may be several.
 
     Parameters
     ----------
@@ -259,6 +267,8 @@ def check_spelling(labels, name, other=None):
         The argument, for messages.
     other : str, default=None
         That of the other side.
+    what : {"person", "group"}, default="person"
+        What has a label.
     """
     if labels.dtype.kind == "f" and labels.size:
         largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
@@ -276,23 +286,21 @@ def check_spelling(labels, name, other=None):
     several = [found for found in alike.values() if len(found) > 1]
     if several:
         holds = "holds" if other is None else f"and {other} hold"
-        problem, remedy = two_spellings([found[:2] for found in several])
+        problem, remedy = two_spellings([found[:2] for found in several], what)
         raise refused(name, None, f"{holds} {problem}", remedy)
 
 
-def two_spellings(pairs):
+def two_spellings(pairs, what="person"):
     """Problem and remedy of pairs of labels that differ in spelling only."""
     shown = "; ".join(f"{plain(a)!r} and {plain(b)!r}" for a, b in pairs[:MOST_LISTED])
     more = "" if len(pairs) <= MOST_LISTED else "; …"
     problem = (
         f"{len(pairs):,} {'label' if len(pairs) == 1 else 'labels'} in two spellings, which "
-        "differ only in case, leading zeros, number format or Unicode form and may be one "
-        f"person or two: {shown}{more};"
+        "differ only in case, leading zeros, number format, separators, file ending or "
+        f"Unicode form and may be one {what} or two: {shown}{more};"
     )
-    return (
-        problem,
-        "write one person's label alike everywhere, or rename the other person.",
-    )
+    remedy = f"write one {what}'s label alike everywhere, or rename the other {what}."
+    return problem, remedy
 
 
 def spelled_otherwise(absent, known):
@@ -305,6 +313,8 @@ def spelled_otherwise(absent, known):
 def spelling(label):
     """What labels that differ in spelling only share."""
     text = unicodedata.normalize("NFKC", str(label)).strip().casefold()
+    text = FILE_ENDING.sub("", text)
+    text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
     text = ZEROS.sub("", text)
     number = INTEGER.fullmatch(text)
     return number[1] if number else text

@@ -174,22 +174,17 @@ def noted(data, words, **options):
     return [n for audit in report.audits for n in audit.notes if words in n]
 
 
-@pytest.mark.slow
-def test_labels_that_differ_in_case_or_space_are_named_and_not_merged():
+def test_two_spellings_of_a_group_are_an_error_in_audits_and_comparisons():
     X, y, groups = synthetic()
-    labels = np.where(y % 3, groups, np.char.add(np.char.title(groups), " "))
+    labels = np.where(y % 3, groups, np.char.title(groups))
     data = EmbeddingData(X, y, {"sex": labels, "other": np.where(y % 2, "a", "b")})
-    for found in (
-        audit_data(data, far=0.05, n_resamples=5),
-        compare_systems(data, replace(data, X=X + 1e-6), far=0.05, n_resamples=5),
-    ):
-        notes = getattr(found, "audits", (found,))[0].notes
-        (note,) = (n for n in notes if "differ only in case" in n)
-        assert "'Female ' and 'female'; 'Male ' and 'male'" in note
-        assert "Groups of sex" in note and "'a'" not in note
-        for text in (found.to_text(), found.to_html()):
-            assert "'Female '" in text.replace("&#39;", "'")
-    assert not noted(EmbeddingData(X, y, {"sex": groups}), "differ only in case")
+    expected = "sex holds 2 labels in two spellings.*'Female' and 'female'; 'Male' and 'male'"
+    with pytest.raises(ValueError, match=expected):
+        audit_data(data, far=0.05, n_resamples=5)
+    with pytest.raises(ValueError, match=expected):
+        compare_systems(data, replace(data, X=X + 1e-6), far=0.05, n_resamples=5)
+    spaced = EmbeddingData(X, y, {"sex": np.where(y % 3, groups, np.char.add(groups, " "))})
+    assert audit_data(spaced, far=0.05, n_resamples=5).audits[0].groups
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from skfairfr._core._rates import (
     next_above,
     threshold_at,
 )
-from skfairfr.utils._bands import check_not_numbers
+from skfairfr.utils._bands import check_groups
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -97,7 +97,7 @@ def check_pair_groups(sensitive_features, n_pairs):
     check_length(columns[0], n_pairs, name, "y_score")
     # Encoded as one column, so that a label has the same code on both sides.
     joint = encode(join_columns(columns), name, allow_unknown=True)
-    check_not_numbers(joint, name)
+    check_groups(joint, name)
     if joint.values.size == 0:
         raise ValueError(
             f"{name} has no known group: every label is None or NaN. Give the group of "

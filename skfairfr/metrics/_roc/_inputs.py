@@ -26,7 +26,7 @@ from skfairfr._core._parallel import available_bytes, comparison_bytes
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
-from skfairfr.utils._bands import check_not_numbers
+from skfairfr.utils._bands import check_groups
 from skfairfr.utils._errors import refused
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
@@ -94,7 +94,7 @@ def join_reference(probe, reference, called="reference"):
         unknown = np.full(len(X_reference), None)
         group_of_others = dict.fromkeys(to_columns(group, names[0]), unknown)
     attributes = _attributes_of_both((group, group_of_others), names, of)
-    _check_few_numbers(attributes)
+    _check_attributes(attributes)
     side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
     return np.concatenate([X, X_reference]), identity, attributes, side
 
@@ -136,7 +136,7 @@ def compare_embeddings(
     ValueError
         If no two people can be compared, or not within the memory.
     """
-    _check_few_numbers(attributes)
+    _check_attributes(attributes)
     unknown = np.full(len(X), -1, dtype=np.int32)
     images = Images(identity.codes, unknown, side, identity.values.size, 0)
     people = [images.identity] * 2
@@ -168,10 +168,10 @@ def compare_embeddings(
     )
 
 
-def _check_few_numbers(attributes):
-    """Raise if labels are more numbers than make groups."""
+def _check_attributes(attributes):
+    """Raise unless the labels of every attribute make groups."""
     for name, labels in attributes.items():
-        check_not_numbers(labels, name or "sensitive_features")
+        check_groups(labels, name or "sensitive_features")
 
 
 def is_comparator(similarity):
@@ -388,7 +388,7 @@ def compare_listed(
             )
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
     attributes = _attributes_of_both(of_each, names, of)
-    _check_few_numbers(attributes)
+    _check_attributes(attributes)
     _check_kinds(np.equal(*identity.codes.reshape(2, -1)), only)
     if y_true is None:
         for name, labels in attributes.items():
