@@ -274,7 +274,9 @@ class RateMonitor:
         self.confidence_level = level
         self.attempts = check_count(attempts, "attempts", 1, MOST_ATTEMPTS)
         self.history_, self.logs_, self.about_ = [], [], {}
+        # Digests of the people who counted, sorted, and the place of their group, or -1.
         self._seen = np.zeros(0, dtype=np.uint64)
+        self._group_of = np.zeros(0, dtype=int)
         self._unfinished, self._n_unknown = {}, 0
         self._groups, self._kinds = [], ["all", *(kind for kind, _ in self._limits)]
         self._known = [_fresh(kind, 0) for kind in self._kinds]
@@ -314,7 +316,8 @@ class RateMonitor:
         Raises
         ------
         ValueError
-            If lengths differ, errors are not in [0, 1], or the log was given before.
+            If lengths differ, errors are not in [0, 1], the log was given before, or most
+            people who came before have another group now.
         """
         if log is not None and log in self.logs_:
             problem = f"{log!r} was given before, and its attempts would count twice;"
@@ -330,12 +333,15 @@ class RateMonitor:
             raise refused("error", None, problem, "1 is a wrong decision.")
         check_not_exchanged(people, group, ("identity", "sensitive_features"))
         check_groups(group, "sensitive_features")
+        digests = np.array([_digest(label) for label in people.values.tolist()])
+        digests = digests.astype(np.uint64)
+        self._check_same_groups(digests, people, group)
         codes = self._codes(group)
         known = codes >= 0
         self._add("attempts", codes[known])
         self._add("wrong", codes[known], error[known])
         self._n_unknown += int((~known).sum())
-        self._bet(*self._units(people, codes, error))
+        self._bet(*self._units(digests, people, codes, error))
         if log is not None:
             self.logs_.append(log)
         state = self._state()
@@ -371,6 +377,7 @@ class RateMonitor:
             "groups": self._groups,
             "known": plain_form(self._known),
             "people": b64encode(self._seen.astype("<u8").tobytes()).decode(),
+            "groups_of_people": self._group_of.tolist(),
             "unfinished": [[str(k), *v] for k, v in self._unfinished.items()],
             "n_unknown": self._n_unknown,
             "logs": self.logs_,
@@ -418,6 +425,7 @@ class RateMonitor:
             ]
             seen = np.frombuffer(b64decode(content["people"]), dtype="<u8")
             monitor._seen = seen.astype(np.uint64)
+            monitor._group_of = np.array(content["groups_of_people"], dtype=int)
             monitor._unfinished = {
                 np.uint64(int(key)): (count, total)
                 for key, count, total in content["unfinished"]
@@ -441,6 +449,31 @@ class RateMonitor:
         """What is known so far: a MonitorState."""
         return self._state()
 
+    def _check_same_groups(self, digests, people, group):
+        """Raise if groups are spelled otherwise, or most known people have another one."""
+        both = {*self._groups, *group.values.tolist()}
+        both = np.array(sorted(both, key=str), dtype=object)
+        check_spelling(both, "sensitive_features", what="group")
+        _, before, here = np.intersect1d(
+            self._seen, digests, assume_unique=True, return_indices=True
+        )
+        last = np.zeros(digests.size, dtype=int)  # attempts
+        last[people.codes] = np.arange(people.codes.size)
+        now = group.of_rows()[last[here]]
+        then = np.array([*self._groups, None], dtype=object)[self._group_of[before]]
+        known = (group.codes[last[here]] >= 0) & (self._group_of[before] >= 0)
+        (other,) = np.nonzero((now != then) & known)
+        if 2 * other.size > here.size:
+            first = other[0]
+            who, group, earlier = people.values[here[first]], now[first], then[first]
+            problem = (
+                f"holds other groups than before for {other.size:,} of {here.size:,} people "
+                f"who came before, as {plain(group)!r} of {plain(who)!r}, who was in "
+                f"{plain(earlier)!r};"
+            )
+            remedy = "name groups as in the earlier logs, or start a new state."
+            raise refused("sensitive_features", None, problem, remedy)
+
     def _codes(self, group):
         """Places of the groups of attempts among all groups so far; -1 is unknown."""
         groups, labels = self._groups, group.values.tolist()
@@ -452,7 +485,7 @@ class RateMonitor:
         places = [groups.index(label) for label in labels]
         return np.array([*places, -1])[group.codes]
 
-    def _units(self, people, codes, error):
+    def _units(self, digests, people, codes, error):
         """Group and value of the people who come to count, in their order.
 
         Returns
@@ -460,8 +493,6 @@ class RateMonitor:
         group : ndarray of int, shape (n_units,)
         value : ndarray, shape (n_units,)
         """
-        digests = np.array([_digest(label) for label in people.values.tolist()])
-        digests = digests.astype(np.uint64)
         done = np.isin(digests, self._seen)
         before = [self._unfinished.get(key, (0, 0.0)) for key in digests]
         count, total = np.array(before, dtype=np.float64).reshape(-1, 2).T
@@ -477,7 +508,10 @@ class RateMonitor:
         count += np.bincount(people.codes[used], minlength=digests.size)
         (last,) = np.nonzero(place == self.attempts - 1)
         complete = people.codes[last]
-        self._seen = np.sort(np.concatenate([self._seen, digests[complete]]))
+        seen = np.concatenate([self._seen, digests[complete]])
+        by_digest = np.argsort(seen)
+        self._seen = seen[by_digest]
+        self._group_of = np.concatenate([self._group_of, codes[last]])[by_digest]
         for key in digests[complete]:
             self._unfinished.pop(key, None)
         for person in np.flatnonzero((count > 0) & (count < self.attempts)):

@@ -23,9 +23,7 @@ ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
 FILE_ENDING = re.compile(r"\.(bmp|flac|gif|jpe?g|npy|pgm|png|tiff?|wav|webp)$")
 # Spaces, hyphens and underscores next to a letter, and those between digits, which tell
 # numbers apart, as in 1-12 and 11-2.
-AT_LETTER = re.compile(
-    r"(?<=[^\W\d_])[\s_-]+(?=[^\W_])|(?<=[^\W_])[\s_-]+(?=[^\W\d_])"
-)
+AT_LETTER = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W_])|(?<=[^\W_])[\s_-]+(?=[^\W\d_])")
 BETWEEN_DIGITS = re.compile(r"(?<=\d)[\s_-]+(?=\d)")
 INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
 MOST_LISTED = 5

@@ -145,6 +145,25 @@ def test_a_log_is_taken_once(tmp_path):
         again.update(*stream(), log="abc")
 
 
+def test_groups_are_spelled_as_before_and_of_the_same_people(tmp_path):
+    error, person, group = stream()
+    monitor = RateMonitor()
+    monitor.update(error, person, group)
+    monitor.save(tmp_path / "state.json")
+    monitor = RateMonitor.load(tmp_path / "state.json")
+    with pytest.raises(ValueError, match=r"two spellings.*'A' and 'a'"):
+        monitor.update(error, person, np.char.upper(group))
+    exchanged = np.where(group == "a", "b", "a")
+    n_people = np.unique(person).size
+    n_other = np.unique(person[group != exchanged]).size
+    with pytest.raises(ValueError, match=f"for {n_other} of {n_people} people"):
+        monitor.update(error, person, exchanged)
+    # Some people change their group, as ages do, and of some it is unknown today.
+    monitor.update(error, person, np.where(person < n_people // 3, exchanged, group))
+    state = monitor.update(error, person, np.where(person < 9, exchanged, None))
+    assert state.rates.n_people.sum() == n_people
+
+
 def test_numbers_and_texts_are_the_same_people():
     error, person, group = stream()
     monitor = RateMonitor()

@@ -285,10 +285,12 @@ def test_the_first_line_says_how_much_is_new(tmp_path):
         n_people = len({line.split(",")[1] for line in log.read_text().split()[1:]})
         words = words.format(n_people)
         assert words in " ".join(found.to_text().split())
-    log = write(tmp_path / "one.csv", [("2026-04-01", k, "Ost", 1) for k in range(9)])
+    log = write(
+        tmp_path / "one.csv", [("2026-04-01", k + 3000, "Ost", 1) for k in range(9)]
+    )
     found = monitor_log(log, **asked)
     assert found.log == {} and "fewer than two groups" in found.to_text()
-    later = [("2026-05-01", k, "Sued" if k % 2 else "Ost", 1) for k in range(99)]
+    later = [("2026-05-01", k + 4000, "Sued" if k % 2 else "Ost", 1) for k in range(99)]
     found = monitor_log(write(tmp_path / "later.csv", later), **asked)
     assert found.state.rates.groups[-1] == "Sued"
     assert sorted(found.log["groups"]) == ["Ost", "Sued"]
