@@ -134,6 +134,9 @@ def some(function):
         some(str.upper),
         lambda t: t.replace("x", "\uff58"),
         lambda t: f"{t[:-1]}\u00d7",
+        some(lambda t: t.replace("x", "_x")),
+        some(lambda t: t.replace("x", "  x")),
+        some(lambda t: f"{t}.jpg"),
     ],
 )
 def test_people_spelled_otherwise_on_one_side_are_refused(
@@ -159,6 +162,19 @@ def test_numbers_written_otherwise_on_one_side_are_refused(
     rows = respelled(identity_1=one, identity_2=other)
     code, _, err = audited(capsys, write(tmp_path / "pairs.csv", rows))
     assert code == 2 and "30 labels in two spellings" in err and "; …" in err
+
+
+@pytest.mark.parametrize(("one", "other"), [("f", "F"), ("f", "f.png"), ("1", "01")])
+@pytest.mark.parametrize("where", ["sex_1", "sex_2"])
+def test_groups_in_two_spellings_are_refused(capsys, tmp_path, one, other, where):
+    rows = respelled(
+        sex_1=lambda t: t.replace("f", one), sex_2=lambda t: t.replace("f", one)
+    )
+    for row in rows[::5]:
+        row[where] = row[where].replace(one, other)
+    code, _, err = audited(capsys, write(tmp_path / "pairs.csv", rows))
+    assert code == 2 and "sex holds 1 label in two spellings" in err
+    assert f"{one!r} and {other!r}" in err or f"{other!r} and {one!r}" in err
 
 
 def test_pairs_of_one_kind_alone_pass_no_limit_unless_stated(capsys, tmp_path):

@@ -296,6 +296,12 @@ def test_a_statement_about_pairs_that_is_false_is_refused():
         ("jos\u00e9", "jose\u0301"),
         ("stra\u00dfe", "STRASSE"),
         ("\uff11", "1"),
+        ("Id_003", "id3"),
+        ("ann lee", "ann_lee"),
+        ("ann  lee", "ann lee"),
+        ("ann-lee", "annlee"),
+        ("1-12", "1_12"),
+        ("face7.JPG", "face7"),
     ],
 )
 def test_people_spelled_otherwise_on_the_other_side_are_refused(one, other):
@@ -305,6 +311,24 @@ def test_people_spelled_otherwise_on_the_other_side_are_refused(one, other):
     ) as error:
         unfitted().fit_pairs([0.9, 0.2, 0.8], *sides)
     assert repr(one) in str(error.value) and repr(other) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1-12", "11-2"),
+        ("1-12", "112"),
+        ("s1_1", "s11"),
+        ("-5", "5"),
+        ("3.05", "3.5"),
+        ("ann", "anne"),
+        ("m.7", "m7"),
+    ],
+)
+def test_people_whose_labels_differ_in_more_than_spelling_are_two(one, other):
+    sides = ["b", "b", one], ["b", "c", other]
+    fitted = unfitted().fit_pairs([0.9, 0.2, 0.8], *sides)
+    assert fitted.n_genuine_.tolist()[0] == 1 and fitted.n_impostor_.tolist()[0] == 2
 
 
 @pytest.mark.parametrize(
