@@ -311,8 +311,9 @@ def spelled_otherwise(absent, known):
 def spelling(label):
     """What labels that differ in spelling only share."""
     text = unicodedata.normalize("NFKC", str(label)).strip().casefold()
-    text = FILE_ENDING.sub("", text)
-    text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
+    if not text.isalnum():
+        text = FILE_ENDING.sub("", text)
+        text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
     text = ZEROS.sub("", text)
     number = INTEGER.fullmatch(text)
     return number[1] if number else text
