@@ -12,19 +12,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from skfairfr._core import _pairs, _rates
 from skfairfr._core._bootstrap import threshold_in
-from skfairfr._core._few_errors import (
+from skfairfr._core._jackknife import (
     ErrorSums,
-    chances_of_errors,
-    errors_by_person,
     genuine_sums,
     impostor_sums,
     influences,
     never_falling,
-    upper_bound,
+    rate_ends,
 )
 from skfairfr._core._resampling import Weights
 
@@ -188,7 +187,7 @@ class Course:
     sums : ErrorSums
         Each (n_places,).
     added : ndarray, shape (n_places,), or float
-        As of :func:`rate_bounds`.
+        As of :func:`rate_ends`.
     pivot : int
         As of :func:`never_falling`.
     """
@@ -202,7 +201,7 @@ class Course:
     def upper_bounds(self, tail):
         """Upper bounds of the rate, one-sided, which never fall, (n_places,); kept by tail."""
         if tail not in self._bounds:
-            high = upper_bound(self.sums, tail, self.added)
+            high = rate_ends(self.sums, tail, self.added)[1]
             self._bounds[tail] = never_falling(high, self.pivot)
         return self._bounds[tail]
 
@@ -437,3 +436,122 @@ def _met(one, other):
     """Sum over two people and components of the products of both masses."""
     sums = (np.asarray(masses.sum(axis=0)).ravel() for masses in (one, other))
     return float(np.dot(*sums) - one.multiply(other).sum())
+
+
+# ---- errors person by person ---------------------------------------------------------
+
+
+def errors_by_person(left, right, weights, positions, n_people, between=None):
+    """Errors of each person, and powers of those of each two people, as a sequence grows.
+
+    Parameters
+    ----------
+    left, right : ndarrays of int, shape (n_pairs,)
+        People of the pairs, errors first; a person with herself is a genuine pair.
+    weights : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
+    positions : ndarray of int, shape (n_levels,)
+        How many of the first pairs are errors at each level, in any order.
+    n_people : int
+    between : ndarray, shape (n_pairs,), or tuple of two ndarrays, default=None
+        Weight of all pairs of the two people of each of the first pairs; or the kind of each
+        person, (n_people,), and what two people of these kinds have, (n_kinds, n_kinds).
+
+    Returns
+    -------
+    of_person : ndarray, shape (n_levels, n_people)
+        Weight of the errors that each person is in; a genuine pair counts once.
+    powers : ndarray, shape (n_levels, 9)
+        With e the weight of the errors of two people and c that of all their pairs, sums
+        over two people of e**2, e**3, e**4, e c, e**2 c, e**3 c, e c**2, e**2 c**2, e c**3.
+    """
+    positions = np.asarray(positions, dtype=np.int64)
+    order = np.argsort(positions, kind="stable")
+    last = int(positions.max(initial=0))
+    weights = np.ones(1) if weights is None else weights
+    kinds = np.zeros(0, dtype=np.int64), np.ones((1, 1))
+    if isinstance(between, tuple):
+        kinds, between = between, None
+    between = np.ones(1) if between is None else between
+    found = _accumulate(
+        left[:last], right[:last], weights, between, *kinds, positions[order], n_people
+    )
+    results = tuple(np.empty_like(values) for values in found)
+    for result, values in zip(results, found, strict=True):
+        result[order] = values
+    return results
+
+
+def chances_of_errors(sequence, positions, images):
+    """As how many certain errors the chances of the first searches count (Kish), (n_levels,)."""
+    asked = (sequence.left, sequence.left, sequence.base, positions)
+    chances, _ = errors_by_person(*asked, images.identity.size)
+    squares = (chances**2).sum(axis=1)
+    return chances.sum(axis=1) ** 2 / np.where(squares > 0, squares, 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _accumulate(left, right, weights, between, kind, size, positions, n_people):
+    n_levels, n_pairs = positions.size, left.size
+    weighted, sized, by_kind = weights.size > 1, between.size > 1, kind.size > 0
+    of_person = np.zeros((n_levels, n_people))
+    powers = np.zeros((n_levels, 9))
+    # Pairs by the lower of their people, in their order: what then is looked up, how much
+    # of a person's errors are with each other one, stays in the cache, and pairs are read
+    # one after the other.
+    starts = np.zeros(n_people + 1, dtype=np.int64)
+    for p in range(n_pairs):
+        starts[min(left[p], right[p]) + 1] += 1
+    for person in range(n_people):
+        starts[person + 1] += starts[person]
+    place = starts[:-1].copy()
+    others = np.empty(n_pairs, dtype=np.int32)
+    levels = np.empty(n_pairs, dtype=np.int32)
+    moved = np.empty(n_pairs if weighted else 0)
+    sizes = np.empty(n_pairs if sized else 0)
+    level = 0
+    for p in range(n_pairs):
+        while p >= positions[level]:
+            level += 1
+        one, other = min(left[p], right[p]), max(left[p], right[p])
+        weight = weights[p] if weighted else weights[0]
+        of_person[level, one] += weight
+        if other != one:
+            of_person[level, other] += weight
+        q = place[one]
+        others[q], levels[q] = other, level
+        if weighted:
+            moved[q] = weight
+        if sized:
+            sizes[q] = between[p]
+        place[one] = q + 1
+    met = np.zeros(n_people)
+    for one in range(n_people):
+        of_one = size[kind[one] if by_kind else 0]
+        for q in range(starts[one], starts[one + 1]):
+            other = others[q]
+            c = sizes[q] if sized else between[0]
+            if by_kind:
+                c = of_one[kind[other]]
+            before, e = met[other], moved[q] if weighted else weights[0]
+            after = before + e
+            e2, e3 = after**2 - before**2, after**3 - before**3
+            row = powers[levels[q]]
+            row[0] += e2
+            row[1] += e3
+            row[2] += after**4 - before**4
+            row[3] += e * c
+            row[4] += e2 * c
+            row[5] += e3 * c
+            row[6] += e * c * c
+            row[7] += e2 * c * c
+            row[8] += e * c * c * c
+            met[other] = after
+        for q in range(starts[one], starts[one + 1]):
+            met[others[q]] = 0.0
+    for level in range(1, n_levels):
+        # Compiling a sum of whole rows, with its errors of shapes, takes seconds.
+        for person in range(n_people):
+            of_person[level, person] += of_person[level - 1, person]
+        for k in range(9):
+            powers[level, k] += powers[level - 1, k]
+    return of_person, powers

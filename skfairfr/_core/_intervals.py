@@ -12,23 +12,23 @@ import numpy as np
 from numba import njit
 from scipy.special import expit, logit
 
-from skfairfr._core._few_errors import chances_of_errors, errors_by_person
+from skfairfr._core._error_counts import chances_of_errors, errors_by_person
 from skfairfr._core._rates import count_at_least
 
-METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
+METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "jackknife")
 
 
 def adjusted(replicates, value, centre, method):
     """Replicates as an interval uses them, (..., n_resamples).
 
-    ``"recentered"`` is value + replicate - centre, which is also what ``"wilson"`` takes
+    ``"recentered"`` is value + replicate - centre, which is also what ``"jackknife"`` takes
     where it has no formula, ``"multiplicative"`` value * replicate /
     centre, with centre the V-statistic (ROC24 §3.2). Where value or centre is not finite
     (or, for the quotient, centre is 0), replicates are returned unchanged.
     """
     value, centre = np.asarray(value)[..., None], np.asarray(centre)[..., None]
     movable = np.isfinite(value) & np.isfinite(centre)
-    if method in ("recentered", "wilson"):
+    if method in ("recentered", "jackknife"):
         with np.errstate(invalid="ignore"):
             return np.where(movable, value + (replicates - centre), replicates)
     if method == "multiplicative":

@@ -1,19 +1,19 @@
 """Two systems on the same people: differences and ratios of rates.
 
-What is common to both systems cancels person by person. A rate is a sum of what each
-person adds on her own and of what every two people add; ``covariance`` counts the latter
-once, though the influences of both people hold it. One covariance gives the interval of
-the difference, its test, and the interval of the ratio, so that all three agree.
+What is common to both systems cancels person by person: without each person both rates are
+others, and so is their difference. What every two people add counts once, though the
+influences of both people hold it. One interval gives that of the difference, its test, and
+the interval of the ratio, so that all three agree.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
-from skfairfr._core._few_errors import Contrasts, contrasts
+from skfairfr._core._jackknife import TINY, ends_of, two_sided
 
-# The least share of people that a correction for estimated rates may leave.
-LEAST_LEFT = 0.3
 # First minus second.
 SIGNS = np.array([1.0, -1.0])
 
@@ -38,55 +38,82 @@ def clumps(left, right, weights, n_people):
     return sparse.csr_array((weights, where), shape=(1, n_people**2))
 
 
-def covariance(influence, shared, single, people, ends):
-    """Covariance of two rates on the same people.
+@dataclass(frozen=True)
+class PairedDifference:
+    """The difference of two rates on the same people.
 
     Parameters
     ----------
     influence : ndarray, shape (2, n_people)
         Of each person on either rate.
-    shared : ndarray, shape (2, 2)
-        Sums over two people of the products of what both add together to the rates.
+    clumped : sparse array, shape (2, n_people**2)
+        What every two people add together to either rate.
     single : ndarray, shape (2,)
-        What one pair adds to either rate: as if one more had erred in either system
-        alone, so that without any that differs the variance is not 0.
+        What one pair adds to either rate: as if one more had erred in either system alone,
+        so that without any that differs the variance is not 0.
     people : float
         Effective number of people.
-    ends : {1, 2}
-        How many people an error is of.
-
-    Returns
-    -------
-    covariance : ndarray, shape (2, 2)
     """
-    people_add = influence @ influence.T - 2 * shared
-    # What people add to the difference is no negative variance.
-    lacking = min(SIGNS @ people_add @ SIGNS, 0.0)
-    people_add -= lacking / 4 * np.outer(SIGNS, SIGNS)
-    # Deviations from an estimated rate are too small.
-    left = max(1 - ends / max(people, ends), LEAST_LEFT)
-    return (shared + people_add) / left + np.diag(single**2)
+
+    influence: np.ndarray
+    clumped: sparse.csr_array
+    single: np.ndarray
+    people: float
+
+    @property
+    def covariance(self):
+        """Covariance of the two rates, (2, 2)."""
+        shared = (self.clumped @ self.clumped.T).toarray()
+        found = self.influence @ self.influence.T - shared
+        # What people add to the difference is no negative variance.
+        lacking = min(_of_difference(found - shared), 0.0)
+        return found - lacking / 4 * np.outer(SIGNS, SIGNS) + np.diag(self.single**2)
+
+    def shape(self):
+        """Variance, skewness and degrees of freedom of the difference."""
+        variance = _of_difference(self.covariance)
+        people, clumps = SIGNS @ self.influence, (self.clumped.T @ SIGNS)
+        cubes, fourths = (
+            (people**power).sum() - (clumps**power).sum() for power in (3, 4)
+        )
+        skewness = np.clip(cubes / variance**1.5, -1.0, 1.0)
+        rest = fourths / variance**2 - skewness**2 - 1 / max(self.people, 1.0)
+        freedom = np.clip(2 / max(rest, TINY), 1.0, max(self.people - 1, 1.0))
+        return variance, skewness, freedom
+
+    def judge(self, rates, tail):
+        """p-value that the rates are equal, and ends of their difference and ratio.
+
+        Parameters
+        ----------
+        rates : ndarray, shape (2,)
+        tail : float in (0, 0.5)
+
+        Returns
+        -------
+        p_value, low, high, ratio_low, ratio_high : float
+            Both intervals exclude equal rates exactly if ``p_value`` is below ``2 * tail``.
+        """
+        value, covariance = rates[0] - rates[1], self.covariance
+        variance, *shape = self.shape()
+        if not variance:
+            nan = np.nan
+            return (1.0, value, value, nan, nan) if value == 0 else (nan,) * 5
+
+        def excludes(tail):
+            low, high = ends_of(value, variance, *shape, tail)
+            return (low > 0) | (high < 0)
+
+        low, high = ends_of(value, variance, *shape, tail)
+        error = np.sqrt(variance)
+        ratio_low = ratio_ends(rates, covariance, (value - low) / error)[0]
+        ratio_high = ratio_ends(rates, covariance, (high - value) / error)[1]
+        p_value = float(two_sided(excludes, ()))
+        return p_value, *np.clip((low, high), -1.0, 1.0), ratio_low, ratio_high
 
 
-def student(difference, variance, freedom, confidence_level):
-    """Student's test that a difference is 0, and the interval that goes with it.
-
-    Parameters
-    ----------
-    difference, variance, freedom : ndarrays, shape (n_levels,)
-    confidence_level : float in (0, 1)
-
-    Returns
-    -------
-    p_value, low, high : ndarrays, shape (n_levels,)
-        The interval excludes 0 where the p-value is below ``1 - confidence_level``.
-    """
-    error = np.sqrt(variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviate = np.where(difference == 0, 0.0, np.abs(difference) / error)
-    p_value = 2 * stdtr(freedom, -deviate)
-    reach = -stdtrit(freedom, (1 - confidence_level) / 2) * error
-    return p_value, difference - reach, difference + reach
+def _of_difference(covariance):
+    return SIGNS @ covariance @ SIGNS
 
 
 def paired_deviates(errors, pairs, of_person, squares):
@@ -206,38 +233,37 @@ def disparity_ratio(compared, blocks, tail):
         chosen = np.kron(1 - system, np.concatenate(blocks)[surest])
         found = [compared(np.kron(system, block) - chosen) for block in blocks]
         highs.append(max(own.bounds(share)[1].max() for own in found))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tails = [stdtr(own.upper[2], own.upper[0] / own.upper[1]) for own in found]
-        below = np.nan_to_num(np.concatenate(tails), nan=1.0).max()
+        tails = np.concatenate([own.tail_above for own in found])
+        below = np.nan_to_num(tails, nan=1.0).max()
         p_values.append(below * tail / share)
     return min(2 * min(p_values), 1.0), 1 / highs[1] if highs[1] else np.inf, highs[0]
 
 
-def paired_contrasts(weights, *, sums, people_add, shared):
-    """Contrasts of rates, many of them of the same people.
+@dataclass(frozen=True)
+class SymmetricContrasts:
+    """Weighted sums of the logarithms of rates of the same people, each (n_contrasts,).
 
-    Parameters
+    Attributes
     ----------
-    weights : ndarray, shape (n_contrasts, n_rates)
-    sums : ErrorSums
-        Each (n_rates,).
-    people_add, shared : ndarrays, shape (n_rates, n_rates)
-        Covariance of the logarithms of the rates: what people add on their own, and what
-        every two do.
-
-    Returns
-    -------
-    found : Contrasts
+    value, error, freedom : ndarrays
+        Infinite values are of rates without an error.
     """
-    found, own = contrasts(sums, weights), weights * (sums.errors > 0)
-    people, clumped = (((own @ of) * own).sum(axis=1) for of in (people_add, shared))
-    varied = np.maximum(people, 0.0) + clumped
-    more = varied - own**2 @ sums.worth().variance
-    sides = (
-        (estimate, np.sqrt(np.maximum(error**2 + more, varied)), freedom)
-        for estimate, error, freedom in (found.lower, found.upper)
-    )
-    return Contrasts(found.value, *sides)
+
+    value: np.ndarray
+    error: np.ndarray
+    freedom: np.ndarray
+
+    def bounds(self, tail):
+        """Lower and upper end of the ratios (not their logarithms), each with this tail."""
+        reach = -stdtrit(self.freedom, tail) * self.error
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.exp(self.value - reach), np.exp(self.value + reach)
+
+    @property
+    def tail_above(self):
+        """The tail at which the upper end is 1."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return stdtr(self.freedom, self.value / self.error)
 
 
 def difference_ends(ratio, first, second):

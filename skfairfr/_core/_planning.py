@@ -14,13 +14,13 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.stats import betabinom
 
-from skfairfr._core._few_errors import (
+from skfairfr._core._jackknife import (
+    MOST_LEFT_OUT,
+    Contrasts,
     ErrorSums,
     _over,
     against_others,
-    contrasts,
-    lower_bound,
-    upper_bound,
+    rate_ends,
 )
 
 N_SETS = 1000
@@ -96,8 +96,8 @@ class Setting:
             return sums
         # Errors of more people are nearer to what is expected of them.
         factor, expected = people / drawn, np.array(self.rates)
-        spread = enlarged(sums, factor, self.growth).worth().variance
-        kept = np.sqrt(spread / sums.worth().variance)
+        spread = enlarged(sums, factor, self.growth).log_variance
+        kept = np.sqrt(_over(spread, sums.log_variance, 1.0))
         moved = _over(expected, sums.rate, 1.0) ** (1 - kept)
         return enlarged(sums, factor, self.growth, moved)
 
@@ -236,12 +236,11 @@ def _central(powers, n):
 def genuine_sums_of(powers, people, clump):
     """``genuine_sums`` of people with as many pairs each, from powers of their errors."""
     errors = powers[0]
-    deviations = _central(powers, people)
-    variance = deviations[0] / max(1 - 1 / people, 0.5) ** 2 * (people - 1) / people
+    variance, cubes, fourths = _without_each(_central(powers, people), people, 1)
     ones = np.ones(errors.size)
     return ErrorSums(
         *(errors, people * clump * ones, ones, clump * ones),
-        *(variance, variance, *deviations, people * ones),
+        *(variance, variance, cubes, fourths, people * ones),
     )
 
 
@@ -249,14 +248,19 @@ def impostor_sums_of(of_couples, of_people, people, clump):
     """``impostor_sums`` where all are compared with all, from powers of their errors."""
     couples = people * (people - 1) / 2
     own, *of_clumps = _central(of_couples, couples)
-    squares, cubes, fourths = _central(of_people, people)
-    shared = (squares - 2 * own + 4 / people * own) / max(1 - 4 / people, 0.3)
+    variance, cubes, fourths = _without_each(_central(of_people, people), people, 2)
     ones = np.ones(own.size)
     return ErrorSums(
         *(of_couples[0], couples * clump * ones, ones, clump * ones),
-        *(own, own + np.maximum(shared, 0.0), np.maximum(squares - own, own)),
+        *(own, np.maximum(variance - own, own)),
         *(cubes - of_clumps[0], fourths - of_clumps[1], people * ones),
     )
+
+
+def _without_each(moments, people, ends):
+    """Moments of what is lost without each person, from those of deviations, as of ``lost``."""
+    times = np.sqrt((people - 1) / people) / max(1 - ends / people, MOST_LEFT_OUT)
+    return [of * times**power for power, of in enumerate(moments, start=2)]
 
 
 def enlarged(sums, factor, growth, moved=1.0):
@@ -282,14 +286,13 @@ def enlarged(sums, factor, growth, moved=1.0):
     def summed(values):
         return sums.own * times + (values - sums.own) * times**2 / factor
 
-    squares = summed(sums.squares)
-    kept = _over(squares, sums.squares, 1.0) ** 2
+    variance = summed(sums.variance)
+    kept = _over(variance, sums.variance, 1.0) ** 2
     return sums._replace(
         errors=sums.errors * times,
         pairs=sums.pairs * pairs,
         own=sums.own * times,
-        variance=summed(sums.variance),
-        squares=squares,
+        variance=variance,
         cubes=sums.cubes * kept / times,
         fourths=sums.fourths * kept / factor,
         people=sums.people * factor,
@@ -332,21 +335,21 @@ class Question:
         sums = self.setting.draw(people)
         tail = (1 - self.confidence_level) / 2
         if self.kind == "certify":
-            bound = upper_bound(sums, tail).max(axis=-1)
+            bound = rate_ends(sums, tail)[1].max(axis=-1)
             return bound <= self.limit, bound
         if self.limit < 1:
-            bound = lower_bound(sums, min(tail, 2 * tail / self.groups))[:, 0]
+            bound = rate_ends(sums, min(tail, 2 * tail / self.groups))[0][:, 0]
             return bound > self.limit, bound
         if self.kind == "pass":
             bound = np.max([high for _, high in ratio_bounds(sums, tail)], axis=0)
             return bound <= self.limit, bound
         weights = against_others(sums)
         if self.kind == "detect":
-            found = contrasts(sums, weights[:, :1])
+            found = Contrasts(sums, weights[:, :1])
             p = found.p_value[:, 0] * self.comparisons
             low, _ = found.bounds(tail / self.comparisons)
             return (p <= 2 * tail) & (found.value[:, 0] > 0), low[:, 0]
-        low, high = contrasts(sums, weights).bounds(tail / number_of_tests(self.groups))
+        low, high = Contrasts(sums, weights).bounds(tail / number_of_tests(self.groups))
         bound = np.fmax(low, 1 / np.where(high > 0, high, np.inf)).max(axis=-1)
         if self.groups > 2:
             share = 2 * tail / (self.groups * (self.groups - 1))
@@ -370,7 +373,7 @@ def ratio_bounds(sums, tail):
     for first in range(n):
         others = np.delete(np.arange(n), first)
         two = sums.columns(np.stack([np.full(n - 1, first), others], axis=-1))
-        low, high = contrasts(two, np.array([[1.0, -1.0]])).bounds(tail)
+        low, high = Contrasts(two, np.array([[1.0, -1.0]])).bounds(tail)
         yield low.max(axis=(-2, -1)), high.max(axis=(-2, -1))
 
 

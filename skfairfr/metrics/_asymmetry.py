@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from skfairfr._core._few_errors import holm
 from skfairfr._core._intervals import percentile
+from skfairfr._core._jackknife import holm
 from skfairfr._core._paired import paired_deviates
 from skfairfr.metrics._roc._paired import agreeing, p_values
 from skfairfr.utils._frames import Framed

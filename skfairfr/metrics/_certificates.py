@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skfairfr._core._error_counts import course_of, people_with_pairs
-from skfairfr._core._few_errors import upper_bound
+from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._core._rates import count_at_least, threshold_at
 from skfairfr._text._words import RATES, level_percent, printable, worded
@@ -205,7 +205,7 @@ class _Limit:
 
         def keeps(number):
             sums = enlarged(self.course.sums, number / people, growth)
-            return upper_bound(sums, self.tail).min() <= self.limit
+            return rate_ends(sums, self.tail)[1].min() <= self.limit
 
         enough = first_number(keeps, people + 1)
         return np.inf if enough is None else enough - people

@@ -19,8 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._bootstrap import Query, point_rates, rate_table
 from skfairfr._core._error_counts import accepted_by_people
-from skfairfr._core._few_errors import Contrasts
-from skfairfr._core._paired import disparity_ratio, student
+from skfairfr._core._paired import SymmetricContrasts, disparity_ratio
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._resampling import Resampling, Weights, draw
@@ -398,8 +397,11 @@ def compare(before, after, cells, how, freedom, confidence_level):
         together = float(((other - one) ** 2).sum())
         variance = max(replicates.var(ddof=1) - 2 * together, together)
         error = np.sqrt(variance)
-        p_value, *ends = student(difference[0], variance, freedom, confidence_level)
-        ends = np.exp(ends)
+        found = SymmetricContrasts(difference[0], error, freedom)
+        ends = found.bounds(tail)
+        p_value = 1.0
+        if difference[0]:
+            p_value = 2 * min(found.tail_above, 1 - found.tail_above)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
     numbers = first, second, ratio, *ends, p_value, error
@@ -419,8 +421,9 @@ def _contrasts_of(systems, cells, freedom):
             ((weights @ of) * weights).sum(axis=1) for of in (shared, covariance)
         )
         error = np.sqrt(np.maximum(varied - 2 * together, together))
-        side = weights @ logs[:, 0], error, np.full(len(weights), freedom)
-        return Contrasts(side[0], side, side)
+        return SymmetricContrasts(
+            weights @ logs[:, 0], error, np.full(len(weights), freedom)
+        )
 
     return contrasts
 

@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr._core._few_errors import genuine_sums, rate_bounds
+from skfairfr._core._jackknife import genuine_sums, rate_ends
 from skfairfr._core._pair_tiles import PreparedImages, unit_rows
 from skfairfr._core._parallel import OF_HELD, available_bytes
 from skfairfr._core._rates import accepts
@@ -536,7 +536,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         inside = inside & ~np.isnan(found.mate)
         ahead = found.above[inside].sum(axis=1)
         sums = self._sums(people[inside], ahead >= ranks[:, None])
-        low, high = rate_bounds(sums, self._tail)
+        low, high = rate_ends(sums, self._tail)
         columns = (1 - sums.rate, 1 - high, 1 - low, int(inside.sum()))
         return framed(CMC(ranks, *columns), self._library)
 
@@ -621,7 +621,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             inside = inside & (returned >= 0)
             falsely = alarm[inside] & (group_of[inside] == groups[:, None])
             sums = self._sums(people[inside], falsely)
-            rows.append((sums.rate, *rate_bounds(sums, self._tail)))
+            rows.append((sums.rate, *rate_ends(sums, self._tail)))
         columns = np.swapaxes(np.array(rows), 0, 1)
         matrix = GroupFPIRMatrix(self.groups_, *columns, self.n_nonmated_[1:])
         return framed(matrix, self._library)
@@ -676,7 +676,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         while True:
             rocs = [system._system(gallery_size, gallery_shares) for system in systems]
             if asked["far"] is None and self.resample == "identities":
-                rocs = [roc.by(method="wilson") for roc in rocs]
+                rocs = [roc.by(method="jackknife") for roc in rocs]
             try:
                 with in_terms_of_searches():
                     found = getattr(rocs[0], method)(*rocs[1:], **asked)

@@ -19,7 +19,7 @@ from skfairfr._core._betting import (
     bet_on_ratios,
     confidence_sequence,
 )
-from skfairfr._core._few_errors import holm
+from skfairfr._core._jackknife import holm
 from skfairfr._text._words import plain_form
 from skfairfr.utils._bands import check_groups
 from skfairfr.utils._errors import refused

@@ -23,7 +23,7 @@ class Estimate(Framed):
         Ends of the interval, intersected with the natural range of the quantity; nan where
         too many replicates are undefined.
     standard_error : float or ndarray, shape (n_levels,)
-        Standard deviation, >= 0, of the replicates; those exist with ``method="wilson"``
+        Standard deviation, >= 0, of the replicates; those exist with ``method="jackknife"``
         too, though its intervals are not made of them (but of equal error rates: nan).
     normalized_uncertainty : float or ndarray, shape (n_levels,)
         sd(replicate - centre) / value, eq. (11) of [1]_; >= 0, lower is more certain.
@@ -32,11 +32,11 @@ class Estimate(Framed):
     n_undefined : int or ndarray of int, shape (n_levels,)
         Replicates without a value (0/0); never dropped.
     corrected : float or ndarray, shape (n_levels,), or None
-        Of a disparity with ``method="wilson"``: that of rates which were moved together by
+        Of a disparity with ``method="jackknife"``: that of rates which were moved together by
         as much as they are noise. A disparity of noisy rates is too large; this one is its
         neutral value where equal groups would look as different. None otherwise.
     p_value : float or ndarray, shape (n_levels,), or None
-        Of a disparity with ``method="wilson"``: of the hypothesis that all groups have the
+        Of a disparity with ``method="jackknife"``: of the hypothesis that all groups have the
         same rate in the population, in (0, 1], small where they differ. None otherwise.
     supported : bool or ndarray of bool, shape (n_levels,)
         Whether every group used has at least 30 errors, from at least 10 people, no one of

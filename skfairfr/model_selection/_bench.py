@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
-from skfairfr._core._few_errors import holm
+from skfairfr._core._jackknife import holm
 from skfairfr._core._rates import on_its_side
 from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr._text._words import (

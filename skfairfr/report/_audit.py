@@ -844,7 +844,7 @@ def _title(data, audit, points):
 
 def _fit(data, attributes, options, points):
     """A SimilarityROC of the data, ready for the points."""
-    roc = SimilarityROC(**vars(options), method="wilson", far_max=points.far_max)
+    roc = SimilarityROC(**vars(options), method="jackknife", far_max=points.far_max)
     lowest = None if points.threshold is None else float(points.threshold.min())
     roc._expected = Expected(equal_error=True, lowest=lowest)
     return data.fit(roc, attributes)

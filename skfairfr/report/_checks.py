@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
-from skfairfr._core._few_errors import contrasts, every_two, lower_bound, upper_bound
+from skfairfr._core._jackknife import Contrasts, every_two, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._text._words import worded
 from skfairfr.report._notes import WITHHELD
@@ -205,10 +205,9 @@ def _people_for_rates(judged, groups, limit):
     tail = min(judged.tail, 2 * judged.tail / low.size) if side < 0 else judged.tail
 
     def settles(sums, kept, unlucky):
-        # The bounds of very few errors fall where there are more.
-        bound = lower_bound if side < 0 else upper_bound
+        place = 0 if side < 0 else 1
         ends = [
-            bound(enlarged(sums, 1.0, 1, moved), tail, added * kept)
+            rate_ends(enlarged(sums, 1.0, 1, moved), tail, added * kept)[place]
             for moved in (np.exp(-unlucky), np.exp(unlucky))
         ]
         if side < 0:
@@ -247,7 +246,7 @@ def _people_for_ratios(judged, groups, limit, how):
         spread = np.exp(side * np.sqrt(squared @ unlucky**2))
         # Of a threshold that moves, as much is left as of the rates' own variances.
         left = added * (squared @ kept) / squared.sum(axis=1)
-        low, high = contrasts(sums, weights[chosen], left).bounds(tail)
+        low, high = Contrasts(sums, weights[chosen], left).bounds(tail)
         return (low * spread > limit if side < 0 else high * spread <= limit).all()
 
     # All ratios have to stay within; independent are all groups but one.
@@ -261,7 +260,7 @@ class _Groups:
         columns = zip(*(sizes[label] for label in judged.labels), strict=True)
         self.people, self.growth = map(np.array, columns)
         self.sums = judged.sums
-        self.variance = self.sums.worth().variance
+        self.variance = self.sums.log_variance
 
     def more(self, members, n_verdicts, settles):
         """Position of each group -> more people, with whom an unlucky case settles.
@@ -288,7 +287,7 @@ class _Groups:
         def holds(people):
             times = factors(people)
             sums = enlarged(self.sums, times, self.growth)
-            variance = sums.worth().variance
+            variance = sums.log_variance
             new = 1 - 1 / times**self.growth
             unlucky = -ndtri((1 - POWER) / n_verdicts) * np.sqrt(variance * new)
             return settles(sums, variance / self.variance, unlucky)

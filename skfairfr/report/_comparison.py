@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr._core._few_errors import holm
+from skfairfr._core._jackknife import holm
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
 from skfairfr._text._words import TOO_FEW, level_percent, plain_label, printable, worded
@@ -428,7 +428,7 @@ def _settings_of(points, data, names, withheld):
 
 def _measured(name, roc, data, points, attributes):
     """One system by one attribute."""
-    audited = AuditedROC(roc.by(attributes, method="wilson"), points)
+    audited = AuditedROC(roc.by(attributes, method="jackknife"), points)
     return Measured(
         name,
         " & ".join(attributes),
@@ -498,7 +498,7 @@ def _few_setters(roc, attributes, points):
     """FAR level -> how many impostor pairs set the threshold, where they are too few."""
     if points.far is None:
         return {}
-    found = roc.by(attributes, method="wilson").estimate(points.far)
+    found = roc.by(attributes, method="jackknife").estimate(points.far)
     return {
         float(level): reason.found
         for level, reasons in zip(points.far, found.reasons, strict=True)

@@ -85,7 +85,7 @@ class SearchData(EmbeddingData):
             remedy += "written alike in the gallery?"
             raise refused("non_mated_only", None, problem, remedy)
         self.fitted.append(search)
-        return search._system().by(method="wilson")
+        return search._system().by(method="jackknife")
 
     def genuine_pairs(self):
         """Count the mated searches of each person."""

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from skfairfr._core._few_errors import holm, lower_bound
+from skfairfr._core._jackknife import holm, rate_ends
 from skfairfr._text._words import RATES
 from skfairfr.metrics._roc._evidence import ComparedGroups
 
@@ -99,7 +99,7 @@ class Judged:
         low, high = (float(end[place]) for end in tests.bounds(self.tail))
         others = self.named(np.flatnonzero(self.compared.weights[place] < 0))
         value = float(np.exp(tests.value[place]))
-        error, p = float(tests.lower[1][place]), float(tests.p_value[place])
+        error, p = float(tests.error[place]), float(tests.p_value[place])
         return self.labels[place], others, (value, low, high, error, p)
 
     def over_geomean(self, limit):
@@ -131,7 +131,7 @@ class Judged:
         """
         evidence, level = self.compared.evidence, self.compared.level
         tail = min(self.tail, 2 * self.tail / len(self.labels))
-        low = lower_bound(self.sums, tail, evidence.added[level])
+        low = rate_ends(self.sums, tail, evidence.added[level])[0]
         return low, evidence.bounds(self.tail)[1][level]
 
 

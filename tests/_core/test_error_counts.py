@@ -15,7 +15,7 @@ from skfairfr._core._error_counts import (
     rejected_genuine,
     threshold_of,
 )
-from skfairfr._core._few_errors import never_falling, rate_bounds
+from skfairfr._core._jackknife import never_falling, rate_ends
 from tests._core.cases import (
     GROUPS,
     compare,
@@ -29,7 +29,7 @@ from tests._core.cases import (
 
 SCOPES = (None, (0, 0), (1, 1), (0, 1), (1, 0))
 OWN = SCOPES[:3]
-MOMENTS = {"squares": 2, "cubes": 3, "fourths": 4}
+POWERS = (2, 3, 4)
 designs = pytest.mark.parametrize(
     ("sides", "average", "impostors", "groups"),
     list(product((1, 2), ("pair", "identity"), ("all", "same_group"), GROUPS)),
@@ -57,36 +57,42 @@ def looped(weighted, errors, n_people):
     return of
 
 
+def without_each(loop, ends):
+    """What the errors lose without each person, (n_people,): the rate refitted without her."""
+    pairs, errors = loop["pairs"], loop["errors"]
+    total, wrong = pairs.sum() / ends, errors.sum() / ends
+    found, seen = np.zeros(pairs.size), np.flatnonzero(pairs > 0)
+    for k in seen:
+        if pairs[k] <= total / 2:
+            rate = (wrong - errors[k]) / (total - pairs[k])
+        else:  # a person with most of the pairs is left out as one with half
+            rate = wrong / total - (errors[k] - wrong / total * pairs[k]) / (total / 2)
+        found[k] = wrong - total * rate
+    found[seen] -= found[seen].mean()
+    return found * np.sqrt((seen.size - 1) / seen.size)
+
+
 def expected_sums(loop, ends):
     """Fields of ErrorSums, those of impostor pairs from X of every two people."""
     sizes, wrong = loop["sizes"], loop["wrong"]
     total, errors = sizes.sum(), wrong.sum()
     x = wrong - errors / total * sizes
-    found = {
+    lost = without_each(loop, ends)
+    of_people = [(lost**p).sum() for p in POWERS]
+    of_clumps = [(x**p).sum() if ends == 2 else 0.0 for p in POWERS]
+    variance, cubes, fourths = np.subtract(of_people, of_clumps)
+    own = of_clumps[0] if ends == 2 else variance
+    return {
         "errors": errors,
         "pairs": total,
         "single": loop["squared"] / total,
         "clumped": (sizes**2).sum() / total,
+        "own": own,
+        "variance": max(variance, own),
+        "cubes": cubes,
+        "fourths": fourths,
+        "people": (ends * total) ** 2 / (loop["pairs"] ** 2).sum(),
     }
-    if ends == 1:
-        of_people = np.diag(x)
-        found |= {f: (of_people**p).sum() for f, p in MOMENTS.items()}
-        seen = loop["pairs"] > 0
-        share, n = loop["pairs"][seen] / total, seen.sum()
-        apart = of_people[seen] / np.maximum(1 - share, 0.5)
-        found["variance"] = found["own"] = (apart**2).sum() * (n - 1) / n
-        found["people"] = 1 / (share**2).sum()
-        return found
-    of_people = x.sum(axis=0) + x.sum(axis=1)
-    found |= {f: (of_people**p).sum() - (x**p).sum() for f, p in MOMENTS.items()}
-    found["own"] = own = (x**2).sum()
-    found["squares"] = max(found["squares"], own)
-    reach = (loop["pairs"] ** 2).sum() / total**2
-    lost = 2 * (loop["pairs"] ** 3).sum() / total**3 / reach
-    shared = (of_people**2).sum() - 2 * own + reach * own
-    found["variance"] = own + max(shared / max(1 - lost, 0.3), 0.0)
-    found["people"] = 4 / reach
-    return found
 
 
 def check_against(loop, counts, ends):
@@ -103,10 +109,9 @@ def check_against(loop, counts, ends):
         found = getattr(sums, name)[0]
         assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=name)
     if errors:
-        expected = ends * (
-            loop["errors"] / loop["errors"].sum() - loop["pairs"] / loop["pairs"].sum()
+        assert_allclose(
+            counts.influence[0], without_each(loop, ends) / errors, atol=1e-12
         )
-        assert_allclose(counts.influence[0], expected, atol=1e-12)
 
 
 @designs
@@ -247,7 +252,7 @@ def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
 
 
 def upper_ends(course, errors):
-    high = never_falling(rate_bounds(course.sums, 0.025)[1], course.pivot)
+    high = never_falling(rate_ends(course.sums, 0.025)[1], course.pivot)
     return np.interp(errors, course.place, high)
 
 
@@ -269,7 +274,7 @@ def bounds_by_loop(pairs, scope, rate, scores, tail):
             if rate == "frr":
                 at = np.nextafter(np.float32(last), np.float32(99))
         sums = COUNTS[rate](pairs, scope, np.array([at])).sums
-        known[sums.errors[0]] = rate_bounds(sums, tail)[1][0]
+        known[sums.errors[0]] = rate_ends(sums, tail)[1][0]
     return {e: min(high for x, high in known.items() if x >= e) for e in known}
 
 

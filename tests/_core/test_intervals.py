@@ -38,7 +38,7 @@ def normal(seed, *shape):
 # ---- adjusted replicates -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["recentered", "wilson"])
+@pytest.mark.parametrize("method", ["recentered", "jackknife"])
 def test_recentred_replicates_move_by_the_distance_of_value_and_centre(method):
     replicates = normal(0, 2, 5)
     value, centre = np.array([1.0, 2.0]), np.array([0.5, 2.25])

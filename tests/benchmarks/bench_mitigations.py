@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from skfairfr import IdentityKFold, face_labels, make_face_embeddings
-from skfairfr._core._few_errors import holm
+from skfairfr._core._jackknife import holm
 from skfairfr.metrics._folds import cells_of, compare, count_errors, pool
 from skfairfr.model_selection._bench_fits import METRICS, rows_of
 from tests.benchmarks._command import run_command

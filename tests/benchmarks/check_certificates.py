@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from skfairfr._core._error_counts import NUMBERS, Course
-from skfairfr._core._few_errors import rate_bounds
+from skfairfr._core._jackknife import rate_ends
 from tests.benchmarks._command import run_command
 from tests.benchmarks.coverage import Group, share, sums_of
 
@@ -92,7 +92,7 @@ class Drawn:
     def keeps(self, place, limit):
         """Whether the bound at a place keeps a limit."""
         n = int(np.searchsorted(self.place, place))
-        return bool(rate_bounds(self.sums(np.array([n])), TAIL)[1][0] <= limit)
+        return bool(rate_ends(self.sums(np.array([n])), TAIL)[1][0] <= limit)
 
 
 def certified(groups, limit):

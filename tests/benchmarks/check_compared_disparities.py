@@ -9,7 +9,7 @@ is the share of data sets whose 95 % interval of the ratio leaves out 1.
 The first table is of ``SimilarityROC.compare``, about groups of 60 people with as many genuine
 pairs each, and impostor pairs with others of their group: the FNMR at one threshold, the FNMR
 at an FMR of 1 %, the FMR there, and the FMR at the worst group's threshold. Its columns are
-the max / min with ``method="wilson"``, and with the default method, as ``compare_systems`` has
+the max / min with ``method="jackknife"``, and with the default method, as ``compare_systems`` has
 it; the max / geometric mean; and the Gini coefficient, which is by replicates whatever the number
 of groups is.
 
@@ -118,7 +118,7 @@ def pooled_systems(rng, n_groups, fnmrs, factor):
 
 def told(fits, asked):
     """Whether the disparities are said to differ, by method and measure."""
-    analytic = fits[0].by(method="wilson")
+    analytic = fits[0].by(method="jackknife")
     found = [analytic.compare(fits[1], **asked, how="max_min")]
     found += [fits[0].compare(fits[1], **asked, how=how) for how in HOWS]
     return [one.ratio_low > 1 or one.ratio_high < 1 for one in found]

@@ -9,12 +9,12 @@ the shares of 95 % intervals of the FRR of f, and of m, that do not hold the tru
 
 import numpy as np
 
-from skfairfr._core._few_errors import (
+from skfairfr._core._jackknife import (
+    Contrasts,
     ErrorSums,
     against_others,
-    contrasts,
     genuine_sums,
-    rate_bounds,
+    rate_ends,
 )
 from tests.benchmarks._command import run_command
 from tests.benchmarks.coverage import share
@@ -57,8 +57,8 @@ def audited(person, group, error):
         rejected = np.bincount(people, error[group == label])
         sums.append(genuine_sums(rejected[None], np.bincount(people)))
     of_both = ErrorSums.of_groups(sums).rows(0)
-    p = contrasts(of_both, against_others(of_both)).p_value
-    return float(p[0]), *rate_bounds(of_both, 0.025)
+    p = Contrasts(of_both, against_others(of_both)).p_value
+    return float(p[0]), *rate_ends(of_both, 0.025)
 
 
 def outcomes(row, n_logs):

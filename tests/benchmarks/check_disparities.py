@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.check_disparities 60`` draws 60 data sets of some designs, and
 prints for each FAR level the coverage of the nominal 95 % intervals of
-``method="recentered"`` (replicates alone) and of ``"wilson"``: of the disparities of both
+``method="recentered"`` (replicates alone) and of ``"jackknife"``: of the disparities of both
 rates, of BFAR and BFRR (at the threshold where no group's FAR exceeds the level), and of
 the cells of the matrix, those within groups and those between two. The truth of a design
 whose groups differ is counted among 4,000 people of it. Three minutes with 60.
@@ -18,7 +18,7 @@ from tests.benchmarks._command import run_command
 
 LEVELS = np.array([1e-2, 1e-3])
 RATES = ("far", "frr")
-METHODS = ("recentered", "wilson")
+METHODS = ("recentered", "jackknife")
 FOUR = dict.fromkeys("abcd", 1 / 4)
 # Name -> number of people, and how they are made.
 DESIGNS = {

@@ -23,7 +23,7 @@ from skfairfr._core._betting import (
     bet_on_rates,
     bet_on_ratios,
 )
-from skfairfr._core._few_errors import ErrorSums, contrasts
+from skfairfr._core._jackknife import Contrasts, ErrorSums
 from skfairfr._core._planning import genuine_sums_of
 from tests.benchmarks._command import run_command
 from tests.benchmarks.coverage import share
@@ -112,7 +112,7 @@ def repeated_audits(group, errors, limit):
         of_group = [((group[:, until] == g) * errors[:, until]).sum(1) for g in (0, 1)]
         sizes = month * n_worse, month * (MONTH - n_worse)
         sums = [sums_of(e, n) for e, n in zip(of_group, sizes, strict=True)]
-        low, _ = contrasts(ErrorSums.of_groups(sums), BOTH_WAYS).bounds(DELTA / 2)
+        low, _ = Contrasts(ErrorSums.of_groups(sums), BOTH_WAYS).bounds(DELTA / 2)
         found |= low.max(axis=1) > limit
     return found
 

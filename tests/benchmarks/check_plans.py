@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core._few_errors import (
+from skfairfr._core._jackknife import (
+    Contrasts,
     ErrorSums,
-    contrasts,
     genuine_sums,
     holm,
     impostor_sums,
-    rate_bounds,
+    rate_ends,
 )
 from skfairfr.metrics import Dependence, plan_test
 from tests.benchmarks._command import run_command
@@ -56,12 +56,12 @@ class Case:
             of_rate = sums["fnmr" in name or "frr" in name]
             if "ratio" in name:
                 both_ways = np.array([[1.0, -1.0], [-1.0, 1.0]])
-                high = contrasts(of_rate, both_ways).bounds(LEVEL / 2)[1]
+                high = Contrasts(of_rate, both_ways).bounds(LEVEL / 2)[1]
             else:
-                high = rate_bounds(of_rate, LEVEL / 2)[1]
+                high = rate_ends(of_rate, LEVEL / 2)[1]
             return high.max(axis=1) <= limit
         place = RATES.index(self.options["rate"])
-        tests = [contrasts(of_rate, np.array([[1.0, -1.0]])) for of_rate in sums]
+        tests = [Contrasts(of_rate, np.array([[1.0, -1.0]])) for of_rate in sums]
         p = np.hstack([test.p_value for test in tests])
         adjusted = np.array([holm(of_set) for of_set in p])[:, place]
         return (adjusted <= LEVEL) & (tests[place].value[:, 0] > 0)

@@ -20,18 +20,17 @@ from numba import njit
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from skfairfr._core._error_counts import NUMBERS
-from skfairfr._core._few_errors import (
+from skfairfr._core._error_counts import NUMBERS, errors_by_person
+from skfairfr._core._jackknife import (
+    Contrasts,
     ErrorSums,
     against_others,
-    contrasts,
-    errors_by_person,
     genuine_sums,
     holm,
     impostor_sums,
     never_falling,
     number_of_tests,
-    rate_bounds,
+    rate_ends,
 )
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import audit, compare_systems
@@ -302,7 +301,7 @@ def judged(sums):
     found = []
     for of_rate in sums:
         weights = against_others(of_rate)
-        tests = contrasts(of_rate, weights)
+        tests = Contrasts(of_rate, weights)
         # Who is compared is the same in all data sets.
         n = number_of_tests(weights[0])
         p = tests.p_value[:, : n if n < 2 else None]
@@ -316,7 +315,7 @@ def upper_ends(drawn, place, tail):
         group[place].rows(slice(1, None)) for groups in drawn for group in groups
     ]
     at_rate = [group[place].errors[0] for groups in drawn for group in groups]
-    high = rate_bounds(ErrorSums.joined(courses), tail)[1]
+    high = rate_ends(ErrorSums.joined(courses), tail)[1]
     stops = np.cumsum([course.errors.size for course in courses])[:-1]
     found = [
         np.interp(errors, course.errors, never_falling(ends, ends.size - 1))
@@ -358,7 +357,7 @@ def of_sets(groups, place, start, stop):
         low, high = (end[:, :n] for end in ends)
         contradicted |= (some & (low <= 1) & (high >= 1)).any(axis=1)
     wrong = np.stack([some.any(axis=1) for some in differs], axis=1)
-    ends = [[rate_bounds(sums[r], TAIL)[0], upper_ends(drawn, r, TAIL)] for r in (0, 1)]
+    ends = [[rate_ends(sums[r], TAIL)[0], upper_ends(drawn, r, TAIL)] for r in (0, 1)]
     # The sets first.
     bounds = np.moveaxis(np.array(ends), 2, 0)
     single = upper_ends(drawn, 0, 1 - CONFIDENCE)
@@ -462,7 +461,7 @@ def loosest(n_people, seed, limit=1e-2, n_levels=40):
         sizes = tuple(k.size * 4.0**power for power in (2, 3, 4))
         sums = impostor_sums(of_person, pairs, powers, sizes)
         # Levels fall: so do errors.
-        high = rate_bounds(sums, 1 - CONFIDENCE)[1][::-1]
+        high = rate_ends(sums, 1 - CONFIDENCE)[1][::-1]
         kept &= never_falling(high, n_levels - 1)[::-1] <= limit
     # From the strictest level on, as long as all are kept.
     last = np.flatnonzero(~kept)
@@ -639,7 +638,7 @@ def asymmetric(n_people, seed):
     noise = 0.7 * np.exp(0.3 * rng.standard_normal(n_people))
     probes, references = (photograph(centre[y], noise[y], rng) for _ in range(2))
     group = np.array(["even", "odd"])[y % 2]
-    roc = SimilarityROC(method="wilson", n_resamples=1, random_state=0)
+    roc = SimilarityROC(method="jackknife", n_resamples=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         roc.fit(

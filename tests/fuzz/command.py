@@ -44,7 +44,7 @@ WORDS = (
     *"- -- -1 0 1 1e-3 1e-400 nan inf -inf 1e400 0.5 1.0 10 2 x -h --attribute".split(),
     *"gender age identity score faces.npz pairs.csv door.toml . missing.npz".split(),
     *"/dev/null --fmr --threshold --quiet --distance @x identities images".split(),
-    *"wilson json html None True [1] %s {}".split(),
+    *"jackknife json html None True [1] %s {}".split(),
 )
 
 

@@ -238,7 +238,7 @@ def of_method(resample, method):
 
 
 for way in (
-    *("identities recentered", "identities wilson", "identities multiplicative"),
+    *("identities recentered", "identities jackknife", "identities multiplicative"),
     *("images recentered", "images naive", "images offdiagonal", "both offdiagonal"),
 ):
     CALLS[way.replace(" ", "_")] = partial(of_method, *way.split())
@@ -246,7 +246,7 @@ for way in (
 
 @call()
 def wilson_by_identity():
-    roc = roc_of(method="wilson", average="identity").fit(*columns(four()))
+    roc = roc_of(method="jackknife", average="identity").fit(*columns(four()))
     return asked(
         *(roc, "frr matrix"),
         far=roc.estimate(LEVELS, rate="far", group="b"),
@@ -302,7 +302,7 @@ def comparison():
 
 @call()
 def comparison_by_wilson():
-    before, after = before_and_after(method="wilson", average="identity")
+    before, after = before_and_after(method="jackknife", average="identity")
     return flat(
         frr=before.compare(after, LEVELS),
         at=before.compare(after, threshold=0.4137, rate="far", group="male"),
@@ -527,7 +527,7 @@ def listed_pairs():
 @call()
 def listed_pairs_by_identity():
     scores, _, _, groups = listed()
-    options = {"average": "identity", "impostors": "same_group", "method": "wilson"}
+    options = {"average": "identity", "impostors": "same_group", "method": "jackknife"}
     roc = of_list(scores, (some_unknown(groups[0]), groups[1]), **options)
     return asked(
         *(roc, "frr n_impostor"),
@@ -555,7 +555,7 @@ def tied_integer_scores():
 def pairs_of_unknown_people():
     y_true, y_score, groups = scored()
     roc = roc_of().fit_pairs(y_score, y_true=y_true, sensitive_features=groups)
-    wilson = roc.by(method="wilson")
+    wilson = roc.by(method="jackknife")
     return asked(
         *(roc, "frr eer"),
         ratio=roc.estimate(FAR, how="max_min"),

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC
 from skfairfr._core._error_counts import NUMBERS, accepted_impostors, rejected_genuine
-from skfairfr._core._few_errors import rate_bounds
+from skfairfr._core._jackknife import rate_ends
 from skfairfr.comparators import GroupThresholds
 
 CONFIDENCE = 0.95
@@ -47,7 +47,7 @@ def search(roc, group, limit, tail, rate="far"):
     numbers = [0, *(int(n) for n in NUMBERS if n < len(scores)), len(scores)]
     sums = count(pairs, scope, np.array(at, dtype=np.float64)[numbers]).sums
     assert sums.errors.tolist() == numbers
-    bounds = dict(zip(numbers, rate_bounds(sums, tail)[1].tolist(), strict=True))
+    bounds = dict(zip(numbers, rate_ends(sums, tail)[1].tolist(), strict=True))
     # Where fewer err, the rate is no larger.
     within = {n: min(b for m, b in bounds.items() if m >= n) for n in bounds}
     found = None
@@ -95,7 +95,7 @@ def test_rates_and_bounds_are_those_at_the_threshold(fitted):
     found = fitted.certify(0.01)
     for rate, values in (("far", found.far), ("frr", found.frr)):
         for value, group in zip(values, GROUPS, strict=True):
-            at = fitted.by(method="wilson").estimate(
+            at = fitted.by(method="jackknife").estimate(
                 threshold=found.threshold, rate=rate, group=group
             )
             assert value == at.value

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from skfairfr import SimilarityROC, face_labels
 from skfairfr._core import _searches
 from skfairfr._core._error_counts import NUMBERS
-from skfairfr._core._few_errors import genuine_sums, rate_bounds
+from skfairfr._core._jackknife import genuine_sums, rate_ends
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.metrics import IdentificationROC, _identification
 from tests.metrics.searches_oracle import in_random_galleries, rates_of, scores_of
@@ -455,7 +455,7 @@ def first_too_many(best, person, limit):
     for n in [0, *NUMBERS[order.size > NUMBERS], order.size]:
         errors = [np.isin(order[:n], np.flatnonzero(person == p)).sum() for p in people]
         sums = genuine_sums(np.array([errors], dtype=float), total.astype(float))
-        bounds[int(n)] = rate_bounds(sums, 0.025)[1].item()
+        bounds[int(n)] = rate_ends(sums, 0.025)[1].item()
     # Where fewer err, the rate is no larger.
     kept = [n for n in bounds if min(bounds[m] for m in bounds if m >= n) <= limit]
     assert max(kept) < 9, "beyond which not all numbers of errors have a bound"

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from skfairfr import BestTradeOff, IdentityKFold, face_labels
 from skfairfr._core import _parallel
-from skfairfr._core._few_errors import holm
+from skfairfr._core._jackknife import holm
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.metrics._folds import Cell
 from skfairfr.model_selection import (

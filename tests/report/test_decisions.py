@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from skfairfr._core._few_errors import genuine_sums, rate_bounds
+from skfairfr._core._jackknife import genuine_sums, rate_ends
 from skfairfr.cli import main
 from skfairfr.report import Policy, Report, audit_decisions, read_data
 from skfairfr.report._decisions import transactions
@@ -53,7 +53,7 @@ def test_decisions_have_the_rates_of_the_list_that_they_are_made_from(pairs):  #
         sums = genuine_sums(
             np.bincount(people, error[inside])[None], np.bincount(people)
         )
-        assert one.frr.high == pytest.approx(float(rate_bounds(sums, 0.025)[1][0]))
+        assert one.frr.high == pytest.approx(float(rate_ends(sums, 0.025)[1][0]))
         if one.frr.supported:
             assert one.frr.high == pytest.approx(other.frr.high, rel=0.03)
     of_whole = next(f for f in whole.levels[0].findings if f.rate == "frr")

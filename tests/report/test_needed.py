@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from skfairfr._core._few_errors import ErrorSums, genuine_sums, rate_bounds
+from skfairfr._core._jackknife import ErrorSums, genuine_sums, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, Setting, enlarged, growth_of
 from skfairfr.metrics._roc._evidence import ComparedGroups
 from skfairfr.report import audit_data
@@ -25,7 +25,7 @@ def judged_sums(sums):
         sums=sums.rows(None),  # one level
         added=np.zeros((1, n)),
         added_to=lambda level, weights: np.zeros(len(weights)),
-        bounds=lambda tail: rate_bounds(sums.rows(None), tail),
+        bounds=lambda tail: rate_ends(sums.rows(None), tail),
     )
     compared = ComparedGroups(evidence, 0)
     p = np.minimum(compared.tests.p_value * compared.n_tests, 1.0)
@@ -72,10 +72,10 @@ def test_a_rate_is_settled_when_its_bound_is_that_of_unlucky_errors(
 
     def settles(times, growth):
         more = enlarged(found.sums, times, growth)
-        spread = np.sqrt(more.worth().variance * (1 - times**-growth))
+        spread = np.sqrt(more.log_variance * (1 - times**-growth))
         for luck in (-1, 1):
             moved = np.exp(luck * ndtri(POWER) * spread)
-            low, high = rate_bounds(enlarged(more, 1.0, growth, moved), TAIL)
+            low, high = rate_ends(enlarged(more, 1.0, growth, moved), TAIL)
             if not (low[0] > limit if side < 0 else high[0] <= limit):
                 return False
         return True
@@ -107,7 +107,7 @@ def test_people_who_differ_are_worth_less():
         place = np.argsort(np.abs(sums.errors[:, 0] - 447))[0]
         found = judged_sums(sums.rows(place))
         ((_, n),) = needed(
-            found, True, 1.02 * rate_bounds(found.sums, 0.2)[1][0], [150], 2
+            found, True, 1.02 * rate_ends(found.sums, 0.2)[1][0], [150], 2
         )
         more.append(n)
     assert more[0] < more[1]

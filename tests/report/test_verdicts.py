@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core._few_errors import ErrorSums, contrasts, genuine_sums, rate_bounds
+from skfairfr._core._jackknife import Contrasts, ErrorSums, genuine_sums, rate_ends
 from skfairfr.metrics._roc._evidence import analyse
 from skfairfr.report._verdicts import (
     SHARE_OF_COMBINATIONS,
     beyond_all_scores,
     judge,
 )
-from tests._core.test_few_errors import some_groups
+from tests._core.test_jackknife import some_groups
 
 RATES = ("far", "frr")
 
@@ -56,7 +56,7 @@ def evidence_of(sums):
         added=np.zeros(shape),
         slope=np.zeros(shape),
         added_to=lambda level, weights: np.zeros(len(weights)),
-        bounds=lambda tail: rate_bounds(stacked, tail),
+        bounds=lambda tail: rate_ends(stacked, tail),
     )
 
 
@@ -82,7 +82,7 @@ def p_of_group(sums, group):
     others = enough or others
     weights = np.zeros((1, sums.errors.size))
     weights[0, others], weights[0, group] = -1 / len(others), 1
-    return float(contrasts(sums, weights).p_value[0])
+    return float(Contrasts(sums, weights).p_value[0])
 
 
 def adjusted_by_loop(p, share):
@@ -253,7 +253,7 @@ def test_one_sided_bounds_are_those_of_the_intervals_of_rates(n_groups, rate):
             assert_allclose(high[group], found.high[0][0])
             # All lower ends at once: each has its part of one error rate of .05.
             tail = min(0.025, 0.05 / n_groups)
-            expected, _ = rate_bounds(sums.columns([group]), tail)
+            expected, _ = rate_ends(sums.columns([group]), tail)
             assert_allclose(low[group], expected[0], rtol=1e-6)
             assert low[group] <= found.low[0][0] * (1 + 1e-9)
 

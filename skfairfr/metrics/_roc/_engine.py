@@ -359,7 +359,7 @@ class Engine:
             )
             return found
         self.check_answerable(question)
-        analytic = self.method == "wilson"
+        analytic = self.method == "jackknife"
         drawn = None if analytic else self.resampling
         rates = _bootstrap.equal_error_rates(self.pairs, scope, drawn)
         return _estimates.answer_equal_error(self, rates, question)

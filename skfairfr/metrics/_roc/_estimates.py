@@ -4,7 +4,6 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from skfairfr._core._few_errors import rate_bounds
 from skfairfr._core._intervals import (
     Reason,
     adjusted,
@@ -12,6 +11,7 @@ from skfairfr._core._intervals import (
     percentile,
     support_of,
 )
+from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._rates import ROUNDING, exceeds
 from skfairfr._text._words import guarded, worded
 from skfairfr.metrics._records import Estimate, GroupFARMatrix
@@ -117,7 +117,7 @@ def answer(engine, table, question):
         _reasons(engine, table, question, scopes),
         bool(needed & query.sampled),
     )
-    if engine.method != "wilson" and question.how is not None:
+    if engine.method != "jackknife" and question.how is not None:
         return found
     return _with_evidence(found, centre, engine, question)
 
@@ -125,7 +125,7 @@ def answer(engine, table, question):
 def answer_equal_error(engine, rates, question):
     """Value, interval and support of an equal error rate, as one level.
 
-    The interval of "wilson" is without resamples where FAR and FRR meet. Where errors move
+    The interval of "jackknife" is without resamples where FAR and FRR meet. Where errors move
     the FRR at the FAR level e, the equal error rate, by a factor, e moves by its (1 - s)-th
     root: FRR falls by s in logarithms, s < 0, as the FAR level rises.
     """
@@ -143,7 +143,7 @@ def answer_equal_error(engine, rates, question):
         [reasons],
         rates.sampled,
     )
-    if engine.method != "wilson" or not 0 < rates.value < 1:
+    if engine.method != "jackknife" or not 0 < rates.value < 1:
         return _with_evidence(
             found, centre, engine, replace(question, thresholds=threshold)
         )
@@ -153,7 +153,7 @@ def answer_equal_error(engine, rates, question):
     place = place_of(evidence, scope)
     sums, added = evidence.sums.columns([place]), evidence.added[:, [place]]
     root = 1 / (1 - np.minimum(evidence.slope[0, place], 0.0))
-    ends = rate_bounds(sums, (1 - engine.confidence_level) / 2, added)
+    ends = rate_ends(sums, (1 - engine.confidence_level) / 2, added)
     low, high = (
         value * (end[:, 0] / sums.rate[:, 0]) ** root
         if sums.errors[0, 0]
@@ -195,7 +195,7 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
             reasons[level].insert(0, Reason("undefined"))
-        elif undefined > allowed and (question.how or engine.method != "wilson"):
+        elif undefined > allowed and (question.how or engine.method != "jackknife"):
             few = Reason("undefined_resamples", found=undefined, needed=int(allowed))
             reasons[level].append(few)
     error, uncertainty = np.full((2, value.size), np.nan)
@@ -218,9 +218,9 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
 
 
 def _with_evidence(found, centre, engine, question):
-    """The answer with ends from evidence: of "wilson", and of rates of 0 or 1."""
+    """The answer with ends from evidence: of "jackknife", and of rates of 0 or 1."""
     levels = np.ones(found.value.size, dtype=bool)
-    if engine.method != "wilson":
+    if engine.method != "jackknife":
         # Replicates of such rates do not vary: their interval has no width.
         levels = (found.value == 0) | (centre == 0) | (found.value > 1 - ROUNDING)
         levels &= ~np.isnan(found.low)
@@ -230,19 +230,12 @@ def _with_evidence(found, centre, engine, question):
     if evidence is None:
         return found
     analytic = analyse(evidence, question, engine.confidence_level)
-    # Replicates that do not vary give no interval; the widest is taken instead.
-    varying = (found.adjusted != found.adjusted[:, :1]).any(axis=-1)
     ends = {}
-    for name, widest in (("low", np.fmin), ("high", np.fmax)):
-        possible = getattr(analytic, name)
-        if possible is None:
-            continue
-        own = getattr(found, name)
-        end = np.where(
-            varying & ~np.isnan(own), np.clip(own, *possible), widest(*possible)
-        )
-        ends[name] = own.copy()
-        ends[name][levels] = np.where(np.isnan(found.value), np.nan, end)[levels]
+    for name in ("low", "high"):
+        end = getattr(analytic, name)
+        if end is not None:
+            end = np.where(np.isnan(found.value), np.nan, end)
+            ends[name] = np.where(levels, end, getattr(found, name))
     return replace(
         found, **ends, corrected=analytic.corrected, p_value=analytic.p_value
     )

@@ -1,9 +1,8 @@
 """Errors of the rates of several scopes, and the people that they are of.
 
-From a question about a fitted SimilarityROC to the sums that ``_core._few_errors`` judges:
+From a question about a fitted SimilarityROC to the sums that ``_core._jackknife`` judges:
 intervals without resamples, tests of groups and comparisons of two systems start here.
-Rates, ratios of two groups and max / min take the bounds of ``_core._few_errors``. Other
-disparities keep the interval of their replicates as far as it agrees with that of max / min.
+The ends of all disparities follow from those of max / min.
 """
 
 from dataclasses import dataclass, replace
@@ -23,13 +22,13 @@ from skfairfr._core._error_counts import (
     rejected_genuine,
     threshold_of,
 )
-from skfairfr._core._few_errors import (
+from skfairfr._core._jackknife import (
+    Contrasts,
     ErrorSums,
     against_others,
-    contrasts,
     every_two,
-    lower_bound,
     number_of_tests,
+    rate_ends,
     shrunken_rates,
 )
 from skfairfr._core._paired import clumps
@@ -81,7 +80,7 @@ class Evidence:
         An upper end depends on its threshold, or level, alone, not on others asked about
         (but for what sends the answer to a sample), and never falls where the rate cannot.
         """
-        low = lower_bound(self.sums, tail, self.added)
+        low = rate_ends(self.sums, tail, self.added)[0]
         high = np.empty_like(low)
         for asked, levels in groupby(range(len(self.asked)), self.asked.__getitem__):
             rows = list(levels)
@@ -410,9 +409,8 @@ class ComparedGroups:
 
     def contrasts(self, weights):
         """Contrasts of the logarithms of the rates, (n_contrasts, n_groups)."""
-        return contrasts(
-            self.sums, weights, self.evidence.added_to(self.level, weights)
-        )
+        added = self.evidence.added_to(self.level, weights)
+        return Contrasts(self.sums, weights, added)
 
     def largest_ratio(self, tail):
         """Lower and upper bound of the largest ratio of two rates, each one-sided.
@@ -449,17 +447,17 @@ class Analytic(NamedTuple):
 
     Attributes
     ----------
-    low, high : tuples of two ndarrays, or None
-        Least and largest possible place of either end of the interval, the same where
-        evidence gives the end; None where replicates alone give it.
+    low, high : ndarrays, or None
+        Ends of the interval; None without two groups, and nan of a function that the user
+        gives, of which nothing is known but its values.
     corrected : ndarray
         Disparity of shrunken rates, from which the upward bias is removed; None of a rate.
     p_value : ndarray
         Of a disparity: that all groups have the same rate in the population. None of a rate.
     """
 
-    low: tuple | None
-    high: tuple | None
+    low: np.ndarray | None
+    high: np.ndarray | None
     corrected: np.ndarray | None = None
     p_value: np.ndarray | None = None
 
@@ -484,9 +482,8 @@ def analyse(evidence, question, confidence_level):
     if question.how is None:
         place = place_of(evidence, question.scope)
         if place is None:
-            return Analytic((nan, nan), (nan, nan))
-        low, high = (end[:, place] for end in evidence.bounds(tail))
-        return Analytic((low, low), (high, high))
+            return Analytic(nan, nan)
+        return Analytic(*(end[:, place] for end in evidence.bounds(tail)))
     if len(evidence.scopes) < 2:
         return Analytic(None, None, nan, nan)
     if question.picked:
@@ -501,24 +498,25 @@ def analyse(evidence, question, confidence_level):
         if np.ptp(rates) == 0 and not np.isnan(question.how.neutral):
             corrected[level] = question.how.neutral
     ends = evidence.bounds(tail) if question.how.in_rates else ()
-    low, high = (
-        _range_of_end(question.how, end, len(evidence.scopes), ends)
-        for end in (low, high)
-    )
+    low, high = _ends_from(question.how, low, high, len(evidence.scopes), ends)
     return Analytic(low, high, corrected, p_value)
 
 
-def _range_of_end(how, ratio, n_groups, ends):
-    """Range of a disparity's end from that of max / min: (n_levels,) each, or None."""
+def _ends_from(how, low, high, n_groups, ends):
+    """Ends of a disparity from those of max / min.
+
+    No rates with that max / min have a disparity beyond: so the intervals of all disparities
+    say alike whether groups differ.
+    """
     if how.range_of is None:
-        return None
-    # No rates have that max / min and a disparity beyond: so the intervals of all
-    # disparities say alike whether groups differ.
-    least, most = how.range_of(1 / ratio, n_groups)
+        return (np.full(low.size, np.nan),) * 2
+    least, most = (
+        how.range_of(1 / low, n_groups)[0],
+        how.range_of(1 / high, n_groups)[1],
+    )
     if how.in_rates:
         # ends are those of the rates' intervals, (n_levels, n_groups) each.
-        low, high = (end.max(axis=-1) for end in ends)
-        least, most = low * least, high * most
+        least, most = ends[0].max(axis=-1) * least, ends[1].max(axis=-1) * most
     return least, most
 
 
@@ -545,4 +543,4 @@ def _signed_ratio(evidence, picked, tail):
         found = ComparedGroups(evidence, level).contrasts(weights)
         low[level], high[level] = (end[0] for end in found.bounds(tail))
         p_value[level] = found.p_value[0]
-    return Analytic((low, low), (high, high), nan, p_value)
+    return Analytic(low, high, nan, p_value)

@@ -184,9 +184,9 @@ def check_parameters(similarity, method, resample):
 
     A method of intervals may not be about what ``resample`` draws.
     """
-    if method == "wilson" and resample != "identities":
+    if method == "jackknife" and resample != "identities":
         raise ValueError(
-            "method='wilson' is about other people of the same population, and "
+            "method='jackknife' is about other people of the same population, and "
             f"resample={resample!r} draws photographs of these; use "
             "resample='identities', or method='recentered'."
         )

@@ -7,22 +7,17 @@ sum.
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from scipy import sparse
-from scipy.special import stdtrit
 
-from skfairfr._core._few_errors import TINY, ErrorSums
 from skfairfr._core._intervals import percentile
+from skfairfr._core._jackknife import TINY, ErrorSums
 from skfairfr._core._paired import (
-    LEAST_LEFT,
-    covariance,
+    PairedDifference,
+    SymmetricContrasts,
     difference_ends,
     disparity_ratio,
-    paired_contrasts,
-    ratio_ends,
-    student,
 )
 from skfairfr.metrics._records import Comparison, PairedRates
 from skfairfr.metrics._roc._evidence import place_of
@@ -110,10 +105,10 @@ def compare(first, second, questions):
     by_people = first.resampling.mode == "identities"
     # Of two groups replicates are right as well, and their intervals narrower.
     by_contrasts = (by_people and how is not None and how.contrasts is not None) and (
-        first.method == "wilson" or len(first.scopes(question)) > 2
+        first.method == "jackknife" or len(first.scopes(question)) > 2
     )
     if by_contrasts:
-        engines = [replace(engine, method="wilson") for engine in engines]
+        engines = [replace(engine, method="jackknife") for engine in engines]
     for engine, own in zip(engines, questions, strict=True):
         engine.check_answerable(own)
         answers += engine.answers(own, first.resampling)
@@ -267,13 +262,9 @@ class PairedSystems:
         for row in range(ratios.size):
             sums = [of_system.sums.rows(row) for of_system in evidence]
             # One person does not show how a group's rate varies.
-            if np.isnan(ratios[row]) or min(s.people.min() for s in sums) <= 1 + TINY:
+            if np.isnan(ratios[row]) or not all(s.is_known.all() for s in sums):
                 continue
-            people_add, shared = _covariance_of_logs(systems, row)
-            both = ErrorSums(*map(np.concatenate, zip(*sums, strict=True)))
-            compared = partial(
-                paired_contrasts, sums=both, people_add=people_add, shared=shared
-            )
+            compared = _contrasts(systems, row)
             p_value, low, high = disparity_ratio(compared, blocks, tail)
             found[:, row] = p_value, min(low, ratios[row]), max(high, ratios[row])
         return found
@@ -293,12 +284,12 @@ def _compared(systems, row, rates, confidence_level, at_levels):
             ratio = rates[0] / rates[1]
         ends = (min(difference, 0.0), max(difference, 0.0))
         return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
-    found, freedom = _covariance(systems, row)
-    variance = found[0, 0] + found[1, 1] - 2 * found[0, 1]
-    p_value, *ends = student(difference, variance, freedom, confidence_level)
-    low, high = np.clip(ends, -1.0, 1.0)  # of shares
-    reach = -stdtrit(freedom, (1 - confidence_level) / 2)
-    return p_value, low, high, *ratio_ends(rates, found, reach)
+    sums = _sums(systems, row)
+    influence, clumped = _parts(systems, row, [own.rate for own in sums])
+    single = np.array([own.single / own.pairs for own in sums])
+    people = min(own.people for own in sums)
+    found = PairedDifference(influence, clumped, single, people)
+    return found.judge(rates, (1 - confidence_level) / 2)
 
 
 @dataclass(frozen=True)
@@ -328,33 +319,42 @@ class _System:
         return self.known[key]
 
 
-def _covariance(systems, row):
-    """Covariance of both rates at a level, and its degrees of freedom."""
-    sums = [system.evidence.sums.rows(row).columns(system.place) for system in systems]
-    influence, shared = _shared_errors(systems, row, [own.rate for own in sums])
-    single = np.array([own.single / own.pairs for own in sums])
-    ends = systems[0].engine.pairs.people_in[systems[0].rate]
-    people = min(own.people for own in sums)
-    found = covariance(influence, shared, single, people, ends)
-    return found, max(people - 1, 1.0)
+def _sums(systems, row):
+    """ErrorSums of every system at a level."""
+    return [own.evidence.sums.rows(row).columns(own.place) for own in systems]
 
 
-def _covariance_of_logs(systems, row):
-    """Covariance of the logarithms of rates: what people add, and every two of them."""
-    sums = [system.evidence.sums.rows(row).columns(system.place) for system in systems]
-    ends = systems[0].engine.pairs.people_in[systems[0].rate]
-    # Deviations from an estimated rate are too small.
-    left = [np.sqrt(max(1 - ends / max(s.people, ends), LEAST_LEFT)) for s in sums]
-    influence, shared = _shared_errors(systems, row, 1 / np.array(left))
-    single = [own.single / own.errors if own.errors else 0.0 for own in sums]
-    return influence @ influence.T - 2 * shared, shared + np.diag(np.square(single))
+def _parts(systems, row, scales):
+    """What people, and what every two add to logarithms of rates, times scales."""
+    influence = [
+        scale * system.evidence.with_threshold(system.place)[row]
+        for system, scale in zip(systems, scales, strict=True)
+    ]
+    clumped = [
+        system.clumps(row) * scale
+        for system, scale in zip(systems, scales, strict=True)
+    ]
+    return np.array(influence), sparse.vstack(clumped, format="csr")
 
 
-def _shared_errors(systems, row, scales):
-    """What people add to logarithms of rates times scales; products of every two's."""
-    influence, together = [], []
-    for system, scale in zip(systems, scales, strict=True):
-        influence.append(scale * system.evidence.with_threshold(system.place)[row])
-        together.append(system.clumps(row) * scale)
-    stacked = sparse.vstack(together, format="csr")
-    return np.array(influence), (stacked @ stacked.T).toarray()
+def _contrasts(systems, row):
+    """What makes SymmetricContrasts of the logarithms of rates, of weights."""
+    sums = ErrorSums(*map(np.array, zip(*_sums(systems, row), strict=True)))
+    influence, clumped = _parts(systems, row, np.ones(len(systems)))
+    erring, n_people = sums.with_an_error(), sums.people.min()
+    single = np.where(sums.errors > 0, sums.single / erring.errors, 1.0)
+    logs = np.log(erring.rate)
+
+    def contrasts(weights):
+        people, clumps = weights @ influence, sparse.csr_array(weights) @ clumped
+        shared, fourths = (
+            np.asarray((clumps**power).sum(axis=1)).ravel() for power in (2, 4)
+        )
+        squares = (people**2).sum(axis=1) - shared
+        # As if one pair more had erred in each rate, and a clump in those without an error.
+        variance = np.maximum(squares, shared) + weights**2 @ single**2
+        rest = ((people**4).sum(axis=1) - fourths) / variance**2 - 1 / n_people
+        freedom = np.clip(2 / np.maximum(rest, TINY), 1.0, max(n_people - 1, 1.0))
+        return SymmetricContrasts(weights @ logs, np.sqrt(variance), freedom)
+
+    return contrasts

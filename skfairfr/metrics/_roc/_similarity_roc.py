@@ -76,9 +76,9 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
         which nearly every report is about. "images": these people in other photographs, as
         published in [1]_, for a closed set; an estimate warns, once a fit, where the standard
         error for other people is over 1.5 times larger. "both": both at once (conservative).
-    method : {"recentered", "naive", "multiplicative", "offdiagonal", "wilson"}, \
+    method : {"recentered", "naive", "multiplicative", "offdiagonal", "jackknife"}, \
 default="recentered"
-        How an interval is made. "wilson", for ``resample="identities"`` alone, takes no
+        How an interval is made. "jackknife", for ``resample="identities"`` alone, takes no
         replicates for rates (equal error rates included), ratios of two groups and max / min,
         but the errors of each person: the analytic variance of [3]_, Student's quantiles, and the cube root of the
         rate (Wilson & Hilferty), or a smaller power, as its scale, from no error to all; the
@@ -606,7 +606,7 @@ shape (n_pairs,), default=None
         two rates is a sum of what every person, and every two people, add to it, its
         threshold included, and the interval that of this sum, whatever ``method`` is. A
         largest rate may be large by chance, more so where fewer err. For "max_min" and
-        "max_geomean" of more than two groups, and with ``method="wilson"`` of two, the
+        "max_geomean" of more than two groups, and with ``method="jackknife"`` of two, the
         interval allows for that: it is that of the largest contrast of such sums. Of
         other disparities, of two groups and with other resamples both systems use the same
         resamples; those of more than two groups may be said to differ too often.
@@ -958,7 +958,7 @@ shape (n_pairs,), default=None
         # Python's numbers: narrow ones round.
         resampling = Resampling(
             self.resample,
-            "recentered" if self.method == "wilson" else self.method,
+            "recentered" if self.method == "jackknife" else self.method,
             int(self.n_resamples),
             entropy,
             self.n_jobs,

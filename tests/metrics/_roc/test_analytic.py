@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core._few_errors import ErrorSums, contrasts, genuine_sums
+from skfairfr._core._jackknife import Contrasts, ErrorSums, genuine_sums
 from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
-from tests._core.test_few_errors import some_groups
+from tests._core.test_jackknife import some_groups
 
 DATA = [
     (kind, n_groups) for kind in ("impostor", "genuine") for n_groups in (2, 3, 4, 6)
@@ -58,7 +58,7 @@ def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
                     continue
                 weights = np.zeros((1, n_groups))
                 weights[0, [a, b]] = 1, -1
-                two = contrasts(found.sums, weights)
+                two = Contrasts(found.sums, weights)
                 ends[(a,), (b,)] = float(two.bounds(tail)[1][0])
                 n_pairs = n_groups * (n_groups - 1) / 2
                 several[(a,), (b,)] = float(two.bounds(tail / n_pairs)[0][0])

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC
 from skfairfr._core import _pairs
-from skfairfr._core._few_errors import contrasts
+from skfairfr._core._jackknife import Contrasts
 from skfairfr.metrics._roc._evidence import STEP
 
 LEVELS = np.array([1e-2, 1e-3])
@@ -31,7 +31,7 @@ def draw(people, seed, noise=0.7, alike=2.0, n_features=24):
 
 
 def fit(X, y, group, **options):
-    options = {"method": "wilson", "n_resamples": 5, "random_state": 0} | options
+    options = {"method": "jackknife", "n_resamples": 5, "random_state": 0} | options
     return SimilarityROC(resample="identities", **options).fit(X, y, group[y])
 
 
@@ -82,8 +82,13 @@ class People:
         """Of each person on the logarithm, number of errors, and X of every two people."""
         e, c = self.counts(rate, inside, threshold)
         ends = 2 if rate == "far" else 1
-        found = ends * (e.sum(0) / e.sum() - c.sum(0) / c.sum())
-        return found, e.sum() / ends, e - e.sum() / c.sum() * c
+        errors, pairs = e.sum() / ends, c.sum() / ends
+        (seen,) = np.nonzero(c.sum(0))
+        without = np.array([(errors - e[k].sum()) / (pairs - c[k].sum()) for k in seen])
+        found = np.zeros(self.group.size)
+        found[seen] = (without.mean() - without) / (errors / pairs)
+        found *= np.sqrt(1 - 1 / seen.size)
+        return found, errors, e - e.sum() / c.sum() * c
 
 
 @pytest.mark.parametrize(
@@ -98,14 +103,9 @@ def test_evidence_is_a_loop_over_people(drawn, fitted, rate, overall):
     for row, level in enumerate(np.sort(LEVELS)):
         at = people.threshold(level)
         setting, n_setting, x_setting = people.influence("far", everyone, at)
-        # The variance of the FAR, by pairs of people that share one.
-        own = (x_setting**2).sum() / 2
-        of_people = x_setting.sum(0)
-        c = people.counts("far", everyone, at)[1].sum(0)
-        reach, lost = 4 * (c**2).sum() / c.sum() ** 2, 4 * (c**3).sum()
-        lost /= c.sum() * (c**2).sum()
-        shared = ((of_people**2).sum() - 2 * own + reach * own) / (1 - lost)
-        variance = (own + max(shared, 0)) / n_setting**2
+        # The jackknife counts what two people share twice.
+        own = (x_setting**2).sum() / 2 / n_setting**2
+        variance = max((setting**2).sum() - own, own)
         assert_allclose(found.variance[row], variance, rtol=1e-6)
         for place, inside in enumerate(groups):
             influence, n, x = people.influence(rate, inside, at)
@@ -163,7 +163,7 @@ def test_a_ratio_of_two_groups_has_the_bounds_of_their_contrast(fitted):
     weights = np.array([[{(0, 0): 1, (2, 2): -1}.get(s, 0) for s in evidence.scopes]])
     for level in range(LEVELS.size):
         added = evidence.added_to(level, weights)
-        low, high = contrasts(evidence.sums.rows(level), weights, added).bounds(0.025)
+        low, high = Contrasts(evidence.sums.rows(level), weights, added).bounds(0.025)
         assert_allclose([found.low[level], found.high[level]], [low[0], high[0]])
 
 
@@ -193,7 +193,7 @@ def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
     # A rate that its own threshold sets has little variance left.
     question = engine.question(LEVELS, None, "far", None, "gini", "group")
     found = engine.evidence(question)
-    assert (found.added < -0.5 * found.sums.worth().variance).all()
+    assert (found.added < -0.5 * found.sums.log_variance).all()
 
 
 def test_thresholds_that_groups_set_apart_add_apart(fitted):
@@ -213,7 +213,7 @@ def test_thresholds_that_groups_set_apart_add_apart(fitted):
 
 def test_wilson_needs_people(drawn):
     X, y, group = drawn
-    roc = SimilarityROC(resample="images", method="wilson", n_resamples=5)
+    roc = SimilarityROC(resample="images", method="jackknife", n_resamples=5)
     with pytest.raises(
         ValueError, match=r"(?s)resample='images'.*resample='identities'"
     ):
@@ -248,7 +248,7 @@ def of_few_people():
     """Two and four groups of so few people that some have hardly an error."""
     X, y, group = draw((30,) * 4, 1)
     roc = SimilarityROC(
-        resample="identities", method="wilson", n_resamples=100, random_state=0
+        resample="identities", method="jackknife", n_resamples=100, random_state=0
     ).fit(X, y, {"four": group[y], "two": group[y] % 2})
     return roc.by("two"), roc.by("four")
 

@@ -67,7 +67,7 @@ def test_far_matrix_equals_the_double_loop():
             assert not matrix.high[i, j] < matrix.far[i, j]
 
 
-@pytest.mark.parametrize("method", ["recentered", "wilson"])
+@pytest.mark.parametrize("method", ["recentered", "jackknife"])
 def test_far_matrix_of_more_cells_than_answers_are_kept(method):
     rng = np.random.default_rng(21)
     identity = np.repeat(np.arange(36), 2)

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 
 from skfairfr import SimilarityROC
+from skfairfr._core._jackknife import ends_of
 from skfairfr.metrics._roc._evidence import place_of
 
 LEVELS = [1e-3, 1e-2, 1e-1]
@@ -56,7 +56,7 @@ def influence_of(roc, threshold, rate, group):
 
 @pytest.mark.parametrize(("rate", "group"), list(product(("far", "frr"), (None, 1))))
 def test_influences_are_what_the_rates_change_by_without_a_person(rate, group):
-    """A rate without person k is exactly r - I_k / (1 - share of pairs with k)."""
+    """Influences are what both rates, and so their difference, lose without each person."""
     X, y = systems(1, n_people=12)
     threshold = 0.35
     one, other = (influence_of(fitted(x, y), threshold, rate, group) for x in X)
@@ -72,14 +72,16 @@ def test_influences_are_what_the_rates_change_by_without_a_person(rate, group):
         errors = ~accepted if rate == "frr" else accepted
         return (errors & inside).sum(), inside.sum()
 
-    everyone = [counts(rows, who) for rows in X]
-    difference = np.subtract(*(e / n for e, n in everyone))
-    for k in who:
-        without = [counts(rows, who[who != k]) for rows in X]
-        changed = np.subtract(*(e / n for e, n in without))
-        left = without[0][1] / everyone[0][1]
-        expected = -(changed - difference) * left
-        assert_allclose(one[k] - other[k], expected, atol=1e-12)
+    without = np.array(
+        [
+            np.subtract(
+                *(e / n for e, n in (counts(rows, who[who != k]) for rows in X))
+            )
+            for k in who
+        ]
+    )
+    expected = (without.mean() - without) * np.sqrt(1 - 1 / who.size)
+    assert_allclose((one - other)[who], expected, atol=1e-12)
 
 
 def test_variance_of_a_far_counts_every_two_people_once():
@@ -87,7 +89,6 @@ def test_variance_of_a_far_counts_every_two_people_once():
     threshold, n = 0.3, 20
     roc = [fitted(rows, y) for rows in X]
     found = roc[0].compare(roc[1], threshold=threshold, rate="far")
-    people = np.zeros(n)
     both = np.zeros((n, n))
     pairs = np.zeros((n, n))
     for i in range(y.size):
@@ -101,17 +102,25 @@ def test_variance_of_a_far_counts_every_two_people_once():
                 cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
                 both[cell] += sign * (cosine >= threshold)
     difference = both.sum() / pairs.sum()
-    deviations = both / pairs.sum() - difference * pairs / pairs.sum()
-    people = deviations.sum(axis=0) + deviations.sum(axis=1)
-    once = (people**2).sum() - ((both / pairs.sum()) ** 2).sum()
     share = (pairs.sum(axis=0) + pairs.sum(axis=1)) / pairs.sum()
-    effective = 4 / (share**2).sum()
-    variance = once / (1 - 2 / effective) + 2 / pairs.sum() ** 2
-    half = stats.t.isf(0.025, effective - 1) * np.sqrt(variance)
-    assert_allclose(found.difference, difference)
-    assert_allclose(
-        [found.low, found.high], [difference - half, difference + half], rtol=1e-6
+    without = []
+    for k in range(n):
+        kept = np.arange(n) != k
+        without.append(both[kept][:, kept].sum() / pairs[kept][:, kept].sum())
+    people = (np.mean(without) - without) * np.sqrt((n - 1) / n)
+    two, three, four = (
+        (people**power).sum() - ((both / pairs.sum()) ** power).sum()
+        for power in (2, 3, 4)
     )
+    variance = two + 2 / pairs.sum() ** 2
+    effective = 4 / (share**2).sum()
+    skewness = three / variance**1.5
+    freedom = 2 / (four / variance**2 - skewness**2 - 1 / effective)
+    expected = ends_of(
+        difference, variance, skewness, np.clip(freedom, 1, effective - 1), 0.025
+    )
+    assert_allclose(found.difference, difference)
+    assert_allclose([found.low, found.high], expected, rtol=1e-6)
 
 
 @cache
@@ -140,7 +149,7 @@ def test_intervals_and_p_values_agree(asked):
 def test_method_and_order_do_not_matter(rocs):
     asked = {"far": LEVELS, "rate": "frr"}
     one = rocs[0].compare(rocs[1], **asked)
-    wilson = rocs[0].by(method="wilson").compare(rocs[1], **asked)
+    wilson = rocs[0].by(method="jackknife").compare(rocs[1], **asked)
     back = rocs[1].compare(rocs[0], **asked)
     assert_allclose(one.p_value, wilson.p_value)
     assert_allclose(one.p_value, back.p_value)

@@ -33,19 +33,23 @@ def listed(rng, group=GROUP, noise=(0.6, 0.6)):
 
 def summed(left, right, wrong, n_people):
     """What each person, and every two, add to the logarithm of a rate; and its errors."""
-    influence, together = np.zeros(n_people), np.zeros((n_people, n_people))
-    errors = wrong.sum()
+    together, errors = np.zeros((n_people, n_people)), wrong.sum()
     for one, other, is_wrong in zip(left, right, wrong, strict=True):
-        for person in {one, other}:
-            influence[person] += is_wrong / errors - 1 / wrong.size
         if one != other:
             together[min(one, other), max(one, other)] += is_wrong / errors
+    without, seen = [], np.unique(np.concatenate([left, right]))
+    for person in seen:
+        kept = (left != person) & (right != person)
+        without.append(wrong[kept].mean())
+    influence, n = np.zeros(n_people), seen.size
+    lost = np.mean(without) - without
+    influence[seen] = lost / wrong.mean() * np.sqrt((n - 1) / n)
     return influence, together.ravel(), errors
 
 
 @pytest.mark.parametrize("rate", ["far", "frr"])
 @pytest.mark.parametrize("asked", [{"threshold": 0.5}, {"far": 0.2}])
-def test_covariance_is_that_of_loops(rate, asked, monkeypatch):
+def test_spread_of_contrasts_is_that_of_loops(rate, asked, monkeypatch):
     left, right, scores = listed(np.random.default_rng(0))
     fits = [
         SimilarityROC(n_resamples=2, random_state=0).fit_pairs(
@@ -57,17 +61,16 @@ def test_covariance_is_that_of_loops(rate, asked, monkeypatch):
     question = fits[0]._engine.question(
         asked.get("far"), asked.get("threshold"), rate, None, "max_min", "overall"
     )
-    found = []
+    found, weights = [], np.random.default_rng(1).standard_normal((5, 4))
 
     def kept(compared, blocks, tail):
-        found.extend(compared.keywords[name] for name in ("people_add", "shared"))
+        found.append(compared(weights))
         return 1.0, 1.0, 1.0
 
     monkeypatch.setattr(_paired, "disparity_ratio", kept)
     _paired.PairedSystems(*engines).compare_disparities((question,) * 2, np.ones(1))
 
-    people, clumps, single = [], [], []
-    ends, impostor = 1 + (rate == "far"), left != right
+    people, clumps, single, logs, impostor = [], [], [], [], left != right
     for engine, s in zip(engines, scores, strict=True):
         evidence = engine.evidence(question)
         for place, (group, _) in enumerate(evidence.scopes):
@@ -81,14 +84,21 @@ def test_covariance_is_that_of_loops(rate, asked, monkeypatch):
             of_far, clumps_of_far, _ = summed(
                 left[impostor], right[impostor], s[impostor] >= at, GROUP.size
             )
-            kept_share = np.sqrt(1 - ends / SIZES[group])
-            people.append((influence - slope * of_far) / kept_share)
-            clumps.append((together - slope * clumps_of_far) / kept_share)
+            people.append(influence - slope * of_far)
+            clumps.append(together - slope * clumps_of_far)
             single.append(1 / errors)
+            logs.append(np.log(wrong[rows].mean()))
     assert ("far" in asked) == (evidence.slope != 0).any()
-    people, shared = np.array(people), np.array(clumps) @ np.array(clumps).T
-    assert_allclose(found[0], people @ people.T - 2 * shared, atol=1e-12)
-    assert_allclose(found[1], shared + np.diag(np.square(single)), atol=1e-12)
+    for k, w in enumerate(weights):
+        own, shared = w @ np.array(people), w @ np.array(clumps)
+        variance = max((own**2).sum() - (shared**2).sum(), (shared**2).sum())
+        variance += (w**2 * np.square(single)).sum()
+        n = min(SIZES)
+        rest = ((own**4).sum() - (shared**4).sum()) / variance**2 - 1 / n
+        freedom = min(max(2 / max(rest, 1e-9), 1.0), n - 1)
+        assert_allclose(found[0].value[k], w @ logs)
+        assert_allclose(found[0].error[k], np.sqrt(variance))
+        assert_allclose(found[0].freedom[k], freedom, rtol=1e-6)
 
 
 def _groups(left, right):
@@ -110,7 +120,7 @@ def test_p_values_and_both_intervals_agree():
     rng, excluded = np.random.default_rng(1), []
     asked = [{"threshold": [-0.5, 0.5]}, {"far": [0.2]}]
     for n_groups in [2, 3, 4] * 2:
-        first, second = fitted(rng, n_groups, method="wilson")
+        first, second = fitted(rng, n_groups, method="jackknife")
         for about, how in product(asked, ("max_min", "max_geomean")):
             found = first.compare(second, **about, how=how)
             told = (found.ratio_low > 1) | (found.ratio_high < 1)
@@ -186,12 +196,13 @@ def test_more_than_two_groups_are_compared_alike_by_all_methods(
     first, second = (
         roc.fit(x, y, y % n_groups) for roc, x in zip(rocs, X, strict=True)
     )
-    analytic = first.by(method="wilson").compare(second, 0.1, how="max_min")
+    analytic = first.by(method="jackknife").compare(second, 0.1, how="max_min")
     found = first.by(resample=resample).compare(second, 0.1, how="max_min")
     assert (vars(found) == vars(analytic)) == alike
     # Of what is no largest contrast, there are replicates alone.
     one, two = (
-        r.compare(second, 0.1, how="gini") for r in (first, first.by(method="wilson"))
+        r.compare(second, 0.1, how="gini")
+        for r in (first, first.by(method="jackknife"))
     )
     assert one.p_value == two.p_value
 
@@ -208,7 +219,7 @@ def test_one_person_of_a_group_shows_nothing():
     assert (found.ratio_low, found.ratio_high) == (0, np.inf)
 
 
-@pytest.mark.parametrize("method", ["multiplicative", "wilson"])
+@pytest.mark.parametrize("method", ["multiplicative", "jackknife"])
 def test_groups_without_a_genuine_pair_have_no_disparity_to_compare(method):
     """The two images of each person are in two of three groups."""
     rng = np.random.default_rng(4)

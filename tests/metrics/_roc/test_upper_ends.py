@@ -16,7 +16,7 @@ from tests.metrics._roc.test_evidence import draw
 LEVELS = np.geomspace(2e-4, 0.3, 6)
 THRESHOLDS = np.linspace(-0.3, 0.95, 6)
 # Up to a FAR of .02 all pairs are held; beyond it thresholds are set on the same ones.
-OPTIONS = {"method": "wilson", "n_resamples": 1, "random_state": 0, "far_max": 0.02}
+OPTIONS = {"method": "jackknife", "n_resamples": 1, "random_state": 0, "far_max": 0.02}
 few = settings(max_examples=2, deadline=None)
 
 

@@ -1,0 +1,592 @@
+"""Confidence intervals of rates, by leaving out one person at a time.
+
+A person's errors depend on each other, and so do those of the same two people: what is
+independent are people. ``ErrorSums`` holds the errors of a rate and three moments of what
+the rate loses without one person (the jackknife): its variance, in which what two people
+share counts once, its skewness, and how well the variance is known. ``rate_ends`` makes of
+them an interval, which of independent errors is the exact one of a Poisson number, however
+few they are. ``Contrasts`` compares rates by the ends of their intervals (MOVER), so that an
+interval of a ratio, its p-value and the intervals of both rates cannot disagree.
+
+References: Efron & Stein (1981) and Fogliato, Patil & Perona (2024) for the variance;
+Helmers (1991) for the skewness of a statistic of pairs of people; Hall (1992), "On the
+removal of skewness by transformation"; Garwood (1936) for a Poisson number; Zou & Donner
+(2008) for MOVER.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammainccinv, gammaincinv, ndtri, stdtrit
+
+# An interval of fewer independent errors reaches over more than a factor of ten (Garwood's
+# of 3 is .21 to 2.9 times the rate): such groups are no standard for others.
+FEWEST_ERRORS = 4.0
+# A person with a larger share of the pairs is left out as if it were this one: without all
+# pairs there is no rate.
+MOST_LEFT_OUT = 0.5
+# Least share of a variance that a threshold set on the same data may leave.
+LEAST_SHARE = 0.01
+# Below it a number is as good as even: quantiles of larger Poisson numbers lose digits.
+LEAST_SKEWNESS = 1e-3
+# p-values are found to one part in 2**40 of their logarithm, and none is below the smaller tail.
+SMALLEST_TAIL, LARGEST_TAIL, HALVINGS = 1e-16, 0.4999, 40
+TINY = 1e-9
+
+
+class ErrorSums(NamedTuple):
+    """Errors of a rate, and moments of what people add to them; each (n_levels, n_groups).
+
+    A clump is what may err together: all genuine pairs of one person, or all impostor pairs
+    of the same two people.
+
+    Attributes
+    ----------
+    errors, pairs : ndarrays
+        Weight of the erroneous pairs, and of all.
+    single, clumped : ndarrays
+        Sum of the squared weights of pairs, and of clumps, over ``pairs``: what a pair, and
+        all pairs of a clump, weigh on average.
+    own : ndarray
+        Variance of the errors that clumps add on their own; all of it of genuine pairs.
+    variance : ndarray
+        Variance of the errors: with what people add to all clumps they are in.
+    cubes, fourths : ndarrays
+        Third and fourth moment: sums over people of powers of what is lost without each,
+        the second of which add up to the variance.
+    people : ndarray
+        Effective number of people, at most their number.
+    """
+
+    errors: np.ndarray
+    pairs: np.ndarray
+    single: np.ndarray
+    clumped: np.ndarray
+    own: np.ndarray
+    variance: np.ndarray
+    cubes: np.ndarray
+    fourths: np.ndarray
+    people: np.ndarray
+
+    @property
+    def rate(self):
+        """Errors over pairs; nan without pairs."""
+        return _over(self.errors, self.pairs, np.nan)
+
+    @property
+    def effective_errors(self):
+        """Errors over how much more they vary than independent ones (design effect)."""
+        return _over(self.errors**2 * self._right, self._variance, 0.0)
+
+    def effective_people(self, ends):
+        """Number of people in errors, if all were in as many (Kish): (sum e)**2 / sum e**2.
+
+        Parameters
+        ----------
+        ends : {1, 2}
+            How many people a pair is in: 1 of genuine pairs, 2 of impostor pairs.
+        """
+        total = (ends * self.errors) ** 2
+        deviations = self.variance + (ends - 1) * self.own
+        return _over(total, deviations + _over(total, self.people, 0.0), 0.0)
+
+    @property
+    def log_variance(self):
+        """Variance of the logarithm of the rate; without an error as of one clump."""
+        return _over(self._variance, self.errors**2, 1.0)
+
+    @property
+    def is_known(self):
+        """Whether there are pairs of two people."""
+        return (self.pairs > 0) & (self.people > 1 + TINY)
+
+    @property
+    def _right(self):
+        """Share of the pairs that are no errors."""
+        return 1 - self.errors / np.where(self.pairs > 0, self.pairs, 1.0)
+
+    @property
+    def _variance(self):
+        """No less than that of pairs that err independently."""
+        return np.maximum(self.variance, self.single * self.errors * self._right)
+
+    def shape(self):
+        """Skewness of the errors, and Student's degrees of freedom of their variance.
+
+        With k the third moment in standard errors, the skewness is k, and of impostor pairs
+        3/4 of what people add to the coefficient of variation more: two people's chances
+        multiply, so that the rate moves with the square of people's mean factor (the third
+        term of Helmers's expansion). Of the variance, k tells what moves with the rate; the
+        degrees of freedom (Satterthwaite) are about the rest, and none is left of errors
+        that are independent.
+        """
+        variance = self._variance
+        third = np.clip(_over(self.cubes, variance**1.5, 0.0), -1.0, 1.0)
+        rest = _over(self.fourths, variance**2, 0.0) - third**2
+        rest = rest - _over(1.0, self.people, 0.0)
+        freedom = np.clip(
+            2 / np.maximum(rest, TINY), 1.0, np.maximum(self.people - 1, 1.0)
+        )
+        people = np.maximum(self.variance - self.own, 0.0)
+        multiplied = 0.75 * _over(people**2, self.errors * variance**1.5, 0.0)
+        return np.minimum(third + multiplied, 1.0), freedom
+
+    def with_an_error(self):
+        """The sums, with one clump that errs where none does."""
+        none, clump = self.errors <= 0, self.clumped
+        powers = {"errors": 1, "own": 2, "variance": 2, "cubes": 3, "fourths": 4}
+        return self._replace(
+            **{
+                name: np.where(none, clump**power, getattr(self, name))
+                for name, power in powers.items()
+            }
+        )
+
+    def expanded(self):
+        """The sums with an axis before the last, for several questions about the groups."""
+        return ErrorSums(*(values[..., None, :] for values in self))
+
+    def rows(self, levels):
+        """Sums of one level, each (n_groups,), or of a slice of levels."""
+        return ErrorSums(*(values[levels] for values in self))
+
+    def columns(self, groups):
+        """Sums of some groups, their positions, each (n_levels, len(groups))."""
+        return ErrorSums(*(values[..., groups] for values in self))
+
+    @classmethod
+    def joined(cls, parts):
+        """Sums at increasing levels, one after the other."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+    @classmethod
+    def of_groups(cls, groups):
+        """Sums of several groups, each (n_levels,), side by side."""
+        return cls(*(np.stack(c, axis=-1) for c in zip(*groups, strict=True)))
+
+
+def genuine_sums(rejected, pairs, squared_weights=None):
+    """Sums of the rejected genuine pairs of a group.
+
+    Parameters
+    ----------
+    rejected : ndarray, shape (n_levels, n_people)
+        Weight of each person's rejected pairs.
+    pairs : ndarray, shape (n_people,)
+        Weight of each person's pairs; people without any are left out.
+    squared_weights : float, default=None
+        Sum of the squared weights of pairs; None if all weigh 1.
+
+    Returns
+    -------
+    sums : ErrorSums
+        Each (n_levels,).
+    """
+    seen = pairs > 0
+    rejected, pairs = rejected[:, seen], pairs[seen]
+    errors, total = rejected.sum(axis=1), pairs.sum()
+    variance, cubes, fourths = _moments(lost(rejected, pairs))
+    levels = np.ones(errors.size)
+    single = total if squared_weights is None else squared_weights
+    return ErrorSums(
+        errors,
+        total * levels,
+        _over(single, total, 1.0) * levels,
+        _over((pairs**2).sum(), total, 1.0) * levels,
+        *(variance, variance, cubes, fourths),
+        _over(total**2, (pairs**2).sum(), 0.0) * levels,
+    )
+
+
+def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
+    """Sums of the accepted impostor pairs of a scope.
+
+    Parameters
+    ----------
+    accepted : ndarray, shape (n_levels, n_people)
+        Weight of the accepted pairs that each person is in, so that it adds up to twice
+        the weight of all.
+    pairs : ndarray, shape (n_people,)
+        Weight of all pairs that each person is in.
+    powers : ndarray, shape (n_levels, 9)
+        As :func:`~skfairfr._core._error_counts.errors_by_person` gives them.
+    sizes : tuple of three floats
+        Sum over two people of the second to fourth power of the weight of all their pairs.
+    squared_weights : float, default=None
+        Sum of the squared weights of pairs; None if all weigh 1.
+
+    Returns
+    -------
+    sums : ErrorSums
+        Each (n_levels,).
+
+    Notes
+    -----
+    With X the deviation of the errors of two people from their share, the jackknife counts
+    the sum of X**2 twice, once for either person (Efron & Stein 1981): it is taken off once,
+    as is that of higher powers.
+    """
+    seen = pairs > 0
+    accepted, pairs = accepted[:, seen], pairs[seen]
+    errors, total = accepted.sum(axis=1) / 2, pairs.sum() / 2
+    rate = _over(errors, total, 0.0)
+    of_people = _moments(lost(accepted, pairs, 2))
+    e2, e3, e4, ec, e2c, e3c, ec2, e2c2, ec3 = powers.T
+    of_clumps = (
+        np.maximum(e2 - 2 * rate * ec + rate**2 * sizes[0], 0.0),
+        e3 - 3 * rate * e2c + 3 * rate**2 * ec2 - rate**3 * sizes[1],
+        e4
+        - 4 * rate * e3c
+        + 6 * rate**2 * e2c2
+        - 4 * rate**3 * ec3
+        + rate**4 * sizes[2],
+    )
+    variance, cubes, fourths = (
+        people - clumps for people, clumps in zip(of_people, of_clumps, strict=True)
+    )
+    own = of_clumps[0]
+    levels = np.ones(errors.size)
+    single = total if squared_weights is None else squared_weights
+    return ErrorSums(
+        errors,
+        total * levels,
+        _over(single, total, 1.0) * levels,
+        _over(sizes[0], total, 1.0) * levels,
+        *(own, np.maximum(variance, own), cubes, fourths),
+        _over(4 * total**2, (pairs**2).sum(), 0.0) * levels,
+    )
+
+
+def lost(errors, pairs, ends=1):
+    """What the errors lose without each person, at the same number of pairs.
+
+    Parameters
+    ----------
+    errors : ndarray, shape (n_levels, n_people)
+        Weight of the erroneous pairs that each person is in.
+    pairs : ndarray, shape (n_people,)
+        Weight of all pairs that each person is in; nobody has none.
+    ends : {1, 2}, default=1
+        How many people a pair is in: 1 of genuine pairs, 2 of impostor pairs.
+
+    Returns
+    -------
+    lost : ndarray, shape (n_levels, n_people)
+        Adds up to 0 over people, and in squares to the jackknife's variance of the errors:
+        (n - 1) / n times the sum of squared deviations of the rates without each person,
+        times the number of pairs squared.
+    """
+    n, total = pairs.size, pairs.sum() / ends
+    share = _over(pairs, total, 0.0)
+    deviation = errors - errors.sum(axis=1, keepdims=True) / ends * share
+    found = deviation / np.maximum(1 - share, MOST_LEFT_OUT)
+    if n == 0:
+        return found
+    return (found - found.mean(axis=1, keepdims=True)) * np.sqrt((n - 1) / n)
+
+
+def influences(errors, pairs, ends=1):
+    """Each person's part in the logarithm of a rate: :func:`lost`, over the errors.
+
+    Parameters
+    ----------
+    errors, pairs, ends
+        As of :func:`lost`; people without pairs have no part.
+
+    Returns
+    -------
+    influence : ndarray, shape (n_levels, n_people)
+        Adds up in squares to the variance of the logarithm, save that clumps of impostor
+        pairs count twice; 0 without errors.
+    """
+    seen, found = pairs > 0, np.zeros(errors.shape)
+    total = errors.sum(axis=1, keepdims=True) / ends
+    found[:, seen] = _over(lost(errors[:, seen], pairs[seen], ends), total, 0.0)
+    return found
+
+
+def rate_ends(sums, tail, added=0.0):
+    """Lower and upper end of the confidence interval of a rate.
+
+    Of errors with the skewness k, the ends are as far from them, in standard errors, as the
+    exact ones (Garwood 1936) of a Poisson number of 1 / k**2 errors, whose skewness is k; by
+    Student's quantile over the normal one farther. Errors are no less skewed than binomial
+    ones of the same variance. The lower end of negative skewness is the upper one of errors
+    that were right.
+
+    Parameters
+    ----------
+    sums : ErrorSums
+    tail : float or ndarray in (0, 0.5)
+        Chance of either end to miss the rate.
+    added : ndarray or float, default=0.0
+        Further variance of the logarithm of the rate.
+
+    Returns
+    -------
+    low, high : ndarrays in [0, 1]
+        NaN without pairs of two people. Without an error ``high`` is that of the rule of
+        three, of clumps: -log(tail) of them.
+    """
+    errors, right = sums.errors, np.maximum(sums.pairs - sums.errors, 0.0)
+    skewness, freedom = sums.shape()
+    variance = np.maximum(sums._variance, TINY**2)
+    moved = np.maximum(variance + added * errors**2, LEAST_SHARE * variance)
+    skewness = skewness * np.minimum(variance / moved, 1.0) ** 1.5
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(moved) * _stretch(freedom, tail)
+        # That of binomial errors; of more than half of the pairs it is negative.
+        least = error * (right - errors) / (errors * right)
+        skewness = np.where(
+            errors < right, np.maximum(skewness, least), np.minimum(skewness, least)
+        )
+        below, above = _reaches(skewness, tail)
+        low, high = (errors - error * below) / sums.pairs, errors + error * above
+        high = high / sums.pairs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        none = -np.log(tail) * sums.clumped / sums.pairs
+    low = np.where(errors <= 0, 0.0, np.where(right <= 0, 1 - none, low))
+    high = np.where(errors <= 0, none, np.where(right <= 0, 1.0, high))
+    return tuple(
+        np.where(sums.is_known, np.clip(end, 0.0, 1.0), np.nan) for end in (low, high)
+    )
+
+
+def ends_of(value, variance, skewness, freedom, tail):
+    """Ends of the confidence interval of a sum over people, as of :func:`rate_ends`."""
+    below, above = _reaches(skewness, tail)
+    error = np.sqrt(variance) * _stretch(freedom, tail)
+    return value - error * below, value + error * above
+
+
+def _stretch(freedom, tail):
+    """Student's quantile over the normal one."""
+    return stdtrit(freedom, tail) / ndtri(tail)
+
+
+def _reaches(skewness, tail):
+    """How far a Poisson number of that skewness is from its ends, in standard errors."""
+    number = 1 / np.maximum(np.abs(skewness), LEAST_SKEWNESS) ** 2
+    near = (number - gammaincinv(number, tail)) / np.sqrt(number)
+    far = (gammainccinv(number + 1, tail) - number) / np.sqrt(number)
+    share = np.clip(0.5 + skewness / LEAST_SKEWNESS / 2, 0.0, 1.0)
+    return share * near + (1 - share) * far, share * far + (1 - share) * near
+
+
+def two_sided(excludes, shape):
+    """p-values: twice the tail at which an interval begins to exclude a value.
+
+    Parameters
+    ----------
+    excludes : callable
+        Of tails, an array of the shape: whether the interval excludes the value.
+    shape : tuple of int
+
+    Returns
+    -------
+    p_value : ndarray
+        1 of what even the shortest interval holds.
+    """
+    low, high = np.full(shape, SMALLEST_TAIL), np.full(shape, LARGEST_TAIL)
+    low, high = np.log(low), np.log(high)
+    never = ~excludes(np.exp(high))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        found = excludes(np.exp(middle))
+        low, high = np.where(found, low, middle), np.where(found, middle, high)
+    return np.where(never, 1.0, 2 * np.exp(high))
+
+
+def never_falling(high, pivot):
+    """Upper ends at growing numbers of errors, so that none falls where more err.
+
+    Where few err, little is known of who does, and an end may be larger than where more do.
+    The rate at fewer errors is the smaller one, and so below that end too.
+
+    Parameters
+    ----------
+    high : ndarray, shape (n_numbers, ...)
+        Ends at growing numbers of errors.
+    pivot : int
+        Up to this number an end is the least of its own and those of larger numbers; beyond
+        it, the largest of its own and those of smaller ones.
+
+    Returns
+    -------
+    high : ndarray, shape (n_numbers, ...)
+    """
+    least = np.minimum.accumulate(high[pivot::-1])[::-1]
+    return np.concatenate([least, np.maximum.accumulate(high[pivot:])[1:]])
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Weighted sums of the logarithms of rates, such as a ratio of two, (..., n_contrasts).
+
+    An end is as far from its value as the ends of the rates are from theirs, on that side,
+    in the square root of the sum of squares (MOVER, Zou & Donner 2008). A rate without an
+    error counts as if one clump erred, and leaves the side open on which the ratio is 0 or
+    infinite.
+
+    Parameters
+    ----------
+    sums : ErrorSums
+        Each (..., n_rates).
+    weights : ndarray, shape (..., n_contrasts, n_rates)
+        Of the logarithms: above 0 of what is compared, below 0 of what it is compared with.
+    added : ndarray, shape (..., n_contrasts), or float, default=0.0
+        Further variance of the contrasts; of thresholds that are set on the data.
+    """
+
+    sums: ErrorSums
+    weights: np.ndarray
+    added: np.ndarray | float = 0.0
+
+    @property
+    def value(self):
+        """From the rates as they are; infinite or nan where there is no error."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(self.sums.rate)[..., None, :]
+            return np.where(self.weights == 0, 0.0, self.weights * logs).sum(axis=-1)
+
+    @cached_property
+    def _erring(self):
+        """The sums with an axis of contrasts, with an error in each rate."""
+        return self.sums.with_an_error().expanded()
+
+    @cached_property
+    def _estimate(self):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(self.weights == 0, 0.0, np.log(self._erring.rate))
+        return (self.weights * logs).sum(axis=-1)
+
+    @property
+    def error(self):
+        """Standard errors."""
+        variance = (self.weights**2 * self._erring.log_variance).sum(axis=-1)
+        return np.sqrt(np.maximum(variance + self.added, LEAST_SHARE * variance))
+
+    def _reach(self, tail, upper):
+        """How far an end is from the estimate; infinite where a rate without error opens it."""
+        weights, sums = self.weights, self._erring
+        tail = np.asarray(tail)[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            below, above = (np.log(sums.rate / end) for end in rate_ends(sums, tail))
+        reaches = np.where((weights > 0) == upper, above, below)
+        reaches = np.where(weights == 0, 0.0, reaches)
+        squares = (weights**2 * reaches**2).sum(axis=-1)
+        moved = squares + ndtri(tail[..., 0]) ** 2 * self.added
+        reach = np.sqrt(np.maximum(moved, LEAST_SHARE * squares))
+        opening = (weights < 0) if upper else (weights > 0)
+        none = (self.sums.errors <= 0)[..., None, :] & opening
+        return np.where(none.any(axis=-1), np.inf, reach)
+
+    def bounds(self, tail):
+        """Lower and upper end of the ratios (not their logarithms), each with this tail."""
+        with np.errstate(over="ignore"):
+            return (
+                np.exp(self._estimate - self._reach(tail, False)),
+                np.exp(self._estimate + self._reach(tail, True)),
+            )
+
+    @cached_property
+    def p_value(self):
+        """Two-sided, that the ratio is 1: twice the tail at which an end is 1."""
+        estimate = self._estimate
+        upper = estimate < 0
+
+        def excludes(tail):
+            reach = np.where(upper, self._reach(tail, True), self._reach(tail, False))
+            return np.abs(estimate) > reach
+
+        shape = np.broadcast_shapes(estimate.shape, np.shape(self.added))
+        return two_sided(excludes, shape)
+
+
+def against_others(sums):
+    """Weights of each group against the others, (..., n_groups, n_groups).
+
+    Others with few effective errors are left out, unless all have few; a group of one
+    person, or without pairs, is compared with nobody: its row is 0.
+    """
+    known = sums.is_known
+    counted = known & (sums.effective_errors >= FEWEST_ERRORS - TINY)
+    itself = np.eye(known.shape[-1], dtype=bool)
+    others, all_others = (groups[..., None, :] & ~itself for groups in (counted, known))
+    others = np.where(others.any(axis=-1, keepdims=True), others, all_others)
+    n_others = others.sum(axis=-1, keepdims=True)
+    compared = known[..., None] & (n_others > 0)
+    return np.where(compared, itself - others / np.maximum(n_others, 1), 0.0)
+
+
+def number_of_tests(weights):
+    """How many different hypotheses each group against the others makes."""
+    n = int((weights != 0).any(axis=1).sum())
+    return 1 if n == 2 else n
+
+
+def every_two(sums):
+    """Weights of each group over every other one, a block (n_others, n_groups) a group."""
+    known = np.flatnonzero(sums.is_known)
+    for group in known:
+        others = known[known != group]
+        weights = np.zeros((others.size, sums.pairs.size))
+        weights[:, group] = 1.0
+        weights[np.arange(others.size), others] = -1.0
+        yield weights
+
+
+def shrunken_rates(sums):
+    """Rates moved towards their common geometric mean by as much as they are noise.
+
+    Empirical Bayes on the logarithms: the variance between groups is what their spread
+    exceeds their own variances by (DerSimonian & Laird 1986), and the rates keep that
+    variance (Louis 1984), so that equal groups have equal rates and groups that differ
+    surely keep theirs.
+
+    Parameters
+    ----------
+    sums : ErrorSums
+        Of one level, each (n_groups,).
+
+    Returns
+    -------
+    rate : ndarray, shape (n_groups,)
+    """
+    sums = sums.with_an_error()
+    variance = np.maximum(sums.log_variance, TINY)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(sums.rate)
+    weight = 1 / variance
+    mean = weight @ logs / weight.sum()
+    excess = weight @ (logs - mean) ** 2 - (logs.size - 1)
+    between = max(excess / (weight.sum() - (weight**2).sum() / weight.sum()), 0.0)
+    weight = 1 / (variance + between)
+    mean = weight @ logs / weight.sum()
+    kept = np.sqrt(between / (between + variance))
+    return np.exp(mean + kept * (logs - mean))
+
+
+def holm(p):
+    """p-values adjusted for their number (Holm 1979), whatever their dependence."""
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    adjusted = np.empty(p.size)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted
+
+
+def _moments(deviations):
+    """Sums over people of the second to fourth power, each (n_levels,)."""
+    squares = deviations * deviations  # by power takes ten times as long
+    powers = (squares, squares * deviations, squares * squares)
+    return [power.sum(axis=1) for power in powers]
+
+
+def _over(numerator, denominator, otherwise):
+    """Quotient, with a value of its own where the denominator is 0."""
+    denominator = np.asarray(denominator, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(denominator != 0, numerator / denominator, otherwise)

@@ -1,0 +1,277 @@
+"""A slow, plain second version of the person-jackknife intervals, to test against.
+
+It was written from a description of the method, without sight of the library's own
+code, and shares nothing with it. Everything is done with loops over Python floats.
+
+A comparison is ``(one, other, weight, is_error)``. It is a genuine pair of one person
+where ``one == other``, and an impostor pair of two people otherwise. A list of
+comparisons is wholly genuine or wholly impostor.
+"""
+
+import math
+
+from scipy.optimize import brentq
+from scipy.stats import gamma, norm, t
+
+SMALLEST_TAIL = 1e-16
+LARGEST_TAIL = 0.4999
+
+
+def moments(comparisons):
+    """Everything the intervals need to know about one list of comparisons."""
+    total = 0.0
+    wrong = 0.0
+    squares = 0.0
+    for _one, _other, weight, is_error in comparisons:
+        total += weight
+        squares += weight * weight
+        if is_error:
+            wrong += weight
+    if total == 0:
+        names = "errors pairs single clumped own variance cubes fourths people"
+        return dict.fromkeys(names.split(), 0.0)
+    rate = wrong / total
+
+    # The weight of the pairs, and of the errors, of each clump.
+    clump_pairs = {}
+    clump_errors = {}
+    for one, other, weight, is_error in comparisons:
+        clump = frozenset([one, other])
+        clump_pairs[clump] = clump_pairs.get(clump, 0.0) + weight
+        clump_errors[clump] = clump_errors.get(clump, 0.0) + (
+            weight if is_error else 0.0
+        )
+    clumped = 0.0
+    for clump in clump_pairs:
+        clumped += clump_pairs[clump] ** 2 / total
+
+    lost, sum_pairs_squared = leave_out_each_person(comparisons, wrong, total)
+    n = len(lost)
+    mean_lost = sum(lost) / n
+    second = third = fourth = 0.0
+    for value in lost:
+        u = (value - mean_lost) * math.sqrt((n - 1) / n)
+        second += u**2
+        third += u**3
+        fourth += u**4
+
+    first_one, first_other, _weight, _is_error = comparisons[0]
+    if first_one == first_other:
+        own = variance = second
+        cubes = third
+        fourths = fourth
+        effective_people = total**2 / sum_pairs_squared
+    else:
+        x2 = x3 = x4 = 0.0
+        for clump in clump_pairs:
+            x = clump_errors[clump] - rate * clump_pairs[clump]
+            x2 += x**2
+            x3 += x**3
+            x4 += x**4
+        own = max(x2, 0.0)
+        variance = max(second - own, own)
+        cubes = third - x3
+        fourths = fourth - x4
+        effective_people = 4 * total**2 / sum_pairs_squared
+
+    return {
+        "errors": wrong,
+        "pairs": total,
+        "single": squares / total,
+        "clumped": clumped,
+        "own": own,
+        "variance": variance,
+        "cubes": cubes,
+        "fourths": fourths,
+        "people": effective_people,
+    }
+
+
+def leave_out_each_person(comparisons, wrong, total):
+    """How much each person moves the errors, and the sum of squares of their pairs."""
+    rate = wrong / total
+    people = []
+    for one, other, _weight, _is_error in comparisons:
+        for person in (one, other):
+            if person not in people:
+                people.append(person)
+    lost = []
+    sum_pairs_squared = 0.0
+    for person in people:
+        pairs_in = errors_in = pairs_out = errors_out = 0.0
+        for one, other, weight, is_error in comparisons:
+            if person in (one, other):
+                pairs_in += weight
+                errors_in += weight if is_error else 0.0
+            else:
+                pairs_out += weight
+                errors_out += weight if is_error else 0.0
+        sum_pairs_squared += pairs_in**2
+        if pairs_in <= total / 2:
+            rate_without = errors_out / pairs_out
+        else:
+            # A person with most of the pairs is left out as if they had half.
+            rate_without = rate - (errors_in - rate * pairs_in) / (total / 2)
+        lost.append(total * (rate - rate_without))
+    return lost, sum_pairs_squared
+
+
+def interval(m, tail, added=0.0):
+    """The ends of the interval for a rate, with ``tail`` left outside each of them."""
+    errors = m["errors"]
+    pairs = m["pairs"]
+    people = m["people"]
+    if pairs == 0 or people <= 1 + 1e-9:
+        return math.nan, math.nan
+    if errors == 0:
+        return 0.0, min(1.0, -math.log(tail) * m["clumped"] / pairs)
+    if errors >= pairs:
+        return max(0.0, 1 + math.log(tail) * m["clumped"] / pairs), 1.0
+
+    rate = errors / pairs
+    right = pairs - errors
+    v = max(m["variance"], m["single"] * errors * (1 - rate))
+    k3 = min(max(m["cubes"] / v**1.5, -1.0), 1.0)
+    between = max(m["variance"] - m["own"], 0.0)
+    skew = min(k3 + 0.75 * between**2 / (errors * v**1.5), 1.0)
+
+    df = 2 / max(m["fourths"] / v**2 - k3**2 - 1 / people, 1e-9)
+    df = min(max(df, 1.0), max(people - 1, 1.0))
+
+    widened = max(v + added * errors**2, 0.01 * v)
+    skew *= min(v / widened, 1.0) ** 1.5
+
+    stretch = float(t.ppf(tail, df)) / float(norm.ppf(tail))
+    se = math.sqrt(widened) * stretch
+    least = se * (right - errors) / (errors * right)
+    if errors < right:
+        skew = max(skew, least)
+    else:
+        skew = min(skew, least)
+
+    # 1 / skew^2, without overflow for a skew that is all but zero.
+    s = 1 / max(abs(skew), 1e-3) ** 2
+    below = (s - float(gamma.ppf(tail, s))) / math.sqrt(s)
+    above = (float(gamma.isf(tail, s + 1)) - s) / math.sqrt(s)
+    if abs(skew) < 1e-3:  # from one side of 0 to the other without a step
+        share = (1 + skew / 1e-3) / 2
+        below, above = (
+            share * below + (1 - share) * above,
+            share * above + (1 - share) * below,
+        )
+    elif skew < 0:
+        below, above = above, below
+    low = (errors - se * below) / pairs
+    high = (errors + se * above) / pairs
+    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+def with_an_error(m):
+    """The same list, with one clump's worth of errors if it had none."""
+    if m["errors"] > 0:
+        return m
+    clumped = m["clumped"]
+    changed = dict(m)
+    changed["errors"] = clumped
+    changed["own"] = clumped**2
+    changed["variance"] = clumped**2
+    changed["cubes"] = clumped**3
+    changed["fourths"] = clumped**4
+    return changed
+
+
+def log_ratio(groups, weights):
+    """The weighted sum of the logarithms of the rates; nan if a rate is not known."""
+    total = 0.0
+    for m, w in zip(groups, weights, strict=True):
+        if w == 0:
+            continue
+        g = with_an_error(m)
+        if g["pairs"] == 0:
+            return math.nan
+        total += w * math.log(g["errors"] / g["pairs"])
+    return total
+
+
+def reaches(groups, weights, tail, added=0.0):
+    """How far the interval reaches below and above the logarithm of the ratio."""
+    z = float(norm.ppf(tail))
+    lower_squares = 0.0
+    upper_squares = 0.0
+    for m, w in zip(groups, weights, strict=True):
+        if w == 0:
+            continue
+        g = with_an_error(m)
+        low, high = interval(g, tail)
+        if math.isnan(low) or math.isnan(high):
+            return math.nan, math.nan
+        rate = g["errors"] / g["pairs"]
+        log_up = math.log(high / rate)
+        log_down = math.log(rate / low) if low > 0 else math.inf
+        if w > 0:
+            upper_squares += (w * log_up) ** 2
+            lower_squares += (w * log_down) ** 2
+        else:
+            upper_squares += (w * log_down) ** 2
+            lower_squares += (w * log_up) ** 2
+    lower = math.sqrt(max(lower_squares + z**2 * added, 0.01 * lower_squares))
+    upper = math.sqrt(max(upper_squares + z**2 * added, 0.01 * upper_squares))
+    return lower, upper
+
+
+def open_ends(groups, weights):
+    """Whether the lower end is 0, and whether the upper end is infinite, for no errors."""
+    lower_open = False
+    upper_open = False
+    for m, w in zip(groups, weights, strict=True):
+        if m["errors"] <= 0:
+            if w > 0:
+                lower_open = True
+            if w < 0:
+                upper_open = True
+    return lower_open, upper_open
+
+
+def ratio(groups, weights, tail, added=0.0):
+    """The ends of the interval for a ratio of rates; nan if a rate is not known."""
+    centre = log_ratio(groups, weights)
+    lower, upper = reaches(groups, weights, tail, added)
+    if math.isnan(centre) or math.isnan(lower):
+        return math.nan, math.nan
+    lower_open, upper_open = open_ends(groups, weights)
+    low = 0.0 if lower_open else _exp(centre - lower)
+    high = math.inf if upper_open else _exp(centre + upper)
+    return low, high
+
+
+def ratio_p(groups, weights, added=0.0):
+    """The two-sided p-value for a ratio of 1; nan if a rate is not known."""
+    centre = log_ratio(groups, weights)
+    if math.isnan(centre) or math.isnan(reaches(groups, weights, LARGEST_TAIL)[0]):
+        return math.nan
+    lower_open, upper_open = open_ends(groups, weights)
+    if lower_open if centre > 0 else upper_open:
+        return 1.0
+
+    def clearance(log_tail):
+        """Above 0 where the interval leaves 1 out; never less than -1, so finite."""
+        low, high = ratio(groups, weights, math.exp(log_tail), added)
+        if centre > 0:
+            return low - 1
+        return 1 / high - 1 if high > 0 else math.inf
+
+    smallest = math.log(SMALLEST_TAIL)
+    largest = math.log(LARGEST_TAIL)
+    if clearance(largest) <= 0:
+        return 1.0
+    if clearance(smallest) >= 0:
+        return 2 * SMALLEST_TAIL
+    return 2 * math.exp(brentq(clearance, smallest, largest, xtol=1e-13))
+
+
+def _exp(x):
+    """The exponential, infinite where it is too large for a float."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
