@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammainccinv, gammaincinv, ndtri, stdtrit
+from scipy.special import gammainccinv, gammaincinv, ndtr, ndtri, stdtrit
 
 # An interval of fewer independent errors reaches over more than a factor of ten (Garwood's
 # of 3 is .21 to 2.9 times the rate): such groups are no standard for others.
@@ -31,8 +31,10 @@ MOST_LEFT_OUT = 0.5
 LEAST_SHARE = 0.01
 # Below it a number is as good as even: quantiles of larger Poisson numbers lose digits.
 LEAST_SKEWNESS = 1e-3
-# p-values are found to one part in 2**40 of their logarithm, and none is below the smaller tail.
-SMALLEST_TAIL, LARGEST_TAIL, HALVINGS = 1e-16, 0.4999, 40
+# Tails between which p-values are found, how near an end is to the value, and in how many
+# steps at most.
+SMALLEST_TAIL, LARGEST_TAIL = 1e-16, 0.4999
+PRECISION, FIRST_STEPS, STEPS = 1e-8, 5, 40
 TINY = 1e-9
 
 
@@ -307,7 +309,7 @@ def influences(errors, pairs, ends=1):
     return found
 
 
-def rate_ends(sums, tail, added=0.0):
+def rate_ends(sums, tail, added=0.0, shape=None):
     """Lower and upper end of the confidence interval of a rate.
 
     Of errors with the skewness k, the ends are as far from them, in standard errors, as the
@@ -323,6 +325,8 @@ def rate_ends(sums, tail, added=0.0):
         Chance of either end to miss the rate.
     added : ndarray or float, default=0.0
         Further variance of the logarithm of the rate.
+    shape : tuple of two ndarrays, default=None
+        ``sums.shape()`` if it is known.
 
     Returns
     -------
@@ -331,7 +335,7 @@ def rate_ends(sums, tail, added=0.0):
         three, of clumps: -log(tail) of them.
     """
     errors, right = sums.errors, np.maximum(sums.pairs - sums.errors, 0.0)
-    skewness, freedom = sums.shape()
+    skewness, freedom = sums.shape() if shape is None else shape
     variance = np.maximum(sums._variance, TINY**2)
     moved = np.maximum(variance + added * errors**2, LEAST_SHARE * variance)
     skewness = skewness * np.minimum(variance / moved, 1.0) ** 1.5
@@ -375,28 +379,52 @@ def _reaches(skewness, tail):
     return share * near + (1 - share) * far, share * far + (1 - share) * near
 
 
-def two_sided(excludes, shape):
+def two_sided(beyond, shape):
     """p-values: twice the tail at which an interval begins to exclude a value.
 
     Parameters
     ----------
-    excludes : callable
-        Of tails, an array of the shape: whether the interval excludes the value.
+    beyond : callable
+        Of tails, how far the value is beyond the interval, an array of the shape; below 0
+        inside. The longer the interval, the less.
     shape : tuple of int
 
     Returns
     -------
     p_value : ndarray
         1 of what even the shortest interval holds.
+
+    Notes
+    -----
+    In normal quantiles, in which intervals grow about evenly: halves, then regula falsi
+    (Illinois).
     """
-    low, high = np.full(shape, SMALLEST_TAIL), np.full(shape, LARGEST_TAIL)
-    low, high = np.log(low), np.log(high)
-    never = ~excludes(np.exp(high))
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        found = excludes(np.exp(middle))
-        low, high = np.where(found, low, middle), np.where(found, middle, high)
-    return np.where(never, 1.0, 2 * np.exp(high))
+
+    def at(quantile):
+        return np.maximum(beyond(ndtr(-quantile)), -1.0)
+
+    short, long = (
+        np.full(shape, -ndtri(LARGEST_TAIL)),
+        np.full(shape, -ndtri(SMALLEST_TAIL)),
+    )
+    at_short, at_long = at(short), at(long)
+    never, always = at_short <= 0, at_long > 0
+    for step in range(STEPS):
+        share = np.full(shape, 0.5)
+        if step >= FIRST_STEPS:
+            share = at_long / np.where(never | always, 1.0, at_long - at_short)
+        between = long - share * (long - short)
+        between = np.where(never | always, long, between)
+        found = at(between)
+        inside = found <= 0
+        # The end that stays for long counts half, so that both ends move.
+        at_short = np.where(inside, at_short / 2, found)
+        at_long = np.where(inside, found, at_long / 2)
+        short, long = np.where(inside, short, between), np.where(inside, between, long)
+        near = np.minimum(np.abs(found), np.abs(long - short)) < PRECISION
+        if np.all(never | always | near):
+            break
+    return np.where(never, 1.0, 2 * ndtr(-np.where(always, long, between)))
 
 
 def never_falling(high, pivot):
@@ -468,18 +496,26 @@ class Contrasts:
         variance = (self.weights**2 * self._erring.log_variance).sum(axis=-1)
         return np.sqrt(np.maximum(variance + self.added, LEAST_SHARE * variance))
 
+    @cached_property
+    def _shape(self):
+        return self._erring.shape()
+
     def _reach(self, tail, upper):
-        """How far an end is from the estimate; infinite where a rate without error opens it."""
+        """How far an end is from the estimate; infinite where a rate without error opens it.
+
+        ``tail`` and ``upper``, whether the end is the upper one, are of all contrasts or each.
+        """
         weights, sums = self.weights, self._erring
-        tail = np.asarray(tail)[..., None]
+        tail, upper = np.asarray(tail)[..., None], np.asarray(upper)[..., None]
+        ends = rate_ends(sums, tail, shape=self._shape)
         with np.errstate(divide="ignore", invalid="ignore"):
-            below, above = (np.log(sums.rate / end) for end in rate_ends(sums, tail))
+            below, above = np.log(sums.rate / ends[0]), np.log(ends[1] / sums.rate)
         reaches = np.where((weights > 0) == upper, above, below)
         reaches = np.where(weights == 0, 0.0, reaches)
         squares = (weights**2 * reaches**2).sum(axis=-1)
         moved = squares + ndtri(tail[..., 0]) ** 2 * self.added
         reach = np.sqrt(np.maximum(moved, LEAST_SHARE * squares))
-        opening = (weights < 0) if upper else (weights > 0)
+        opening = (weights != 0) & ((weights < 0) == upper)
         none = (self.sums.errors <= 0)[..., None, :] & opening
         return np.where(none.any(axis=-1), np.inf, reach)
 
@@ -495,14 +531,12 @@ class Contrasts:
     def p_value(self):
         """Two-sided, that the ratio is 1: twice the tail at which an end is 1."""
         estimate = self._estimate
-        upper = estimate < 0
 
-        def excludes(tail):
-            reach = np.where(upper, self._reach(tail, True), self._reach(tail, False))
-            return np.abs(estimate) > reach
+        def beyond(tail):
+            return np.abs(estimate) - self._reach(tail, estimate < 0)
 
         shape = np.broadcast_shapes(estimate.shape, np.shape(self.added))
-        return two_sided(excludes, shape)
+        return two_sided(beyond, shape)
 
 
 def against_others(sums):

@@ -100,15 +100,15 @@ class PairedDifference:
             nan = np.nan
             return (1.0, value, value, nan, nan) if value == 0 else (nan,) * 5
 
-        def excludes(tail):
+        def beyond(tail):
             low, high = ends_of(value, variance, *shape, tail)
-            return (low > 0) | (high < 0)
+            return np.maximum(low, -high) / np.sqrt(variance)
 
         low, high = ends_of(value, variance, *shape, tail)
         error = np.sqrt(variance)
         ratio_low = ratio_ends(rates, covariance, (value - low) / error)[0]
         ratio_high = ratio_ends(rates, covariance, (high - value) / error)[1]
-        p_value = float(two_sided(excludes, ()))
+        p_value = float(two_sided(beyond, ()))
         return p_value, *np.clip((low, high), -1.0, 1.0), ratio_low, ratio_high
 
 

@@ -418,9 +418,9 @@ def test_a_sum_over_people_has_the_ends_of_a_rate_of_its_moments():
 
 
 def test_a_p_value_is_twice_the_tail_at_which_an_interval_ends():
-    places = np.array([0.2, 1e-9, 0.7])
-    found = two_sided(lambda tail: tail > places, (3,))
-    assert_allclose(found, [0.4, 2e-9, 1.0])
+    places = np.array([0.2, 1e-9, 0.7, 1e-30])
+    found = two_sided(lambda tail: np.log(tail / places), (4,))
+    assert_allclose(found, [0.4, 2e-9, 1.0, 2e-16])
 
 
 @pytest.mark.parametrize("kind", ["impostor", "genuine"])
