@@ -408,7 +408,7 @@ def two_sided(beyond, shape):
         np.full(shape, -ndtri(SMALLEST_TAIL)),
     )
     at_short, at_long = at(short), at(long)
-    never, always = at_short <= 0, at_long > 0
+    never, always, before = at_short <= 0, at_long > 0, None
     for step in range(STEPS):
         share = np.full(shape, 0.5)
         if step >= FIRST_STEPS:
@@ -417,9 +417,11 @@ def two_sided(beyond, shape):
         between = np.where(never | always, long, between)
         found = at(between)
         inside = found <= 0
-        # The end that stays for long counts half, so that both ends move.
-        at_short = np.where(inside, at_short / 2, found)
-        at_long = np.where(inside, found, at_long / 2)
+        # An end that stays a second time counts half, so that both ends move.
+        half = np.where(inside == before, 0.5, 1.0)
+        at_short = np.where(inside, at_short * half, found)
+        at_long = np.where(inside, found, at_long * half)
+        before = inside
         short, long = np.where(inside, short, between), np.where(inside, between, long)
         near = np.minimum(np.abs(found), np.abs(long - short)) < PRECISION
         if np.all(never | always | near):
