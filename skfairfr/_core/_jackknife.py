@@ -96,8 +96,8 @@ class ErrorSums(NamedTuple):
 
     @property
     def log_variance(self):
-        """Variance of the logarithm of the rate; without an error as of one clump."""
-        return _over(self._variance, self.errors**2, 1.0)
+        """Variance of the logarithm of the rate, above 0; without an error as of one clump."""
+        return np.maximum(_over(self._variance, self.errors**2, 1.0), TINY)
 
     @property
     def is_known(self):
@@ -592,7 +592,7 @@ def shrunken_rates(sums):
     rate : ndarray, shape (n_groups,)
     """
     sums = sums.with_an_error()
-    variance = np.maximum(sums.log_variance, TINY)
+    variance = sums.log_variance
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(sums.rate)
     weight = 1 / variance

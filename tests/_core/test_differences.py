@@ -5,14 +5,13 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy import stats
+from scipy import sparse, stats
 
 from skfairfr._core._paired import (
+    PairedDifference,
     clumps,
-    covariance,
     paired_deviates,
     ratio_ends,
-    student,
 )
 
 
@@ -28,10 +27,17 @@ def test_clumps_are_sums_over_the_pairs_of_two_people():
     assert clumps(left[:0], right[:0], weights[:0], 7).nnz == 0
 
 
+def of_two(x, y):
+    """Two rates that are means of what people have."""
+    n = x.size
+    influence = np.stack([x - x.mean(), y - y.mean()]) / np.sqrt(n * (n - 1))
+    return PairedDifference(influence, sparse.csr_array((2, n**2)), np.zeros(2), n)
+
+
 def test_covariance_is_the_double_sum_over_clumps_that_share_a_person():
     """Two rates made of clumps alone: Cov = sum over all clumps that share somebody."""
     rng = np.random.default_rng(1)
-    n, ends = 12, 2
+    n = 12
     left, right = np.triu_indices(n, 1)
     # People of their own make clumps vary together.
     own = rng.normal(size=(2, n))
@@ -44,30 +50,47 @@ def test_covariance_is_the_double_sum_over_clumps_that_share_a_person():
     influence = np.zeros((2, n))
     for c in range(left.size):
         influence[:, [left[c], right[c]]] += x[:, [c]]
-    found = covariance(influence, x @ x.T, np.zeros(2), n, ends)
-    assert_allclose(found, expected / (1 - ends / n))
+    found = PairedDifference(influence, sparse.csr_array(x), np.zeros(2), n)
+    assert_allclose(found.covariance, expected)
+    # One pair more that errs, in either alone.
+    more = PairedDifference(influence, sparse.csr_array(x), np.array([0.1, 0.3]), n)
+    assert_allclose(more.covariance, expected + np.diag([0.01, 0.09]))
 
 
 def test_people_add_no_negative_variance_to_the_difference():
     """Clumps of opposite signs that share people."""
     influence = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0]])
-    shared = np.array([[2.0, 0.0], [0.0, 0.0]])  # clumps (0, 1): 1 and (1, 2): -1
-    found = covariance(influence, shared, np.zeros(2), np.inf, 2)
+    clumped = sparse.csr_array(np.array([[1.0, -1.0], [0.0, 0.0]]))
+    found = PairedDifference(influence, clumped, np.zeros(2), np.inf).covariance
     assert_allclose(found[0, 0] + found[1, 1] - 2 * found[0, 1], 2)
 
 
-def test_students_test_is_that_of_a_mean():
+def test_the_test_of_many_people_is_student_s():
     """Differences of people with equal weights: scipy's paired test."""
     rng = np.random.default_rng(2)
-    n = 15
-    x, y = rng.normal(0.3, 1, n), rng.normal(0, 1, n)
-    influence = np.stack([x - x.mean(), y - y.mean()]) / n
-    found = covariance(influence, np.zeros((2, 2)), np.zeros(2), n, 1)
-    variance = found[0, 0] + found[1, 1] - 2 * found[0, 1]
-    p, low, high = student((x - y).mean(), variance, n - 1, 0.9)
+    x, y = rng.normal(0.05, 1, 3000), rng.normal(0, 1, 3000)
+    found = of_two(x, y).judge(np.array([x.mean(), y.mean()]), 0.05)
     expected = stats.ttest_rel(x, y)
-    assert_allclose(p, expected.pvalue)
-    assert_allclose([low, high], expected.confidence_interval(0.9))
+    assert_allclose(found[0], expected.pvalue, rtol=0.05)
+    width = expected.confidence_interval(0.9)
+    assert_allclose(found[1:3], width, atol=0.02 * (width[1] - width[0]))
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_interval_and_p_value_agree_and_exchange(exchanged):
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        x, y = rng.poisson(rng.uniform(0.2, 2, (2, 1)), (2, 40)) / 10.0
+        rates = np.array([x.mean(), y.mean()])
+        if exchanged:
+            one, two = (
+                of_two(x, y).judge(rates, 0.025),
+                of_two(y, x).judge(rates[::-1], 0.025),
+            )
+            assert_allclose(one[0], two[0], rtol=1e-5)
+            assert_allclose(one[1:3], np.negative(two[2:0:-1]), rtol=1e-6)
+        p, low, high, ratio_low, ratio_high = of_two(x, y).judge(rates, 0.025)
+        assert (p < 0.05) == (low > 0 or high < 0) == (ratio_low > 1 or ratio_high < 1)
 
 
 rates = st.floats(0, 0.5).map(lambda x: round(x, 3))

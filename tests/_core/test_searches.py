@@ -195,7 +195,7 @@ def test_rates_in_resamples_are_weighted_means_over_searches(drawn, mode):
 
 
 @pytest.mark.parametrize("drawn", [None, [11]])
-def test_influences_of_people_are_shares_of_errors_less_those_of_searches(drawn):
+def test_influences_of_people_are_what_the_rate_loses_without_them(drawn):
     probes, own, gallery = make()
     found = search(probes, own, gallery, np.float32(-np.inf))
     rng = np.random.default_rng(2)
@@ -221,7 +221,12 @@ def test_influences_of_people_are_shares_of_errors_less_those_of_searches(drawn)
             wrong = np.bincount(person, error * counted, minlength=30)
             searches = np.bincount(person, counted, minlength=30)
             assert wrong.sum() > 1
-            expected = wrong / wrong.sum() - searches / searches.sum()
+            (seen,) = np.nonzero(searches)
+            rest = searches.sum() - searches[seen]
+            without = (wrong.sum() - wrong[seen]) / rest
+            expected = np.zeros(30)
+            lost = (without.mean() - without) * searches.sum() / wrong.sum()
+            expected[seen] = lost * np.sqrt(1 - 1 / seen.size)
             of_people = count(events, scope, np.array([t])).influence[0]
             assert_allclose(of_people, expected, atol=1e-12)
 

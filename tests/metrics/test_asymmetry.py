@@ -95,9 +95,16 @@ def test_the_variance_counts_every_two_people_once(fitted):
     parts = []
     for inside in (first, first.T):
         e, p = errors * inside, pairs * inside
-        share = e / e.sum(), p / p.sum()
-        of_people = [s.sum(axis=0) + s.sum(axis=1) for s in share]
-        parts.append((e.sum(), p.sum(), of_people[0] - of_people[1], share[0]))
+        share = e / e.sum()
+        of_people = np.zeros(n_people)
+        (seen,) = np.nonzero(p.sum(axis=0) + p.sum(axis=1))
+        without = []
+        for k in seen:
+            kept = np.arange(n_people) != k
+            without.append(e[kept][:, kept].sum() / p[kept][:, kept].sum())
+        lost = (np.mean(without) - without) * p.sum() / e.sum()
+        of_people[seen] = lost * np.sqrt(1 - 1 / seen.size)
+        parts.append((e.sum(), p.sum(), of_people, share))
     influence = parts[0][2] - parts[1][2]
     both = parts[0][3] - parts[1][3]
     squares = np.sum(np.triu(both + both.T, 1) ** 2)

@@ -458,7 +458,7 @@ def first_too_many(best, person, limit):
         bounds[int(n)] = rate_ends(sums, 0.025)[1].item()
     # Where fewer err, the rate is no larger.
     kept = [n for n in bounds if min(bounds[m] for m in bounds if m >= n) <= limit]
-    assert max(kept) < 9, "beyond which not all numbers of errors have a bound"
+    assert max(kept) < 12, "beyond which not all numbers of errors have a bound"
     return best[order[max(kept)]]
 
 
