@@ -117,16 +117,17 @@ class ErrorSums(NamedTuple):
     def shape(self):
         """Skewness of the errors, and Student's degrees of freedom of their variance.
 
-        With k the third moment in standard errors, the skewness is k, and of impostor pairs
-        3/4 of what people add to the coefficient of variation more: two people's chances
-        multiply, so that the rate moves with the square of people's mean factor (the third
-        term of Helmers's expansion). Of the variance, k tells what moves with the rate; the
-        degrees of freedom (Satterthwaite) are about the rest, and none is left of errors
-        that are independent.
+        The skewness is the third moment in standard errors, and of impostor pairs 3/4 of what
+        people add to the coefficient of variation more: two people's chances multiply, so
+        that the rate moves with the square of people's mean factor (the third term of
+        Helmers's expansion). The degrees of freedom are Satterthwaite's, from the fourth
+        moment less that of as many independent errors, whose variance is known with their
+        number.
         """
         variance = self._variance
         third = np.clip(_over(self.cubes, variance**1.5, 0.0), -1.0, 1.0)
-        rest = _over(self.fourths, variance**2, 0.0) - third**2
+        independent = _over(self.single**2, variance, 0.0)
+        rest = _over(self.fourths, variance**2, 0.0) - independent
         rest = rest - _over(1.0, self.people, 0.0)
         freedom = np.clip(
             2 / np.maximum(rest, TINY), 1.0, np.maximum(self.people - 1, 1.0)

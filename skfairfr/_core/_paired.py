@@ -77,7 +77,8 @@ class PairedDifference:
             (people**power).sum() - (clumps**power).sum() for power in (3, 4)
         )
         skewness = np.clip(cubes / variance**1.5, -1.0, 1.0)
-        rest = fourths / variance**2 - skewness**2 - 1 / max(self.people, 1.0)
+        rest = fourths / variance**2 - (self.single**2).mean() / variance
+        rest = rest - 1 / max(self.people, 1.0)
         freedom = np.clip(2 / max(rest, TINY), 1.0, max(self.people - 1, 1.0))
         return variance, skewness, freedom
 

@@ -135,7 +135,7 @@ def interval(m, tail, added=0.0):
     between = max(m["variance"] - m["own"], 0.0)
     skew = min(k3 + 0.75 * between**2 / (errors * v**1.5), 1.0)
 
-    df = 2 / max(m["fourths"] / v**2 - k3**2 - 1 / people, 1e-9)
+    df = 2 / max(m["fourths"] / v**2 - m["single"] ** 2 / v - 1 / people, 1e-9)
     df = min(max(df, 1.0), max(people - 1, 1.0))
 
     widened = max(v + added * errors**2, 0.01 * v)

@@ -115,7 +115,7 @@ def test_variance_of_a_far_counts_every_two_people_once():
     variance = two + 2 / pairs.sum() ** 2
     effective = 4 / (share**2).sum()
     skewness = three / variance**1.5
-    freedom = 2 / (four / variance**2 - skewness**2 - 1 / effective)
+    freedom = 2 / (four / variance**2 - 1 / pairs.sum() ** 2 / variance - 1 / effective)
     expected = ends_of(
         difference, variance, skewness, np.clip(freedom, 1, effective - 1), 0.025
     )
