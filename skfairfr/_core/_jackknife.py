@@ -314,10 +314,11 @@ def rate_ends(sums, tail, added=0.0, shape=None):
     """Lower and upper end of the confidence interval of a rate.
 
     Of errors with the skewness k, the ends are as far from them, in standard errors, as the
-    exact ones (Garwood 1936) of a Poisson number of 1 / k**2 errors, whose skewness is k; by
-    Student's quantile over the normal one farther. Errors are no less skewed than binomial
-    ones of the same variance. The lower end of negative skewness is the upper one of errors
-    that were right.
+    exact ones (Garwood 1936) of a Poisson number of 1 / k**2 errors, whose skewness is k.
+    Errors are no less skewed than binomial ones of the same variance, and their lower end is
+    no less than that of a Poisson number of the effective errors. In logarithms that end is
+    farther by Student's quantile over the normal one. The upper end is the lower one of what
+    is no error.
 
     Parameters
     ----------
@@ -341,22 +342,32 @@ def rate_ends(sums, tail, added=0.0, shape=None):
     moved = np.maximum(variance + added * errors**2, LEAST_SHARE * variance)
     skewness = skewness * np.minimum(variance / moved, 1.0) ** 1.5
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.sqrt(moved) * _stretch(freedom, tail)
+        error, stretch = np.sqrt(moved), _stretch(freedom, tail)
         # That of binomial errors; of more than half of the pairs it is negative.
         least = error * (right - errors) / (errors * right)
         skewness = np.where(
             errors < right, np.maximum(skewness, least), np.minimum(skewness, least)
         )
         below, above = _reaches(skewness, tail)
-        low, high = (errors - error * below) / sums.pairs, errors + error * above
-        high = high / sums.pairs
-    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = errors / sums.pairs
+        low = stretch * _log_left(errors, rate, error * below, moved, tail)
+        high = stretch * _log_left(right, 1 - rate, error * above, moved, tail)
+        low, high = rate * np.exp(low), rate - (1 - rate) * np.expm1(high)
         none = -np.log(tail) * sums.clumped / sums.pairs
     low = np.where(errors <= 0, 0.0, np.where(right <= 0, 1 - none, low))
     high = np.where(errors <= 0, none, np.where(right <= 0, 1.0, high))
     return tuple(
         np.where(sums.is_known, np.clip(end, 0.0, 1.0), np.nan) for end in (low, high)
     )
+
+
+def _log_left(count, share, reach, variance, tail):
+    """Logarithm of what is left of a count at its lower end, which ``reach`` takes away.
+
+    No less than of that of a Poisson number with as many errors as the effective ones.
+    """
+    number = count**2 * (1 - share) / variance
+    return np.fmax(np.log1p(-reach / count), np.log(gammaincinv(number, tail) / number))
 
 
 def ends_of(value, variance, skewness, freedom, tail):
@@ -511,7 +522,7 @@ class Contrasts:
         weights, sums = self.weights, self._erring
         tail, upper = np.asarray(tail)[..., None], np.asarray(upper)[..., None]
         ends = rate_ends(sums, tail, shape=self._shape)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             below, above = np.log(sums.rate / ends[0]), np.log(ends[1] / sums.rate)
         reaches = np.where((weights > 0) == upper, above, below)
         reaches = np.where(weights == 0, 0.0, reaches)

@@ -142,7 +142,7 @@ def interval(m, tail, added=0.0):
     skew *= min(v / widened, 1.0) ** 1.5
 
     stretch = float(t.ppf(tail, df)) / float(norm.ppf(tail))
-    se = math.sqrt(widened) * stretch
+    se = math.sqrt(widened)
     least = se * (right - errors) / (errors * right)
     if errors < right:
         skew = max(skew, least)
@@ -161,9 +161,15 @@ def interval(m, tail, added=0.0):
         )
     elif skew < 0:
         below, above = above, below
-    low = (errors - se * below) / pairs
-    high = (errors + se * above) / pairs
-    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    left = []
+    for count, other, reach in (
+        (errors, right, se * below),
+        (right, errors, se * above),
+    ):
+        number = count**2 * other / pairs / widened
+        least = float(gamma.ppf(tail, number)) / number
+        left.append(count * max(1 - reach / count, least) ** stretch)
+    return left[0] / pairs, 1 - left[1] / pairs
 
 
 def with_an_error(m):

@@ -274,7 +274,7 @@ def test_people_who_err_wholly_count_as_one_pair_each_or_less(n_wrong):
         rate_ends(genuine_sums(m * wrong, np.full(40, m)), 0.025)
         for m in (1.0, 5.0, 7.0)
     )
-    assert five[0] <= one[0] and one[1] <= five[1]
+    assert five[0] <= one[0] * (1 + 1e-9) and one[1] <= five[1]
     assert_allclose(five, seven, rtol=0.1, atol=1e-3)
     assert n_wrong < 8 or seven[1] < 1.2 * one[1]
 

@@ -44,10 +44,13 @@ FNMR = {
 LEVELS = (1e-1, 1e-2, 1e-3, 1e-4)
 PEOPLE = (30, 50, 100, 300, 1000)
 # How many images a person has: between these; or all 10, but one person many more.
-IMAGES, UNEQUAL = (2, 10), "one third"
-# Errors expected of a data set: with more, a cell at a level is one of few errors no longer.
-MOST_WOLVES, WOLF, RESAMPLES = 0.05, 6.0, 200
-BOOTSTRAPPED = 200
+IMAGES, EQUAL, UNEQUAL = (2, 10), (5, 5), "one third"
+COLUMNS = "jackknife", "analytic", "bootstrap", "before"
+MOST_WOLVES, WOLF = 0.05, 6.0
+# Of so many data sets of a cell resamples are drawn, if they are of few people.
+BOOTSTRAPPED, RESAMPLES, FEW_PEOPLE = 200, 200, 300
+# Of many people every second of time draws five data sets: so many fewer are drawn.
+MANY_PEOPLE, FEWER = 1000, 5
 
 
 @njit(cache=True)
@@ -218,25 +221,28 @@ def data_set(rate, kind, people, level, images, seed, resampled):
 
 def cell(rate, kind, people, level, images, n_sets, earlier=None):
     """Shares missed and widths of one cell, a row of the table."""
-    found = [
-        data_set(rate, kind, people, level, images, [7, seed], seed < BOOTSTRAPPED)
-        for seed in range(n_sets)
-    ]
+    if people >= MANY_PEOPLE:
+        n_sets = max(n_sets // FEWER, 1)
+    asked = rate, kind, people, level, images
+    resampled = BOOTSTRAPPED if people <= FEW_PEOPLE else 0
+    found = [data_set(*asked, [7, s], s < resampled) for s in range(n_sets)]
     sums = ErrorSums.joined([of[0] for of in found])
     true = truth_of(rate, kind, level)
     ends = {"jackknife": np.array(rate_ends(sums, TAIL))}
     ends["analytic"] = np.array([of[1] for of in found]).T
-    ends["bootstrap"] = np.array([of[2] for of in found[:BOOTSTRAPPED]]).T
+    if resampled:
+        ends["bootstrap"] = np.array([of[2] for of in found[:resampled]]).T
     if earlier is not None:
-        ends["before"] = np.array(
-            [earlier(rate, kind, people, level, images, [7, s]) for s in range(n_sets)]
-        ).T
+        ends["before"] = np.array([earlier(*asked, [7, s]) for s in range(n_sets)]).T
     value, words = sums.rate, []
     drawn = np.quantile(value, [TAIL, 1 - TAIL])
     with np.errstate(divide="ignore"):
         oracle = np.log(drawn[1] / drawn[0])
-    for low, high in ends.values():
-        n = low.size
+    for name in COLUMNS[: 3 + (earlier is not None)]:
+        if name not in ends:
+            words.append("-")
+            continue
+        (low, high), n = ends[name], ends[name].shape[1]
         with np.errstate(divide="ignore", invalid="ignore"):
             width = np.log(high / np.maximum(low, 1e-12))
         vacuous = high > 8 * np.maximum(value[:n], true)
@@ -254,8 +260,9 @@ def cells_of(rate):
         for people in PEOPLE:
             for level in LEVELS:
                 pairs = people * 18 if rate == "FNMR" else 18 * people * (people - 1)
+                images = EQUAL if "wholly" in kind else IMAGES
                 if level * pairs >= 1 and (kind != "Pareto 2" or level < 0.1):
-                    yield kind, people, level, IMAGES
+                    yield kind, people, level, images
     for people in (50, 300):
         for level in LEVELS[:3]:
             yield "no effect", people, level, UNEQUAL
@@ -314,7 +321,7 @@ def row(rate, of_cell, n_sets, commit):
 
 def intervals(n_sets, n_jobs, commit):
     """Table of all cells."""
-    names = ["jackknife", "analytic", "bootstrap", *["before"] * (commit is not None)]
+    names = COLUMNS[: 3 + (commit is not None)]
     print(
         "\n## Two-sided 95 % intervals of a rate: missed low, missed high, vacuous (upper end "
         "above 8 times\n## the larger of value and truth), median log-width of rates that are "
