@@ -27,7 +27,7 @@ rates
     is made of them (``_rates``).
 evidence
     Errors person by person (``_error_counts``): what intervals, tests and bounds without
-    resamples are made of (``_few_errors``, ``_paired``, ``_planning``).
+    resamples are made of (``_jackknife``, ``_paired``, ``_planning``).
 estimate
     A value with its interval, or why there is none (``_intervals``; the records are in
     ``metrics/_roc``).

@@ -85,9 +85,14 @@ def level_percent(level):
 
 
 def percents(low, high):
-    """Two ends of an interval in percent; empty where there is none."""
+    """Two ends of an interval in percent; empty if there is none.
+
+    An end that is less than a hundred-thousandth of the other is 0 to its digits.
+    """
     if math.isnan(low) or math.isnan(high):
         return ""
+    ends = (low, high), (high, low)
+    low, high = (0.0 if abs(end) < 1e-5 * abs(other) else end for end, other in ends)
     return f"{_digits(100 * low)} to {_digits(100 * high)}{PERCENT}"
 
 

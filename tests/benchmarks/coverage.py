@@ -230,6 +230,12 @@ FEWER = {"genuine": 0.2, "person": 0.05, "couple": 0.3}
 EXTREME = {"genuine": 0.8, "person": 0.4, "couple": 0.4}
 WILD = {"person": 0.3, "couple": 0.5, "log": True, "wolves": 0.05, "goats": 0.05}
 CALM = {"person": 0.0, "couple": 0.5, "log": True}
+# Of normal scores, shares of the variance: people of (a, b) = (.25, .1) and (.6, .1) beside 1.
+USUAL = {"genuine": 0.23, "person": 0.185, "couple": 0.074}
+UNEVEN = {"genuine": 0.47, "person": 0.353, "couple": 0.059}
+LOGNORMAL = {"person": 0.7, "log": True}
+WOLVES = {"person": 0.7, "log": True, "wolves": 0.05, "goats": 0.05}
+PARETO = {"person": 0.5, "log": True, "heavy": True}
 # Cell -> kind, groups. All have equal rates.
 CELLS = {
     "2 x 60, even": ("alike", alike(Group(60, **EVEN))),
@@ -293,6 +299,26 @@ CELLS = {
     "30 and 500": ("alike", (Group(30, **MILD), Group(500, **MILD))),
     "2 x 200, 1 image": ("alike", alike(Group(200, 1, 2e-3, **MILD))),
     "500 mid, 500 less": ("mid", (Group(500, **MID), Group(500, **LESS))),
+    "2 x 50, no effect": ("ordinary", alike(Group(50, 6, 1e-2, 0.1, **EVEN))),
+    "2 x 100, usual": ("ordinary", alike(Group(100, 6, 1e-3, 0.03, **USUAL))),
+    "50 and 300, usual": (
+        "ordinary",
+        (Group(50, 6, 1e-2, 0.1, **USUAL), Group(300, 6, 1e-2, 0.1, **USUAL)),
+    ),
+    "8 x 60, usual": ("ordinary", alike(Group(60, 6, 1e-2, 0.1, **USUAL), 8)),
+    "2 x 100, lognormal": ("ordinary", alike(Group(100, 6, 1e-3, **LOGNORMAL))),
+    "100 usual, 100 no effect": (
+        "ordinary",
+        (Group(100, 6, 1e-2, 0.1, **USUAL), Group(100, 6, 1e-2, 0.1, **EVEN)),
+    ),
+    "2 x 100, uneven": ("hard", alike(Group(100, 6, 1e-2, 0.1, **UNEVEN))),
+    "100 uneven, 100 no effect": (
+        "hard",
+        (Group(100, 6, 1e-2, 0.1, **UNEVEN), Group(100, 6, 1e-2, 0.1, **EVEN)),
+    ),
+    "8 x 60, uneven": ("hard", alike(Group(60, 6, 1e-2, 0.1, **UNEVEN), 8)),
+    "2 x 100, wolves": ("hard", alike(Group(100, 6, 1e-2, 0.1, **WOLVES))),
+    "2 x 100, Pareto 2": ("hard", alike(Group(100, 6, 1e-3, **PARETO))),
 }
 
 

@@ -46,6 +46,7 @@ from skfairfr.utils._validation import (
     check_rows,
     check_scores,
     plain,
+    warn_caller,
 )
 
 SIMILARITIES = ("cosine", "dot")
@@ -179,14 +180,22 @@ def is_comparator(similarity):
     return hasattr(similarity, "prepare")
 
 
+def method_now(method):
+    """The name of a method today; the former one of "jackknife" warns."""
+    if method != "wilson":
+        return method
+    warn_caller("method='wilson' is called 'jackknife' now.", FutureWarning)
+    return "jackknife"
+
+
 def check_parameters(similarity, method, resample):
     """Raise unless pairs are scored by a similarity or a comparator, and drawn as asked.
 
     A method of intervals may not be about what ``resample`` draws.
     """
-    if method == "jackknife" and resample != "identities":
+    if method in ("jackknife", "wilson") and resample != "identities":
         raise ValueError(
-            "method='jackknife' is about other people of the same population, and "
+            f"method={method!r} is about other people of the same population, and "
             f"resample={resample!r} draws photographs of these; use "
             "resample='identities', or method='recentered'."
         )

@@ -78,12 +78,12 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
         error for other people is over 1.5 times larger. "both": both at once (conservative).
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "jackknife"}, \
 default="recentered"
-        How an interval is made. "jackknife", for ``resample="identities"`` alone, takes no
-        replicates for rates (equal error rates included), ratios of two groups and max / min,
-        but the errors of each person: the analytic variance of [3]_, Student's quantiles, and the cube root of the
-        rate (Wilson & Hilferty), or a smaller power, as its scale, from no error to all; the
-        ends of other disparities are those of "recentered", moved to where rates with that
-        max / min can have them. The others say how replicates become an interval. Two draws
+        How an interval is made. "jackknife", for ``resample="identities"`` alone, leaves out
+        one person at a time: the variance of [3]_, Student's quantiles, and the skewness of
+        what people contribute, from no error to all; of independent errors the ends are exact.
+        A ratio ends where the ends of both rates say (MOVER), and a disparity where those of
+        max / min let it; a function of your own has no interval. The others say how replicates
+        become an interval. Two draws
         of one image make a pair that is always accepted, so that naive replicates of the FRR
         are too low: recentered moves them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
         offdiagonal leaves such pairs out.
@@ -163,7 +163,7 @@ default="recentered"
         "average": [StrOptions({"pair", "identity"})],
         "impostors": [StrOptions({"all", "same_group"})],
         "resample": [StrOptions(set(MODES))],
-        "method": [StrOptions(set(METHODS))],
+        "method": [StrOptions({*METHODS, "wilson"}, deprecated={"wilson"})],
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "far_max": [Interval(Real, 0, 1, closed="neither")],
@@ -955,15 +955,16 @@ shape (n_pairs,), default=None
         self._attributes, self._names = compared, names
         if pairs is None:
             pairs = compared.pairs(names, self.average, self.impostors)
+        method = _inputs.method_now(self.method)
         # Python's numbers: narrow ones round.
         resampling = Resampling(
             self.resample,
-            "recentered" if self.method == "jackknife" else self.method,
+            "recentered" if method == "jackknife" else method,
             int(self.n_resamples),
             entropy,
             self.n_jobs,
         )
-        how = (self.method, float(self.confidence_level), compared.images_named)
+        how = (method, float(self.confidence_level), compared.images_named)
         self._engine = Engine(pairs, self.groups_, far_max, resampling, *how)
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
         self.n_genuine_ = np.array([pairs.count(scope, "frr") for scope in scopes])

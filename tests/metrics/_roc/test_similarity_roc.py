@@ -303,3 +303,14 @@ def test_answers_that_are_not_kept_for_long_are_the_same(monkeypatch):
     found = roc_of(designs.X, designs.IDENTITY, designs.GROUP).far_matrix(0.2)
     for name in ("far", "low", "high"):
         assert_array_equal(getattr(found, name), getattr(usual, name))
+
+
+def test_the_former_name_of_the_jackknife_warns_and_answers_alike():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 8)), np.arange(60) // 3
+    now = SimilarityROC(method="jackknife", n_resamples=5, random_state=0).fit(X, y)
+    before = SimilarityROC(method="wilson", n_resamples=5, random_state=0)
+    with pytest.warns(FutureWarning, match="called 'jackknife' now"):
+        before.fit(X, y)
+    one, other = (roc.estimate(threshold=0.3, rate="frr") for roc in (now, before))
+    assert (one.low, one.high) == (other.low, other.high)
