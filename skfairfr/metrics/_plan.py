@@ -453,7 +453,7 @@ def plan_test(
     >>> from skfairfr.metrics import plan_test
     >>> plan = plan_test(certify_fmr=1e-4, images_per_person=4)
     >>> dict(zip(plan.basis.tolist(), plan.people.astype(int).tolist()))
-    {'rule of 30': 275, 'even people': 216, 'uneven people': 688}
+    {'rule of 30': 275, 'even people': 216, 'uneven people': 696}
     """
     limits, left_out, levels, confidence_level = _read_policy(
         policy, far, confidence_level

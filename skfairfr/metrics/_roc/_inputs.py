@@ -46,7 +46,6 @@ from skfairfr.utils._validation import (
     check_rows,
     check_scores,
     plain,
-    warn_caller,
 )
 
 SIMILARITIES = ("cosine", "dot")
@@ -178,14 +177,6 @@ def _check_attributes(attributes):
 def is_comparator(similarity):
     """Whether scores come from a comparator, and not from rows alone."""
     return hasattr(similarity, "prepare")
-
-
-def method_now(method):
-    """The name of a method today; the former one of "jackknife" warns."""
-    if method != "wilson":
-        return method
-    warn_caller("method='wilson' is called 'jackknife' now.", FutureWarning)
-    return "jackknife"
 
 
 def check_parameters(similarity, method, resample):

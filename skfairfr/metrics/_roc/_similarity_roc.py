@@ -39,6 +39,7 @@ from skfairfr.utils._validation import (
     check_option,
     plain,
     validate_rows,
+    warn_caller,
 )
 
 if TYPE_CHECKING:
@@ -955,7 +956,10 @@ shape (n_pairs,), default=None
         self._attributes, self._names = compared, names
         if pairs is None:
             pairs = compared.pairs(names, self.average, self.impostors)
-        method = _inputs.method_now(self.method)
+        method = self.method
+        if method == "wilson":
+            warn_caller("method='wilson' is called 'jackknife' now.", FutureWarning)
+            method = "jackknife"
         # Python's numbers: narrow ones round.
         resampling = Resampling(
             self.resample,
