@@ -306,7 +306,9 @@ def _told(audit, level, finding):
         bound = (
             f"at least {ratio(found.low)}" if higher else f"at most {ratio(found.high)}"
         )
-        by_how_much = f"by how much {'more' if higher else 'less'}: {TOO_FEW}"
+        few = dict.fromkeys(g for r in found.reasons for g in r.groups or ())
+        whose = f" of {listed([printable(group) for group in few])}" if few else ""
+        by_how_much = f"by how much {'more' if higher else 'less'}: {TOO_FEW}{whose}"
         size = f"{bound} times as high; {by_how_much}"
     return (
         f"{printable(finding.group)} is treated {finding.verdict}: {at and f'{at}, '}its "

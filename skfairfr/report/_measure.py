@@ -475,7 +475,10 @@ class AuditedROC:
     def _finding(self, rate, of_group, judged, place, differs, left_out):
         """One group against the others, whose figures are known."""
         group, others, numbers = judged.against(place)
-        reasons = [r for g in (group, *others) for r in of_group[g].reasons]
+        # Some others with few errors spoil no comparison with all of them.
+        few_others = all(of_group[g].reasons for g in others)
+        counted = (group, *others) if few_others else (group,)
+        reasons = [r for g in counted for r in of_group[g].reasons]
         sources = {of_group[g].source for g in (group, *others)}
         source = "all pairs" if len(sources) > 1 else sources.pop()
         why = _why(reasons, source)
