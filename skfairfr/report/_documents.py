@@ -97,6 +97,14 @@ INDICES = {
     "fairness_discrepancy_rate": "Fairness discrepancy rate (FDR)",
 }
 # What became of failures, in words.
+LEFT_OUT = (
+    "They are made by leaving out one person at a time (jackknife): people who are in many "
+    "errors widen them."
+)
+TESTS_AGREE = (
+    "Groups are compared by two-sided tests that agree with the intervals of their ratios. "
+    "The ends of a disparity follow from those of largest / smallest."
+)
 FAILURES_TOLD = {
     "reject": "What was not captured, or has no score, counts as rejected.",
     "report": "What was not captured, or has no score, is left out of the rates, and counted "
@@ -1139,21 +1147,17 @@ def _method(audit):
     setting = f"A threshold is set where the FMR of {pairs} meets the level, on {on}."
     if set_on == "given":
         setting = "The threshold was given."
-    drawn, how = "other people of the same population", "people who are in many errors"
+    drawn, told = "other people of the same population", LEFT_OUT
     if independent:
-        drawn, how = "other pairs, as if no two shared a person", "few errors"
+        drawn = "other pairs, as if no two shared a person"
+        told = LEFT_OUT.split(":")[0].replace("person", "pair") + "."
     weighs = "comparison" if settings["average"] == "pair" else "person"
-    equal = "the EER, " if len(rates_in(audit.groups)) > 1 else ""
     return [
         *texts,
         f"{setting} Every {weighs} weighs the same in a rate.",
         f"Intervals are about this threshold and {drawn}, at "
-        f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, {equal}"
-        "ratios and largest / smallest come from the errors of each person, on a scale "
-        f"that allows for {how}. Other disparities take "
-        f"{settings['n_resamples']:,} resamples.",
-        "Groups are compared by two-sided tests"
-        f"{'' if independent else ' that allow for people who are in many pairs'}.",
+        f"{100 * settings['confidence_level']:g} %, each alone. {told}",
+        TESTS_AGREE,
     ]
 
 
@@ -1172,11 +1176,8 @@ def _method_of_decisions(settings):
         *texts,
         f"Every {weighs} weighs the same in a rate.",
         "Intervals are about other people of the same population, at "
-        f"{100 * settings['confidence_level']:g} %, each alone. Those of rates, ratios and "
-        "largest / smallest come from the errors of each person, on a scale that allows for "
-        "people who are in many errors. Other disparities take "
-        f"{settings['n_resamples']:,} resamples.",
-        "Groups are compared by two-sided tests that allow for people with many attempts.",
+        f"{100 * settings['confidence_level']:g} %, each alone. {LEFT_OUT}",
+        TESTS_AGREE,
     ]
 
 
