@@ -137,9 +137,10 @@ class ErrorSums(NamedTuple):
         return np.minimum(third + multiplied, 1.0), freedom
 
     def with_an_error(self):
-        """The sums, with one clump that errs where none does."""
+        """The sums, with one clump that errs where none does, as of independent clumps."""
         none, clump = self.errors <= 0, self.clumped
         powers = {"errors": 1, "own": 2, "variance": 2, "cubes": 3, "fourths": 4}
+        powers["single"] = 1
         return self._replace(
             **{
                 name: np.where(none, clump**power, getattr(self, name))

@@ -34,7 +34,13 @@ from skfairfr.utils._labels import (
 )
 from skfairfr.utils._saved import damage_named
 from skfairfr.utils._types import Column, FilePath
-from skfairfr.utils._validation import check_count, check_number, plain, to_numbers
+from skfairfr.utils._validation import (
+    check_count,
+    check_number,
+    plain,
+    to_numbers,
+    warn_caller,
+)
 
 # 2: the report shares the error probability between first attempts and single logs.
 FORMAT = 2
@@ -463,16 +469,19 @@ class RateMonitor:
         then = np.array([*self._groups, None], dtype=object)[self._group_of[before]]
         known = (group.codes[last[here]] >= 0) & (self._group_of[before] >= 0)
         (other,) = np.nonzero((now != then) & known)
+        if not other.size:
+            return
+        first = other[0]
+        who, group, earlier = people.values[here[first]], now[first], then[first]
+        problem = (
+            f"holds other groups than before for {other.size:,} of {here.size:,} people who "
+            f"came before, as {plain(group)!r} of {plain(who)!r}, who was in "
+            f"{plain(earlier)!r}"
+        )
         if 2 * other.size > here.size:
-            first = other[0]
-            who, group, earlier = people.values[here[first]], now[first], then[first]
-            problem = (
-                f"holds other groups than before for {other.size:,} of {here.size:,} people "
-                f"who came before, as {plain(group)!r} of {plain(who)!r}, who was in "
-                f"{plain(earlier)!r};"
-            )
             remedy = "name groups as in the earlier logs, or start a new state."
-            raise refused("sensitive_features", None, problem, remedy)
+            raise refused("sensitive_features", None, f"{problem};", remedy)
+        warn_caller(f"sensitive_features {problem}.", UserWarning)
 
     def _codes(self, group):
         """Places of the groups of attempts among all groups so far; -1 is unknown."""

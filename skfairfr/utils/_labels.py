@@ -21,10 +21,14 @@ FIELDS = ("identity", "group", "domain")
 ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
 # Of an image, a recording or a template, at the end of its name.
 FILE_ENDING = re.compile(r"\.(bmp|flac|gif|jpe?g|npy|pgm|png|tiff?|wav|webp)$")
-# Spaces, hyphens and underscores next to a letter, and those between digits, which tell
+# Spaces, dashes and underscores next to a letter, and those between digits, which tell
 # numbers apart, as in 1-12 and 11-2.
-AT_LETTER = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W_])|(?<=[^\W_])[\s_-]+(?=[^\W\d_])")
-BETWEEN_DIGITS = re.compile(r"(?<=\d)[\s_-]+(?=\d)")
+SEPARATORS = r"[\s_\-\u2010-\u2015\u2212]+"
+AT_LETTER = re.compile(
+    rf"(?<=[^\W\d_]){SEPARATORS}(?=[^\W_])|(?<=[^\W_]){SEPARATORS}(?=[^\W\d_])"
+)
+BETWEEN_DIGITS = re.compile(rf"(?<=\d){SEPARATORS}(?=\d)")
+FOLDER = re.compile(r".*[/\\]")
 INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
 MOST_LISTED = 5
 
@@ -281,6 +285,8 @@ def check_spelling(labels, name, other=None, what="person"):
     alike = {}
     for label in labels.tolist():
         alike.setdefault(spelling(label), []).append(label)
+    for label in filter(FOLDER.match, map(str, labels.tolist())):
+        alike.get(spelling(FOLDER.sub("", label)), []).append(label)
     several = [found for found in alike.values() if len(found) > 1]
     if several:
         holds = "holds" if other is None else f"and {other} hold"
@@ -294,7 +300,7 @@ def two_spellings(pairs, what="person"):
     more = "" if len(pairs) <= MOST_LISTED else "; …"
     problem = (
         f"{len(pairs):,} {'label' if len(pairs) == 1 else 'labels'} in two spellings, which "
-        "differ only in case, leading zeros, number format, separators, file ending or "
+        "differ only in case, leading zeros, number format, separators, folder, file ending or "
         f"Unicode form and may be one {what} or two: {shown}{more};"
     )
     remedy = f"write one {what}'s label alike everywhere, or rename the other {what}."

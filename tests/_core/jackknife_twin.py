@@ -179,6 +179,7 @@ def with_an_error(m):
     clumped = m["clumped"]
     changed = dict(m)
     changed["errors"] = clumped
+    changed["single"] = clumped
     changed["own"] = clumped**2
     changed["variance"] = clumped**2
     changed["cubes"] = clumped**3

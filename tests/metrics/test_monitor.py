@@ -159,8 +159,14 @@ def test_groups_are_spelled_as_before_and_of_the_same_people(tmp_path):
     with pytest.raises(ValueError, match=f"for {n_other} of {n_people} people"):
         monitor.update(error, person, exchanged)
     # Some people change their group, as ages do, and of some it is unknown today.
-    monitor.update(error, person, np.where(person < n_people // 3, exchanged, group))
-    state = monitor.update(error, person, np.where(person < 9, exchanged, None))
+    for mixed in (
+        np.where(person < n_people // 3, exchanged, group),
+        np.where(person < 9, exchanged, None),
+    ):
+        with pytest.warns(
+            UserWarning, match=f"than before for .* of {n_people} people"
+        ):
+            state = monitor.update(error, person, mixed)
     assert state.rates.n_people.sum() == n_people
 
 
