@@ -473,15 +473,15 @@ class RateMonitor:
             return
         first = other[0]
         who, group, earlier = people.values[here[first]], now[first], then[first]
-        problem = (
-            f"holds other groups than before for {other.size:,} of {here.size:,} people who "
-            f"came before, as {plain(group)!r} of {plain(who)!r}, who was in "
-            f"{plain(earlier)!r}"
+        whose = (
+            f"{other.size:,} of {here.size:,} people who came before, as {plain(group)!r} of "
+            f"{plain(who)!r}, who was in {plain(earlier)!r}"
         )
         if 2 * other.size > here.size:
             remedy = "name groups as in the earlier logs, or start a new state."
-            raise refused("sensitive_features", None, f"{problem};", remedy)
-        warn_caller(f"sensitive_features {problem}.", UserWarning)
+            problem = f"holds other groups than before for {whose};"
+            raise refused("sensitive_features", None, problem, remedy)
+        warn_caller(f"Another group than before: {whose}.", UserWarning)
 
     def _codes(self, group):
         """Places of the groups of attempts among all groups so far; -1 is unknown."""

@@ -28,7 +28,7 @@ from skfairfr.report._audit import audit_decisions
 from skfairfr.report._data import check_about
 from skfairfr.report._decisions import check_ascending, in_time
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
-from skfairfr.report._notes import collecting
+from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._bands import split_bands, to_bands
@@ -431,13 +431,15 @@ def monitor_log(
     number_of_log = len(monitor.logs_) + 1
     share = (1 - level) * (1 - SHARE) * 6 / (np.pi * number_of_log) ** 2
     by_itself = _by_itself(error, people, {name: group}, every, share)
+    warned = []
     for number_, rows in enumerate(parts):
         shown = _as_read(when[rows[-1]]) if time else f"log {len(monitor.logs_) + 1}"
-        monitor.update(
-            *(error[rows], people[rows], group[rows]),
-            when=str(shown),
-            log=digest if number_ == len(parts) - 1 else None,
-        )
+        with collecting(warned, UserWarning):
+            monitor.update(
+                *(error[rows], people[rows], group[rows]),
+                when=str(shown),
+                log=digest if number_ == len(parts) - 1 else None,
+            )
     if by_itself:
         by_itself["n_new"] = monitor.state.n_people - n_before
         # The figure draws the rates of a log at the last row of its history.
@@ -453,7 +455,7 @@ def monitor_log(
         by_itself,
         tuple(monitor.history_),
         len(monitor.logs_),
-        _notes(data, monitor, every),
+        (*_notes(data, monitor, every), *notes_of(warned)),
         about or {},
     )
 

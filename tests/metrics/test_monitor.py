@@ -163,9 +163,7 @@ def test_groups_are_spelled_as_before_and_of_the_same_people(tmp_path):
         np.where(person < n_people // 3, exchanged, group),
         np.where(person < 9, exchanged, None),
     ):
-        with pytest.warns(
-            UserWarning, match=f"than before for .* of {n_people} people"
-        ):
+        with pytest.warns(UserWarning, match=f"than before: .* of {n_people} people"):
             state = monitor.update(error, person, mixed)
     assert state.rates.n_people.sum() == n_people
 

@@ -359,3 +359,16 @@ def test_alarms_of_all_logs_together(rate, least, most):
             found |= any(check["verdict"] == "failed" for check in log["checks"])
         alarms += found
     assert least <= alarms <= most
+
+
+def test_people_whose_group_changed_are_noted(tmp_path):
+    def log(name, month, of):
+        rows = [(f"2026-{month:02}-01", k, of(k), k % 9 > 0) for k in range(100)]
+        return write(tmp_path / name, rows)
+
+    asked = {"attribute": "gender", "state": tmp_path / "state.json"}
+    first = log("a.csv", 1, lambda k: "fm"[k % 2])
+    assert not monitor_log(first, time="date", **asked).notes
+    second = log("b.csv", 2, lambda k: "fm"[(k + (k < 30)) % 2])
+    (note,) = monitor_log(second, time="date", **asked).notes
+    assert note.startswith("Another group than before: 30 of 100 people")
