@@ -285,7 +285,9 @@ def check_spelling(labels, name, other=None, what="person"):
     alike = {}
     for label in labels.tolist():
         alike.setdefault(spelling(label), []).append(label)
-    for label in filter(FOLDER.match, map(str, labels.tolist())):
+    # A group such as east_asian/white is no file in a folder.
+    in_folders = filter(FOLDER.match, map(str, labels.tolist()))
+    for label in in_folders if what == "person" else ():
         alike.get(spelling(FOLDER.sub("", label)), []).append(label)
     several = [found for found in alike.values() if len(found) > 1]
     if several:

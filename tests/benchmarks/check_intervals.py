@@ -396,7 +396,8 @@ def main(arguments=None):
     parser.add_argument("--earlier", help="a commit whose bounds are a column")
     parser.add_argument("--shared", default="../shared", help="folder of the real sets")
     asked = parser.parse_args(arguments)
-    intervals(asked.sets, asked.jobs, asked.earlier)
+    if asked.sets:
+        intervals(asked.sets, asked.jobs, asked.earlier)
     if asked.draws:
         real(asked.draws, asked.jobs, asked.shared)
 

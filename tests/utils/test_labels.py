@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from skfairfr.utils import face_labels
 from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._labels import (
+    check_spelling,
     encode,
     encode_attributes,
     label_images,
@@ -298,3 +299,10 @@ def test_fields_that_are_not_read_are_ignored_wherever_they_stand():
 def test_domains_are_two(domain):
     with pytest.raises(ValueError, match="domain must have two values"):
         label_images(["b", "a", "b"], None, domain, 3)
+
+
+def test_a_group_with_a_slash_is_no_file_in_a_folder():
+    labels = np.array(["white", "east_asian/white"])
+    check_spelling(labels, "group", what="group")
+    with pytest.raises(ValueError, match="'white' and 'east_asian/white'"):
+        check_spelling(labels, "y")
