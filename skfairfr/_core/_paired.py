@@ -117,45 +117,6 @@ def _of_difference(covariance):
     return SIGNS @ covariance @ SIGNS
 
 
-def paired_deviates(errors, pairs, of_person, squares):
-    """Deviates of the test that two rates on the same people are equal, by their ratio.
-
-    Parameters
-    ----------
-    errors, pairs : tuples of two ndarrays, shape (n_comparisons,)
-        Weight of the errors, and of the pairs, of either rate.
-    of_person : ndarray, shape (n_comparisons, n_people)
-        Each person's influence on the logarithm of the first rate minus that on the
-        logarithm of the second.
-    squares : ndarray, shape (n_comparisons,)
-        Sum over two people of the squared difference of their influences.
-
-    Returns
-    -------
-    deviates, log_variance : ndarrays, shape (n_comparisons,)
-        Positive where the first rate is larger; 0 and inf where neither has an error. The
-        variance is that of the logarithm of the ratio.
-
-    Notes
-    -----
-    Clumps of errors, and not people, make most of the variance where errors are few: they
-    are counted, half a clump is added on either side, and what people add is taken as it is.
-    """
-    first, second = (np.asarray(e, dtype=np.float64) for e in errors)
-    both = np.where((first > 0) & (second > 0), first + second, 1.0)
-    weight = np.where((first > 0) & (second > 0), first * second / both, first + second)
-    clump = squares * weight
-    clump = np.where(clump > 0, clump, 1.0)
-    first, second = first / clump + 0.5, second / clump + 0.5
-    # People's influences hold each clump of two people twice.
-    people = np.maximum((of_person**2).sum(axis=-1) - 2 * squares, 0.0)
-    variance = 1 / first + 1 / second + people
-    ratio = np.log(first / pairs[0]) - np.log(second / pairs[1])
-    none = weight == 0
-    found = np.where(none, 0.0, ratio / np.sqrt(variance))
-    return found, np.where(none, np.inf, variance)
-
-
 def ratio_ends(rates, covariance, reach):
     """Interval of the ratio of two rates: what a difference does not speak against.
 
@@ -265,6 +226,38 @@ class SymmetricContrasts:
         """The tail at which the upper end is 1."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return stdtr(self.freedom, self.value / self.error)
+
+    @property
+    def p_value(self):
+        """Two-sided, that the ratio is 1."""
+        return 2 * np.minimum(self.tail_above, 1 - self.tail_above)
+
+    @classmethod
+    def of(cls, weights, sums, influence, clumped):
+        """Contrasts of rates, from what people and every two of them add to them.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (n_contrasts, n_rates)
+        sums : ErrorSums
+            Each (n_rates,).
+        influence : ndarray, shape (n_rates, n_people)
+            Of each person on the logarithm of each rate.
+        clumped : sparse array, shape (n_rates, n_people**2)
+            What every two people add to it together.
+        """
+        erring, n_people = sums.with_an_error(), sums.people.min()
+        # As if one pair more had erred in each rate, and a clump in those without an error.
+        single = np.where(sums.errors > 0, sums.single / erring.errors, 1.0)
+        people, clumps = weights @ influence, sparse.csr_array(weights) @ clumped
+        shared, fourths = (
+            np.asarray((clumps**power).sum(axis=1)).ravel() for power in (2, 4)
+        )
+        squares = (people**2).sum(axis=1) - shared
+        variance = np.maximum(squares, shared) + weights**2 @ single**2
+        rest = ((people**4).sum(axis=1) - fourths) / variance**2 - 1 / n_people
+        freedom = np.clip(2 / np.maximum(rest, TINY), 1.0, max(n_people - 1, 1.0))
+        return cls(weights @ np.log(erring.rate), np.sqrt(variance), freedom)
 
 
 def difference_ends(ratio, first, second):

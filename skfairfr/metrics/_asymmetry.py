@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy import sparse
 
 from skfairfr._core._intervals import percentile
 from skfairfr._core._jackknife import holm
-from skfairfr._core._paired import paired_deviates
+from skfairfr._core._paired import SymmetricContrasts
 from skfairfr.metrics._roc._paired import agreeing, p_values
 from skfairfr.utils._frames import Framed
 
@@ -121,23 +121,22 @@ def _by_people(engine, question, pairs_of_groups):
         if len(both) < 2 or min(people[g], people[h]) < 2:
             continue
         places = [evidence.scopes.index(scope) for scope in both]
-        sums = evidence.sums
-        errors, pairs = ([n[0, [p]] for p in places] for n in (sums.errors, sums.pairs))
-        if not any(e[0] for e in errors):
+        sums = evidence.sums.rows(0).columns(places)
+        if not sums.errors.any():
             continue
-        one, other = (evidence.clumps(evidence.scopes[p], p, 0) for p in places)
         # The common threshold moves both directions alike: its influence is left out.
-        influence = evidence.influence[places[0]] - evidence.influence[places[1]]
-        squares = ((one - other).data ** 2).sum(keepdims=True)
-        found, spread = paired_deviates(
-            errors, pairs, influence[[0]].toarray(), squares
-        )
-        error = float(np.sqrt(spread[0])) / np.log(10)
-        middle = float(found[0]) * error
-        # Student's: the variance is estimated from the people of both groups.
-        freedom = people[g] + people[h] - 2
-        reach = -stdtrit(freedom, tail) * error
-        low[row] = middle - reach if errors[0][0] else -np.inf
-        high[row] = middle + reach if errors[1][0] else np.inf
-        p_value[row] = 2 * stdtr(freedom, -abs(found[0]))
+        influence = np.array([evidence.influence[p].toarray()[0] for p in places])
+        clumped = [
+            evidence.clumps(scope, p, 0) for scope, p in zip(both, places, strict=True)
+        ]
+        clumped = sparse.vstack(clumped, format="csr")
+        weights = np.array([[1.0, -1.0]])
+        found = SymmetricContrasts.of(weights, sums, influence, clumped)
+        ends = (float(np.log10(end[0])) for end in found.bounds(tail))
+        low[row], high[row] = ends
+        if not sums.errors[0]:
+            low[row] = -np.inf
+        if not sums.errors[1]:
+            high[row] = np.inf
+        p_value[row] = found.p_value[0]
     return low, high, p_value

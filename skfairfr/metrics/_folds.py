@@ -399,9 +399,7 @@ def compare(before, after, cells, how, freedom, confidence_level):
         error = np.sqrt(variance)
         found = SymmetricContrasts(difference[0], error, freedom)
         ends = found.bounds(tail)
-        p_value = 1.0
-        if difference[0]:
-            p_value = 2 * min(found.tail_above, 1 - found.tail_above)
+        p_value = found.p_value if difference[0] else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
     numbers = first, second, ratio, *ends, p_value, error

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse, stats
 
+from skfairfr._core._jackknife import ErrorSums
 from skfairfr._core._paired import (
     PairedDifference,
+    SymmetricContrasts,
     clumps,
-    paired_deviates,
     ratio_ends,
 )
 
@@ -134,38 +135,47 @@ def test_without_bounds_the_ratio_may_be_anything(reach):
     assert high == np.inf
 
 
+def contrast_of(errors, clump=1, n=1e4):
+    """The ratio of two rates whose errors are each between two people of their own."""
+    numbers = [e // clump for e in errors]
+    n_people = 2 * sum(numbers)
+    influence, clumped = np.zeros((2, n_people)), sparse.lil_array((2, n_people**2))
+    first = 0
+    for rate, number in enumerate(numbers):
+        for k in range(first, first + 2 * number, 2):
+            influence[rate, k : k + 2] = 1 / number
+            clumped[rate, k * n_people + k + 1] = 1 / number
+        first += 2 * number
+    errors, ones = np.array(errors, dtype=float), np.ones(2)
+    squares = errors * clump
+    sums = ErrorSums(
+        *(errors, n * ones, ones, clump * ones, squares, squares, 0 * ones, 0 * ones),
+        1e3 * ones,
+    )
+    weights = np.array([[1.0, -1.0]])
+    return SymmetricContrasts.of(weights, sums, influence, clumped.tocsr())
+
+
 @pytest.mark.parametrize(("one", "other"), [(30, 20), (1, 7)])
 def test_paired_rates_of_independent_errors_are_compared_as_counts(one, other):
-    """Every error between two other people: squares of 1/errors, people's influence both."""
-    errors = np.array([[one], [other]])
-    squares = np.array([1 / one + 1 / other])
-    sides = np.full(2 * one, 1 / one), np.full(2 * other, -1 / other)
-    people = np.concatenate(sides)[None]
-    found, variance = paired_deviates(errors, np.full((2, 1), 1e4), people, squares)
-    assert_allclose(variance, 1 / (one + 0.5) + 1 / (other + 0.5))
-    expected = np.log((one + 0.5) / (other + 0.5)) / np.sqrt(variance)
-    assert_allclose(found, expected)
+    """And one error more in either."""
+    found = contrast_of([one, other])
+    variance = sum(1 / e + 1 / e**2 for e in (one, other))
+    assert_allclose(found.value, np.log(one / other))
+    assert_allclose(found.error, np.sqrt(variance))
 
 
 def test_paired_rates_of_clumps_are_those_of_fewer_errors():
     """Clumps of 5 errors between the same two people."""
-    errors, n = np.array([[150.0], [100.0]]), np.full((2, 1), 1e4)
-    squares = np.array([30 * (5 / 150) ** 2 + 20 * (5 / 100) ** 2])
-    people = np.concatenate([np.full(60, 5 / 150), np.full(40, -5 / 100)])[None]
-    found, _ = paired_deviates(errors, n, people, squares)
-    alone = paired_deviates(errors / 5, n, people, np.array([1 / 30 + 1 / 20]))[0]
-    assert_allclose(found, alone)
-
-
-def test_paired_rates_without_errors_do_not_differ():
-    none = np.zeros((2, 1)), np.ones((2, 1)), np.zeros((1, 4)), np.zeros(1)
-    found, variance = paired_deviates(*none)
-    assert found == 0 and np.isinf(variance)
-
-
-def test_paired_rates_of_which_one_has_no_error():
-    of_person = np.array([[1 / 8] * 16])
-    found, _ = paired_deviates(
-        np.array([[8.0], [0.0]]), np.ones((2, 1)), of_person, np.array([1 / 8])
+    found = contrast_of([150, 100], 5)
+    variance = 1 / 30 + 1 / 20 + 1 / 150**2 + 1 / 100**2
+    assert_allclose(found.error, np.sqrt(variance))
+    assert_allclose(
+        found.p_value, 2 * stats.t.sf(np.log(1.5) / found.error, found.freedom)
     )
-    assert_allclose(found, np.log(8.5 / 0.5) / np.sqrt(1 / 8.5 + 1 / 0.5))
+
+
+def test_paired_rates_of_which_one_has_no_error_count_a_clump_there():
+    found = contrast_of([8, 0], 4)
+    assert_allclose(found.value, np.log(8 / 4))
+    assert_allclose(found.error, np.sqrt(1 / 2 + 1 / 64 + 1))

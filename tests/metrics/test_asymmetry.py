@@ -106,20 +106,23 @@ def test_the_variance_counts_every_two_people_once(fitted):
         of_people[seen] = lost * np.sqrt(1 - 1 / seen.size)
         parts.append((e.sum(), p.sum(), of_people, share))
     influence = parts[0][2] - parts[1][2]
-    both = parts[0][3] - parts[1][3]
-    squares = np.sum(np.triu(both + both.T, 1) ** 2)
+    both = np.triu((parts[0][3] - parts[1][3]) + (parts[0][3] - parts[1][3]).T, 1)
     x, y = parts[0][0], parts[1][0]
-    clump = squares * x * y / (x + y)
-    people = max((influence**2).sum() - 2 * squares, 0)
-    x, y = x / clump + 0.5, y / clump + 0.5
+    shared = (both**2).sum()
+    variance = max((influence**2).sum() - shared, shared) + 1 / x**2 + 1 / y**2
+    # Effective people of either direction, by their pairs.
+    people = min(
+        (2 * p.sum()) ** 2 / ((p.sum(axis=0) + p.sum(axis=1)) ** 2).sum()
+        for p in (pairs * first, pairs * first.T)
+    )
+    rest = ((influence**4).sum() - (both**4).sum()) / variance**2 - 1 / people
+    student = stats.t(min(max(2 / rest, 1), people - 1))
     middle = np.log((x / parts[0][1]) / (y / parts[1][1]))
-    sd = np.sqrt(1 / x + 1 / y + people)
-    # Of as many degrees of freedom as there are people of both groups, less two.
-    student = stats.t(np.isin(group, ["a", "b"]).sum() - 2)
-    reach = student.isf(0.025) * sd
+    reach = student.isf(0.025) * np.sqrt(variance)
     assert_allclose(found.low[0], (middle - reach) / np.log(10), rtol=1e-6)
     assert_allclose(found.high[0], (middle + reach) / np.log(10), rtol=1e-6)
-    assert_allclose(found.p_value[0], 2 * student.sf(abs(middle) / sd), rtol=1e-6)
+    p = 2 * student.sf(abs(middle) / np.sqrt(variance))
+    assert_allclose(found.p_value[0], p, rtol=1e-6)
 
 
 def test_an_asymmetry_is_found_and_symmetry_is_not():

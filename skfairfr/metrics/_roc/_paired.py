@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from skfairfr._core._intervals import percentile
-from skfairfr._core._jackknife import TINY, ErrorSums
+from skfairfr._core._jackknife import ErrorSums
 from skfairfr._core._paired import (
     PairedDifference,
     SymmetricContrasts,
@@ -264,7 +264,12 @@ class PairedSystems:
             # One person does not show how a group's rate varies.
             if np.isnan(ratios[row]) or not all(s.is_known.all() for s in sums):
                 continue
-            compared = _contrasts(systems, row)
+            of_all = ErrorSums(*map(np.concatenate, zip(*sums, strict=True)))
+            parts = _parts(systems, row, np.ones(len(systems)))
+
+            def compared(weights, of_all=of_all, parts=parts):
+                return SymmetricContrasts.of(weights, of_all, *parts)
+
             p_value, low, high = disparity_ratio(compared, blocks, tail)
             found[:, row] = p_value, min(low, ratios[row]), max(high, ratios[row])
         return found
@@ -335,26 +340,3 @@ def _parts(systems, row, scales):
         for system, scale in zip(systems, scales, strict=True)
     ]
     return np.array(influence), sparse.vstack(clumped, format="csr")
-
-
-def _contrasts(systems, row):
-    """What makes SymmetricContrasts of the logarithms of rates, of weights."""
-    sums = ErrorSums(*map(np.array, zip(*_sums(systems, row), strict=True)))
-    influence, clumped = _parts(systems, row, np.ones(len(systems)))
-    erring, n_people = sums.with_an_error(), sums.people.min()
-    single = np.where(sums.errors > 0, sums.single / erring.errors, 1.0)
-    logs = np.log(erring.rate)
-
-    def contrasts(weights):
-        people, clumps = weights @ influence, sparse.csr_array(weights) @ clumped
-        shared, fourths = (
-            np.asarray((clumps**power).sum(axis=1)).ravel() for power in (2, 4)
-        )
-        squares = (people**2).sum(axis=1) - shared
-        # As if one pair more had erred in each rate, and a clump in those without an error.
-        variance = np.maximum(squares, shared) + weights**2 @ single**2
-        rest = ((people**4).sum(axis=1) - fourths) / variance**2 - 1 / n_people
-        freedom = np.clip(2 / np.maximum(rest, TINY), 1.0, max(n_people - 1, 1.0))
-        return SymmetricContrasts(weights @ logs, np.sqrt(variance), freedom)
-
-    return contrasts
