@@ -400,7 +400,7 @@ def test_effective_people_are_kish_s_number_of_those_in_errors(images):
 @pytest.mark.parametrize("kind", ["impostor", "genuine"])
 @pytest.mark.parametrize("added", [0.0, 0.2, -0.01])
 def test_contrasts_are_those_of_the_twin(kind, added):
-    for seed in range(15):
+    for seed in range(8):
         sums = some_groups([seed, 3], kind=kind)
         weights, groups = both_kinds(sums), scalars(sums)
         found = Contrasts(sums, weights, added)
@@ -409,6 +409,7 @@ def test_contrasts_are_those_of_the_twin(kind, added):
             if any(w):
                 expected = twin.ratio(groups, w, 0.01, added)
                 assert_allclose([low[row], high[row]], expected, rtol=1e-9)
+            if any(w) and row % 7 == seed % 7:  # the twin's root takes long
                 p = twin.ratio_p(groups, w, added)
                 assert_allclose(found.p_value[row], p, rtol=1e-6)
 
