@@ -165,7 +165,7 @@ def main(n_sets=100):
     warnings.simplefilter("ignore")
     start = "groups  FNMR of both   times"
     print(f"SimilarityROC.compare: {n_sets} data sets a row, {N_PEOPLE} people a group")
-    print(f"{start}  asked             max/min wilson  max/min  max/geomean   Gini")
+    print(f"{start}  asked             max/min jackknife  max/min  max/geomean   Gini")
 
     def asked_all(*design):
         fits = two_systems(*design)
