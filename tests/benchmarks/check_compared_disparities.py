@@ -9,7 +9,7 @@ is the share of data sets whose 95 % interval of the ratio leaves out 1.
 The first table is of ``SimilarityROC.compare``, about groups of 60 people with as many genuine
 pairs each, and impostor pairs with others of their group: the FNMR at one threshold, the FNMR
 at an FMR of 1 %, the FMR there, and the FMR at the worst group's threshold. Its columns are
-the max / min with ``method="jackknife"``, and with the default method, as ``compare_systems`` has
+the max / min with ``method="jackknife"`` (jackknife), and with the default method, as ``compare_systems`` has
 it; the max / geometric mean; and the Gini coefficient, which is by replicates whatever the number
 of groups is.
 
@@ -165,7 +165,7 @@ def main(n_sets=100):
     warnings.simplefilter("ignore")
     start = "groups  FNMR of both   times"
     print(f"SimilarityROC.compare: {n_sets} data sets a row, {N_PEOPLE} people a group")
-    print(f"{start}  asked             max/min jackknife  max/min  max/geomean   Gini")
+    print(f"{start}  asked                  jackknife  max/min  max/geomean   Gini")
 
     def asked_all(*design):
         fits = two_systems(*design)
