@@ -190,18 +190,9 @@ def genuine_sums(rejected, pairs, squared_weights=None):
     """
     seen = pairs > 0
     rejected, pairs = rejected[:, seen], pairs[seen]
-    errors, total = rejected.sum(axis=1), pairs.sum()
     variance, cubes, fourths = _moments(lost(rejected, pairs))
-    levels = np.ones(errors.size)
-    single = total if squared_weights is None else squared_weights
-    return ErrorSums(
-        errors,
-        total * levels,
-        _over(single, total, 1.0) * levels,
-        _over((pairs**2).sum(), total, 1.0) * levels,
-        *(variance, variance, cubes, fourths),
-        _over(total**2, (pairs**2).sum(), 0.0) * levels,
-    )
+    moments = variance, variance, cubes, fourths
+    return _sums(rejected, pairs, 1, squared_weights, (pairs**2).sum(), moments)
 
 
 def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
@@ -234,8 +225,7 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
     """
     seen = pairs > 0
     accepted, pairs = accepted[:, seen], pairs[seen]
-    errors, total = accepted.sum(axis=1) / 2, pairs.sum() / 2
-    rate = _over(errors, total, 0.0)
+    rate = _over(accepted.sum(axis=1), pairs.sum(), 0.0)
     of_people = _moments(lost(accepted, pairs, 2))
     e2, e3, e4, ec, e2c, e3c, ec2, e2c2, ec3 = powers.T
     of_clumps = (
@@ -251,15 +241,22 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
         people - clumps for people, clumps in zip(of_people, of_clumps, strict=True)
     )
     own = of_clumps[0]
-    levels = np.ones(errors.size)
-    single = total if squared_weights is None else squared_weights
+    moments = own, np.maximum(variance, own), cubes, fourths
+    return _sums(accepted, pairs, 2, squared_weights, sizes[0], moments)
+
+
+def _sums(errors, pairs, ends, squared_weights, squared_clumps, moments):
+    """ErrorSums of the errors and pairs of people, each pair of so many (``ends``)."""
+    total, levels = pairs.sum() / ends, np.ones(len(errors))
+    squared = total if squared_weights is None else squared_weights
+    people = _over(pairs.sum() ** 2, (pairs**2).sum(), 0.0)
     return ErrorSums(
-        errors,
+        errors.sum(axis=1) / ends,
         total * levels,
-        _over(single, total, 1.0) * levels,
-        _over(sizes[0], total, 1.0) * levels,
-        *(own, np.maximum(variance, own), cubes, fourths),
-        _over(4 * total**2, (pairs**2).sum(), 0.0) * levels,
+        _over(squared, total, 1.0) * levels,
+        _over(squared_clumps, total, 1.0) * levels,
+        *moments,
+        people * levels,
     )
 
 

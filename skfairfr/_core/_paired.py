@@ -7,6 +7,7 @@ the interval of the ratio, so that all three agree.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -38,6 +39,24 @@ def clumps(left, right, weights, n_people):
     return sparse.csr_array((weights, where), shape=(1, n_people**2))
 
 
+def stacked(rates):
+    """What every two people add to several rates, of those who add to any.
+
+    Parameters
+    ----------
+    rates : sequence of sparse arrays, each (1, n_people**2)
+
+    Returns
+    -------
+    clumped : sparse array, shape (n_rates, n_couples)
+        A product with columns of all couples would take an array of as many.
+    """
+    found = sparse.vstack(rates, format="csr")
+    couples, column = np.unique(found.indices, return_inverse=True)
+    shape = found.shape[0], couples.size
+    return sparse.csr_array((found.data, column, found.indptr), shape=shape)
+
+
 @dataclass(frozen=True)
 class PairedDifference:
     """The difference of two rates on the same people.
@@ -46,8 +65,8 @@ class PairedDifference:
     ----------
     influence : ndarray, shape (2, n_people)
         Of each person on either rate.
-    clumped : sparse array, shape (2, n_people**2)
-        What every two people add together to either rate.
+    clumped : sparse array, shape (2, n_couples)
+        What every two people add together to either rate: see :func:`stacked`.
     single : ndarray, shape (2,)
         What one pair adds to either rate: as if one more had erred in either system alone,
         so that without any that differs the variance is not 0.
@@ -60,7 +79,7 @@ class PairedDifference:
     single: np.ndarray
     people: float
 
-    @property
+    @cached_property
     def covariance(self):
         """Covariance of the two rates, (2, 2)."""
         shared = (self.clumped @ self.clumped.T).toarray()
@@ -72,7 +91,7 @@ class PairedDifference:
     def shape(self):
         """Variance, skewness and degrees of freedom of the difference."""
         variance = _of_difference(self.covariance)
-        people, clumps = SIGNS @ self.influence, (self.clumped.T @ SIGNS)
+        people, clumps = SIGNS @ self.influence, self.clumped.T @ SIGNS
         cubes, fourths = (
             (people**power).sum() - (clumps**power).sum() for power in (3, 4)
         )
@@ -243,7 +262,7 @@ class SymmetricContrasts:
             Each (n_rates,).
         influence : ndarray, shape (n_rates, n_people)
             Of each person on the logarithm of each rate.
-        clumped : sparse array, shape (n_rates, n_people**2)
+        clumped : sparse array, shape (n_rates, n_couples)
             What every two people add to it together.
         """
         erring, n_people = sums.with_an_error(), sums.people.min()

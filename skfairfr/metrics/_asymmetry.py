@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from skfairfr._core._intervals import percentile
 from skfairfr._core._jackknife import holm
-from skfairfr._core._paired import SymmetricContrasts
+from skfairfr._core._paired import SymmetricContrasts, stacked
 from skfairfr.metrics._roc._paired import agreeing, p_values
 from skfairfr.utils._frames import Framed
 
@@ -129,9 +128,8 @@ def _by_people(engine, question, pairs_of_groups):
         clumped = [
             evidence.clumps(scope, p, 0) for scope, p in zip(both, places, strict=True)
         ]
-        clumped = sparse.vstack(clumped, format="csr")
         weights = np.array([[1.0, -1.0]])
-        found = SymmetricContrasts.of(weights, sums, influence, clumped)
+        found = SymmetricContrasts.of(weights, sums, influence, stacked(clumped))
         ends = (float(np.log10(end[0])) for end in found.bounds(tail))
         low[row], high[row] = ends
         if not sums.errors[0]:

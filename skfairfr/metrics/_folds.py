@@ -19,7 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._bootstrap import Query, point_rates, rate_table
 from skfairfr._core._error_counts import accepted_by_people
-from skfairfr._core._paired import SymmetricContrasts, disparity_ratio
+from skfairfr._core._paired import SymmetricContrasts, disparity_ratio, stacked
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._resampling import Resampling, Weights, draw
@@ -408,9 +408,9 @@ def compare(before, after, cells, how, freedom, confidence_level):
 
 
 def _contrasts_of(systems, cells, freedom):
-    """What makes Contrasts of the logarithms of two systems' rates, of weights."""
+    """What makes SymmetricContrasts of the logarithms of two systems' rates, of weights."""
     logs = np.concatenate([s.logs[cells] for s in systems])
-    clumps = sparse.vstack([s.clumps[cells] for s in systems], format="csr")
+    clumps = stacked([s.clumps[cells] for s in systems])
     shared = (clumps @ clumps.T).toarray()
     covariance = np.cov(logs[:, 1:][:, np.isfinite(logs[:, 1:]).all(axis=0)])
 

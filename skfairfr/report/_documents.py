@@ -97,10 +97,11 @@ INDICES = {
     "fairness_discrepancy_rate": "Fairness discrepancy rate (FDR)",
 }
 # What became of failures, in words.
-LEFT_OUT = (
+ONE_PERSON_OUT = (
     "They are made by leaving out one person at a time (jackknife): people who are in many "
     "errors widen them."
 )
+ONE_PAIR_OUT = "They are made by leaving out one pair at a time (jackknife)."
 TESTS_AGREE = (
     "Groups are compared by two-sided tests that agree with the intervals of their ratios. "
     "The ends of a disparity follow from those of largest / smallest."
@@ -1147,16 +1148,16 @@ def _method(audit):
     setting = f"A threshold is set where the FMR of {pairs} meets the level, on {on}."
     if set_on == "given":
         setting = "The threshold was given."
-    drawn, told = "other people of the same population", LEFT_OUT
+    drawn, left_out = "other people of the same population", ONE_PERSON_OUT
     if independent:
         drawn = "other pairs, as if no two shared a person"
-        told = LEFT_OUT.split(":")[0].replace("person", "pair") + "."
+        left_out = ONE_PAIR_OUT
     weighs = "comparison" if settings["average"] == "pair" else "person"
     return [
         *texts,
         f"{setting} Every {weighs} weighs the same in a rate.",
         f"Intervals are about this threshold and {drawn}, at "
-        f"{100 * settings['confidence_level']:g} %, each alone. {told}",
+        f"{100 * settings['confidence_level']:g} %, each alone. {left_out}",
         TESTS_AGREE,
     ]
 
@@ -1176,7 +1177,7 @@ def _method_of_decisions(settings):
         *texts,
         f"Every {weighs} weighs the same in a rate.",
         "Intervals are about other people of the same population, at "
-        f"{100 * settings['confidence_level']:g} %, each alone. {LEFT_OUT}",
+        f"{100 * settings['confidence_level']:g} %, each alone. {ONE_PERSON_OUT}",
         TESTS_AGREE,
     ]
 

@@ -1,5 +1,7 @@
 """Covariance of two rates against loops, Student's test against scipy, Fieller's interval."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
@@ -13,6 +15,7 @@ from skfairfr._core._paired import (
     SymmetricContrasts,
     clumps,
     ratio_ends,
+    stacked,
 )
 
 
@@ -92,6 +95,22 @@ def test_interval_and_p_value_agree_and_exchange(exchanged):
             assert_allclose(one[1:3], np.negative(two[2:0:-1]), rtol=1e-6)
         p, low, high, ratio_low, ratio_high = of_two(x, y).judge(rates, 0.025)
         assert (p < 0.05) == (low > 0 or high < 0) == (ratio_low > 1 or ratio_high < 1)
+
+
+def test_no_array_of_every_two_people_is_made():
+    """Ten thousand people are a hundred million couples, of whom three err."""
+    n = 10_000
+    influence = np.random.default_rng(0).normal(size=(2, n)) / n
+    one = clumps(np.array([0, 7]), np.array([5, 9]), np.array([0.1, 0.2]), n)
+    other = clumps(np.array([9]), np.array([7]), np.array([0.1]), n)
+    tracemalloc.start()
+    clumped = stacked([one, other])
+    assert_allclose(clumped.toarray(), [[0.1, 0.2], [0, 0.1]])
+    found = PairedDifference(influence, clumped, np.full(2, 1e-3), n)
+    found.judge(np.array([0.2, 0.1]), 0.025)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2e7
 
 
 rates = st.floats(0, 0.5).map(lambda x: round(x, 3))

@@ -49,6 +49,8 @@ COLUMNS = "jackknife", "analytic", "bootstrap", "before"
 MOST_WOLVES, WOLF = 0.05, 6.0
 # Of so many data sets of a cell resamples are drawn, if they are of few people.
 BOOTSTRAPPED, RESAMPLES, FEW_PEOPLE = 200, 200, 300
+# Of the errors of two people, and of the weight of their pairs, as they are summed.
+POWERS = (2, 0), (3, 0), (4, 0), (1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (1, 3)
 # Of many people every second of time draws five data sets: so many fewer are drawn.
 MANY_PEOPLE, FEWER = 1000, 5
 
@@ -155,21 +157,14 @@ def truth_of(rate, kind, level):
 # One data set -------------------------------------------------------------------------
 
 
-def sums_of_impostors(images, left, right, errors):
-    """ErrorSums, (1,), and what other intervals need."""
+def of_impostors(images, left, right, errors):
+    """What ``impostor_sums`` takes: errors and pairs of people, powers and sizes."""
     n = images.astype(float)
-    total = n.sum()
     wrong = np.bincount(left, errors, n.size) + np.bincount(right, errors, n.size)
-    pairs, c = n * (total - n), n[left] * n[right]
-    powers = [
-        (errors**i * c**j).sum()
-        for i, j in (
-            *((2, 0), (3, 0), (4, 0), (1, 1), (2, 1), (3, 1)),
-            *((1, 2), (2, 2), (1, 3)),
-        )
-    ]
+    pairs, c = n * (n.sum() - n), n[left] * n[right]
+    powers = [(errors**i * c**j).sum() for i, j in POWERS]
     sizes = tuple(((n**p).sum() ** 2 - (n ** (2 * p)).sum()) / 2 for p in (2, 3, 4))
-    return impostor_sums(wrong[None], pairs, np.array([powers]), sizes), wrong, pairs
+    return wrong[None], pairs, np.array([powers]), sizes
 
 
 def bootstrap(draw, rng):
@@ -194,7 +189,8 @@ def data_set(rate, kind, people, level, images, seed, resampled):
     rng = np.random.default_rng(seed)
     if rate == "FMR":
         n, left, right, errors = accepted(kind, people, level, images, rng)
-        sums, wrong, pairs = sums_of_impostors(n, left, right, errors)
+        of_people = of_impostors(n, left, right, errors)
+        sums, ((wrong,), pairs) = impostor_sums(*of_people), of_people[:2]
         total, c = pairs.sum() / 2, n.astype(float)
 
         def draw(rng):
@@ -285,29 +281,8 @@ def earlier_bounds(commit):
             pairs, wrong = rejected(kind, people, level, images, rng)
             sums = module.genuine_sums(wrong[None].astype(float), pairs.astype(float))
         else:
-            drawn = accepted(kind, people, level, images, rng)
-            n, left, right, errors = drawn
-            n, wide = n.astype(float), np.zeros((1, 9))
-            c = n[left] * n[right]
-            powers = (
-                (2, 0),
-                (3, 0),
-                (4, 0),
-                (1, 1),
-                (2, 1),
-                (3, 1),
-                (1, 2),
-                (2, 2),
-                (1, 3),
-            )
-            wide[0] = [(errors**i * c**j).sum() for i, j in powers]
-            sizes = tuple(
-                ((n**p).sum() ** 2 - (n ** (2 * p)).sum()) / 2 for p in (2, 3, 4)
-            )
-            wrong = np.bincount(left, errors, n.size) + np.bincount(
-                right, errors, n.size
-            )
-            sums = module.impostor_sums(wrong[None], n * (n.sum() - n), wide, sizes)
+            of_people = of_impostors(*accepted(kind, people, level, images, rng))
+            sums = module.impostor_sums(*of_people)
         return [float(end[0]) for end in module.rate_bounds(sums, TAIL)]
 
     return bounds

@@ -9,7 +9,6 @@ sum.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from skfairfr._core._intervals import percentile
 from skfairfr._core._jackknife import ErrorSums
@@ -18,6 +17,7 @@ from skfairfr._core._paired import (
     SymmetricContrasts,
     difference_ends,
     disparity_ratio,
+    stacked,
 )
 from skfairfr.metrics._records import Comparison, PairedRates
 from skfairfr.metrics._roc._evidence import place_of
@@ -339,4 +339,4 @@ def _parts(systems, row, scales):
         system.clumps(row) * scale
         for system, scale in zip(systems, scales, strict=True)
     ]
-    return np.array(influence), sparse.vstack(clumped, format="csr")
+    return np.array(influence), stacked(clumped)
