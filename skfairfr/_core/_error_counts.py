@@ -152,7 +152,7 @@ def _errors_of_one(sequence, pairs, scope, rate, positions):
         number = chances_of_errors(sequence, positions, pairs.images)
         share = sums.errors / np.where(number > 0, number, 1.0)
         single = np.maximum(share, pairs.least[rate])
-        sums = sums._replace(single=single, clumped=sums.clumped * single)
+        sums = sums._replace(single=single, clustered=sums.clustered * single)
     return ErrorCounts(sums, influences(of_person, of_searches))
 
 
@@ -328,13 +328,13 @@ def people_of_list(left, right, base, n_people):
     weights = np.ones(left.size) if base is None else base
     pairs = sum(np.bincount(end, weights, minlength=n_people) for end in (left, right))
     key = np.minimum(left, right).astype(np.int64) * n_people + np.maximum(left, right)
-    _, clump = np.unique(key, return_inverse=True)
-    size = np.bincount(clump, weights)
+    _, cluster = np.unique(key, return_inverse=True)
+    size = np.bincount(cluster, weights)
     return People(
         pairs,
         tuple(float((size**power).sum()) for power in (2, 3, 4)),
         None if base is None else float((base**2).sum()),
-        size[clump],
+        size[cluster],
     )
 
 

@@ -41,20 +41,20 @@ TINY = 1e-9
 class ErrorSums(NamedTuple):
     """Errors of a rate, and moments of what people add to them; each (n_levels, n_groups).
 
-    A clump is what may err together: all genuine pairs of one person, or all impostor pairs
+    A cluster is what may err together: all genuine pairs of one person, or all impostor pairs
     of the same two people.
 
     Attributes
     ----------
     errors, pairs : ndarrays
         Weight of the erroneous pairs, and of all.
-    single, clumped : ndarrays
-        Sum of the squared weights of pairs, and of clumps, over ``pairs``: what a pair, and
-        all pairs of a clump, weigh on average.
+    single, clustered : ndarrays
+        Sum of the squared weights of pairs, and of clusters, over ``pairs``: what a pair, and
+        all pairs of a cluster, weigh on average.
     own : ndarray
-        Variance of the errors that clumps add on their own; all of it of genuine pairs.
+        Variance of the errors that clusters add on their own; all of it of genuine pairs.
     variance : ndarray
-        Variance of the errors: with what people add to all clumps they are in.
+        Variance of the errors: with what people add to all clusters they are in.
     cubes, fourths : ndarrays
         Third and fourth moment: sums over people of powers of what is lost without each,
         the second of which add up to the variance.
@@ -65,7 +65,7 @@ class ErrorSums(NamedTuple):
     errors: np.ndarray
     pairs: np.ndarray
     single: np.ndarray
-    clumped: np.ndarray
+    clustered: np.ndarray
     own: np.ndarray
     variance: np.ndarray
     cubes: np.ndarray
@@ -96,7 +96,7 @@ class ErrorSums(NamedTuple):
 
     @property
     def log_variance(self):
-        """Variance of the logarithm of the rate, above 0; without an error as of one clump."""
+        """Variance of the logarithm of the rate, above 0; without an error as of one cluster."""
         return np.maximum(_over(self._variance, self.errors**2, 1.0), TINY)
 
     @property
@@ -137,13 +137,13 @@ class ErrorSums(NamedTuple):
         return np.minimum(third + multiplied, 1.0), freedom
 
     def with_an_error(self):
-        """The sums, with one clump that errs where none does, as of independent clumps."""
-        none, clump = self.errors <= 0, self.clumped
+        """The sums, with one cluster that errs where none does, as of independent clusters."""
+        none, cluster = self.errors <= 0, self.clustered
         powers = {"errors": 1, "own": 2, "variance": 2, "cubes": 3, "fourths": 4}
         powers["single"] = 1
         return self._replace(
             **{
-                name: np.where(none, clump**power, getattr(self, name))
+                name: np.where(none, cluster**power, getattr(self, name))
                 for name, power in powers.items()
             }
         )
@@ -228,7 +228,7 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
     rate = _over(accepted.sum(axis=1), pairs.sum(), 0.0)
     of_people = _moments(lost(accepted, pairs, 2))
     e2, e3, e4, ec, e2c, e3c, ec2, e2c2, ec3 = powers.T
-    of_clumps = (
+    of_clusters = (
         np.maximum(e2 - 2 * rate * ec + rate**2 * sizes[0], 0.0),
         e3 - 3 * rate * e2c + 3 * rate**2 * ec2 - rate**3 * sizes[1],
         e4
@@ -238,14 +238,15 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
         + rate**4 * sizes[2],
     )
     variance, cubes, fourths = (
-        people - clumps for people, clumps in zip(of_people, of_clumps, strict=True)
+        people - clusters
+        for people, clusters in zip(of_people, of_clusters, strict=True)
     )
-    own = of_clumps[0]
+    own = of_clusters[0]
     moments = own, np.maximum(variance, own), cubes, fourths
     return _sums(accepted, pairs, 2, squared_weights, sizes[0], moments)
 
 
-def _sums(errors, pairs, ends, squared_weights, squared_clumps, moments):
+def _sums(errors, pairs, ends, squared_weights, squared_clusters, moments):
     """ErrorSums of the errors and pairs of people, each pair of so many (``ends``)."""
     total, levels = pairs.sum() / ends, np.ones(len(errors))
     squared = total if squared_weights is None else squared_weights
@@ -254,7 +255,7 @@ def _sums(errors, pairs, ends, squared_weights, squared_clumps, moments):
         errors.sum(axis=1) / ends,
         total * levels,
         _over(squared, total, 1.0) * levels,
-        _over(squared_clumps, total, 1.0) * levels,
+        _over(squared_clusters, total, 1.0) * levels,
         *moments,
         people * levels,
     )
@@ -299,7 +300,7 @@ def influences(errors, pairs, ends=1):
     Returns
     -------
     influence : ndarray, shape (n_levels, n_people)
-        Adds up in squares to the variance of the logarithm, save that clumps of impostor
+        Adds up in squares to the variance of the logarithm, save that clusters of impostor
         pairs count twice; 0 without errors.
     """
     seen, found = pairs > 0, np.zeros(errors.shape)
@@ -332,7 +333,7 @@ def rate_ends(sums, tail, added=0.0, shape=None):
     -------
     low, high : ndarrays in [0, 1]
         NaN without pairs of two people. Without an error ``high`` is that of the rule of
-        three, of clumps: -log(tail) of them.
+        three, of clusters: -log(tail) of them.
     """
     errors, right = sums.errors, np.maximum(sums.pairs - sums.errors, 0.0)
     skewness, freedom = sums.shape() if shape is None else shape
@@ -351,7 +352,7 @@ def rate_ends(sums, tail, added=0.0, shape=None):
         low = stretch * _log_left(errors, rate, error * below, moved, tail)
         high = stretch * _log_left(right, 1 - rate, error * above, moved, tail)
         low, high = rate * np.exp(low), rate - (1 - rate) * np.expm1(high)
-        none = -np.log(tail) * sums.clumped / sums.pairs
+        none = -np.log(tail) * sums.clustered / sums.pairs
     low = np.where(errors <= 0, 0.0, np.where(right <= 0, 1 - none, low))
     high = np.where(errors <= 0, none, np.where(right <= 0, 1.0, high))
     return tuple(
@@ -467,7 +468,7 @@ class Contrasts:
 
     An end is as far from its value as the ends of the rates are from theirs, on that side,
     in the square root of the sum of squares (MOVER, Zou & Donner 2008). A rate without an
-    error counts as if one clump erred, and leaves the side open on which the ratio is 0 or
+    error counts as if one cluster erred, and leaves the side open on which the ratio is 0 or
     infinite.
 
     Parameters

@@ -19,7 +19,7 @@ from skfairfr._core._jackknife import TINY, ends_of, two_sided
 SIGNS = np.array([1.0, -1.0])
 
 
-def clumps(left, right, weights, n_people):
+def clusters(left, right, weights, n_people):
     """Weights of pairs summed over the pairs of the same two people.
 
     Parameters
@@ -48,7 +48,7 @@ def stacked(rates):
 
     Returns
     -------
-    clumped : sparse array, shape (n_rates, n_couples)
+    clustered : sparse array, shape (n_rates, n_couples)
         A product with columns of all couples would take an array of as many.
     """
     found = sparse.vstack(rates, format="csr")
@@ -65,7 +65,7 @@ class PairedDifference:
     ----------
     influence : ndarray, shape (2, n_people)
         Of each person on either rate.
-    clumped : sparse array, shape (2, n_couples)
+    clustered : sparse array, shape (2, n_couples)
         What every two people add together to either rate: see :func:`stacked`.
     single : ndarray, shape (2,)
         What one pair adds to either rate: as if one more had erred in either system alone,
@@ -75,14 +75,14 @@ class PairedDifference:
     """
 
     influence: np.ndarray
-    clumped: sparse.csr_array
+    clustered: sparse.csr_array
     single: np.ndarray
     people: float
 
     @cached_property
     def covariance(self):
         """Covariance of the two rates, (2, 2)."""
-        shared = (self.clumped @ self.clumped.T).toarray()
+        shared = (self.clustered @ self.clustered.T).toarray()
         found = self.influence @ self.influence.T - shared
         # What people add to the difference is no negative variance.
         lacking = min(_of_difference(found - shared), 0.0)
@@ -91,9 +91,9 @@ class PairedDifference:
     def shape(self):
         """Variance, skewness and degrees of freedom of the difference."""
         variance = _of_difference(self.covariance)
-        people, clumps = SIGNS @ self.influence, self.clumped.T @ SIGNS
+        people, clusters = SIGNS @ self.influence, self.clustered.T @ SIGNS
         cubes, fourths = (
-            (people**power).sum() - (clumps**power).sum() for power in (3, 4)
+            (people**power).sum() - (clusters**power).sum() for power in (3, 4)
         )
         skewness = np.clip(cubes / variance**1.5, -1.0, 1.0)
         rest = fourths / variance**2 - (self.single**2).mean() / variance
@@ -252,7 +252,7 @@ class SymmetricContrasts:
         return 2 * np.minimum(self.tail_above, 1 - self.tail_above)
 
     @classmethod
-    def of(cls, weights, sums, influence, clumped):
+    def of(cls, weights, sums, influence, clustered):
         """Contrasts of rates, from what people and every two of them add to them.
 
         Parameters
@@ -262,15 +262,15 @@ class SymmetricContrasts:
             Each (n_rates,).
         influence : ndarray, shape (n_rates, n_people)
             Of each person on the logarithm of each rate.
-        clumped : sparse array, shape (n_rates, n_couples)
+        clustered : sparse array, shape (n_rates, n_couples)
             What every two people add to it together.
         """
         erring, n_people = sums.with_an_error(), sums.people.min()
-        # As if one pair more had erred in each rate, and a clump in those without an error.
+        # As if one pair more had erred in each rate, and a cluster in those without an error.
         single = np.where(sums.errors > 0, sums.single / erring.errors, 1.0)
-        people, clumps = weights @ influence, sparse.csr_array(weights) @ clumped
+        people, clusters = weights @ influence, sparse.csr_array(weights) @ clustered
         shared, fourths = (
-            np.asarray((clumps**power).sum(axis=1)).ravel() for power in (2, 4)
+            np.asarray((clusters**power).sum(axis=1)).ravel() for power in (2, 4)
         )
         squares = (people**2).sum(axis=1) - shared
         variance = np.maximum(squares, shared) + weights**2 @ single**2

@@ -1,7 +1,7 @@
 """How many people a test needs: simulated data sets, judged by the functions of an audit.
 
 ``Setting`` says who would be compared, and how their errors would depend on each other. It
-draws the errors of many data sets at once, in clumps: those of the same two people (FAR) or
+draws the errors of many data sets at once, in clusters: those of the same two people (FAR) or
 of one person (FRR). Only errors are drawn, never people or pairs, so that ten million people
 cost as much as a hundred with as many errors. ``Question`` gives the share of data sets that
 answer, and ``fewest_people`` the smallest number of people with enough of it.
@@ -25,7 +25,7 @@ from skfairfr._core._jackknife import (
 
 N_SETS = 1000
 MAX_PEOPLE = 10**7
-# Clumps that are drawn of a group, on average: sums of a larger one are enlarged from
+# Clusters that are drawn of a group, on average: sums of a larger one are enlarged from
 # those of at least so many people.
 MOST_CLUMPS, FEWEST_PEOPLE = 400, 100
 # How often two people are drawn again who are the same one.
@@ -48,7 +48,7 @@ class Setting:
     images : int
         Of each person; of an FPIR each is a search.
     correlation : float
-        Of the errors of a clump, whose number is beta-binomial.
+        Of the errors of a cluster, whose number is beta-binomial.
     variation : float
         Squared coefficient of variation of people's factors, which are lognormal: two
         people are accepted for each other in proportion to the product of theirs.
@@ -66,18 +66,18 @@ class Setting:
         return 2 if self.rate == "far" else 1
 
     @property
-    def clump(self):
+    def cluster(self):
         """Number of pairs of one person, or of the same two."""
         m = self.images
         return {"far": m**2, "frr": m * (m - 1) // 2, "fpir": m}[self.rate]
 
-    def clumps(self, people):
+    def clusters(self, people):
         """Number of people, or of every two of them."""
         return people * (people - 1) / 2 if self.rate == "far" else float(people)
 
     def pairs(self, people):
         """Number of pairs within a group of so many people."""
-        return self.clumps(people) * self.clump
+        return self.clusters(people) * self.cluster
 
     def draw(self, people, n_sets=N_SETS):
         """Errors of data sets with so many people per group, the same every time.
@@ -104,7 +104,7 @@ class Setting:
     def _drawn(self, people):
         """The number of people of whom errors are drawn."""
         most = max(
-            self.clumps(people) * self._sizes(rate)[0] for rate in set(self.rates)
+            self.clusters(people) * self._sizes(rate)[0] for rate in set(self.rates)
         )
         least = min(FEWEST_PEOPLE, people)
         if most <= MOST_CLUMPS:
@@ -112,28 +112,28 @@ class Setting:
         return max(least, int(people * (MOST_CLUMPS / most) ** (1 / self.growth)))
 
     def _sizes(self, rate):
-        """Mean number of erroneous clumps per clump, and shares of their sizes from 1 on."""
-        # Several rare clumps of errors may hit the same two people.
+        """Mean number of erroneous clusters per cluster, and shares of their sizes from 1 on."""
+        # Several rare clusters of errors may hit the same two people.
         low = 1e-6 * NEXT_TO_0 if self.rate == "far" else rate
-        shares = _sizes_of_clumps(self.clump, low, self.correlation)
+        shares = _sizes_of_clusters(self.cluster, low, self.correlation)
         if rate == 0:
             return 0.0, shares
-        some = rate * self.clump / (shares @ np.arange(1, self.clump + 1))
+        some = rate * self.cluster / (shares @ np.arange(1, self.cluster + 1))
         return float(some), shares
 
     def _of_group(self, rate, people, n_sets, rng):
         """ErrorSums of one group, each (n_sets,)."""
         chance, shares = self._sizes(rate)
         if self.rate != "far":
-            n_clumps = rng.binomial(people, min(chance, 1.0), n_sets)
+            n_clusters = rng.binomial(people, min(chance, 1.0), n_sets)
         else:
             chosen = _People.draw(people, self.variation, n_sets, rng)
-            n_clumps = rng.poisson(chance * chosen.couples)
-        sets = np.repeat(np.arange(n_sets), n_clumps)
+            n_clusters = rng.poisson(chance * chosen.couples)
+        sets = np.repeat(np.arange(n_sets), n_clusters)
         sizes = 1.0 + rng.choice(shares.size, sets.size, p=shares)
         if self.rate != "far":
             powers = _powers(sets, sizes, n_sets)
-            return genuine_sums_of(powers, people, self.clump)
+            return genuine_sums_of(powers, people, self.cluster)
         left, right = chosen.every_two(sets, rng)
         kept = left != right
         sets, left, right, sizes = (v[kept] for v in (sets, left, right, sizes))
@@ -150,7 +150,7 @@ class Setting:
                 n_sets,
             ),
             people,
-            self.clump,
+            self.cluster,
         )
 
 
@@ -176,7 +176,7 @@ class _People:
         return np.maximum(total**2 - self.numbers @ self.factors**2, 0.0) / 2
 
     def every_two(self, sets, rng):
-        """Two people for each clump of errors; the same one where hardly anybody else errs."""
+        """Two people for each cluster of errors; the same one where hardly anybody else errs."""
         left, right = self._each(sets, rng), self._each(sets, rng)
         for _ in range(MOST_TRIES):
             (same,) = np.nonzero(left == right)
@@ -187,7 +187,7 @@ class _People:
         return left, right
 
     def _each(self, sets, rng):
-        """One person for each clump, drawn in proportion to their factors."""
+        """One person for each cluster, drawn in proportion to their factors."""
         n_sets, n_kinds = self.numbers.shape
         share = np.cumsum(self.numbers * self.factors, axis=1)
         share /= share[:, -1:]
@@ -201,13 +201,13 @@ class _People:
 
 
 @lru_cache(maxsize=64)
-def _sizes_of_clumps(clump, rate, correlation):
-    """Probabilities of 1, 2, ... errors of a clump that has some."""
+def _sizes_of_clusters(cluster, rate, correlation):
+    """Probabilities of 1, 2, ... errors of a cluster that has some."""
     correlation = np.clip(correlation, NEXT_TO_0, 1 - NEXT_TO_0)
     strength = (1 - correlation) / correlation
-    errors = np.arange(1, clump + 1)
+    errors = np.arange(1, cluster + 1)
     low = max(rate, 1e-6 * NEXT_TO_0)
-    found = betabinom.pmf(errors, clump, low * strength, (1 - low) * strength)
+    found = betabinom.pmf(errors, cluster, low * strength, (1 - low) * strength)
     return found / found.sum()
 
 
@@ -233,27 +233,27 @@ def _central(powers, n):
     )
 
 
-def genuine_sums_of(powers, people, clump):
+def genuine_sums_of(powers, people, cluster):
     """``genuine_sums`` of people with as many pairs each, from powers of their errors."""
     errors = powers[0]
     variance, cubes, fourths = _without_each(_central(powers, people), people, 1)
     ones = np.ones(errors.size)
     return ErrorSums(
-        *(errors, people * clump * ones, ones, clump * ones),
+        *(errors, people * cluster * ones, ones, cluster * ones),
         *(variance, variance, cubes, fourths, people * ones),
     )
 
 
-def impostor_sums_of(of_couples, of_people, people, clump):
+def impostor_sums_of(of_couples, of_people, people, cluster):
     """``impostor_sums`` where all are compared with all, from powers of their errors."""
     couples = people * (people - 1) / 2
-    own, *of_clumps = _central(of_couples, couples)
+    own, *of_clusters = _central(of_couples, couples)
     variance, cubes, fourths = _without_each(_central(of_people, people), people, 2)
     ones = np.ones(own.size)
     return ErrorSums(
-        *(of_couples[0], couples * clump * ones, ones, clump * ones),
+        *(of_couples[0], couples * cluster * ones, ones, cluster * ones),
         *(own, np.maximum(variance - own, own)),
-        *(cubes - of_clumps[0], fourths - of_clumps[1], people * ones),
+        *(cubes - of_clusters[0], fourths - of_clusters[1], people * ones),
     )
 
 

@@ -125,11 +125,12 @@ def _by_people(engine, question, pairs_of_groups):
             continue
         # The common threshold moves both directions alike: its influence is left out.
         influence = np.array([evidence.influence[p].toarray()[0] for p in places])
-        clumped = [
-            evidence.clumps(scope, p, 0) for scope, p in zip(both, places, strict=True)
+        clustered = [
+            evidence.clusters(scope, p, 0)
+            for scope, p in zip(both, places, strict=True)
         ]
         weights = np.array([[1.0, -1.0]])
-        found = SymmetricContrasts.of(weights, sums, influence, stacked(clumped))
+        found = SymmetricContrasts.of(weights, sums, influence, stacked(clustered))
         ends = (float(np.log10(end[0])) for end in found.bounds(tail))
         low[row], high[row] = ends
         if not sums.errors[0]:

@@ -194,7 +194,7 @@ class _Limit:
             return None
         n_pairs = self.pairs.count(self.scope, self.rate)
         people = people_with_pairs(self.pairs, self.scope, self.rate) if n_pairs else 0
-        # Two people have the pairs of one clump, and nothing to tell how people vary.
+        # Two people have the pairs of one cluster, and nothing to tell how people vary.
         if people < 3:
             return np.nan
         growth = 1

@@ -65,7 +65,7 @@ class FoldErrors:
         Errors in the data at the level over STEP and at STEP times the level.
     setter : ndarray of int, shape (n_cells,)
         The cell whose FAR sets the threshold of each; any where a cell has no error.
-    accepted : ndarray of int, shape (n_clumps, 4)
+    accepted : ndarray of int, shape (n_clusters, 4)
         Accepted impostor pairs of each cell of the FAR: the cell, codes of both people,
         which no other fold has, the smaller one first, and how many pairs are theirs.
     """
@@ -163,11 +163,11 @@ def count_errors(
                 of_point = _of_point(
                     by, labels, attribute, point, far, n_resamples, entropy
                 )
-                for cell, set_by, clumps, *numbers in of_point:
+                for cell, set_by, clusters, *numbers in of_point:
                     row = row_of[cell]
                     errors[row], pairs[row], near[row] = numbers
                     setter[row] = row_of[set_by]
-                    accepted.append(np.insert(clumps, 0, row, axis=1))
+                    accepted.append(np.insert(clusters, 0, row, axis=1))
     return FoldErrors(errors, pairs, near, setter, np.concatenate(accepted))
 
 
@@ -191,7 +191,7 @@ def _fit_matrix(roc, scores, y, codes):
 
 
 def _of_point(roc, groups, attribute, point, far, n_resamples, entropy):
-    """Of every cell at an operating point: its setter, clumps, errors, pairs and near."""
+    """Of every cell at an operating point: its setter, clusters, errors, pairs and near."""
     pairs, labels = roc._engine.pairs, [groups[int(code)] for code in roc.groups_]
     own = tuple((g, g) for g in range(len(labels)))
     operating = tuple(g for g in range(len(labels)) if pairs.count((g, g)))
@@ -220,19 +220,19 @@ def _of_point(roc, groups, attribute, point, far, n_resamples, entropy):
         totals = _totals(pairs, scope, n_resamples, entropy)
         for rate, total in zip(("far", "frr"), totals, strict=True):
             rates, near = getattr(points, rate)[row], 0.0
-            clumps = np.empty((0, 3), dtype=np.int64)
+            clusters = np.empty((0, 3), dtype=np.int64)
             if n_resamples:
                 rates = np.append(rates, getattr(resampled, rate)[row, 0])
                 near = np.nan_to_num(getattr(moved, rate)[row]) * total[0]
                 if rate == "far":
-                    clumps = _clumps(roc, pairs, scope, thresholds[row])
+                    clusters = _clusters(roc, pairs, scope, thresholds[row])
             errors, known = np.nan_to_num(rates) * total, ~np.isnan(rates)
             cell = Cell(attribute, point, rate, label)
-            yield cell, setter, clumps, errors, known * total, near
+            yield cell, setter, clusters, errors, known * total, near
 
 
-def _clumps(roc, pairs, scope, threshold):
-    """Every two people with accepted impostor pairs, and how many, (n_clumps, 3)."""
+def _clusters(roc, pairs, scope, threshold):
+    """Every two people with accepted impostor pairs, and how many, (n_clusters, 3)."""
     people = accepted_by_people(pairs, scope, threshold)[:2]
     ends = np.sort(roc.identities_[np.stack(people)], axis=0)
     return np.column_stack(np.unique(ends.T, axis=0, return_counts=True))
@@ -259,14 +259,14 @@ class PooledErrors:
     Attributes
     ----------
     errors, pairs : ndarrays, shape (n_cells, 1 + n_resamples)
-    clumps : sparse array, shape (n_cells, n_people**2)
+    clusters : sparse array, shape (n_cells, n_people**2)
         What every two people add to the logarithm of each rate, by an accepted pair of
         their own or by the threshold that it moves.
     """
 
     errors: np.ndarray
     pairs: np.ndarray
-    clumps: sparse.csr_array
+    clusters: sparse.csr_array
 
     @property
     def rates(self):
@@ -391,7 +391,7 @@ def compare(before, after, cells, how, freedom, confidence_level):
         difference = sums[1].max(axis=0) - sums[0].max(axis=0)
         replicates = difference[1:][np.isfinite(difference[1:])]
         one, other = (
-            weights[own[:, 0].argmax()] @ s.clumps[cells]
+            weights[own[:, 0].argmax()] @ s.clusters[cells]
             for own, s in zip(sums, systems, strict=True)
         )
         together = float(((other - one) ** 2).sum())
@@ -410,8 +410,8 @@ def compare(before, after, cells, how, freedom, confidence_level):
 def _contrasts_of(systems, cells, freedom):
     """What makes SymmetricContrasts of the logarithms of two systems' rates, of weights."""
     logs = np.concatenate([s.logs[cells] for s in systems])
-    clumps = stacked([s.clumps[cells] for s in systems])
-    shared = (clumps @ clumps.T).toarray()
+    clusters = stacked([s.clusters[cells] for s in systems])
+    shared = (clusters @ clusters.T).toarray()
     covariance = np.cov(logs[:, 1:][:, np.isfinite(logs[:, 1:]).all(axis=0)])
 
     def contrasts(weights):

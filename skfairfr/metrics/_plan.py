@@ -130,8 +130,8 @@ class Dependence:
         """
         check_option(rate, "rate", tuple(NAMES))
         m = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
-        clump = {"far": m**2, "frr": max(m * (m - 1) / 2, 1), "fpir": m}[rate]
-        return float(1 + self.correlation * (clump - 1))
+        cluster = {"far": m**2, "frr": max(m * (m - 1) / 2, 1), "fpir": m}[rate]
+        return float(1 + self.correlation * (cluster - 1))
 
 
 @dataclass(frozen=True)
@@ -432,11 +432,11 @@ def plan_test(
     A thousand data sets are drawn for each number of people, and judged by the bounds and
     tests of an audit [1]_; the rules of 3 and 30 [2]_ stand beside them. Errors of a person,
     or of two, are beta-binomial, and people's own rates lognormal. Of groups with more
-    than 400 clumps of errors fewer people are drawn, and their sums enlarged. All
+    than 400 clusters of errors fewer people are drawn, and their sums enlarged. All
     pairs within a group are compared, at a given threshold; one that the same data set, for
     a level, adds an error of its own, or takes some away.
 
-    With E errors, of variance own by clumps and variance in all, of K people, a pilot has
+    With E errors, of variance own by clusters and variance in all, of K people, a pilot has
     the correlation (own / (E (1 - rate)) - 1) / (c - 1) and the variation
     (variance - own) K / (4 E**2).
 
@@ -739,13 +739,13 @@ def _shown_by(sums):
     wrong = (sums.errors * (1 - sums.rate)).sum()
     if not wrong:
         return Dependence()
-    single, clump = (
+    single, cluster = (
         sums.errors @ sums.single / errors,
-        sums.errors @ sums.clumped / errors,
+        sums.errors @ sums.clustered / errors,
     )
     correlation = 0.0
-    if clump > single:
-        correlation = (sums.own.sum() / wrong - single) / (clump - single)
+    if cluster > single:
+        correlation = (sums.own.sum() / wrong - single) / (cluster - single)
     between = ((sums.variance - sums.own) * sums.people / 4).sum()
     variation = between / (sums.errors**2).sum()
     return Dependence(

@@ -28,22 +28,22 @@ def moments(comparisons):
         if is_error:
             wrong += weight
     if total == 0:
-        names = "errors pairs single clumped own variance cubes fourths people"
+        names = "errors pairs single clustered own variance cubes fourths people"
         return dict.fromkeys(names.split(), 0.0)
     rate = wrong / total
 
-    # The weight of the pairs, and of the errors, of each clump.
-    clump_pairs = {}
-    clump_errors = {}
+    # The weight of the pairs, and of the errors, of each cluster.
+    cluster_pairs = {}
+    cluster_errors = {}
     for one, other, weight, is_error in comparisons:
-        clump = frozenset([one, other])
-        clump_pairs[clump] = clump_pairs.get(clump, 0.0) + weight
-        clump_errors[clump] = clump_errors.get(clump, 0.0) + (
+        cluster = frozenset([one, other])
+        cluster_pairs[cluster] = cluster_pairs.get(cluster, 0.0) + weight
+        cluster_errors[cluster] = cluster_errors.get(cluster, 0.0) + (
             weight if is_error else 0.0
         )
-    clumped = 0.0
-    for clump in clump_pairs:
-        clumped += clump_pairs[clump] ** 2 / total
+    clustered = 0.0
+    for cluster in cluster_pairs:
+        clustered += cluster_pairs[cluster] ** 2 / total
 
     lost, sum_pairs_squared = leave_out_each_person(comparisons, wrong, total)
     n = len(lost)
@@ -63,8 +63,8 @@ def moments(comparisons):
         effective_people = total**2 / sum_pairs_squared
     else:
         x2 = x3 = x4 = 0.0
-        for clump in clump_pairs:
-            x = clump_errors[clump] - rate * clump_pairs[clump]
+        for cluster in cluster_pairs:
+            x = cluster_errors[cluster] - rate * cluster_pairs[cluster]
             x2 += x**2
             x3 += x**3
             x4 += x**4
@@ -78,7 +78,7 @@ def moments(comparisons):
         "errors": wrong,
         "pairs": total,
         "single": squares / total,
-        "clumped": clumped,
+        "clustered": clustered,
         "own": own,
         "variance": variance,
         "cubes": cubes,
@@ -124,9 +124,9 @@ def interval(m, tail, added=0.0):
     if pairs == 0 or people <= 1 + 1e-9:
         return math.nan, math.nan
     if errors == 0:
-        return 0.0, min(1.0, -math.log(tail) * m["clumped"] / pairs)
+        return 0.0, min(1.0, -math.log(tail) * m["clustered"] / pairs)
     if errors >= pairs:
-        return max(0.0, 1 + math.log(tail) * m["clumped"] / pairs), 1.0
+        return max(0.0, 1 + math.log(tail) * m["clustered"] / pairs), 1.0
 
     rate = errors / pairs
     right = pairs - errors
@@ -173,17 +173,17 @@ def interval(m, tail, added=0.0):
 
 
 def with_an_error(m):
-    """The same list, with one clump's worth of errors if it had none."""
+    """The same list, with one cluster's worth of errors if it had none."""
     if m["errors"] > 0:
         return m
-    clumped = m["clumped"]
+    clustered = m["clustered"]
     changed = dict(m)
-    changed["errors"] = clumped
-    changed["single"] = clumped
-    changed["own"] = clumped**2
-    changed["variance"] = clumped**2
-    changed["cubes"] = clumped**3
-    changed["fourths"] = clumped**4
+    changed["errors"] = clustered
+    changed["single"] = clustered
+    changed["own"] = clustered**2
+    changed["variance"] = clustered**2
+    changed["cubes"] = clustered**3
+    changed["fourths"] = clustered**4
     return changed
 
 

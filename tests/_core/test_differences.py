@@ -13,22 +13,22 @@ from skfairfr._core._jackknife import ErrorSums
 from skfairfr._core._paired import (
     PairedDifference,
     SymmetricContrasts,
-    clumps,
+    clusters,
     ratio_ends,
     stacked,
 )
 
 
-def test_clumps_are_sums_over_the_pairs_of_two_people():
+def test_clusters_are_sums_over_the_pairs_of_two_people():
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, 7, (2, 60))
     weights = rng.normal(size=60)
     expected = np.zeros((7, 7))
     for i, j, w in zip(left, right, weights, strict=True):
         expected[min(i, j), max(i, j)] += w
-    found = clumps(left, right, weights, 7).toarray().reshape(7, 7)
+    found = clusters(left, right, weights, 7).toarray().reshape(7, 7)
     assert_allclose(found, expected)
-    assert clumps(left[:0], right[:0], weights[:0], 7).nnz == 0
+    assert clusters(left[:0], right[:0], weights[:0], 7).nnz == 0
 
 
 def of_two(x, y):
@@ -38,12 +38,12 @@ def of_two(x, y):
     return PairedDifference(influence, sparse.csr_array((2, n**2)), np.zeros(2), n)
 
 
-def test_covariance_is_the_double_sum_over_clumps_that_share_a_person():
-    """Two rates made of clumps alone: Cov = sum over all clumps that share somebody."""
+def test_covariance_is_the_double_sum_over_clusters_that_share_a_person():
+    """Two rates made of clusters alone: Cov = sum over all clusters that share somebody."""
     rng = np.random.default_rng(1)
     n = 12
     left, right = np.triu_indices(n, 1)
-    # People of their own make clumps vary together.
+    # People of their own make clusters vary together.
     own = rng.normal(size=(2, n))
     x = own[:, left] + own[:, right] + 0.1 * rng.normal(size=(2, left.size))
     expected = np.zeros((2, 2))
@@ -62,10 +62,10 @@ def test_covariance_is_the_double_sum_over_clumps_that_share_a_person():
 
 
 def test_people_add_no_negative_variance_to_the_difference():
-    """Clumps of opposite signs that share people."""
+    """Clusters of opposite signs that share people."""
     influence = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0]])
-    clumped = sparse.csr_array(np.array([[1.0, -1.0], [0.0, 0.0]]))
-    found = PairedDifference(influence, clumped, np.zeros(2), np.inf).covariance
+    clustered = sparse.csr_array(np.array([[1.0, -1.0], [0.0, 0.0]]))
+    found = PairedDifference(influence, clustered, np.zeros(2), np.inf).covariance
     assert_allclose(found[0, 0] + found[1, 1] - 2 * found[0, 1], 2)
 
 
@@ -101,12 +101,12 @@ def test_no_array_of_every_two_people_is_made():
     """Ten thousand people are a hundred million couples, of whom three err."""
     n = 10_000
     influence = np.random.default_rng(0).normal(size=(2, n)) / n
-    one = clumps(np.array([0, 7]), np.array([5, 9]), np.array([0.1, 0.2]), n)
-    other = clumps(np.array([9]), np.array([7]), np.array([0.1]), n)
+    one = clusters(np.array([0, 7]), np.array([5, 9]), np.array([0.1, 0.2]), n)
+    other = clusters(np.array([9]), np.array([7]), np.array([0.1]), n)
     tracemalloc.start()
-    clumped = stacked([one, other])
-    assert_allclose(clumped.toarray(), [[0.1, 0.2], [0, 0.1]])
-    found = PairedDifference(influence, clumped, np.full(2, 1e-3), n)
+    clustered = stacked([one, other])
+    assert_allclose(clustered.toarray(), [[0.1, 0.2], [0, 0.1]])
+    found = PairedDifference(influence, clustered, np.full(2, 1e-3), n)
     found.judge(np.array([0.2, 0.1]), 0.025)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -154,25 +154,25 @@ def test_without_bounds_the_ratio_may_be_anything(reach):
     assert high == np.inf
 
 
-def contrast_of(errors, clump=1, n=1e4):
+def contrast_of(errors, cluster=1, n=1e4):
     """The ratio of two rates whose errors are each between two people of their own."""
-    numbers = [e // clump for e in errors]
+    numbers = [e // cluster for e in errors]
     n_people = 2 * sum(numbers)
-    influence, clumped = np.zeros((2, n_people)), sparse.lil_array((2, n_people**2))
+    influence, clustered = np.zeros((2, n_people)), sparse.lil_array((2, n_people**2))
     first = 0
     for rate, number in enumerate(numbers):
         for k in range(first, first + 2 * number, 2):
             influence[rate, k : k + 2] = 1 / number
-            clumped[rate, k * n_people + k + 1] = 1 / number
+            clustered[rate, k * n_people + k + 1] = 1 / number
         first += 2 * number
     errors, ones = np.array(errors, dtype=float), np.ones(2)
-    squares = errors * clump
+    squares = errors * cluster
     sums = ErrorSums(
-        *(errors, n * ones, ones, clump * ones, squares, squares, 0 * ones, 0 * ones),
+        *(errors, n * ones, ones, cluster * ones, squares, squares, 0 * ones, 0 * ones),
         1e3 * ones,
     )
     weights = np.array([[1.0, -1.0]])
-    return SymmetricContrasts.of(weights, sums, influence, clumped.tocsr())
+    return SymmetricContrasts.of(weights, sums, influence, clustered.tocsr())
 
 
 @pytest.mark.parametrize(("one", "other"), [(30, 20), (1, 7)])
@@ -184,8 +184,8 @@ def test_paired_rates_of_independent_errors_are_compared_as_counts(one, other):
     assert_allclose(found.error, np.sqrt(variance))
 
 
-def test_paired_rates_of_clumps_are_those_of_fewer_errors():
-    """Clumps of 5 errors between the same two people."""
+def test_paired_rates_of_clusters_are_those_of_fewer_errors():
+    """Clusters of 5 errors between the same two people."""
     found = contrast_of([150, 100], 5)
     variance = 1 / 30 + 1 / 20 + 1 / 150**2 + 1 / 100**2
     assert_allclose(found.error, np.sqrt(variance))
@@ -194,7 +194,7 @@ def test_paired_rates_of_clumps_are_those_of_fewer_errors():
     )
 
 
-def test_paired_rates_of_which_one_has_no_error_count_a_clump_there():
+def test_paired_rates_of_which_one_has_no_error_count_a_cluster_there():
     found = contrast_of([8, 0], 4)
     assert_allclose(found.value, np.log(8 / 4))
     assert_allclose(found.error, np.sqrt(1 / 2 + 1 / 64 + 1))

@@ -79,14 +79,14 @@ def expected_sums(loop, ends):
     x = wrong - errors / total * sizes
     lost = without_each(loop, ends)
     of_people = [(lost**p).sum() for p in POWERS]
-    of_clumps = [(x**p).sum() if ends == 2 else 0.0 for p in POWERS]
-    variance, cubes, fourths = np.subtract(of_people, of_clumps)
-    own = of_clumps[0] if ends == 2 else variance
+    of_clusters = [(x**p).sum() if ends == 2 else 0.0 for p in POWERS]
+    variance, cubes, fourths = np.subtract(of_people, of_clusters)
+    own = of_clusters[0] if ends == 2 else variance
     return {
         "errors": errors,
         "pairs": total,
         "single": loop["squared"] / total,
-        "clumped": (sizes**2).sum() / total,
+        "clustered": (sizes**2).sum() / total,
         "own": own,
         "variance": max(variance, own),
         "cubes": cubes,
@@ -244,7 +244,7 @@ def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
         x = loop["wrong"].sum() / expected["pairs"]
         more = x**2 * (base**2).sum()
         assert more > 0
-        for name in ("single", "clumped"):
+        for name in ("single", "clustered"):
             assert_allclose(getattr(found.sums, name)[0], expected[name] + drawn)
         for name in ("errors", "pairs", "people", "cubes", "fourths"):
             assert_allclose(getattr(found.sums, name)[0], expected[name], rtol=1e-9)

@@ -44,31 +44,31 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("people", [2, 3, 5, 30])
-@pytest.mark.parametrize("clump", [1, 6])
-def test_sums_of_genuine_pairs_are_those_of_an_audit(people, clump):
-    rejected = np.random.default_rng(people).binomial(clump, 0.2, (7, people))
-    expected = genuine_sums(rejected, np.full(people, clump))
-    assert_same(genuine_sums_of(powers_of(rejected), people, clump), expected)
+@pytest.mark.parametrize("cluster", [1, 6])
+def test_sums_of_genuine_pairs_are_those_of_an_audit(people, cluster):
+    rejected = np.random.default_rng(people).binomial(cluster, 0.2, (7, people))
+    expected = genuine_sums(rejected, np.full(people, cluster))
+    assert_same(genuine_sums_of(powers_of(rejected), people, cluster), expected)
 
 
 @pytest.mark.parametrize("people", [2, 3, 5, 12])
-@pytest.mark.parametrize("clump", [1, 4])
-def test_sums_of_impostor_pairs_are_those_of_an_audit(people, clump):
+@pytest.mark.parametrize("cluster", [1, 4])
+def test_sums_of_impostor_pairs_are_those_of_an_audit(people, cluster):
     """All is compared with all: errors of every two people, from a loop."""
     couples = list(combinations(range(people), 2))
-    errors = np.random.default_rng(people).binomial(clump, 0.2, (7, len(couples)))
+    errors = np.random.default_rng(people).binomial(cluster, 0.2, (7, len(couples)))
     of_person = np.zeros((7, people))
     for place, (one, other) in enumerate(couples):
         of_person[:, one] += errors[:, place]
         of_person[:, other] += errors[:, place]
-    e, c = errors.astype(float), float(clump)
+    e, c = errors.astype(float), float(cluster)
     products = [e**2, e**3, e**4, e * c, e**2 * c, e**3 * c]
     products += [e * c**2, e**2 * c**2, e * c**3]
     powers = np.stack([p.sum(axis=1) for p in products], axis=-1)
     sizes = tuple(len(couples) * c**power for power in (2, 3, 4))
     pairs = np.full(people, (people - 1) * c)
     expected = impostor_sums(of_person, pairs, powers, sizes)
-    found = impostor_sums_of(powers_of(errors), powers_of(of_person), people, clump)
+    found = impostor_sums_of(powers_of(errors), powers_of(of_person), people, cluster)
     assert_same(found, expected)
 
 
@@ -95,9 +95,9 @@ def test_errors_have_the_dependence_that_is_asked_for(rate, correlation, variati
     sums = setting.draw(people, 2000)
     assert (sums.people == people).all()
     expected = setting.pairs(people) * true
-    clump = 1 + correlation * (setting.clump - 1)
-    right = 1 if rate == "far" else 1 - true  # clumps of accepted pairs are rare
-    variance = expected * clump * right
+    cluster = 1 + correlation * (setting.cluster - 1)
+    right = 1 if rate == "far" else 1 - true  # clusters of accepted pairs are rare
+    variance = expected * cluster * right
     if rate == "far":
         variance += 4 * variation / people * expected**2
     spread = np.sqrt(variance / 2000)
@@ -108,13 +108,13 @@ def test_errors_have_the_dependence_that_is_asked_for(rate, correlation, variati
 
 
 def test_errors_of_a_person_are_binomial_with_a_rate_from_a_beta_distribution():
-    rate, correlation, clump = 0.3, 0.2, 6
+    rate, correlation, cluster = 0.3, 0.2, 6
     of_people = beta(*(r * (1 / correlation - 1) for r in (rate, 1 - rate)))
     expected = [
-        quad(lambda r, e=e: binom.pmf(e, clump, r) * of_people.pdf(r), 0, 1)[0]
-        for e in range(1, clump + 1)
+        quad(lambda r, e=e: binom.pmf(e, cluster, r) * of_people.pdf(r), 0, 1)[0]
+        for e in range(1, cluster + 1)
     ]
-    found = _planning._sizes_of_clumps(clump, rate, correlation)
+    found = _planning._sizes_of_clusters(cluster, rate, correlation)
     assert_allclose(found, np.array(expected) / sum(expected), rtol=1e-6)
 
 

@@ -83,7 +83,7 @@ def ratios(pooled, metric, n_people):
 def plainly(pooled, metric):
     """Standard deviation of the replicates of every system's logarithm."""
     rows = rows_of(cells_of(GROUPS), "sex", metric)
-    still = [replace(p, clumps=p.clumps * 0) for p in pooled]
+    still = [replace(p, clusters=p.clusters * 0) for p in pooled]
     return [
         compare(still[0], system, rows, METRICS[metric].how, 99, 0.95).log_error
         for system in still[1:]

@@ -98,7 +98,7 @@ CASES = {
 
 
 def beta(rng, rate, correlation):
-    """Rates of clumps in which errors are so correlated."""
+    """Rates of clusters in which errors are so correlated."""
     if correlation == 0:
         return rate
     strength = (1 - correlation) / correlation
@@ -114,9 +114,9 @@ def draw(rng, people, rates, known):
         factors = rng.gamma(shape, 1 / shape, people)
         far = np.minimum(rates["far"][place] * factors[left] * factors[right], 0.9)
         frr = np.full(people, rates.get("frr", (0.05, 0.05))[place])
-        of_clumps = ((BETWEEN, far), (WITHIN, frr))
+        of_clusters = ((BETWEEN, far), (WITHIN, frr))
         errors.append(
-            [rng.binomial(n, beta(rng, r, known.correlation)) for n, r in of_clumps]
+            [rng.binomial(n, beta(rng, r, known.correlation)) for n, r in of_clusters]
         )
     return errors
 

@@ -68,7 +68,7 @@ def test_errors_and_pairs_of_folds_are_summed(systems):
 
 
 def test_what_two_people_add_equals_loops(systems):
-    found = pool(systems[0], N_PEOPLE).clumps.toarray()
+    found = pool(systems[0], N_PEOPLE).clusters.toarray()
     for cell in range(N_CELLS):
         expected = np.zeros((N_PEOPLE, N_PEOPLE))
         for people, share in shares(systems[0], cell).items():
@@ -189,7 +189,7 @@ def test_a_group_without_pairs_takes_no_part(systems):
     before, after = (pool(folds, N_PEOPLE) for folds in systems)
     nobody = before.pairs.copy()
     nobody[1] = 0
-    before = PooledErrors(before.errors, nobody, before.clumps)
+    before = PooledErrors(before.errors, nobody, before.clusters)
     of_two = compare(before, after, [0, 1, 2], "max_min", 7, 0.95)
     assert of_two == compare(before, after, [0, 2], "max_min", 7, 0.95)
     alone = compare(before, after, [0, 1], "max_min", 7, 0.95)
@@ -201,7 +201,7 @@ def test_a_resample_without_a_group_s_pairs_takes_no_part(systems):
     lost = np.ones((N_CELLS, 1 + N_RESAMPLES))
     lost[1, 1] = 0
     without, fewer = (
-        [PooledErrors(change(s.errors), change(s.pairs), s.clumps) for s in pooled]
+        [PooledErrors(change(s.errors), change(s.pairs), s.clusters) for s in pooled]
         for change in (lambda v: v * lost, lambda v: np.delete(v, 1, axis=1))
     )
     found = compare(*without, [0, 1, 2], "max_min", 7, 0.95)
@@ -212,7 +212,7 @@ def test_a_group_without_errors_has_an_interval(systems):
     before, after = (pool(folds, N_PEOPLE) for folds in systems)
     errors = after.errors.copy()
     errors[1] = 0
-    after = PooledErrors(errors, after.pairs, after.clumps)
+    after = PooledErrors(errors, after.pairs, after.clusters)
     found = compare(before, after, [0, 1], "max_min", 7, 0.95)
     assert found.after == np.inf
     assert 0 < found.low < found.high < np.inf

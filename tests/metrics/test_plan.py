@@ -241,7 +241,7 @@ def test_a_pilot_shows_the_dependence_of_its_groups(pilot):
     assert plan.basis.tolist() == ["rule of 30", "pilot"]
     threshold = roc.threshold_at(1e-2)
     X = made.X / np.linalg.norm(made.X, axis=1, keepdims=True)
-    errors, own, wrong, between, squared, clump = np.zeros(6)
+    errors, own, wrong, between, squared, cluster = np.zeros(6)
     for group in roc.groups_:
         inside = made.sensitive_features == group
         _, who = np.unique(made.y[inside], return_inverse=True)
@@ -252,15 +252,15 @@ def test_a_pilot_shows_the_dependence_of_its_groups(pilot):
         np.fill_diagonal(c, 0)
         rate = e.sum() / c.sum()
         x = e - rate * c
-        of_clumps = (x**2).sum() / 2
+        of_clusters = (x**2).sum() / 2
         n = c.sum() ** 2 / (c.sum(axis=1) ** 2).sum()
         errors += e.sum() / 2
-        own, wrong = own + of_clumps, wrong + e.sum() / 2 * (1 - rate)
-        between += ((x.sum(axis=1) ** 2).sum() - 2 * of_clumps) * n / 4
+        own, wrong = own + of_clusters, wrong + e.sum() / 2 * (1 - rate)
+        between += ((x.sum(axis=1) ** 2).sum() - 2 * of_clusters) * n / 4
         squared += (e.sum() / 2) ** 2
-        clump += e.sum() / 2 * (c**2).sum() / c.sum()
+        cluster += e.sum() / 2 * (c**2).sum() / c.sum()
     found = plan.dependence["far"]
-    expected = (own / wrong - 1) / (clump / errors - 1)
+    expected = (own / wrong - 1) / (cluster / errors - 1)
     assert found.correlation == pytest.approx(expected, rel=1e-3)
     assert found.variation == pytest.approx(between / squared, rel=0.15)
     assert plan.pilot_errors["far"] == (errors, 1e-2)

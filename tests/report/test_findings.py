@@ -148,7 +148,7 @@ def test_a_group_without_pairs_has_no_mark():
 # ---- what errors are worth -----------------------------------------------------------
 
 
-def clumped(n_genuine):
+def clustered(n_genuine):
     """People who err in all of their genuine pairs or in none, and so in pairs with others."""
     rates = {"ash": 0.2, "birch": 0.3}
     people = dict.fromkeys(rates, 200)
@@ -161,7 +161,7 @@ def clumped(n_genuine):
 
 @pytest.mark.parametrize("n_genuine", [1, 2, 5])
 def test_errors_of_one_person_are_worth_one(n_genuine):
-    report = audit_data(clumped(n_genuine), threshold=0.5, n_resamples=5)
+    report = audit_data(clustered(n_genuine), threshold=0.5, n_resamples=5)
     for row in report.audits[0].levels[0].rates:
         # All pairs of a person err or none: as many people err, independently.
         expected = row.frr_errors / n_genuine
@@ -170,7 +170,7 @@ def test_errors_of_one_person_are_worth_one(n_genuine):
 
 
 def test_every_form_says_what_errors_are_worth(tmp_path):
-    report = audit_data(clumped(3), threshold=0.5, n_resamples=5)
+    report = audit_data(clustered(3), threshold=0.5, n_resamples=5)
     report.save(tmp_path)
     page = Page(report.to_html()).text
     read = json.loads((tmp_path / "audit.json").read_text())

@@ -31,7 +31,7 @@ from skfairfr._core._jackknife import (
     rate_ends,
     shrunken_rates,
 )
-from skfairfr._core._paired import clumps
+from skfairfr._core._paired import clusters
 
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
@@ -119,7 +119,7 @@ class Evidence:
             self.of_threshold[place].toarray()
         )
 
-    def clumps(self, scope, place, level):
+    def clusters(self, scope, place, level):
         """Shares of every two people in accepted impostor pairs, sparse (1, n_people**2).
 
         Of any scope, at the threshold of a place and level.
@@ -127,7 +127,7 @@ class Evidence:
         pairs, query = self.asked[level].pairs, self.asked[level].query
         threshold = self.thresholds[level, place]
         accepted = accepted_by_people(pairs, scope, threshold, scope in query.sampled)
-        return clumps(*accepted, pairs.images.n_identities)
+        return clusters(*accepted, pairs.images.n_identities)
 
     @classmethod
     def joined(cls, parts):
@@ -336,7 +336,7 @@ class Asked:
             counted = np.where(errors > 0, errors, 1.0)
             inside = None in (scope, setter) or scope == setter
             if inside and self.pairs.people_in[self.rate] == 2:
-                # Clumps that both hold: those of the smaller scope.
+                # Clusters that both hold: those of the smaller scope.
                 inner = by if scope is None else own
                 of_scope = own.sums.errors[:n_levels]
                 product = np.where(of_scope > 0, of_scope, 1.0) * counted

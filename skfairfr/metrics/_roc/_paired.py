@@ -1,6 +1,6 @@
 """Two systems on the same people: intervals and tests from influences.
 
-Resampling people counts clumps of impostor pairs three times, and thresholds that are set
+Resampling people counts clusters of impostor pairs three times, and thresholds that are set
 again in every resample add to that: tests by replicates of a difference reject too seldom.
 Here the difference is a sum over people and over every two of them, with the variance of that
 sum.
@@ -182,7 +182,7 @@ def agreeing(found, alike, p_value, confidence_level):
 
 
 class PairedSystems:
-    """Two engines about the same images; asked about several rates, they share clumps.
+    """Two engines about the same images; asked about several rates, they share clusters.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class PairedSystems:
 
     def __init__(self, first, second):
         self.engines = first, second
-        self._clumps = {}
+        self._clusters = {}
 
     def compare(self, questions, values):
         """Compare a rate.
@@ -215,7 +215,7 @@ class PairedSystems:
             nan = np.full(difference.size, np.nan)
             return PairedRates(difference, *[nan] * 3, ratio, *[nan] * 2)
         systems = [
-            _System(*system, question.rate, self._clumps)
+            _System(*system, question.rate, self._clusters)
             for system in zip(self.engines, evidence, places, strict=True)
         ]
         level = self.engines[0].confidence_level
@@ -253,7 +253,7 @@ class PairedSystems:
             return found
         places = range(len(evidence[0].scopes))
         systems = [
-            _System(engine, of_system, place, question.rate, self._clumps)
+            _System(engine, of_system, place, question.rate, self._clusters)
             for engine, of_system in zip(self.engines, evidence, strict=True)
             for place in places
         ]
@@ -290,10 +290,10 @@ def _compared(systems, row, rates, confidence_level, at_levels):
         ends = (min(difference, 0.0), max(difference, 0.0))
         return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
     sums = _sums(systems, row)
-    influence, clumped = _parts(systems, row, [own.rate for own in sums])
+    influence, clustered = _parts(systems, row, [own.rate for own in sums])
     single = np.array([own.single / own.pairs for own in sums])
     people = min(own.people for own in sums)
-    found = PairedDifference(influence, clumped, single, people)
+    found = PairedDifference(influence, clustered, single, people)
     return found.judge(rates, (1 - confidence_level) / 2)
 
 
@@ -307,7 +307,7 @@ class _System:
     rate: str
     known: dict
 
-    def clumps(self, row):
+    def clusters(self, row):
         """What every two people add to the logarithm of the rate, sparse (1, n_people**2)."""
         scope = self.evidence.scopes[self.place]
         setter = self.evidence.asked[row].setters[self.place]
@@ -320,7 +320,7 @@ class _System:
         threshold = self.evidence.thresholds[row, self.place]
         key = (id(self.engine), scope, float(threshold))
         if key not in self.known:
-            self.known[key] = self.evidence.clumps(scope, self.place, row)
+            self.known[key] = self.evidence.clusters(scope, self.place, row)
         return self.known[key]
 
 
@@ -335,8 +335,8 @@ def _parts(systems, row, scales):
         scale * system.evidence.with_threshold(system.place)[row]
         for system, scale in zip(systems, scales, strict=True)
     ]
-    clumped = [
-        system.clumps(row) * scale
+    clustered = [
+        system.clusters(row) * scale
         for system, scale in zip(systems, scales, strict=True)
     ]
-    return np.array(influence), stacked(clumped)
+    return np.array(influence), stacked(clustered)

@@ -119,7 +119,7 @@ def test_evidence_is_a_loop_over_people(drawn, fitted, rate, overall):
             slope = np.log(near[0] / near[1]) / (2 * np.log(STEP))
             assert_allclose(found.slope[row, place], slope, atol=1e-12)
             together = influence @ setting
-            if rate == "far":  # clumps of the group are in both
+            if rate == "far":  # clusters of the group are in both
                 together -= (x**2).sum() / 2 / (n * n_setting)
             assert_allclose(found.covariance[row, place], together, rtol=1e-6)
             expected = slope**2 * variance - 2 * slope * together
@@ -149,7 +149,7 @@ def test_contrasts_of_rates_share_the_threshold(fitted):
         fixed = weights @ np.stack([i.toarray()[level] for i in found.influence])
         moved = weights @ np.stack([found.with_threshold(g)[level] for g in range(3)])
         of_threshold = found.of_threshold[0].toarray()[level]
-        # Clumps of impostor pairs count twice in influences, once in the variance.
+        # Clusters of impostor pairs count twice in influences, once in the variance.
         twice = (of_threshold**2).sum() - found.variance[level, 0]
         expected = (moved**2).sum(1) - (fixed**2).sum(1)
         expected -= twice * (weights @ found.slope[level]) ** 2

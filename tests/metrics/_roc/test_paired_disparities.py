@@ -70,7 +70,7 @@ def test_spread_of_contrasts_is_that_of_loops(rate, asked, monkeypatch):
     monkeypatch.setattr(_paired, "disparity_ratio", kept)
     _paired.PairedSystems(*engines).compare_disparities((question,) * 2, np.ones(1))
 
-    people, clumps, single, logs, impostor = [], [], [], [], left != right
+    people, clusters, single, logs, impostor = [], [], [], [], left != right
     for engine, s in zip(engines, scores, strict=True):
         evidence = engine.evidence(question)
         for place, (group, _) in enumerate(evidence.scopes):
@@ -81,16 +81,16 @@ def test_spread_of_contrasts_is_that_of_loops(rate, asked, monkeypatch):
                 left[rows], right[rows], wrong[rows], GROUP.size
             )
             # The threshold is set by the impostor pairs of everyone.
-            of_far, clumps_of_far, _ = summed(
+            of_far, clusters_of_far, _ = summed(
                 left[impostor], right[impostor], s[impostor] >= at, GROUP.size
             )
             people.append(influence - slope * of_far)
-            clumps.append(together - slope * clumps_of_far)
+            clusters.append(together - slope * clusters_of_far)
             single.append(1 / errors)
             logs.append(np.log(wrong[rows].mean()))
     assert ("far" in asked) == (evidence.slope != 0).any()
     for k, w in enumerate(weights):
-        own, shared = w @ np.array(people), w @ np.array(clumps)
+        own, shared = w @ np.array(people), w @ np.array(clusters)
         variance = max((own**2).sum() - (shared**2).sum(), (shared**2).sum())
         variance += (w**2 * np.square(single)).sum()
         n = min(SIZES)
