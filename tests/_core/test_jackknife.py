@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from skfairfr._core import _jackknife
 from skfairfr._core._error_counts import (
     chances_of_errors,
     errors_by_person,
@@ -452,6 +453,22 @@ def test_the_order_of_groups_permutes_their_tests(kind):
         found, again = (Contrasts(s, against_others(s)) for s in (sums, other))
         assert_allclose(again.p_value, found.p_value[order])
         assert_allclose(again.bounds(0.025), [e[order] for e in found.bounds(0.025)])
+
+
+def test_p_values_take_few_steps(monkeypatch):
+    """Also where one end of the search would stay."""
+    asked = []
+
+    def counted(*arguments, **options):
+        asked.append(arguments)
+        return rate_ends(*arguments, **options)
+
+    monkeypatch.setattr(_jackknife, "rate_ends", counted)
+    for seed in (0, 6, 13):
+        sums = some_groups([seed, 3])
+        asked.clear()
+        assert Contrasts(sums, both_kinds(sums)).p_value.size
+        assert 3 < len(asked) < 20
 
 
 def test_groups_without_any_error_do_not_differ():

@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from skfairfr._text._words import level_percent, percent, plain_form, ratio, signed
+from skfairfr._text._words import (
+    level_percent,
+    percent,
+    percents,
+    plain_form,
+    ratio,
+    signed,
+)
 
 GAP = "\N{NO-BREAK SPACE}"
 
@@ -51,3 +58,17 @@ def test_one_is_written_for_no_other_ratio_and_differences_have_signs():
     assert ratio(1.0) == "1.00" and ratio(1.00002) != "1.00" != ratio(0.99999)
     assert ratio(1 - 4e-16) == "1.00" and ratio(4e-16) == "0"  # what rounding leaves
     assert signed(f"1.5 to -2.0{GAP}points") == f"+1.5 to \N{MINUS SIGN}2.0{GAP}points"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (9e-14, 0.0012, "0 to 0.120"),
+        (-0.002, 1e-9, "-0.200 to 0"),
+        (1.23e-4, 0.0462, "0.0123 to 4.62"),
+        (2e-7, 0.012, "0.0000200 to 1.20"),
+        (0.0, 0.0, "0 to 0"),
+    ],
+)
+def test_an_end_that_is_tiny_beside_the_other_is_zero(low, high, text):
+    assert percents(low, high) == f"{text}{GAP}%"
