@@ -109,7 +109,7 @@ threshold lies beyond all scores, or every rate rests on too few errors. With --
 BENCH_DESCRIPTION = f"""\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
-on the same resamples of people. {STATUS}"""
+on the same people. {STATUS}"""
 
 
 class _ListPolicies(argparse.Action):
@@ -331,8 +331,6 @@ def _add_audit(commands, full):
     _add_checks(audit)
     # None, so that a policy may set it.
     _add_measurement(audit, confidence_level=None)
-    meaning = "draw the FNMR over the FMR with bands that hold for whole curves (slow)"
-    audit.add_argument("--bands", action="store_true", help=audit.rare(meaning))
     meaning = "what becomes of missing scores, NaN or zero embeddings, attempts without capture"
     choices = {"choices": ("reject", "report", "error"), "default": None}
     audit.add_argument("--failures", help=meaning, **choices)
@@ -373,7 +371,7 @@ def _add_identify(commands, full):
         ("--max-fpir-geomean-ratio", "X", "largest FPIR over the geometric mean"),
         ("--max-fnir-geomean-ratio", "X", "largest FNIR over the geometric mean"),
     )
-    _add_resamples(command.add_argument_group("measurement"), command, None)
+    _add_confidence_level(command.add_argument_group("measurement"), None)
     _add_common(command, formats=("text", "json", "html", "card", "junit"))
     _add_about(command)
 
@@ -582,7 +580,7 @@ def _add_bench(commands, full):
         row = (f"--{flag}", "N", f"{meaning} (default: %(default)s)")
         two = _number(int, lambda n: n >= 2, "an integer of at least 2")
         _add(group, row, dest=name, type=two, default=default)
-    _add_resamples(group, bench, n_resamples=500)
+    _add_confidence_level(group)
     _add_common(
         bench,
         "bench.json, bench.txt, the figure (SVG, PNG), finished fits, from which the same "
@@ -812,12 +810,10 @@ def _add_measurement(command, confidence_level=0.95):
     ):
         usual, meaning = choices[0], f"{meaning} (default: %(default)s)"
         group.add_argument(flag, choices=choices, default=usual, help=meaning)
-    _add_resamples(group, command, confidence_level)
+    _add_confidence_level(group, confidence_level)
 
 
-def _add_resamples(group, command, confidence_level=0.95, n_resamples=1000):
-    meaning = command.rare("bootstrap resamples (default: %(default)s)")
-    _add(group, ("--n-resamples", "N", meaning), type=COUNT, default=n_resamples)
+def _add_confidence_level(group, confidence_level=0.95):
     meaning = "of the intervals and the verdicts (default: 0.95)"
     row = ("--confidence-level", "P", meaning)
     _add(group, row, type=LEVEL, default=confidence_level)

@@ -13,7 +13,7 @@ from tests.model_selection.toy_methods import Remover, Scaled, crowd
 
 pytestmark = pytest.mark.filterwarnings("ignore:resample='images' is about")
 
-QUICK = {"far": 0.05, "n_splits": 2, "inner_splits": 2, "n_resamples": 20}
+QUICK = {"far": 0.05, "n_splits": 2, "inner_splits": 2}
 
 
 def of_roc(n_jobs):
@@ -28,7 +28,7 @@ def of_roc(n_jobs):
 
 def of_audit(n_jobs):
     data = make_face_embeddings(750, 4, 32, random_state=0)
-    options = {"far": 1e-3, "n_resamples": 20, "n_jobs": n_jobs}
+    options = {"far": 1e-3, "n_jobs": n_jobs}
     return audit(data.X, data.y, data.sensitive_features, **options).to_json()
 
 

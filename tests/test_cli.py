@@ -17,7 +17,7 @@ from skfairfr.report import Report
 from tests.report.audits import synthetic, without_rendering
 from tests.report.json_schema import is_valid
 
-QUICK = ("--fmr", "0.05", "--n-resamples", "40")
+QUICK = ("--fmr", "0.05")
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +245,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     """Of its facts.json, and the cells counted from its labels."""
     path = shared_data / "london_pca" / "london_pca.npz"
     attributes = ("--attribute", "ethnicity", "--attribute", "gender")
-    options = ("--fmr", "0.1", "0.01", "--n-resamples", "5")
+    options = ("--fmr", "0.1", "0.01")
     if written:
         options += ("--out", tmp_path, "--replace")
     arguments = ("audit", path, *attributes, *options)
@@ -357,7 +357,7 @@ def test_closed_pipe_is_no_error(faces):
         "-c",
         "import sys, skfairfr.cli as c; sys.exit(c.main())",
     ]
-    arguments = ["audit", faces, "--attribute", "gender", "--n-resamples", "2"]
+    arguments = ["audit", faces, "--attribute", "gender"]
     process = subprocess.Popen(
         command + arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -512,7 +512,7 @@ def test_compare_takes_a_threshold_for_each_system(capsys, monkeypatch, two_scor
     words = (
         "both.csv both.csv --score one --threshold 0.3 --threshold 0.5 --format json"
     )
-    asked = (*words.split(), "--attribute", "gender", "--n-resamples", "20")
+    asked = (*words.split(), "--attribute", "gender")
     code, out, err = run(capsys, "compare", *asked)
     assert (code, err) == (0, "")
     (change,) = (
@@ -569,5 +569,5 @@ def test_help_fits_two_screens_and_the_rest_is_asked_for(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = run(capsys, "audit", "--help")
     assert code == 0 and len(out.splitlines()) <= 100
-    assert "--n-resamples" not in out
-    assert "--n-resamples" in run(capsys, "audit", "--help-all")[1]
+    assert "--n-jobs" not in out
+    assert "--n-jobs" in run(capsys, "audit", "--help-all")[1]

@@ -13,7 +13,7 @@ from skfairfr.model_selection import _mitigations
 from tests.model_selection.toy_methods import crowd
 from tests.test_cli import assert_one_line, run
 
-SMALL = ("--fmr", "0.05", "--splits", "2", "--inner-splits", "2", "--n-resamples", "20")
+SMALL = ("--fmr", "0.05", "--splits", "2", "--inner-splits", "2")
 # What the toys remove tells people apart, too, and costs more than would be allowed.
 QUICK = (*SMALL, "--max-cost", "inf")
 TOYS = {

@@ -10,7 +10,7 @@ import pytest
 from tests.test_cli import run
 
 FAR = 0.01
-PAIRS = ("--fmr", "1e-2", "--n-resamples", "20", "--quiet")
+PAIRS = ("--fmr", "1e-2", "--quiet")
 
 
 def listed(n_people=30, n_images=3, seed=0):
@@ -320,7 +320,7 @@ def test_scores_of_a_file_are_compared_in_their_own_type(
     def measured(*options):
         code, out, _ = run(
             *(capsys, "audit", tmp_path / "pairs.parquet", "--attribute", "sex"),
-            *("--n-resamples", "5", "--quiet", "--format", "json", *options, *more),
+            *("--quiet", "--format", "json", *options, *more),
         )
         assert code == 0
         level = json.loads(out)["audits"][0]["levels"][0]
@@ -359,8 +359,6 @@ def test_a_matrix_of_scores_is_compared_in_its_own_type(capsys, tmp_path, dtype)
             *(
                 "--attribute",
                 "sex",
-                "--n-resamples",
-                "5",
                 "--quiet",
                 "--format",
                 "json",
@@ -432,7 +430,7 @@ def test_the_columns_of_bfw_are_those_of_two_images(capsys, field, attribute):
 
 @pytest.mark.parametrize("name", ["two_dec.csv", "two_dec32.parquet"])
 def test_rounded_scores_have_one_rate_in_every_type(capsys, field, name):
-    quiet = ("--attribute", "gender", "--n-resamples", "5", "--quiet")
+    quiet = ("--attribute", "gender", "--quiet")
     _, out, _ = run(capsys, "audit", field / name, "--threshold", "0.7", *quiet)
     assert re.search(r"^Everyone .* 24\.2 %$", out, re.MULTILINE)
     _, out, _ = run(capsys, "audit", field / name, "--fmr", "0.003", *quiet)

@@ -40,7 +40,7 @@ def gate(folder, limits, more=""):
 )  # fmt: skip
 def test_a_policy_decides_the_exit_code(capsys, tmp_path, pairs, limit, code, words):
     path = gate(tmp_path, limit)
-    options = ("--attribute", "sex", "--policy", path, "--n-resamples", "10")
+    options = ("--attribute", "sex", "--policy", path)
     found = run(capsys, "audit", pairs, *options)
     text = " ".join(found[1].split())
     assert (found[0], found[2]) == (code, "")
@@ -50,7 +50,7 @@ def test_a_policy_decides_the_exit_code(capsys, tmp_path, pairs, limit, code, wo
 
 def test_the_json_says_the_policy_and_the_people(capsys, tmp_path, pairs, monkeypatch):
     without_rendering(monkeypatch)
-    options = ("--policy", gate(tmp_path, "max_fnmr = 0.05"), "--n-resamples", "10")
+    options = ("--policy", gate(tmp_path, "max_fnmr = 0.05"))
     options = ("--attribute", "sex", *options, "--out", tmp_path)
     run(capsys, "audit", pairs, *options)
     read = json.loads((tmp_path / "audit.json").read_text())
@@ -62,7 +62,7 @@ def test_the_json_says_the_policy_and_the_people(capsys, tmp_path, pairs, monkey
 
 
 def test_limits_of_rates_are_flags(capsys, pairs):
-    options = ("--attribute", "sex", "--threshold", "0.5", "--n-resamples", "10")
+    options = ("--attribute", "sex", "--threshold", "0.5")
     limits = ("--max-fmr", "0.5", "--max-fnmr", "0.01")
     code, out, err = run(capsys, "audit", pairs, *options, *limits)
     assert (code, err) == (1, "")
@@ -71,9 +71,7 @@ def test_limits_of_rates_are_flags(capsys, pairs):
 
 def test_a_policy_may_name_the_attributes(capsys, tmp_path, pairs):
     path = gate(tmp_path, "max_fnmr = 0.2", 'attributes = "sex"')
-    code, out, err = run(
-        capsys, "audit", pairs, "--policy", path, "--n-resamples", "10"
-    )
+    code, out, err = run(capsys, "audit", pairs, "--policy", path)
     assert (code, err) == (0, "")
     assert "Error rates by sex" in out
     found = run(capsys, "audit", pairs, "--policy", path, "--attribute", "sex")
@@ -106,7 +104,7 @@ def test_a_file_that_cannot_be_used_is_named(capsys, tmp_path, pairs):
 
 def test_the_shipped_policy_takes_the_threshold_of_a_system(capsys, pairs):
     options = ("--attribute", "sex", "--policy", "sp800-63a-4", "--threshold", "0.5")
-    code, out, err = run(capsys, "audit", pairs, *options, "--n-resamples", "10")
+    code, out, err = run(capsys, "audit", pairs, *options)
     assert (code, err) == (1, "")
     assert "Given threshold 0.5: accepted from similarity 0.5 on" in out
     assert "The policy sp800-63a-4: failed." in out

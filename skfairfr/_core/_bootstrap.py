@@ -128,12 +128,17 @@ def rate_table(pairs, query, resampling):
     ----------
     pairs : EmbeddingPairs or ListedPairs
     query : Query
-    resampling : Resampling
+    resampling : Resampling or None
+        None draws no resample.
 
     Returns
     -------
     table : RateTable
     """
+    if resampling is None:
+        query, point = point_rates(pairs, query)
+        none = (np.empty((*found.shape, 0)) for found in point)
+        return RateTable(query, point, point, Rates(*none))
     query = replace(query, copies=resampling.method != "offdiagonal")
     tasks, sizes = blocks_of_resamples(pairs.images, resampling)
     point = blocks = None

@@ -21,10 +21,10 @@ METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "jackknife")
 def adjusted(replicates, value, centre, method):
     """Replicates as an interval uses them, (..., n_resamples).
 
-    ``"recentered"`` is value + replicate - centre, which is also what ``"jackknife"`` takes
-    where it has no formula, ``"multiplicative"`` value * replicate /
-    centre, with centre the V-statistic (ROC24 §3.2). Where value or centre is not finite
-    (or, for the quotient, centre is 0), replicates are returned unchanged.
+    ``"recentered"`` is value + replicate - centre, as are the bands of ``"jackknife"``;
+    ``"multiplicative"`` is value * replicate / centre, with centre the V-statistic (ROC24
+    §3.2). If value or centre is not finite (or, of the quotient, centre is 0), replicates
+    are returned unchanged.
     """
     value, centre = np.asarray(value)[..., None], np.asarray(centre)[..., None]
     movable = np.isfinite(value) & np.isfinite(centre)

@@ -99,6 +99,11 @@ class ErrorSums(NamedTuple):
         """Variance of the logarithm of the rate, above 0; without an error as of one cluster."""
         return np.maximum(_over(self._variance, self.errors**2, 1.0), TINY)
 
+    def rate_error(self, added):
+        """Standard errors of the rates, with further variance of their logarithms."""
+        variance = self.log_variance
+        return self.rate * np.sqrt(np.maximum(variance + added, LEAST_SHARE * variance))
+
     @property
     def is_known(self):
         """Whether there are pairs of two people."""
@@ -164,6 +169,15 @@ class ErrorSums(NamedTuple):
     def joined(cls, parts):
         """Sums at increasing levels, one after the other."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+    @classmethod
+    def pooled(cls, parts):
+        """Sums of the errors of several parts that have no person in common."""
+        sums = cls(*(np.sum(column, axis=0) for column in zip(*parts, strict=True)))
+        return sums._replace(
+            single=_over(sum(p.single * p.pairs for p in parts), sums.pairs, 1.0),
+            clustered=_over(sum(p.clustered * p.pairs for p in parts), sums.pairs, 1.0),
+        )
 
     @classmethod
     def of_groups(cls, groups):

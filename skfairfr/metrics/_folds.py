@@ -2,35 +2,29 @@
 
 A method that is fitted anew in every fold gives scores that can be compared within a fold
 alone. So every fold has a threshold of its own, and a pooled rate is the sum of errors over
-the sum of pairs of all folds; ``compare`` takes the same resamples of people for two systems.
-Resampling counts what every two people add together three times, and for rare false
-acceptances that is most of the variance: this surplus, known from the accepted pairs, is
-taken out of the variance of the replicates.
+the sum of pairs of all folds. No person is in two folds: what a pooled rate loses without a
+person is what the errors of one fold lose.
 """
 
 import warnings
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import stdtrit
+from scipy.special import ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr._core._bootstrap import Query, point_rates, rate_table
-from skfairfr._core._error_counts import accepted_by_people
+from skfairfr._core._jackknife import ErrorSums
 from skfairfr._core._paired import SymmetricContrasts, disparity_ratio, stacked
-from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
-from skfairfr._core._resampling import Resampling, Weights, draw
+from skfairfr.metrics._roc._evidence import STEP
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 POINTS = ("overall", "worst_group")
-# Resamples at a time.
-BLOCK = 128
-# Levels at which a rate's dependence on the level is seen: this many times less and more.
-STEP = 1.5
-# Added to the errors of every rate before its logarithm is taken.
+# Added to the errors of every rate by which parameters are chosen: a group without an error
+# neither decides the choice nor prevents it.
 HALF_ERROR = 0.5
 
 
@@ -59,22 +53,18 @@ class FoldErrors:
 
     Attributes
     ----------
-    errors, pairs : ndarrays, shape (n_cells, 1 + n_resamples)
-        Weights of errors and of pairs; the first column is the data.
-    near : ndarray, shape (n_cells, 2)
-        Errors in the data at the level over STEP and at STEP times the level.
-    setter : ndarray of int, shape (n_cells,)
-        The cell whose FAR sets the threshold of each; any where a cell has no error.
-    accepted : ndarray of int, shape (n_clusters, 4)
-        Accepted impostor pairs of each cell of the FAR: the cell, codes of both people,
-        which no other fold has, the smaller one first, and how many pairs are theirs.
+    sums : tuple of ndarrays, each (n_cells,)
+        Those of an ErrorSums.
+    lost : ndarray, shape (n_cells, n_people)
+        What the errors lose without each person, with the threshold that moves.
+    of_two : tuple of three ndarrays, each (n_entries,)
+        What every two people add together: the cell, the number of the two, below
+        ``n_people**2``, and the weight.
     """
 
-    errors: np.ndarray
-    pairs: np.ndarray
-    near: np.ndarray
-    setter: np.ndarray
-    accepted: np.ndarray
+    sums: tuple
+    lost: np.ndarray
+    of_two: tuple
 
 
 def cells_of(groups):
@@ -103,27 +93,21 @@ def cells_of(groups):
 # ---- of one fold ---------------------------------------------------------------------
 
 
-def count_errors(
-    X, y, columns, groups, *, far, n_resamples, entropy, similarity="cosine"
-):
-    """Compare all pairs of some people, and count their errors in every resample.
+def count_errors(X, y, columns, groups, *, far, similarity="cosine"):
+    """Compare all pairs of some people, and count the errors of each of them.
 
     Parameters
     ----------
     X : ndarray, shape (n_images, n_features)
         Embeddings of the people of one fold.
     y : ndarray of int, shape (n_images,)
-        Codes of the identities among all people.
+        Codes of the identities.
     columns : dict of str -> array-like, shape (n_images,)
         Groups by each attribute.
     groups : dict of str -> list of labels
         As of :func:`cells_of`: all groups, whether or not they are in this fold.
     far : float in (0, 1)
         Level.
-    n_resamples : int
-        With 0, errors in the data alone.
-    entropy : int
-        Seed of the resamples of people: the same for all systems.
     similarity : str, comparator, or ndarray of shape (n_images, n_images)
         As of :class:`~skfairfr.metrics.SimilarityROC`; or the scores themselves, of which
         those above the diagonal count.
@@ -131,25 +115,19 @@ def count_errors(
     Returns
     -------
     found : FoldErrors
-        With 0 resamples ``near`` is 0, and there are no accepted pairs.
     """
     is_matrix = isinstance(similarity, np.ndarray)
     roc = SimilarityROC(
         similarity="cosine" if is_matrix else similarity,
-        resample="identities",
-        n_resamples=1,
+        method="jackknife",
         far_max=max(1e-2, STEP * far),
         random_state=0,
     )
-    if not n_resamples:
-        roc._expected = Expected(whole=False)
     codes = {name: _codes(columns[name], labels) for name, labels in groups.items()}
-    cells = cells_of(groups)
-    row_of = {cell: row for row, cell in enumerate(cells)}
+    row_of = {cell: row for row, cell in enumerate(cells_of(groups))}
     # A group that is not in the fold keeps its zeros.
-    errors, pairs = np.zeros((2, len(cells), 1 + n_resamples))
-    near, setter = np.zeros((len(cells), 2)), np.zeros(len(cells), dtype=np.int64)
-    accepted = [np.empty((0, 4), dtype=np.int64)]
+    sums = np.zeros((len(ErrorSums._fields), len(row_of)))
+    lost, of_two = np.zeros((len(row_of), np.unique(y).size)), [np.empty((3, 0))]
     with warnings.catch_warnings():
         # What a fold cannot resolve, all of them together may.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -159,16 +137,13 @@ def count_errors(
             roc.fit(X, y, codes)
         for attribute, labels in groups.items():
             by = roc.by(attribute) if len(groups) > 1 else roc
-            for point in POINTS:
-                of_point = _of_point(
-                    by, labels, attribute, point, far, n_resamples, entropy
-                )
-                for cell, set_by, clusters, *numbers in of_point:
-                    row = row_of[cell]
-                    errors[row], pairs[row], near[row] = numbers
-                    setter[row] = row_of[set_by]
-                    accepted.append(np.insert(clusters, 0, row, axis=1))
-    return FoldErrors(errors, pairs, near, setter, np.concatenate(accepted))
+            for cell, of_cell, *people in _of_attribute(by, labels, attribute, far):
+                row = row_of[cell]
+                sums[:, row], lost[row], (number, weight) = of_cell, *people
+                of_two.append([np.full(number.size, row), number, weight])
+    row, number, weight = np.concatenate(of_two, axis=1)
+    of_two = row.astype(np.int64), number.astype(np.int64), weight
+    return FoldErrors(tuple(sums), lost, of_two)
 
 
 def _codes(column, labels):
@@ -190,133 +165,82 @@ def _fit_matrix(roc, scores, y, codes):
     )
 
 
-def _of_point(roc, groups, attribute, point, far, n_resamples, entropy):
-    """Of every cell at an operating point: its setter, clusters, errors, pairs and near."""
-    pairs, labels = roc._engine.pairs, [groups[int(code)] for code in roc.groups_]
+def _of_attribute(roc, groups, attribute, far):
+    """Of every cell its sums, and what its errors lose without each person and every two."""
+    engine, labels = roc._engine, [groups[int(code)] for code in roc.groups_]
     own = tuple((g, g) for g in range(len(labels)))
-    operating = tuple(g for g in range(len(labels)) if pairs.count((g, g)))
-    query = Query(np.array([far]), None, point, (None, *own), operating)
-    query, points = point_rates(pairs, query)
-    thresholds, setter = points.thresholds[:, 0], None
-    if point == "worst_group":
-        own = {"operating_point": "group"}
-        at = [roc.threshold_at(far, group=code, **own) for code in roc.groups_]
-        if np.isnan(at).all():
-            raise ValueError(
-                f"No group of {attribute!r} has an impostor pair among the people of a "
-                "split. Use fewer splits, or more people of each group."
+    if not any(engine.pairs.count(scope) for scope in own):
+        raise ValueError(
+            f"No group of {attribute!r} has an impostor pair among the people of a split. "
+            "Use fewer splits, or more people of each group."
+        )
+    for point, rate in product(POINTS, ("far", "frr")):
+        question = engine.question(far, None, rate, None, None, point)
+        evidence = engine.evidence(question, (None, *own))
+        for place, scope in enumerate(evidence.scopes):
+            label = None if scope is None else labels[scope[0]]
+            of_scope = evidence.sums.rows(0).columns(place)
+            of_two = evidence.with_threshold_of_two(place, 0).tocoo()
+            yield (
+                Cell(attribute, point, rate, label),
+                of_scope,
+                of_scope.errors * evidence.with_threshold(place)[0],
+                (of_two.coords[1], of_scope.errors * of_two.data),
             )
-        setter = labels[int(np.nanargmax(at))]
-    setter = Cell(attribute, point, "far", setter)
-    if n_resamples:
-        resampling = Resampling("identities", "recentered", n_resamples, entropy, None)
-        resampled = rate_table(pairs, query, resampling).replicates
-        levels = np.array([far / STEP, far * STEP])
-        moved = Query(levels, None, point, query.scopes, operating)
-        moved = point_rates(pairs, moved)[1]
-    for row, (scope, label) in enumerate(
-        zip(query.scopes, (None, *labels), strict=True)
-    ):
-        totals = _totals(pairs, scope, n_resamples, entropy)
-        for rate, total in zip(("far", "frr"), totals, strict=True):
-            rates, near = getattr(points, rate)[row], 0.0
-            clusters = np.empty((0, 3), dtype=np.int64)
-            if n_resamples:
-                rates = np.append(rates, getattr(resampled, rate)[row, 0])
-                near = np.nan_to_num(getattr(moved, rate)[row]) * total[0]
-                if rate == "far":
-                    clusters = _clusters(roc, pairs, scope, thresholds[row])
-            errors, known = np.nan_to_num(rates) * total, ~np.isnan(rates)
-            cell = Cell(attribute, point, rate, label)
-            yield cell, setter, clusters, errors, known * total, near
-
-
-def _clusters(roc, pairs, scope, threshold):
-    """Every two people with accepted impostor pairs, and how many, (n_clusters, 3)."""
-    people = accepted_by_people(pairs, scope, threshold)[:2]
-    ends = np.sort(roc.identities_[np.stack(people)], axis=0)
-    return np.column_stack(np.unique(ends.T, axis=0, return_counts=True))
-
-
-def _totals(pairs, scope, n_resamples, entropy):
-    """Weights of the impostor and of the genuine pairs, in the data and in resamples."""
-    blocks = [Weights()]
-    for start in range(0, n_resamples, BLOCK):
-        stop = min(start + BLOCK, n_resamples)
-        blocks.append(draw(pairs.images, "identities", entropy, start, stop))
-    impostor = [pairs.impostor_total(scope, weights) for weights in blocks]
-    genuine = [pairs.genuine_total(scope, weights, True) for weights in blocks]
-    return np.concatenate(impostor), np.concatenate(genuine)
 
 
 # ---- of all folds --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PooledErrors:
+class PooledErrors(NamedTuple):
     """Errors of one system on the people of all folds.
 
     Attributes
     ----------
-    errors, pairs : ndarrays, shape (n_cells, 1 + n_resamples)
-    clusters : sparse array, shape (n_cells, n_people**2)
-        What every two people add to the logarithm of each rate, by an accepted pair of
-        their own or by the threshold that it moves.
+    sums : ErrorSums
+        Each (n_cells,).
+    lost : ndarray, shape (n_cells, n_people)
+        What the errors lose without each person, with the threshold that moves.
+    of_two : sparse array, shape (n_cells, n_couples)
+        What every two people of a fold add together.
     """
 
-    errors: np.ndarray
-    pairs: np.ndarray
-    clusters: sparse.csr_array
+    sums: ErrorSums
+    lost: np.ndarray
+    of_two: sparse.csr_array
 
-    @property
-    def rates(self):
-        """Rates in the data, (n_cells,); nan without pairs."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.errors[:, 0] / self.pairs[:, 0]
+    def of_cells(self, cells):
+        """Some of the cells."""
+        return PooledErrors(
+            self.sums.columns(cells), self.lost[cells], self.of_two[cells]
+        )
 
-    @property
-    def logs(self):
-        """Logarithms of the rates with half an error more, (n_cells, 1 + n_resamples)."""
-        pairs = np.where(self.pairs > 0, self.pairs, np.nan)
-        return np.log((self.errors + HALF_ERROR) / pairs)
-
-    def measured(self, cells, how):
-        """One rate, or the disparity of several, in the data with half an error more."""
-        return float(np.exp((_weights(how, len(cells)) @ self.logs[cells, 0]).max()))
+    def measured(self, how):
+        """The rate of the one cell, or the disparity of all, with half an error more."""
+        logs = np.log((self.sums.errors + HALF_ERROR) / self.sums.pairs)
+        return float(np.exp((_weights(how, logs.size) @ logs).max()))
 
 
-def pool(folds, n_people):
+def pool(folds):
     """Sum errors and pairs over folds.
 
     Parameters
     ----------
     folds : sequence of FoldErrors
-        Of the same cells and numbers of resamples.
-    n_people : int
-        Number of codes of people.
+        Of the same cells.
 
     Returns
     -------
     pooled : PooledErrors
     """
-    errors, pairs, near = (
-        sum(getattr(fold, name) for fold in folds)
-        for name in ("errors", "pairs", "near")
-    )
-    few, many = (near + HALF_ERROR).T
-    slope = np.log(many / few) / (2 * np.log(STEP))
-    total = errors[:, 0] + HALF_ERROR
-    found = sparse.csr_array((total.size, n_people**2))
+    of_two = []
     for fold in folds:
-        cell, left, right, count = fold.accepted.T
-        place = cell, left * n_people + right
-        own = sparse.csr_array((count.astype(float), place), shape=found.shape)
-        accepted = np.maximum(own.sum(axis=1)[fold.setter], 1)
-        # A pair more at the setter of a threshold is as if the level were lower.
-        moved = slope * fold.errors[:, 0] / total / accepted
-        found = found + sparse.diags_array(1 / total) @ own
-        found = found - sparse.diags_array(moved) @ own[fold.setter]
-    return PooledErrors(errors, pairs, sparse.csr_array(found))
+        row, number, weight = fold.of_two
+        shape = fold.lost.shape[0], fold.lost.shape[1] ** 2
+        of_two.append(sparse.csr_array((weight, (row, number)), shape=shape))
+    sums = ErrorSums.pooled([ErrorSums(*fold.sums) for fold in folds])
+    lost = np.concatenate([fold.lost for fold in folds], axis=1)
+    return PooledErrors(sums, lost, sparse.hstack(of_two, format="csr"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,7 +257,7 @@ class PooledRatio:
         Two-sided, that the ratio is 1.
     log_error : float
         Standard error of the logarithm of the ratio; of a disparity of more than two groups
-        half the width of the interval on that scale, over Student's quantile.
+        half the width of the interval on that scale, over the normal quantile.
     """
 
     before: float = np.nan
@@ -345,7 +269,7 @@ class PooledRatio:
     log_error: float = np.nan
 
 
-def compare(before, after, cells, how, freedom, confidence_level):
+def compare(before, after, cells, how, confidence_level):
     """Compare two systems by one rate or by the disparity of several.
 
     Parameters
@@ -354,9 +278,6 @@ def compare(before, after, cells, how, freedom, confidence_level):
     cells : sequence of int
         Rows of the rates; one alone where ``how`` is None.
     how : {None, "max_min", "max_geomean"}
-    freedom : float
-        Student's degrees of freedom: one less than the number of people of the smallest
-        group.
     confidence_level : float in (0, 1)
 
     Returns
@@ -365,65 +286,44 @@ def compare(before, after, cells, how, freedom, confidence_level):
 
     Notes
     -----
-    Of rates with half an error more. The variance of a sum of their logarithms is that of the
-    replicates minus twice the sum of squares of what every two people add, and no less than
-    the latter sum. Of a rate, and of two groups, the interval is symmetric about the logarithm
-    of the ratio. Of more groups a largest rate may be large by chance: the interval is that of
+    Of a rate, and of two groups, the interval is symmetric about the logarithm of the ratio.
+    Of more groups a largest rate may be large by chance: the interval is that of
     :func:`~skfairfr._core._paired.disparity_ratio`.
     """
-    cells, systems = np.asarray(cells), (before, after)
+    cells = np.asarray(cells)
     # A rate that a system cannot have is none that the other has.
-    known = np.all([(s.pairs[cells, 0] > 0) for s in systems], axis=0)
-    cells = cells[known]
+    cells = cells[np.all([s.sums.is_known[cells] for s in (before, after)], axis=0)]
     if cells.size < (1 if how is None else 2):
         return PooledRatio()
-    first, second = (
+    systems = [system.of_cells(cells) for system in (after, before)]
+    second, first = (
         float(rates[0] if how is None else DISPARITIES[how].function(rates))
-        for rates in (before.rates[cells], after.rates[cells])
+        for rates in (system.sums.rate for system in systems)
     )
+    sums = ErrorSums.joined([system.sums for system in systems])
+    # What the logarithms of the rates lose; without an error nobody takes any away.
+    scale = 1 / sums.with_an_error().errors
+    people = np.concatenate([system.lost for system in systems]) * scale[:, None]
+    two = sparse.diags_array(scale) @ stacked([system.of_two for system in systems])
     weights, tail = _weights(how, cells.size), (1 - confidence_level) / 2
+
+    def contrasts(of_rates):
+        return SymmetricContrasts.of(of_rates, sums, people, two)
+
     if cells.size > 2:
-        compared = _contrasts_of((after, before), cells, freedom)
-        p_value, *ends = disparity_ratio(compared, [weights], tail)
-        error = np.log(ends[1] / ends[0]) / -2 / stdtrit(freedom, tail)
+        p_value, *ends = disparity_ratio(contrasts, [weights], tail)
+        error = np.log(ends[1] / ends[0]) / -2 / ndtri(tail)
     else:
-        sums = [weights @ s.logs[cells] for s in systems]
-        difference = sums[1].max(axis=0) - sums[0].max(axis=0)
-        replicates = difference[1:][np.isfinite(difference[1:])]
-        one, other = (
-            weights[own[:, 0].argmax()] @ s.clusters[cells]
-            for own, s in zip(sums, systems, strict=True)
-        )
-        together = float(((other - one) ** 2).sum())
-        variance = max(replicates.var(ddof=1) - 2 * together, together)
-        error = np.sqrt(variance)
-        found = SymmetricContrasts(difference[0], error, freedom)
-        ends = found.bounds(tail)
-        p_value = found.p_value if difference[0] else 1.0
+        logs = np.log(sums.with_an_error().rate).reshape(2, -1)
+        one, other = (weights[(weights @ own).argmax()] for own in logs)
+        found = contrasts(np.concatenate([one, -other])[None])
+        (error,), ends = found.error, np.ravel(found.bounds(tail))
+        (p_value,) = found.p_value if found.value[0] else [1.0]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
     numbers = first, second, ratio, *ends, p_value, error
     names = PooledRatio.__dataclass_fields__
     return PooledRatio(**dict(zip(names, map(float, numbers), strict=True)))
-
-
-def _contrasts_of(systems, cells, freedom):
-    """What makes SymmetricContrasts of the logarithms of two systems' rates, of weights."""
-    logs = np.concatenate([s.logs[cells] for s in systems])
-    clusters = stacked([s.clusters[cells] for s in systems])
-    shared = (clusters @ clusters.T).toarray()
-    covariance = np.cov(logs[:, 1:][:, np.isfinite(logs[:, 1:]).all(axis=0)])
-
-    def contrasts(weights):
-        together, varied = (
-            ((weights @ of) * weights).sum(axis=1) for of in (shared, covariance)
-        )
-        error = np.sqrt(np.maximum(varied - 2 * together, together))
-        return SymmetricContrasts(
-            weights @ logs[:, 0], error, np.full(len(weights), freedom)
-        )
-
-    return contrasts
 
 
 def _weights(how, n_cells):

@@ -23,8 +23,8 @@ class Estimate(Framed):
         Ends of the interval, intersected with the natural range of the quantity; nan where
         too many replicates are undefined.
     standard_error : float or ndarray, shape (n_levels,)
-        Standard deviation, >= 0, of the replicates; those exist with ``method="jackknife"``
-        too, though its intervals are not made of them (but of equal error rates: nan).
+        Standard deviation, >= 0, of the replicates; with ``method="jackknife"`` that of leaving
+        people out, and nan of disparities other than a ratio and of equal error rates.
     normalized_uncertainty : float or ndarray, shape (n_levels,)
         sd(replicate - centre) / value, eq. (11) of [1]_; >= 0, lower is more certain.
     n_genuine, n_impostor : int or ndarray of int, shape (n_levels,)

@@ -182,7 +182,7 @@ class Bench:
     others : tuple of str
         Attributes that are watched.
     settings : dict
-        Level, splits, resamples, confidence and the largest cost of a winner.
+        Level, splits, confidence and the largest cost of a winner.
     n_people, n_images : int
     before : dict of str -> float
         Metrics of the embeddings as they are, pooled over the splits.
@@ -327,7 +327,6 @@ class Bench:
         "max_cost": [Interval(Real, 1, None, closed="both"), None],
         "n_splits": [Interval(Integral, 2, None, closed="left")],
         "inner_splits": [Interval(Integral, 2, None, closed="left")],
-        "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "n_jobs": [Integral, None],
         "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both")],
@@ -346,7 +345,6 @@ def compare_mitigations(
     max_cost: float | None = MAX_COST,
     n_splits: int = 5,
     inner_splits: int = 3,
-    n_resamples: int = 500,
     confidence_level: float = 0.95,
     refit: bool = True,
     folder: FilePath | None = None,
@@ -359,9 +357,9 @@ def compare_mitigations(
     The people are split once for all methods, balanced over groups. In every split a
     method's parameters are chosen, and it is fitted, on the training part alone, and it is
     judged on the people of the other part. Errors and pairs of all parts are summed. Every
-    method is compared with doing nothing on the same resamples of people, and one that
-    trains a head also with heads trained without regard to groups, "plain head" and "margin
-    head", where they are among the methods.
+    method is compared with doing nothing on the same people, and one that trains a head also
+    with heads trained without regard to groups, "plain head" and "margin head", if they are
+    among the methods.
 
     Parameters
     ----------
@@ -394,8 +392,6 @@ def compare_mitigations(
         Everybody is judged in one of them.
     inner_splits : int, at least 2, default=3
         Of a training part, to choose parameters by a ``GridSearchCV``.
-    n_resamples : int, at least 2, default=500
-        Resamples of people.
     confidence_level : float in (0, 1), default=0.95
         Of intervals, and of the family of the methods' tests.
     refit : bool, default=True
@@ -409,7 +405,7 @@ def compare_mitigations(
     n_jobs : int, default=None
         Fits at a time, in processes of joblib; results are the same.
     random_state : int, default=0
-        Seed of splits and resamples, and of estimators that have no seed.
+        Seed of splits, and of estimators that have no seed.
 
     Returns
     -------
@@ -428,9 +424,9 @@ def compare_mitigations(
     -----
     Embeddings of two fits cannot be compared, so that pairs are those within the test part
     of a split: with five splits a fifth of all impostor pairs. The logarithm of a ratio is
-    tested with Student's distribution. Its variance is that over resamples of people, less
-    what these count twice too often: the share of every two people. A method whose fit
-    raises a ValueError is left out, with the reason.
+    tested with Student's distribution; its variance and degrees of freedom are of leaving
+    out one person at a time. A method whose fit raises a ValueError is left out, with the
+    reason.
 
     Examples
     --------
@@ -440,13 +436,13 @@ def compare_mitigations(
     >>> faces = make_face_embeddings(150, n_features=16, random_state=0)
     >>> bench = compare_mitigations(
     ...     faces.X, faces.y, faces.sensitive_features, {"half": PCA(8)}, far=1e-2,
-    ...     n_splits=2, n_resamples=50)
+    ...     n_splits=2)
     >>> [(m.name, m.changes["bfar"].ratio > 0) for m in bench.methods], bench.winner
     ([('half', True)], None)
     """
     people = _read_people(X, y, sensitive_features, others)
     metrics = _read_metrics(metrics)
-    counts = map(int, (n_splits, inner_splits, n_resamples, random_state))
+    counts = map(int, (n_splits, inner_splits, random_state))
     settings = Settings(float(far), metrics, *counts)
     level = float(confidence_level)
     max_cost = None if max_cost in (None, np.inf) else float(max_cost)
@@ -597,8 +593,7 @@ def _judge_all(people, baseline, results, first, confidence_level):
     """Results of all methods, the surest gain by the first metric first."""
     fits = {NOTHING: baseline} | {m.name: of_method for m, of_method in results}
     errors = {name: [fit.errors for fit in found] for name, found in fits.items()}
-    n_people = int(people.y.max()) + 1
-    systems = {name: pool(folds, n_people) for name, folds in errors.items()}
+    systems = {name: pool(folds) for name, folds in errors.items()}
     judged = [_judge(people, *each, systems, confidence_level) for each in results]
     judged = _adjusted(judged, first)
     controls = iter(_adjusted([c for m in judged for c in m.controls], first))
@@ -619,11 +614,10 @@ def _adjusted(results, metric):
 
 def _changes(people, systems, confidence_level, attribute, metrics=METRICS):
     """Metrics of the second of two systems against the first, by name."""
-    cells, freedom = cells_of(people.groups), _freedom(people, attribute)
-    changes = {}
+    cells, changes = cells_of(people.groups), {}
     for name in metrics:
         rows, how = rows_of(cells, attribute, name), METRICS[name].how
-        found = compare(*systems, rows, how, freedom, confidence_level)
+        found = compare(*systems, rows, how, confidence_level)
         changes[name] = MetricChange(name, attribute, **vars(found))
     return changes
 
@@ -638,11 +632,11 @@ def _judge(people, mitigation, fits, systems, level):
         if name in systems:
             against = _changes(people, (systems[name], own), level, attribute)
             controls.append(ControlResult(name, against, np.nan))
-    freedom, groups = _freedom(people, attribute), []
+    groups = []
     for label in people.groups[attribute]:
         for rate in ("far", "frr"):
             row = cells.index((attribute, "overall", rate, label))
-            found = compare(*both, [row], None, freedom, level)
+            found = compare(*both, [row], None, level)
             groups.append(GroupChange(label, rate, **vars(found)))
     others = []
     for other in list(people.columns)[1:]:
@@ -661,12 +655,6 @@ def _judge(people, mitigation, fits, systems, level):
         needs_groups=needs_groups(mitigation.estimator),
         controls=tuple(controls),
     )
-
-
-def _freedom(people, attribute):
-    """One less than the number of people in the smallest group, but 1 at least."""
-    column, labels = people.columns[attribute], people.groups[attribute]
-    return max(min(np.unique(people.y[column == g]).size for g in labels) - 1, 1)
 
 
 def levelling_down(changes, groups):

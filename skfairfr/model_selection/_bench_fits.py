@@ -1,7 +1,7 @@
 """One method on one split: chosen and fitted on some people, its errors counted on others.
 
-The others' pairs are compared once, and their errors counted in resamples of them. A finished
-fit can be kept in a folder, from which the same call goes on after it was stopped. Its file is
+The others' pairs are compared once, and the errors of each of them counted. A finished fit
+can be kept in a folder, from which the same call goes on after it was stopped. Its file is
 named after everything that its numbers depend on.
 """
 
@@ -22,7 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progress
-from skfairfr.metrics._folds import FoldErrors, PooledErrors, cells_of, count_errors
+from skfairfr.metrics._folds import FoldErrors, cells_of, count_errors, pool
 from skfairfr.metrics._scorers import ENTRIES
 from skfairfr.model_selection._mitigations import (
     NOTHING,
@@ -124,7 +124,7 @@ class Settings:
     far : float
     metrics : tuple of str
         By which parameters are chosen.
-    n_splits, inner_splits, n_resamples : int
+    n_splits, inner_splits : int
     seed : int
     """
 
@@ -132,7 +132,6 @@ class Settings:
     metrics: tuple
     n_splits: int
     inner_splits: int
-    n_resamples: int
     seed: int
 
     def splits(self, people):
@@ -141,7 +140,7 @@ class Settings:
         return list(folds.split(people.X, people.labels()))
 
     def entropy(self, split):
-        """Seed of the resamples of people of a split: one for all methods."""
+        """Seed of a split: one for all methods."""
         return int(np.random.SeedSequence([self.seed, split]).generate_state(1)[0])
 
 
@@ -276,7 +275,7 @@ def time_trial(people, mitigation, split, rows, settings):
         warnings.simplefilter("ignore")
         start = time.perf_counter()
         if mitigation.estimator is None:
-            judge(None, judged, settings, settings.entropy(split))
+            judge(None, judged, settings)
             return time.perf_counter() - start
         system = System(clone(mitigation.estimator), split)
         heads = heads_of(system.estimator)
@@ -301,7 +300,7 @@ def _fit_and_judge(people, mitigation, split, rows, settings):
             warnings.simplefilter("always")
             system, parameters = choose_and_fit(fitted_on, mitigation, settings, split)
         seconds = time.perf_counter() - start
-        errors = judge(system, judged, settings, settings.entropy(split))
+        errors = judge(system, judged, settings)
     except ValueError as error:
         return FinishedFit(failure=str(error))
     said = tuple(dict.fromkeys(str(w.message) for w in caught))
@@ -352,19 +351,16 @@ def _negated_metrics(people, settings, system, X, y):
     """Metric -> minus its value, for a search, of rates with half an error more."""
     name, groups = people.attribute, {people.attribute: people.groups[people.attribute]}
     rest = People(X, y["identity"], {name: y["group"]}, groups)
-    errors = judge(system.estimator_, rest, settings, None)
-    # Half an error more: a group without an error in a fold neither decides the choice
-    # nor prevents it.
-    pooled, cells = PooledErrors(errors.errors, errors.pairs, None), cells_of(groups)
+    errors, cells = pool([judge(system.estimator_, rest, settings)]), cells_of(groups)
     scores = {}
     for metric in settings.metrics:
         # A group may be missing in a fold.
-        rows = [r for r in rows_of(cells, name, metric) if errors.pairs[r, 0] > 0]
-        scores[metric] = -pooled.measured(rows, METRICS[metric].how)
+        rows = [r for r in rows_of(cells, name, metric) if errors.sums.pairs[r] > 0]
+        scores[metric] = -errors.of_cells(rows).measured(METRICS[metric].how)
     return scores
 
 
-def judge(system, people, settings, entropy):
+def judge(system, people, settings):
     """Errors of a fitted system on people whom it never saw, FoldErrors.
 
     Parameters
@@ -372,8 +368,6 @@ def judge(system, people, settings, entropy):
     system : fitted estimator or None
     people : People
     settings : Settings
-    entropy : int or None
-        Seed of the resamples; None takes none.
     """
     Z, similarity = embed(system, people.X, people.group)
     return count_errors(
@@ -382,8 +376,6 @@ def judge(system, people, settings, entropy):
         people.columns,
         people.groups,
         far=settings.far,
-        n_resamples=0 if entropy is None else settings.n_resamples,
-        entropy=entropy,
         similarity=similarity,
     )
 

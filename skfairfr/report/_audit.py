@@ -76,7 +76,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
-from skfairfr.utils._errors import plain, refused, shown
+from skfairfr.utils._errors import refused, shown
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns, FilePath
 from skfairfr.utils._validation import check_count, failed_rows
@@ -154,7 +154,7 @@ def audit(
     >>> from skfairfr import make_face_embeddings
     >>> from skfairfr.report import audit
     >>> data = make_face_embeddings(n_identities=200, random_state=0)
-    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, n_resamples=100)
+    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
     >>> finding = found.audits[0].levels[0].findings[0]
     >>> finding.rate, finding.group, finding.verdict
     ('far', 'female', 'worse')
@@ -207,7 +207,7 @@ def audit_pairs(
     attribute : str, default=None
         As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
-        Names of the images, which resampling images needs.
+        Names of the images.
     covariates : dict or frame, default=None
         Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
         or in a dict a tuple of two, of both images.
@@ -240,7 +240,7 @@ def audit_pairs(
     >>> people = rng.integers(0, 40, (2, 4000))
     >>> groups = tuple(np.where(people % 2, "f", "m"))
     >>> scores = rng.normal(size=4000) + 2 * (people[0] == people[1])
-    >>> found = audit_pairs(scores, tuple(people), groups, far=0.1, n_resamples=50)
+    >>> found = audit_pairs(scores, tuple(people), groups, far=0.1)
     >>> [row.group for row in found.audits[0].groups]
     [None, 'f', 'm']
     """
@@ -370,11 +370,9 @@ def audit_data(
     about: dict | None = None,
     control: str | Sequence[str] | None = None,
     figures: FilePath | None = None,
-    bands: bool = False,
     progress: bool = False,
     average: str = "pair",
     impostors: str = "all",
-    n_resamples: int = 1000,
     confidence_level: float | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -421,9 +419,6 @@ def audit_data(
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
         own; made if it does not exist. None writes none.
-    bands : bool, default=False
-        Whether the figure of the FNMR over the FMR shows bands that hold for whole curves,
-        of ``n_resamples`` resamples, which takes long.
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
@@ -431,14 +426,12 @@ def audit_data(
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold.
-    n_resamples : int, default=1000
-        Bootstrap resamples of people, for disparities without a formula.
     confidence_level : float in (0, 1), default=None
         Of the intervals; None takes 0.95.
     n_jobs : int, default=None
         Workers of joblib; None is one process, which uses all cores by threads.
     random_state : int, default=0
-        Seed of the resamples.
+        Seed of samples of impostor pairs, from which rates above an FMR of 1e-2 come.
 
     Returns
     -------
@@ -458,7 +451,7 @@ def audit_data(
     >>> made = make_face_embeddings(n_identities=200, random_state=0)
     >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
     >>> report = audit_data(
-    ...     data, far=1e-2, limits={"max_fmr_ratio": 1.05}, n_resamples=100
+    ...     data, far=1e-2, limits={"max_fmr_ratio": 1.05}
     ... )
     >>> report.checks[0].verdict, report.exit_code
     ('failed', 1)
@@ -473,7 +466,7 @@ def audit_data(
     given = far, threshold, threshold_from, limits, confidence_level, threshold_group
     asked = settle(policy, parts[0], *given)
     parts = (asked.data, *(part.by(tuple(asked.data.columns)) for part in parts[1:]))
-    measured = average, impostors, plain(n_resamples), asked.confidence_level
+    measured = average, impostors, asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
     points = asked.far, asked.threshold, parts[0].is_distance, threshold_group
     points = Points.of(*points)
@@ -518,7 +511,7 @@ def audit_data(
                 found = _audit_by(own, part, names, settings, judged, whole)
                 limits = of_decisions(asked.limits, part, parts)
                 found = replace(found, checks=check(found, judged, limits, asked.at))
-                audits.append(_drawn(found, part, own, folder, bands))
+                audits.append(_drawn(found, part, own, folder))
         if control is not None:
             next_step("standardising rates")
             by, systems = [n for _, n in chosen], [own for own, _ in measured]
@@ -602,7 +595,6 @@ class AuditOptions:
 
     average: str
     impostors: str
-    n_resamples: int
     confidence_level: float
     n_jobs: int | None
     random_state: int
@@ -814,12 +806,12 @@ def _with_failures(level, data, group, failures):
     return replace(level, generalised=generalised(level.rates, failures))
 
 
-def _drawn(audit, data, audited, folder, bands):
+def _drawn(audit, data, audited, folder):
     """The audit, whose figures are written to a folder, if there is one."""
     if folder is None:
         return audit
     title = _title(data, audit, audited.points)
-    written = write_figures(audited, audit, folder, title, bands)
+    written = write_figures(audited, audit, folder, title)
     return replace(audit, figures=tuple(written))
 
 

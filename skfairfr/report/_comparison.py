@@ -18,7 +18,7 @@ from skfairfr._core._rates import in_digits
 from skfairfr._text._words import TOO_FEW, level_percent, plain_label, printable, worded
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
-from skfairfr.metrics._roc._paired import PairedSystems, check_same_images, compare
+from skfairfr.metrics._roc._paired import check_same_images, compare, compare_rates
 from skfairfr.report._audit import AuditOptions, check_one_threshold, prepare
 from skfairfr.report._data import EmbeddingData, check_about, check_data, restated
 from skfairfr.report._measure import AuditedROC, Points
@@ -49,7 +49,6 @@ def compare_systems(
     threshold: ArrayLike | None = None,
     average: str = "pair",
     impostors: str = "all",
-    n_resamples: int = 1000,
     confidence_level: float = 0.95,
     fail_on_harm: bool = False,
     about: dict | None = None,
@@ -83,9 +82,6 @@ def compare_systems(
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold; "same_group" needs one attribute.
-    n_resamples : int, default=1000
-        Bootstrap resamples of people, for the intervals of each system's disparities
-        other than max / min, and of the change of max / min of two groups.
     confidence_level : float in (0, 1), default=0.95
         Of the intervals, and of the family of tests.
     fail_on_harm : bool, default=False
@@ -98,7 +94,7 @@ def compare_systems(
     n_jobs : int, default=None
         Workers of joblib; None is one process, which uses all cores by threads.
     random_state : int, default=0
-        Seed of resamples and draws.
+        Seed of samples of impostor pairs, and of draws.
 
     Returns
     -------
@@ -131,7 +127,7 @@ def compare_systems(
     >>> groups = {"gender": made.sensitive_features}
     >>> before = EmbeddingData(made.X, made.y, groups)
     >>> after = EmbeddingData(made.X + noise, made.y, groups)
-    >>> found = compare_systems(before, after, far=1e-2, n_resamples=100)
+    >>> found = compare_systems(before, after, far=1e-2)
     >>> [(change.group, change.rate) for change in found.harm if change.group]
     [('female', 'frr'), ('male', 'far')]
     """
@@ -145,7 +141,7 @@ def compare_systems(
     ]
     common, left_out = overlap(data, names)
     check_one_threshold(impostors, tuple(before.columns), "compare by them")
-    asked = average, impostors, *plain((n_resamples, confidence_level))
+    asked = average, impostors, plain(confidence_level)
     options = AuditOptions(*asked, n_jobs, random_state)
     chosen, first = prepare(common[0], points[0], random_state)
     _check_differ(common, names, points)
@@ -449,22 +445,22 @@ def _changes(names, rocs, chosen, points, rates):
         if attributes is not None:
             both = [of_system.by(attributes) for of_system in both]
             attribute, labels = " & ".join(attributes), both[0].groups_.tolist()
-        systems = PairedSystems(*(of_system._engine for of_system in both))
+        engines = tuple(of_system._engine for of_system in both)
         for label, rate in product(labels, rates):
             if label is None and rate == "far" and own.threshold is None:
                 continue  # it is set
             about = name, attribute, label, rate
-            found += _of_group(systems, about, (own, points[0]))
+            found += _of_group(engines, about, (own, points[0]))
     return [replace(c, reason=_few_in_words(few, c, names[0])) for c in found]
 
 
-def _of_group(systems, about, points):
+def _of_group(engines, about, points):
     """Changes of one rate of a group at every level."""
     *_, label, rate = about
-    questions = _questions(systems.engines, points, rate, label, None)
-    both = zip(systems.engines, questions, strict=True)
+    questions = _questions(engines, points, rate, label, None)
+    both = zip(engines, questions, strict=True)
     values = [engine.points(own) for engine, own in both]
-    paired = systems.compare(questions, values)
+    paired = compare_rates(engines, questions, values)
     columns = (
         *(values[1], values[0], paired.difference, paired.low, paired.high),
         *(paired.ratio, paired.ratio_low, paired.ratio_high, paired.p_value),

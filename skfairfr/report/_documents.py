@@ -1567,6 +1567,5 @@ def _method_of_comparison(found):
         "population.",
         "Conclusions about rates come from adjusted p-values (Holm): if nothing changed, "
         f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
-        f"are not among these tests; of two groups their intervals take "
-        f"{settings['n_resamples']:,} resamples of people.",
+        "are not among these tests.",
     ]

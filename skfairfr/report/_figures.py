@@ -103,7 +103,7 @@ def make_folders(folder, names):
     return folders
 
 
-def write_figures(audited, audit, folder, title="", bands=False):
+def write_figures(audited, audit, folder, title=""):
     """Write the displays of an audit, each in both formats.
 
     ``rates`` (both rates of every group at the operating points), ``roc`` (the FNMR over the
@@ -120,8 +120,6 @@ def write_figures(audited, audit, folder, title="", bands=False):
         Where the files go.
     title : str, default=""
         What the data are, above every figure.
-    bands : bool, default=False
-        Whether ``roc`` shows bands that hold for a whole curve, of resamples of people.
 
     Returns
     -------
@@ -131,7 +129,7 @@ def write_figures(audited, audit, folder, title="", bands=False):
     drawn = []
     # The audit's notes already hold what the displays warn of.
     with temporary(folder) as staged, collecting([]):
-        for name, draw, size in _figures(audited, audit, bands):
+        for name, draw, size in _figures(audited, audit):
             next_step(f"drawing {name} by {plain_label(audit.attribute)}")
             drawn += write_figure(draw, staged / name, size, title)
         for path in staged.iterdir():
@@ -139,7 +137,7 @@ def write_figures(audited, audit, folder, title="", bands=False):
     return [folder / path.name for path in drawn]
 
 
-def _figures(audited, audit, bands):
+def _figures(audited, audit):
     """File names, what draws them on a figure, and sizes in inches."""
     points, levels, groups = audited.points, audit.levels, tuple(audited.labels)
     names = [worded(short_place(level, audit)) for level in levels]
@@ -153,7 +151,7 @@ def _figures(audited, audit, bands):
         return
     if "gallery" in audit.settings:  # which has figures of its own
         return
-    drawn = _Drawn(audited, audit, names, bands)
+    drawn = _Drawn(audited, audit, names)
     if len(measured) > 1:
         yield "roc", *_by_group(drawn.roc, groups, [0])
     yield "error_rates", *_by_group(drawn.error_rates, groups, [])
@@ -165,10 +163,10 @@ def _figures(audited, audit, bands):
 class _Drawn:
     """Both rates of an audit over thresholds, drawn in four ways on given axes."""
 
-    def __init__(self, audited, audit, names, bands):
-        self.audited, self.names, self.bands = audited, names, bands
+    def __init__(self, audited, audit, names):
+        self.audited, self.names = audited, names
         self.distance = bool(audit.settings.get("distance"))
-        # Intervals are those of the tables, which need no resamples.
+        # Of `disparity` the intervals at each point are drawn, and no band.
         self.analytic = audited.roc.by(n_resamples=1)
         # Of the levels of curves every second one, which a reader tells apart.
         self.far = default_levels(audited.roc)[::2]
@@ -190,18 +188,14 @@ class _Drawn:
 
     def roc(self, ax, rows):
         """The FNMR over the FMR."""
-        if self.bands:
-            options = {"groups": self.groups(rows), "band": "simultaneous"}
-            SimilarityROCDisplay.from_roc(self.audited.roc, ax=ax, **options)
-        else:
-            order = np.searchsorted(self.grid, self.over_far)
-            frr, *ends = (
-                self.rates[f"frr{field}"][np.ix_(rows, order)]
-                for field in ("", "_low", "_high", "_supported")
-            )
-            found = dict(zip(("low", "high", "supported"), ends, strict=True))
-            found |= {"groups": self.groups(rows), "far_max": self.far_max}
-            SimilarityROCDisplay(far=self.far, frr=frr, **found).plot(ax)
+        order = np.searchsorted(self.grid, self.over_far)
+        frr, *ends = (
+            self.rates[f"frr{field}"][np.ix_(rows, order)]
+            for field in ("", "_low", "_high", "_supported")
+        )
+        found = dict(zip(("low", "high", "supported"), ends, strict=True))
+        found |= {"groups": self.groups(rows), "far_max": self.far_max}
+        SimilarityROCDisplay(far=self.far, frr=frr, **found).plot(ax)
         self._mark(ax, self.places, above=True)
 
     def error_rates(self, ax, rows):

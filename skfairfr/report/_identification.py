@@ -58,12 +58,7 @@ class SearchData(EmbeddingData):
             similarity=self.similarity,
             **{
                 name: options[name]
-                for name in (
-                    "n_resamples",
-                    "confidence_level",
-                    "n_jobs",
-                    "random_state",
-                )
+                for name in ("confidence_level", "n_jobs", "random_state")
             },
         )
         groups = {name: self.columns[name] for name in attributes} or None
@@ -169,7 +164,7 @@ def identify(
     >>> report = identify(
     ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
     ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
-    ...     fpir=0.1, limits={"max_fpir": 0.05}, n_resamples=50,
+    ...     fpir=0.1, limits={"max_fpir": 0.05},
     ... )
     >>> report.checks[0].verdict, report.exit_code
     ('failed', 1)
@@ -201,7 +196,6 @@ def identify_data(
     about: dict | None = None,
     figures: FilePath | None = None,
     progress: bool = False,
-    n_resamples: int = 1000,
     confidence_level: float | None = None,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
@@ -225,7 +219,7 @@ def identify_data(
         Whose ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
     confidence_level : float in (0, 1), default=None
         Of the intervals; None takes 0.95.
-    about, figures, progress, n_resamples, n_jobs, random_state
+    about, figures, progress, n_jobs, random_state
         As of :func:`audit_data`.
 
     Returns
@@ -247,7 +241,7 @@ def identify_data(
     >>> probes, enrolled = rng.normal(size=(200, 8)), rng.normal(size=(50, 8))
     >>> data = EmbeddingData(probes, np.arange(200), {"half": np.arange(200) % 2})
     >>> gallery = EmbeddingData(enrolled, np.arange(50))
-    >>> report = identify_data(data, gallery=gallery, fpir=0.2, n_resamples=20)
+    >>> report = identify_data(data, gallery=gallery, fpir=0.2)
     >>> round(report.audits[0].levels[0].rates[0].far.value, 1)
     0.2
     """
@@ -263,7 +257,6 @@ def identify_data(
             about=about,
             figures=figures,
             progress=progress,
-            n_resamples=n_resamples,
             confidence_level=confidence_level,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -307,8 +300,8 @@ def compare_searches(
     rank, template : options
         As in :class:`~skfairfr.metrics.IdentificationROC`.
     **options : options
-        ``n_resamples``, ``confidence_level``, ``fail_on_harm``, ``about``, ``progress``,
-        ``n_jobs`` and ``random_state``, as of :func:`compare_systems`.
+        ``confidence_level``, ``fail_on_harm``, ``about``, ``progress``, ``n_jobs`` and
+        ``random_state``, as of :func:`compare_systems`.
 
     Returns
     -------
@@ -338,7 +331,7 @@ def compare_searches(
     ...     for noise in (0.1, 1.0)
     ... )
     >>> found = compare_searches(
-    ...     good, bad, galleries=[gallery, gallery], fpir=0.1, n_resamples=20
+    ...     good, bad, galleries=[gallery, gallery], fpir=0.1
     ... )
     >>> [(change.group, change.rate) for change in found.harm]
     [(None, 'frr'), (0, 'frr'), (1, 'frr')]

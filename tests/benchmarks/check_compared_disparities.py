@@ -9,15 +9,12 @@ is the share of data sets whose 95 % interval of the ratio leaves out 1.
 The first table is of ``SimilarityROC.compare``, about groups of 60 people with as many genuine
 pairs each, and impostor pairs with others of their group: the FNMR at one threshold, the FNMR
 at an FMR of 1 %, the FMR there, and the FMR at the worst group's threshold. Its columns are
-the max / min with ``method="jackknife"`` (jackknife), and with the default method, as ``compare_systems`` has
-it; the max / geometric mean; and the Gini coefficient, which is by replicates whatever the number
-of groups is.
+the max / min with ``method="jackknife"`` (jackknife), as ``compare_systems`` has it, and with the
+default method; the max / geometric mean; and the Gini coefficient, which is by replicates
+whatever the number of groups is.
 
 The second is of the bench: of half as many data sets, with 30 people of three images a group,
 all of whose pairs are compared in two folds.
-
-The third is the price: the median, of a quarter as many data sets, of how much wider the
-bench's intervals are than by the resamples alone, on the logarithm's scale.
 
 Some seven minutes with 100 sets, on one core.
 """
@@ -95,25 +92,23 @@ def pooled_systems(rng, n_groups, fnmrs, factor):
     y = np.repeat(np.arange(n_groups * N_IN_FOLDS), N_IMAGES)
     group, labels = y // N_IN_FOLDS, {"group": list(range(n_groups))}
     hard = rng.normal(0, UNEVEN, y.max() + 1)[y]
-    counted, options = [], {"far": LEVEL, "n_resamples": 100}
+    counted = []
     for fold in range(N_FOLDS):
         rows = y % N_FOLDS == fold
         own, of = hard[rows], {"group": group[rows]}
         fnmr = np.where(group[rows] == 0, factor, 1)[:, None]
         genuine = y[rows][:, None] == y[rows]
-        entropy = int(rng.integers(2**31))
         counted.append(
             [
                 count_errors(
                     *(None, y[rows], of, labels),
                     similarity=scores,
-                    entropy=entropy,
-                    **options,
+                    far=LEVEL,
                 )
                 for scores in scores_of(rng, (own[:, None], own), genuine, fnmr, fnmrs)
             ]
         )
-    return [pool(folds, y.max() + 1) for folds in zip(*counted, strict=True)]
+    return [pool(folds) for folds in zip(*counted, strict=True)]
 
 
 def told(fits, asked):
@@ -129,35 +124,20 @@ def told_by_bench(rng, n_groups, *design):
     pooled = pooled_systems(rng, n_groups, *design)
     cells = cells_of({"group": list(range(n_groups))})
     found = (
-        compare(
-            *(*pooled, rows_of(cells, "group", name), METRICS[name].how),
-            *(N_IN_FOLDS - 1, 0.95),
-        )
+        compare(*pooled, rows_of(cells, "group", name), METRICS[name].how, 0.95)
         for name in OF_BENCH
     )
     return [one.low > 1 or one.high < 1 for one in found]
 
 
-def widths(rng, n_groups, *design):
-    """How much wider intervals of the bench are by contrasts."""
-    pooled, ratios = pooled_systems(rng, n_groups, *design), []
-    cells = cells_of({"group": list(range(n_groups))})
-    for name in ("bfar", "bfrr"):
-        of = rows_of(cells, "group", name)
-        error = compare(*pooled, of, "max_min", N_IN_FOLDS - 1, 0.95).log_error
-        logs = [np.ptp(system.logs[of, 1:], axis=0) for system in pooled]
-        ratios.append(error / np.std(logs[1] - logs[0], ddof=1))
-    return ratios
-
-
-def rows(n_sets, kept, mean=np.mean, sizes=(2, 4, 8)):
+def rows(n_sets, kept):
     """Designs, and means of what ``kept`` gives of a random generator and a design."""
-    for n_groups in sizes:
+    for n_groups in (2, 4, 8):
         for *fnmrs, factor in DESIGNS:
             rng = np.random.default_rng(0)
             found = [kept(rng, n_groups, fnmrs, factor) for _ in range(n_sets)]
             start = "{:6}  {:.2f} and {:.2f}  {:5}".format(n_groups, *fnmrs, factor)
-            yield start, mean(found, axis=0)
+            yield start, np.mean(found, axis=0)
 
 
 def main(n_sets=100):
@@ -181,13 +161,6 @@ def main(n_sets=100):
     for design, shares in rows(n_sets, told_by_bench):
         cells = "{:7.3f}{:7.3f}{:17.3f}{:18.3f}".format(*shares)
         print(design + cells, flush=True)
-    n_sets = -(-n_sets // 2)
-    print(
-        f"\nBench, width by contrasts over that by resamples: {n_sets} data sets a row"
-    )
-    print(f"{start}   BFAR   BFRR")
-    for design, ratios in rows(n_sets, widths, np.median, (4, 8)):
-        print(design + "{:7.2f}{:7.2f}".format(*ratios), flush=True)
 
 
 if __name__ == "__main__":

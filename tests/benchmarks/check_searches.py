@@ -79,7 +79,6 @@ def simulated(n_sets):
                 X_gallery=gallery,
                 y_gallery=np.arange(ENROLLED),
                 threshold=threshold,
-                n_resamples=1,
             )
             (of_level,) = report.audits[0].levels
             named += any(f.verdict in ("worse", "better") for f in of_level.findings)
@@ -134,9 +133,7 @@ def compared(n_sets):
                 )
                 for n in ("first", "alike")
             ]
-            told = compare_searches(
-                *both, galleries=[enrolled] * 2, fpir=level, n_resamples=1
-            )
+            told = compare_searches(*both, galleries=[enrolled] * 2, fpir=level)
             named += bool(told.harm or told.improved)
         covered = ", ".join(f"{n} {1 - m / n_sets:.3f}" for n, m in missed.items())
         print(

@@ -607,9 +607,7 @@ def audited(name, seed):
     X, y, group = DESIGNS[name].draw(np.random.default_rng([seed, 1]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = audit(
-            *(X, y, group), far=(1e-2, 1e-3), n_resamples=50, random_state=seed
-        )
+        found = audit(*(X, y, group), far=(1e-2, 1e-3), random_state=seed)
     findings = [f for level in found.audits[0].levels for f in level.findings]
     differ = [f for f in findings if f.verdict in ("worse", "better")]
     inside = [f for f in differ if f.ratio.low <= 1 <= f.ratio.high]
@@ -651,7 +649,7 @@ def compared(n_people, noise, seed):
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = compare_systems(*systems, far=(1e-2, 1e-3), n_resamples=2)
+        found = compare_systems(*systems, far=(1e-2, 1e-3))
     return bool(found.harm or found.improved)
 
 

@@ -18,7 +18,7 @@ def test_heavy_users_name_no_group(row):
 def test_the_study_finds_what_an_audit_finds(row):
     drawn = person, group, error = draw(row, 7)
     p_value, low, high = audited(*drawn)
-    (level,) = audit_decisions(error, person, group, n_resamples=1).audits[0].levels
+    (level,) = audit_decisions(error, person, group).audits[0].levels
     assert level.findings[0].ratio.p_value == pytest.approx(p_value)
     frr = [rates.frr for rates in level.rates[1:]]
     assert [one.low for one in frr] == pytest.approx(low)

@@ -227,7 +227,7 @@ def public():
 
 # ---- objects whose methods are called ----------------------------------------------------
 
-QUICK = {"far": 0.1, "n_resamples": 10}
+QUICK = {"far": 0.1}
 
 
 @cache

@@ -14,7 +14,7 @@ from tests.fuzz import files
 from tests.fuzz.driver import Case, Refused, random_of
 from tests.fuzz.values import odd_float, odd_text
 
-QUICK = "--n-resamples 10 --fmr 0.2 --quiet"
+QUICK = "--fmr 0.2 --quiet"
 FACES = f"audit faces.npz --attribute gender {QUICK}"
 PAIRS = f"audit pairs.csv --attribute gender {QUICK}"
 BOTH = "compare faces.npz faces.npz --attribute gender"
@@ -55,7 +55,7 @@ def flags():
     for command in ("audit", "compare", "bench", "plan", "demo"):
         found |= set(re.findall(r"--[a-z][a-z0-9-]+", _run((command, "--help"))[2]))
     # Work that grows with the number that follows, and other processes.
-    return sorted(found - {"--n-jobs", "--n-resamples", "--help"})
+    return sorted(found - {"--n-jobs", "--help"})
 
 
 def changed(words, rng):

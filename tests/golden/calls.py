@@ -759,7 +759,6 @@ def bench():
         far=0.0313,
         n_splits=2,
         inner_splits=2,
-        n_resamples=50,
         refit=False,
     )
     kept = {"before": found.before, "winner": found.winner}
@@ -891,7 +890,7 @@ def plan_with_pilot():
 
 # Reports
 
-QUICK = {"n_resamples": 60, "random_state": 0}
+QUICK = {"random_state": 0}
 
 
 @call()

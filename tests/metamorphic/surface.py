@@ -50,8 +50,7 @@ def people():
 def audited(X, y, groups, **options):
     """An audit with its checks, of a policy unless options say what to check."""
     usual = {"far": LEVELS, "limits": LIMITS} if options else {"policy": POLICY}
-    options = {"n_resamples": 20} | usual | options
-    return audit(X, y, groups, attribute="gender", **options)
+    return audit(X, y, groups, attribute="gender", **usual | options)
 
 
 def answered(estimator, X, y, groups):
@@ -84,13 +83,13 @@ def usual_gains():
 def compared(before, after):
     """A comparison of two systems, each (X, y, groups)."""
     systems = [EmbeddingData(X, y, {"gender": g}) for X, y, g in (before, after)]
-    return compare_systems(*systems, far=LEVELS, n_resamples=20)
+    return compare_systems(*systems, far=LEVELS)
 
 
 def benched(X, y, groups, **options):
     """A bench of two mitigations that need no training."""
     methods = {"means": GroupMeanRemover(), "cohort": CohortNormalizer(top=5)}
-    quick = {"n_splits": 2, "inner_splits": 2, "n_resamples": 20, "far": 0.1}
+    quick = {"n_splits": 2, "inner_splits": 2, "far": 0.1}
     return compare_mitigations(X, y, groups, methods, refit=False, **quick, **options)
 
 

@@ -13,7 +13,7 @@ from skfairfr.samplers import dynamic_weights
 from tests.metamorphic import surface
 
 # A product of two of them leaves their range, and 1 - level is rounded.
-NARROW = {"confidence_level": np.float16(0.9), "n_resamples": np.int8(100)}
+NARROW = {"confidence_level": np.float16(0.9), "random_state": np.int8(100)}
 LIMITS = {"max_fmr": np.float16(0.2), "max_bfar": np.int8(3)}
 
 
@@ -29,8 +29,8 @@ def audited(numbers, limits):
 def policed(numbers, limits):
     level = numbers["confidence_level"]
     policy = Policy("door", limits, fmr=surface.LEVELS, confidence_level=level)
-    number = numbers["n_resamples"]
-    return audit(*surface.people(), policy=policy, n_resamples=number).to_json()
+    seed = numbers["random_state"]
+    return audit(*surface.people(), policy=policy, random_state=seed).to_json()
 
 
 @pytest.mark.parametrize(

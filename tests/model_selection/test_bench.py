@@ -41,7 +41,6 @@ QUICK = {
     "far": 0.05,
     "n_splits": 2,
     "inner_splits": 2,
-    "n_resamples": 20,
     "max_cost": None,
 }
 METHODS = {
@@ -126,7 +125,7 @@ def test_parameters_are_chosen_by_the_mean_over_inner_folds():
     """The twin fits every candidate on every fold, and counts pairs in loops."""
     split, (X, y, group) = 1, crowd(24)
     people = _bench._read_people(X, y, {"sex": group}, None)
-    settings = _bench_fits.Settings(0.1, ("bfar", "frr_at_far"), 2, 2, 20, 0)
+    settings = _bench_fits.Settings(0.1, ("bfar", "frr_at_far"), 2, 2, 0)
     grid = [{"strength": s} for s in (0.0, 0.4, 1.0)]
     tried = _mitigations.Mitigation("remover", Remover(), grid)
     found, chosen = _bench_fits.choose_and_fit(people, tried, settings, split)
@@ -138,12 +137,11 @@ def test_parameters_are_chosen_by_the_mean_over_inner_folds():
         for fit, rest in folds.split(X, face_labels(y, group)):
             remover = Remover(**candidate).fit(X[fit], y[fit], group[fit])
             rows = remover.transform(X[rest])
-            weight = dict.fromkeys(y[rest].tolist(), 1)
-            cells = expected_cells(scores_of(rows), y[rest], group[rest], 0.1, weight)
+            cells = expected_cells(scores_of(rows), y[rest], group[rest], 0.1)
 
             def rate(point, of, label, cells=cells):
-                errors, pairs, _ = cells[Cell("sex", point, of, label)]
-                return (errors + 0.5) / pairs
+                wrong, pairs, _ = cells[Cell("sex", point, of, label)]
+                return (len(wrong) + 0.5) / len(pairs)
 
             far = [rate("worst_group", "far", label) for label in ("female", "male")]
             each.append((max(far) / min(far), rate("overall", "frr", None)))
@@ -374,7 +372,7 @@ def test_a_trial_reckons_with_all_epochs_of_heads_in_pipelines_too(faces):
     pytest.importorskip("torch")
     X, y, group = faces
     people = _bench._read_people(X, y, group, None)
-    settings = _bench_fits.Settings(0.05, ("bfar",), 2, 2, 20, 0)
+    settings = _bench_fits.Settings(0.05, ("bfar",), 2, 2, 0)
     (rows, *_) = settings.splits(people)
 
     def trial(estimator):
@@ -438,7 +436,8 @@ def test_a_control_is_what_the_head_started_from_in_its_comparison(heads):
                 assert change.before == control.changes[metric].after
                 assert change.after == method(heads, name).changes[metric].after
     plain, _ = method(heads, "same").controls
-    assert {(c.ratio, c.low, c.high) for c in plain.changes.values()} == {(1, 1, 1)}
+    for same in plain.changes.values():
+        assert (same.ratio, same.p_value) == (1, 1) and same.low < 1 < same.high
 
 
 def test_comparisons_with_controls_are_a_family_of_their_own(heads):
@@ -457,7 +456,11 @@ def test_controls_are_in_the_text_the_frame_and_the_json(heads):
     text = replace(heads, winner="same").to_text()
     assert max(map(len, text.splitlines())) <= 100
     assert (
-        " ".join(text.split()).count("1.00 [1.00, 1.00] times that of a plain head")
+        len(
+            re.findall(
+                r"1\.00 \[.*?\] times that of a plain head", " ".join(text.split())
+            )
+        )
         == 1
     )
     assert len(re.findall("(same|reduced) .*(plain|margin)", text)) == 4

@@ -34,12 +34,10 @@ def pooled_systems(seed):
                 {"sex": group[test]},
                 GROUPS,
                 far=0.03,
-                n_resamples=60,
-                entropy=2 * seed + fold,
             )
-            for fold, test in enumerate(rows)
+            for test in rows
         ]
-        found.append(pool(counted, N_PEOPLE))
+        found.append(pool(counted))
     return found
 
 
@@ -49,7 +47,7 @@ def draws():
     drawn = [pooled_systems(seed) for seed in range(N_DRAWS)]
     return {
         metric: [
-            compare(*pair, rows_of(cells, "sex", metric), asked.how, 34, LEVEL)
+            compare(*pair, rows_of(cells, "sex", metric), asked.how, LEVEL)
             for pair in drawn
         ]
         for metric, asked in METRICS.items()

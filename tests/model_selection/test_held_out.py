@@ -1,15 +1,16 @@
-"""Errors of people who were left out equal loops over folds, people drawn, and pairs."""
+"""Errors of people who were left out equal loops over people and pairs."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from skfairfr._core._jackknife import ErrorSums
 from skfairfr.metrics._folds import Cell, cells_of, count_errors
 from skfairfr.model_selection._bench_fits import METRICS, rows_of
 from skfairfr.model_selection._mitigations import embed
 from tests.model_selection.toy_methods import Shifted, crowd
 
-FAR, N_RESAMPLES, ENTROPY = 0.05, 3, 71
+FAR, STEP = 0.05, 1.5
 
 
 def scores_of(X, group=None, shift=0.0):
@@ -22,61 +23,54 @@ def scores_of(X, group=None, shift=0.0):
     return scores
 
 
-def weights_drawn(people, resample):
-    """How often each person counts in a resample; all once in the data, None."""
-    labels = np.unique(people)
-    if resample is None:
-        return dict.fromkeys(labels.tolist(), 1)
-    seed = np.random.SeedSequence(ENTROPY, spawn_key=(0, resample))
-    picks = np.random.default_rng(seed).integers(0, labels.size, labels.size)
-    return {p: int((picks == k).sum()) for k, p in enumerate(labels.tolist())}
-
-
-def pairs_of(people, group, wanted, weight):
-    """Impostor and genuine pairs (i, j, weight) of everyone, or within a group."""
+def pairs_of(people, group, wanted):
+    """Impostor and genuine pairs (i, j) of everyone, or within a group."""
     impostor, genuine = [], []
     for i in range(len(people)):
         for j in range(i):
-            if wanted is not None and not group[i] == group[j] == wanted:
-                continue
-            a, b = people[i], people[j]
-            if a == b:
-                genuine.append((i, j, weight[a]))
-            else:
-                impostor.append((i, j, weight[a] * weight[b]))
+            if wanted is None or group[i] == group[j] == wanted:
+                (genuine if people[i] == people[j] else impostor).append((i, j))
     return impostor, genuine
 
 
 def threshold_at(scores, impostor, far):
     """The number next above the largest score at which the FAR exceeds the level."""
-    total = sum(w for *_, w in impostor)
-    if not total:
+    if not impostor:
         return np.nan
-    for candidate in sorted({scores[i, j] for i, j, _ in impostor}, reverse=True):
-        accepted = sum(w for i, j, w in impostor if scores[i, j] >= candidate)
-        if accepted > far * total * (1 + 1e-12):
+    for candidate in sorted({scores[p] for p in impostor}, reverse=True):
+        accepted = sum(scores[p] >= candidate for p in impostor)
+        if accepted > far * len(impostor) * (1 + 1e-12):
             return np.nextafter(candidate, np.float32(np.inf))
     return -np.inf
 
 
-def expected_cells(scores, people, group, far, weight):
-    """Errors and pairs of every cell of one attribute, and the cell's threshold."""
+def expected_cells(scores, people, group, far):
+    """Wrong pairs, all pairs, and the scope that sets the threshold, of every cell."""
     labels = sorted(set(group.tolist()))
-    found = {}
-    pairs = {g: pairs_of(people, group, g, weight) for g in (None, *labels)}
+    found, pairs = {}, {g: pairs_of(people, group, g) for g in (None, *labels)}
     own = {g: threshold_at(scores, pairs[g][0], far) for g in (None, *labels)}
-    worst = np.nanmax([own[g] for g in labels])
-    for point, threshold in (("overall", own[None]), ("worst_group", worst)):
+    worst = labels[int(np.nanargmax([own[g] for g in labels]))]
+    for point, setter in (("overall", None), ("worst_group", worst)):
         for g, (impostor, genuine) in pairs.items():
-            accepted = sum(w for i, j, w in impostor if scores[i, j] >= threshold)
-            rejected = sum(w for i, j, w in genuine if scores[i, j] < threshold)
-            for rate, errors, of_rate in (
-                ("far", accepted, impostor),
-                ("frr", rejected, genuine),
-            ):
-                total = sum(w for *_, w in of_rate)
-                found[Cell("sex", point, rate, g)] = errors, total, threshold
+            accepted = [p for p in impostor if scores[p] >= own[setter]]
+            rejected = [p for p in genuine if scores[p] < own[setter]]
+            found[Cell("sex", point, "far", g)] = accepted, impostor, setter
+            found[Cell("sex", point, "frr", g)] = rejected, genuine, setter
     return found
+
+
+def without_each(wrong, pairs, people):
+    """What the errors lose without each person, at the same number of pairs."""
+    seen = sorted({people[k] for p in pairs for k in p})
+    lost = {}
+    for person in seen:
+        kept = [p for p in pairs if person not in (people[p[0]], people[p[1]])]
+        share = 1 - len(kept) / len(pairs)
+        fewer = len(set(kept) & set(wrong))
+        deviation = len(wrong) - fewer - len(wrong) * share
+        lost[person] = deviation / max(1 - share, 0.5)
+    n, mean = len(seen), np.mean(list(lost.values()))
+    return {p: (v - mean) * np.sqrt((n - 1) / n) for p, v in lost.items()}
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +78,12 @@ def faces():
     return crowd(20, images_per_identity=(2, 3))
 
 
-def counted(faces, similarity="cosine", **options):
+def counted(faces, similarity="cosine"):
     X, y, group = faces
-    options = {"far": FAR, "n_resamples": N_RESAMPLES, "entropy": ENTROPY} | options
     groups = {"sex": ["female", "male"]}
-    found = count_errors(X, y, {"sex": group}, groups, similarity=similarity, **options)
-    return cells_of(groups), found
+    options = {"far": FAR, "similarity": similarity}
+    found = count_errors(X, y, {"sex": group}, groups, **options)
+    return cells_of(groups), found, ErrorSums(*found.sums)
 
 
 @pytest.mark.parametrize("kind", ["cosine", "comparator", "matrix"])
@@ -100,79 +94,60 @@ def test_errors_and_pairs_equal_loops(faces, kind):
     if kind == "comparator":
         fitted = Shifted(shift).fit(X, y, group)
         X, similarity = embed(fitted, X, group)
-    cells, found = counted(faces, similarity)
-    scores = scores_of(X, group, shift)
-    for column, resample in enumerate((None, *range(N_RESAMPLES))):
-        weight = weights_drawn(y, resample)
-        expected = expected_cells(scores, y, group, FAR, weight)
-        for row, cell in enumerate(cells):
-            errors, pairs, _ = expected[cell]
-            assert_allclose(found.pairs[row, column], pairs, err_msg=str(cell))
-            assert_allclose(found.errors[row, column], errors, atol=1e-9)
-
-
-def test_errors_near_the_level_equal_loops(faces):
-    X, y, group = faces
-    cells, found = counted(faces)
-    for column, far in enumerate((FAR / 1.5, FAR * 1.5)):
-        expected = expected_cells(scores_of(X), y, group, far, weights_drawn(y, None))
-        for row, cell in enumerate(cells):
-            assert_allclose(found.near[row, column], expected[cell][0], atol=1e-9)
-
-
-def test_accepted_pairs_of_two_people_equal_loops(faces):
-    X, y, group = faces
-    cells, found = counted(faces)
-    scores = scores_of(X)
-    weight = weights_drawn(y, None)
-    expected = expected_cells(scores, y, group, FAR, weight)
+    cells, _, sums = counted((X, y, group), similarity)
+    expected = expected_cells(scores_of(faces[0], group, shift), y, group, FAR)
     for row, cell in enumerate(cells):
-        got = {(a, b): n for r, a, b, n in found.accepted if r == row}
-        wanted = {}
-        if cell.rate == "far":
-            for i, j, _ in pairs_of(y, group, cell.group, weight)[0]:
-                if scores[i, j] >= expected[cell][2]:
-                    two = tuple(sorted((y[i], y[j])))
-                    wanted[two] = wanted.get(two, 0) + 1
-        assert got == wanted
+        wrong, pairs, _ = expected[cell]
+        assert (sums.errors[row], sums.pairs[row]) == (len(wrong), len(pairs)), cell
 
 
-def test_the_setter_is_everyone_or_the_group_with_the_highest_threshold(faces):
-    cells, found = counted(faces)
-    # The crowded group has the higher FAR everywhere, so that it sets the threshold.
+def test_what_people_add_equals_loops(faces):
+    """By pairs of their own, and by the threshold that those of the setter move."""
+    X, y, group = faces
+    cells, found, _ = counted(faces)
+    low, here, high = (
+        expected_cells(scores_of(X), y, group, far)
+        for far in (FAR / STEP, FAR, FAR * STEP)
+    )
     for row, cell in enumerate(cells):
-        setter = None if cell.point == "overall" else "female"
-        assert cells[found.setter[row]] == Cell("sex", cell.point, "far", setter)
-
-
-def test_without_resamples_the_data_alone_are_counted(faces):
-    _, with_resamples = counted(faces)
-    _, alone = counted(faces, n_resamples=0, entropy=None)
-    assert alone.errors.shape == (len(alone.pairs), 1)
-    assert_allclose(alone.errors, with_resamples.errors[:, :1])
+        wrong, pairs, setter = here[cell]
+        setting, all_setting, _ = here[cell._replace(rate="far", group=setter)]
+        many, few = len(high[cell][0]) + 0.5, len(low[cell][0]) + 0.5
+        share = np.log(many / few) / (2 * np.log(STEP)) * len(wrong) / len(setting)
+        own = without_each(wrong, pairs, y)
+        moved = without_each(setting, all_setting, y)
+        lost = [own.get(p, 0) - share * moved.get(p, 0) for p in np.unique(y)]
+        assert_allclose(found.lost[row], lost, atol=1e-9, err_msg=str(cell))
+        two = np.zeros((y.max() + 1,) * 2)
+        for p, weight in (*((p, 1) for p in wrong), *((p, -share) for p in setting)):
+            if y[p[0]] != y[p[1]]:
+                two[tuple(sorted((y[p[0]], y[p[1]])))] += weight
+        entries = np.zeros_like(two)
+        mine = found.of_two[0] == row
+        entries.ravel()[found.of_two[1][mine]] = found.of_two[2][mine]
+        assert_allclose(entries, two, atol=1e-9, err_msg=str(cell))
 
 
 def test_a_group_that_is_not_in_a_fold_has_no_pairs(faces):
     X, y, group = faces
     groups = {"sex": ["female", "male", "other"]}
-    found = count_errors(
-        X, y, {"sex": group}, groups, far=FAR, n_resamples=2, entropy=0
-    )
+    found = count_errors(X, y, {"sex": group}, groups, far=FAR)
     rows = [row for row, cell in enumerate(cells_of(groups)) if cell.group == "other"]
-    assert rows and not found.pairs[rows].any()
+    assert rows and not ErrorSums(*found.sums).pairs[rows].any()
 
 
 def test_several_attributes_are_counted_at_once(faces):
     X, y, group = faces
     both = {"sex": group, "odd": np.where(y % 2, "odd", "even")}
     groups = {"sex": ["female", "male"], "odd": ["even", "odd"]}
-    options = {"far": FAR, "n_resamples": 3, "entropy": 5}
-    together = count_errors(X, y, both, groups, **options)
+    together = count_errors(X, y, both, groups, far=FAR)
     cells = cells_of(groups)
     for name in both:
-        alone = count_errors(X, y, {name: both[name]}, {name: groups[name]}, **options)
+        one = {name: both[name]}, {name: groups[name]}
+        alone = count_errors(X, y, *one, far=FAR)
         rows = [row for row, cell in enumerate(cells) if cell.attribute == name]
-        assert_allclose(together.errors[rows], alone.errors)
+        for mine, its in zip(together.sums, alone.sums, strict=True):
+            assert_allclose(mine[rows], its)
 
 
 def test_a_metric_is_made_of_everyone_or_of_the_groups():

@@ -23,7 +23,7 @@ def synthetic(n_identities=60, groups=None, **options):
 
 
 def small_report(data=None, **options):
-    options = {"attribute": "gender", "far": 0.05, "n_resamples": 40} | options
+    options = {"attribute": "gender", "far": 0.05} | options
     return audit(*(synthetic() if data is None else data), **options)
 
 

@@ -30,7 +30,7 @@ PEOPLE = (Y[LEFT], Y[RIGHT])
 BOTH = (GROUPS[LEFT], GROUPS[RIGHT])
 DATA = EmbeddingData(X, Y, {"group": GROUPS})
 OTHER = EmbeddingData(X + 0.1, Y, {"group": GROUPS})
-QUICK = {"far": 0.05, "n_resamples": 5}
+QUICK = {"far": 0.05}
 
 
 LAZY = pl.LazyFrame({"g": GROUPS})

@@ -31,13 +31,13 @@ LFW = {
 def lfw(shared_data):
     data = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
     columns = (data[name] for name in ("embedding", "identity", "gender"))
-    return audit(*columns, attribute="gender", n_resamples=50).audits[0]
+    return audit(*columns, attribute="gender").audits[0]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_an_audit_is_near_its_arithmetic():
     """Its own functions are few: the deepest stack is that of SimilarityROC and seven more."""
-    options = {"n_resamples": 5}
+    options = {}
     small_audit(**options)
     stack = deepest(lambda: small_audit(random_state=1, **options))
     own = [name for name in stack if name.startswith("skfairfr.report.")]
@@ -104,7 +104,7 @@ def test_one_image_each_has_no_frr():
 
 def test_a_clear_difference_is_found():
     data = synthetic(120, crowding={"male": 0.0, "female": 12.0})
-    found = small_audit(data, n_resamples=200).levels[0].findings[0]
+    found = small_audit(data).levels[0].findings[0]
     assert (found.group, found.others) == ("female", ("male",))
     assert found.verdict == "worse"
     assert 1 < found.ratio.low < found.ratio.value < found.ratio.high
@@ -223,7 +223,7 @@ def test_scored_pairs_give_what_embeddings_give():
     left, right = np.triu_indices(len(y), 1)
     scores = (unit @ unit.T)[left, right]
     both = [(labels[left], labels[right]) for labels in (y, groups)]
-    options = {"attribute": "gender", "far": 0.05, "n_resamples": 20}
+    options = {"attribute": "gender", "far": 0.05}
     (listed,) = audit_pairs(scores, *both, images=(left, right), **options).audits
     (whole,) = audit(X, y, groups, **options).audits
     assert [g.n_images for g in listed.groups] == [g.n_images for g in whole.groups]
@@ -239,7 +239,7 @@ def test_progress_of_an_audit_is_one_bar(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     X, y, groups = synthetic()
     groups = {"gender": groups, "half": np.array(["a", "b"])[y % 2]}
-    audit(X, y, groups, far=0.05, n_resamples=20, progress=True)
+    audit(X, y, groups, far=0.05, progress=True)
     drawn = capsys.readouterr().err
     named = dict.fromkeys(re.findall(r"([\w &]+) \(step (\d) of 5\)", drawn))
     assert [step for _, step in named] == ["1", "2", "3", "4", "5"]

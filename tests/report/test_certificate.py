@@ -40,7 +40,7 @@ def test_an_audit_passes_the_limit_there_and_not_at_a_looser_threshold(data, lim
     )
     looser = float(scores[scores < threshold].max())
     for at, verdict in ((threshold, "passed"), (looser, "undetermined")):
-        report = audit_data(data, threshold=at, limits=limits, n_resamples=1)
+        report = audit_data(data, threshold=at, limits=limits)
         assert [check.verdict for check in report.checks] == [verdict]
 
 
@@ -64,7 +64,7 @@ def test_verdicts(data, limits, verdict, code, words):
 def test_an_audit_of_the_printed_threshold_accepts_the_same_pairs(data):
     found = certify_data(data, limits={"max_fmr": 0.05})
     printed = float(re.search(r"from similarity (\S+) on", found.to_text())[1])
-    level = audit_data(data, threshold=printed, n_resamples=2).audits[0].levels[0]
+    level = audit_data(data, threshold=printed).audits[0].levels[0]
     assert [row.far.value for row in level.rates[1:]] == found.found.far.tolist()
     assert [row.frr.low for row in level.rates[1:]] == found.found.frr_low.tolist()
 

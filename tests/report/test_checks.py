@@ -220,9 +220,7 @@ def test_every_row_of_checks_is_recomputed_from_its_groups(people_of, scale):
         else 1 + limit * scale
         for name, limit in LIMITS_OF_ALL.items()
     }
-    report = small_audit(
-        (X[known], y[known], groups[known]), limits=limits, n_resamples=20
-    )
+    report = small_audit((X[known], y[known], groups[known]), limits=limits)
     for check in report.checks:
         rates = counted(X[known], y[known], groups[known], check.threshold)
         kind = "fnmr" in check.name

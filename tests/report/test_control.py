@@ -18,7 +18,7 @@ from skfairfr.report import (
 )
 from skfairfr.report._control import covariates_of, strata_of
 
-QUICK = {"n_resamples": 10, "random_state": 0}
+QUICK = {"random_state": 0}
 
 
 def simulated(gap, seed=0, n_people=500, n=16_000):
@@ -338,7 +338,7 @@ def test_the_command_reads_columns_of_images_and_of_pairs(tmp_path, capsys, imag
     lines = ["score,identity_1,identity_2,sex,quality_1,quality_2,light"]
     lines += [",".join(map(str, row)) for row in rows]
     (tmp_path / "pairs.csv").write_text("\n".join(lines))
-    asked = ["--threshold", "0.5", "--quiet", "--n-resamples", "10"]
+    asked = ["--threshold", "0.5", "--quiet"]
     flags = ["--attribute", "sex", "--control", "quality:2", "--control", "light"]
     assert cli.main(["audit", str(tmp_path / "pairs.csv"), *flags, *asked]) == 0
     assert "At equal quality and light" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from skfairfr.report._decisions import transactions
 from tests.report.json_schema import is_valid
 from tests.report.test_one_sided import THRESHOLD, audited, of_kind, pairs  # noqa: F401
 
-QUICK = {"n_resamples": 20}
+QUICK = {}
 
 
 def log(n=1200, n_people=90):
@@ -450,7 +450,7 @@ def test_errors_may_be_objects():
 
 def test_the_command(mixed, tmp_path, capsys):
     path = mixed[0]
-    named = f"audit {path} --accepted ok --attribute gender --quiet --n-resamples 20"
+    named = f"audit {path} --accepted ok --attribute gender --quiet"
     assert main(f"{named} --failures reject".split()) == 0  # all attempts as genuine
     assert "FRR by gender" in capsys.readouterr().out
     every = f"{named} --attempt kind --species tool --failures report"

@@ -92,13 +92,13 @@ def hostile():
     columns = {"<img src=x onerror=alert(1)>": groups}
     limits = {"max_fnmr": 0.4, "max_fmr": 0.2}
     data = EmbeddingData(X, y, columns)
-    return audit_data(data, far=0.05, n_resamples=40, limits=limits)
+    return audit_data(data, far=0.05, limits=limits)
 
 
 @cache
 def harmed():
     names = ["<b>old</b>", "new"]
-    return compare_systems(*systems(1.0), names=names, far=[1e-2], n_resamples=60)
+    return compare_systems(*systems(1.0), names=names, far=[1e-2])
 
 
 @cache
@@ -147,7 +147,7 @@ def documents():
     age = np.where(y % 2, "old", "young")
     many = np.array([f"g{i % 9}" for i in y])
     limits = {"max_bfar": 2.0, "max_fnmr_ratio": 1.5}
-    quick = {"far": 0.05, "n_resamples": 20}
+    quick = {"far": 0.05}
     reports = (
         usual_report(),
         dominated(),
@@ -403,7 +403,7 @@ def test_figures_hold_labels_as_text():
 @pytest.mark.slow
 def test_many_groups_become_small_multiples():
     X, y, _ = synthetic(80)
-    found = audit(X, y, np.array([f"g{i % 9}" for i in y]), far=0.05, n_resamples=40)
+    found = audit(X, y, np.array([f"g{i % 9}" for i in y]), far=0.05)
     svg = images(found)[-1]
     assert all(f">g{i}<" in svg for i in range(9))
 
@@ -424,7 +424,7 @@ def test_a_threshold_beyond_all_scores_concludes_nothing():
 def test_several_attributes_have_a_section_each_and_count_their_people():
     X, y, groups = synthetic()
     age = np.where(y % 2, "old", "young")
-    found = audit(X, y, {"gender": groups, "age": age}, far=0.05, n_resamples=40)
+    found = audit(X, y, {"gender": groups, "age": age}, far=0.05)
     document = documents_.audit_document(found)
     titles = [s.title for s in document.sections if s.name.startswith("by-")]
     assert titles == [f"Error rates by {n}" for n in ("gender", "age", "gender & age")]
@@ -454,7 +454,7 @@ def test_given_thresholds_and_distances_are_named_as_such():
 
 def test_what_is_not_supported_is_listed_with_its_reason():
     X, y, groups = synthetic(12)
-    report = audit(X, y, groups, far=0.05, n_resamples=40)
+    report = audit(X, y, groups, far=0.05)
     (listed,) = parts_of(documents_.audit_document(report), list, "open-few")
     (found,) = report.audits
     expected = sum(not row.equal_error_rate.supported for row in found.groups)
@@ -472,7 +472,7 @@ def test_independent_pairs_say_so():
     same = np.asarray(data.identities[0]) == np.asarray(data.identities[1])
     independent = replace(data, identities=None, y_true=same.astype(int))
     limits = {"max_fnmr": 0.25}
-    found = audit_data(independent, threshold=0.5, n_resamples=40, limits=limits)
+    found = audit_data(independent, threshold=0.5, limits=limits)
     text = Page(found.to_html()).text
     assert "pairs taken as independent" in text
     assert "Nobody is known by name" in text
@@ -580,9 +580,9 @@ def test_disparities_have_the_verdict_of_their_interval():
 def test_three_systems_have_a_section_each():
     first, second = systems(1.0)
     alike, third = (replace(one, X=one.X + 1e-6) for one in (first, second))
-    same = compare_systems(first, alike, far=[1e-2], n_resamples=60)
+    same = compare_systems(first, alike, far=[1e-2])
     assert documents_.comparison_document(same).sections[0].parts[0].status == "none"
-    found = compare_systems(first, second, third, far=[1e-2], n_resamples=60)
+    found = compare_systems(first, second, third, far=[1e-2])
     titles = [s.title for s in documents_.comparison_document(found).sections]
     assert {"after against before", "after 2 against before"} <= {*titles}
 
@@ -611,7 +611,7 @@ def test_files_are_named_with_their_digests_and_then_in_short():
 
 def test_distances_of_a_comparison_are_named_as_distances():
     """A threshold is kept as a similarity; whoever gave a distance reads a distance."""
-    found = compare_systems(*systems(1.0), threshold=[-0.5], n_resamples=60)
+    found = compare_systems(*systems(1.0), threshold=[-0.5])
     assert "threshold -0.5" in Page(found.to_html()).text
     found = replace(found, settings={**found.settings, "distance": True})
     printed = (Page(found.to_html()).text, found.to_junit(), found._repr_html_())
@@ -622,7 +622,7 @@ def test_distances_of_a_comparison_are_named_as_distances():
 def test_every_system_has_the_numbers_of_its_own_audit():
     """Rates, disparities, matrix and curves are those that an audit of it prints."""
     for measured, data in zip(harmed().measured, systems(1.0), strict=True):
-        (found,) = audit_data(data, far=[1e-2], n_resamples=60).audits
+        (found,) = audit_data(data, far=[1e-2]).audits
         own, expected = measured.levels[0], found.levels[0]
         assert repr(measured.groups) == repr(found.groups)
         for part in ("rates", "disparities", "indices", "threshold"):
@@ -642,7 +642,7 @@ def test_long_names_stay_inside_the_figures():
     """Legends of the browser's text: its letters are about .6 of their size wide."""
     names = [f"{'_' * 12} encoder of the year {year}" for year in (2024, 2025, 2026)]
     data = *systems(1.0), systems(0.8)[1]
-    found = compare_systems(*data, names=names, far=[1e-2], n_resamples=20)
+    found = compare_systems(*data, names=names, far=[1e-2])
     n_names = 0
     for figure in parts_of(documents_.comparison_document(found), Drawn):
         for svg, _ in figure.draw():

@@ -43,7 +43,7 @@ def test_junit_has_a_case_for_each_check(checked):
 
 
 def test_junit_of_a_comparison_fails_for_harm():
-    found = compare_systems(*systems(1.0), far=[1e-2], n_resamples=60)
+    found = compare_systems(*systems(1.0), far=[1e-2])
     root = ElementTree.fromstring(found.to_junit().encode())
     assert int(root.get("tests")) == len(found.changes)
     assert int(root.get("failures")) == len(found.harm) > 0
@@ -55,7 +55,7 @@ def test_junit_names_a_given_threshold(distance):
     data = EmbeddingData(*synthetic()[:2], {"sex": synthetic()[2]})
     threshold = -0.5 if distance else 0.5
     limits = {"max_fnmr": 0.5}
-    report = audit_data(data, threshold=threshold, n_resamples=40, limits=limits)
+    report = audit_data(data, threshold=threshold, limits=limits)
     first = report.audits[0]
     settings = {**first.settings, "distance": distance}
     report = replace(report, audits=(replace(first, settings=settings),))
@@ -78,7 +78,7 @@ def test_every_output_at_extreme_points_is_valid(tmp_path, points):
     X, y, groups = synthetic()
     data = EmbeddingData(X, y, {"sex": groups})
     limits = {"max_fnmr": 0.1, "max_fmr_ratio": 2.0}
-    report = audit_data(data, n_resamples=5, limits=limits, **points)
+    report = audit_data(data, limits=limits, **points)
     report.save(tmp_path)
     _assert_valid(report, tmp_path, None)
 
@@ -92,7 +92,7 @@ def test_every_output_about_a_file_whose_name_is_no_text_is_valid(tmp_path):
     except OSError:
         pytest.skip("the file system takes text alone")
     data = read_data(path, "sex")
-    report = audit_data(data, far=0.1, n_resamples=5, figures=tmp_path / "figures")
+    report = audit_data(data, far=0.1, figures=tmp_path / "figures")
     report.save(tmp_path / "out", str(path))
     _assert_valid(report, tmp_path / "out", str(path))
     record = json.loads(report.to_json(source=str(path)))
@@ -102,7 +102,7 @@ def test_every_output_about_a_file_whose_name_is_no_text_is_valid(tmp_path):
 
 def test_an_older_report_is_replaced_only_where_that_is_said(tmp_path):
     X, y, groups = synthetic()
-    found = audit_data(EmbeddingData(X, y, {"sex": groups}), far=0.1, n_resamples=5)
+    found = audit_data(EmbeddingData(X, y, {"sex": groups}), far=0.1)
     found.save(tmp_path)
     before = (tmp_path / "audit.json").read_bytes()
     with pytest.raises(ArgumentError, match="or give replace=True") as caught:
@@ -137,7 +137,7 @@ def test_control_characters_do_not_break_xml():
     groups = np.where(groups == "male", "a\x01b\x1b", "<&>")
     data = EmbeddingData(X, y, {"sex": groups})
     limits = {"max_fnmr": 1e-9}
-    report = audit_data(data, far=0.05, n_resamples=40, limits=limits)
+    report = audit_data(data, far=0.05, limits=limits)
     root = ElementTree.fromstring(report.to_junit().encode())
     assert "a?b?" in root.find("testsuite/testcase/failure").get("message")
 
@@ -145,8 +145,8 @@ def test_control_characters_do_not_break_xml():
 def test_notebooks_show_tables_with_escaped_labels():
     X, y, groups = synthetic()
     groups = np.where(groups == "male", HOSTILE, "f")
-    report = audit_data(EmbeddingData(X, y, {"sex": groups}), far=0.05, n_resamples=40)
-    compared = compare_systems(*systems(1.0), far=[1e-2], n_resamples=60)
+    report = audit_data(EmbeddingData(X, y, {"sex": groups}), far=0.05)
+    compared = compare_systems(*systems(1.0), far=[1e-2])
     rates = group_error_rates(
         [1, 0, 1, 0],
         [1.0, 0.0, 1.0, 0.0],
@@ -164,9 +164,9 @@ def test_thresholds_of_distances_are_written_as_distances(tmp_path):
     """As text and page show them, and as --threshold takes them."""
     X, y, groups = synthetic()
     data = EmbeddingData(X, y, {"sex": groups})
-    report = audit_data(data, far=[0.1, 0.05], n_resamples=2, limits={"max_bfar": 9.0})
+    report = audit_data(data, far=[0.1, 0.05], limits={"max_bfar": 9.0})
     other = replace(data, X=X + 1e-6)
-    found = compare_systems(data, other, threshold=[-0.5, 0.25], n_resamples=2)
+    found = compare_systems(data, other, threshold=[-0.5, 0.25])
 
     def of_distances(one):
         return replace(one, settings={**one.settings, "distance": True})

@@ -24,7 +24,7 @@ from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
 
-QUICK = {"far": 0.05, "n_resamples": 40}
+QUICK = {"far": 0.05}
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_missing_scores_and_embeddings_by_a_loop(listed, failures, similarity):
         bad[left] | bad[right],
         float(np.quantile(score[y[left] == y[right]], 0.2)),
     )
-    options = {"threshold": threshold, "failures": failures, "n_resamples": 5}
+    options = {"threshold": threshold, "failures": failures}
     if listed:
         ends = (y[left], y[right]), (groups[left], groups[right])
         found = audit_pairs(np.where(failed, np.nan, score), *ends, **options)
@@ -292,7 +292,7 @@ def test_rejected_failures_stay_rejected_whatever_the_threshold():
     score, left, right = pairs_of(X, y, groups)
     score[::7] = np.nan
     ends = (y[left], y[right]), (groups[left], groups[right])
-    found = audit_pairs(score, *ends, threshold=-5.0, failures="reject", n_resamples=5)
+    found = audit_pairs(score, *ends, threshold=-5.0, failures="reject")
     row = found.audits[0].levels[0].rates[0]
     assert (
         row.frr_errors == np.isnan(score[y[left] == y[right]]).sum() == row.frr_failures
@@ -301,9 +301,7 @@ def test_rejected_failures_stay_rejected_whatever_the_threshold():
     lost = (bad[left] | bad[right]) & (y[left] == y[right])
     X = np.where(bad[:, None], np.nan, X)
     for threshold in (-0.99, -5.0):
-        found = audit(
-            X, y, groups, threshold=threshold, failures="reject", n_resamples=5
-        )
+        found = audit(X, y, groups, threshold=threshold, failures="reject")
         assert found.audits[0].levels[0].rates[0].frr_errors == lost.sum()
 
 
@@ -314,7 +312,7 @@ def test_rejected_failures_are_below_all_scores_of_a_coarse_type():
     lowest = float(score.min())
     score[::7] = np.nan
     ends = (y[left], y[right]), (groups[left], groups[right])
-    options = {"threshold": lowest, "failures": "reject", "n_resamples": 5}
+    options = {"threshold": lowest, "failures": "reject"}
     row = audit_pairs(score, *ends, **options).audits[0].levels[0].rates[0]
     assert row.frr_errors == np.isnan(score[y[left] == y[right]]).sum()
 
@@ -336,8 +334,6 @@ def test_files_with_missing_scores(tmp_path, capsys):
         "--attribute",
         "gender",
         "--quiet",
-        "--n-resamples",
-        "5",
     ]
     assert main(given) == 2
     said = capsys.readouterr().err
@@ -416,7 +412,7 @@ def test_all_spellings_of_a_missing_score_are_one(tmp_path, cell, distance, fail
         ]
         writer.writerows(zip(shown, first, second, group, other, strict=True))
     data = read_data(path, "sex", distance=distance, failures=failures)
-    found = audit_data(data, threshold=-1.5 if distance else 1.5, n_resamples=5)
+    found = audit_data(data, threshold=-1.5 if distance else 1.5)
     for group_, far, frr in rates_at(found):
         inside = (group == other) & (group == group_) if group_ else np.full(1500, True)
         counted = inside & ~failed if failures == "report" else inside
@@ -430,7 +426,7 @@ def test_all_spellings_of_a_missing_score_are_one(tmp_path, cell, distance, fail
         scores = np.where(failed, missing, score)
         same = audit_pairs(
             *(scores, (first, second), {"sex": (group, other)}),
-            **{"failures": failures, "threshold": 1.5, "n_resamples": 5},
+            **{"failures": failures, "threshold": 1.5},
         )
         assert rates_at(same) == rates_at(found)
 
@@ -575,7 +571,7 @@ def test_in_python_a_lost_comparison_is_a_missing_one(bad):
     ends = (y[left], y[right]), (groups[left], groups[right])
     given = score.tolist()
     given[::9] = [bad] * len(given[::9])
-    options = {"threshold": 0.3, "failures": "reject", "n_resamples": 5}
+    options = {"threshold": 0.3, "failures": "reject"}
     (audited,) = audit_pairs(given, *ends, **options).audits
     genuine = y[left] == y[right]
     rejected = (score < 0.3) | (np.arange(score.size) % 9 == 0)
@@ -593,7 +589,7 @@ def test_zeros_of_a_dot_product_have_a_score():
     X, y, groups = synthetic(20)
     X = X.copy()
     X[3] = 0.0
-    found = audit(X, y, groups, similarity="dot", threshold=0.3, n_resamples=5)
+    found = audit(X, y, groups, similarity="dot", threshold=0.3)
     assert found.audits[0].failures == ()
     with pytest.raises(ArgumentError, match="X is zero, or"):
         audit(X, y, groups, threshold=0.3)

@@ -33,7 +33,7 @@ def audited(*groups):
         error = score < 0.5 if rate == "frr" else score >= 0.5
         pairs[rate, group] = pairs.get((rate, group), 0) + 1
         wrong[rate, group] = wrong.get((rate, group), 0) + error
-    report = audit_data(data, threshold=0.5, n_resamples=5)
+    report = audit_data(data, threshold=0.5)
     return report, {key: wrong[key] / pairs[key] for key in pairs}
 
 
@@ -79,7 +79,7 @@ def test_interval_p_and_verdict_agree(n_identities, shares):
     groups = dict(zip("abcd", shares, strict=False))
     crowding = dict.fromkeys(groups, 0.0) | {"a": 6.0}
     data = synthetic(n_identities, groups=groups, crowding=crowding)
-    for level in small_audit(data, far=[0.1, 0.02, 0.005], n_resamples=5).levels:
+    for level in small_audit(data, far=[0.1, 0.02, 0.005]).levels:
         for found in level.findings:
             consistent(found)
 
@@ -105,7 +105,7 @@ def test_every_form_names_the_group_the_others_and_both_p(groups):
 def test_groups_with_too_few_errors_to_compare_with_are_named():
     rates = {"ash": 0.0, "birch": 0.1, "cedar": 0.3}
     data = scored_pairs(np.random.default_rng(0), dict.fromkeys(rates, 80), rates)
-    report = audit_data(data, threshold=0.5, n_resamples=5)
+    report = audit_data(data, threshold=0.5)
     of_frr = [f for f in report.audits[0].levels[0].findings if f.rate == "frr"]
     assert all("ash" not in found.others for found in of_frr)
     said = "oo few errors to compare with: ash."
@@ -117,7 +117,7 @@ def test_groups_with_too_few_errors_to_compare_with_are_named():
 def test_that_a_group_with_few_errors_is_better_has_an_upper_bound_alone(n_errors):
     errors = {"ash": 60, "birch": 60, "cedar": 60, "oak": n_errors}
     data = counted_pairs(errors, dict.fromkeys(errors, 40))
-    report = audit_data(data, threshold=0.5, n_resamples=5)
+    report = audit_data(data, threshold=0.5)
     found = report.audits[0].levels[0].findings
     (better,) = (f for f in found if f.verdict == "better")
     assert better.group == "oak" and not better.ratio.supported
@@ -134,7 +134,7 @@ def test_that_a_group_with_few_errors_is_better_has_an_upper_bound_alone(n_error
 def test_a_group_without_pairs_has_no_mark():
     errors = {"ash": 40, "birch": 3}
     data = counted_pairs(errors, {**errors, "oak": 3})
-    report = audit_data(data, threshold=0.5, n_resamples=5)
+    report = audit_data(data, threshold=0.5)
     text = report.to_text()
     table = text.split("False non-")[1].split("Disparity")[0]
     of_oak, of_birch = (
@@ -161,7 +161,7 @@ def clustered(n_genuine):
 
 @pytest.mark.parametrize("n_genuine", [1, 2, 5])
 def test_errors_of_one_person_are_worth_one(n_genuine):
-    report = audit_data(clustered(n_genuine), threshold=0.5, n_resamples=5)
+    report = audit_data(clustered(n_genuine), threshold=0.5)
     for row in report.audits[0].levels[0].rates:
         # All pairs of a person err or none: as many people err, independently.
         expected = row.frr_errors / n_genuine
@@ -170,7 +170,7 @@ def test_errors_of_one_person_are_worth_one(n_genuine):
 
 
 def test_every_form_says_what_errors_are_worth(tmp_path):
-    report = audit_data(clustered(3), threshold=0.5, n_resamples=5)
+    report = audit_data(clustered(3), threshold=0.5)
     report.save(tmp_path)
     page = Page(report.to_html()).text
     read = json.loads((tmp_path / "audit.json").read_text())

@@ -38,7 +38,7 @@ def searches():
 def found(**options):
     probes, (X, y, group) = searches()
     gallery = {"X_gallery": X, "y_gallery": y, "sensitive_features_gallery": group}
-    asked = {"fpir": 0.2, "n_resamples": 20, "attribute": "gender"} | options
+    asked = {"fpir": 0.2, "attribute": "gender"} | options
     asked["limits"] = dict(asked.pop("limits", ())) or None
     return identify(*probes, **gallery, **asked)
 
@@ -154,7 +154,7 @@ def test_probes_of_which_nobody_is_enrolled_are_refused_unless_stated():
             identify(X, names, y % 2, y_gallery=enrolled, **gallery)
     spaced = [f" p{k} " for k in range(20)]
     reports = [
-        identify(X, names, y % 2, y_gallery=enrolled, n_resamples=20, **gallery)
+        identify(X, names, y % 2, y_gallery=enrolled, **gallery)
         for enrolled in (spaced, names[:20])
     ]
     assert reports[0].to_json() == reports[1].to_json()
@@ -196,7 +196,7 @@ def write(folder, groups_of_gallery=True):
 def test_the_command_writes_what_was_found(tmp_path, capsys):
     files = write(tmp_path)
     out = tmp_path / "out"
-    asked = ["--attribute", "gender", "--fpir", "0.2", "--n-resamples", "20", "--quiet"]
+    asked = ["--attribute", "gender", "--fpir", "0.2", "--quiet"]
     status = cli.main(
         [
             "identify",
@@ -222,7 +222,7 @@ def test_the_command_writes_what_was_found(tmp_path, capsys):
 
 def test_a_gallery_without_groups_is_searched(tmp_path, capsys):
     files = write(tmp_path, groups_of_gallery=False)
-    asked = ["--attribute", "gender", "--fpir", "0.2", "--n-resamples", "20", "--quiet"]
+    asked = ["--attribute", "gender", "--fpir", "0.2", "--quiet"]
     assert cli.main(["identify", *files, *asked, "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
     names = ["probes.npz", "gallery.npz (gallery)"]
@@ -247,7 +247,7 @@ def systems(names=None):
 @cache
 def compared():
     probes, galleries = systems()
-    asked = {"fpir": [0.2, 0.1], "n_resamples": 20, "rank": 2}
+    asked = {"fpir": [0.2, 0.1], "rank": 2}
     return compare_searches(*probes, galleries=galleries, **asked)
 
 
@@ -316,7 +316,7 @@ def test_the_command_compares_searches(tmp_path, capsys):
     shifted = {**noisy, "embedding": noisy["embedding"] + shift}
     np.savez(tmp_path / "after.npz", **shifted)
     both = [files[0], str(tmp_path / "after.npz")]
-    asked = ["--attribute", "gender", "--n-resamples", "20", "--quiet"]
+    asked = ["--attribute", "gender", "--quiet"]
     run = ["compare", *both, *asked]
     gallery = ["--gallery", files[2]] * 2
     for own in (gallery, gallery[:2]):

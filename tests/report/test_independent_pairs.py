@@ -16,7 +16,7 @@ Y_TRUE = (RNG.random(N) < 0.4).astype(int)
 GROUPS = RNG.choice(["f", "m"], N)
 AGES = RNG.choice(["old", "young"], (2, N))
 SCORES = np.round(RNG.normal(size=N) + (3 - 0.9 * (GROUPS == "m")) * Y_TRUE, 4)
-QUICK = {"far": 0.1, "n_resamples": 40}
+QUICK = {"far": 0.1}
 
 
 def audited(sensitive_features=GROUPS, **options):
@@ -158,7 +158,7 @@ def test_thresholds_may_be_set_on_other_pairs(path):
 
 
 def test_the_command_says_it_first(capsys, path):
-    options = ("--attribute", "gender", "--fmr", 0.1, "--n-resamples", 20)
+    options = ("--attribute", "gender", "--fmr", 0.1)
     code, out, err = run(capsys, "audit", path, *options)
     assert (code, err) == (0, "")
     assert out.split("\n")[0].endswith("by gender, pairs taken as independent")

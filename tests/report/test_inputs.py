@@ -22,7 +22,7 @@ def text_of(rows, head=None):
 
 def printed(capsys, *arguments):
     """The JSON that the command prints of an audit, without what names the files."""
-    options = ["--threshold", "0.3", "--n-resamples", "5", "--attribute", "gender"]
+    options = ["--threshold", "0.3", "--attribute", "gender"]
     cli.main(["audit", *map(str, arguments), *options, "--format", "json", "--quiet"])
     found = json.loads(capsys.readouterr().out)
     found["audits"][0]["settings"].pop("sha256")
@@ -158,13 +158,13 @@ def test_what_metadata_lack_is_a_note(lfw):
     (note,) = data.reading.notes
     assert "lacks 2 people (" in note and note.endswith("whose 'gender' is unknown.")
     assert sum(sex is None for sex in data.columns["gender"]) >= 2
-    made = audit_data(data, threshold=0.3, n_resamples=5)
+    made = audit_data(data, threshold=0.3)
     assert any("lacks 2 people" in note for note in made.audits[0].notes)
 
 
 def test_thresholds_may_come_from_scored_pairs(lfw):
     data = read(lfw, *LISTED["a list, and people"])
-    made = audit_data(data, far=0.1, threshold_from=lfw / "pairs.csv", n_resamples=5)
+    made = audit_data(data, far=0.1, threshold_from=lfw / "pairs.csv")
     (level,) = made.audits[0].levels
     assert np.mean(impostor_scores(data) >= level.threshold) == pytest.approx(
         0.1, abs=1e-3

@@ -23,7 +23,7 @@ from skfairfr.report import (
     read_data,
 )
 
-QUICK = {"n_resamples": 20}
+QUICK = {}
 # Attributes and their groups.
 KINDS = {
     "genuine pairs": ("pair of glasses", "genuine leather", "FMR"),

@@ -82,7 +82,7 @@ def test_warnings_that_are_no_notes_are_shown():
 def test_a_level_that_a_group_cannot_resolve_is_noted_with_the_group():
     X, y, groups = synthetic(40)
     small = np.where(y < 4, "few", groups)
-    notes = audit(X, y, small, far=1e-3, n_resamples=20).audits[0].notes
+    notes = audit(X, y, small, far=1e-3).audits[0].notes
     (note,) = (n for n in notes if "is below 1 / (impostor pairs)" in n)
     assert "the impostor pairs within group few can resolve" in note
 
@@ -92,10 +92,10 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
         np.random.default_rng(0), {"a": 60, "b": 60}, {"a": 0.4, "b": 0.1}
     )
     limits = {"max_fnmr": 0.9}
-    told = audit_data(data, threshold=0.5, limits=limits, n_resamples=20)
+    told = audit_data(data, threshold=0.5, limits=limits)
     assert told.exit_code == 0
     data = replace(data, y_score=-data.y_score)
-    withheld = audit_data(data, threshold=-0.5, limits=limits, n_resamples=20)
+    withheld = audit_data(data, threshold=-0.5, limits=limits)
     assert withheld.exit_code == 3
     (found,) = withheld.audits
     verdicts = {f.verdict for level in found.levels for f in level.findings}
@@ -122,7 +122,7 @@ def mixed_up(shared_data):
 @pytest.mark.slow
 def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
     asked = {"far": 0.01, "limits": {"max_fmr": 0.1, "max_fnmr": 0.7}}
-    told, withheld = (audit_data(d, **asked, n_resamples=20) for d in mixed_up)
+    told, withheld = (audit_data(d, **asked) for d in mixed_up)
     assert told.exit_code == 0
     assert {f.verdict for f in told.audits[0].levels[0].findings} != {"undetermined"}
     assert (withheld.exit_code, {c.verdict for c in withheld.checks}) == (
@@ -151,7 +151,7 @@ def test_the_other_average_is_withheld_with_the_first():
     data = PairData(
         distances, (y[left], y[right]), {"sex": (groups[left], groups[right])}
     )
-    (found,) = audit_data(data, far=0.1, n_resamples=20).audits
+    (found,) = audit_data(data, far=0.1).audits
     assert found.averaged is not None
     findings = [f for level in found.averaged.levels for f in level.findings]
     assert {f.verdict for f in findings} == {"undetermined"}
@@ -170,7 +170,7 @@ def all_pairs(X, y, groups, scores=None):
 
 def noted(data, words, **options):
     """The notes of a report that hold some words."""
-    report = audit_data(data, n_resamples=5, **options)
+    report = audit_data(data, **options)
     return [n for audit in report.audits for n in audit.notes if words in n]
 
 
@@ -182,13 +182,13 @@ def test_two_spellings_of_a_group_are_an_error_in_audits_and_comparisons():
         "sex holds 2 labels in two spellings.*'Female' and 'female'; 'Male' and 'male'"
     )
     with pytest.raises(ValueError, match=expected):
-        audit_data(data, far=0.05, n_resamples=5)
+        audit_data(data, far=0.05)
     with pytest.raises(ValueError, match=expected):
-        compare_systems(data, replace(data, X=X + 1e-6), far=0.05, n_resamples=5)
+        compare_systems(data, replace(data, X=X + 1e-6), far=0.05)
     spaced = EmbeddingData(
         X, y, {"sex": np.where(y % 3, groups, np.char.add(groups, " "))}
     )
-    assert audit_data(spaced, far=0.05, n_resamples=5).audits[0].groups
+    assert audit_data(spaced, far=0.05).audits[0].groups
 
 
 @pytest.mark.slow
@@ -203,11 +203,11 @@ def test_repeats_are_counted_with_the_rates_without_them(listed, options):
     assert not noted(plain, "as an earlier", far=[0.2, 0.05], **options)
     rows = np.append(np.arange(len(plain.y_score if listed else y)), [3, 3, 7, 90])
     data = plain.take(rows)
-    report = audit_data(data, far=[0.2, 0.05], n_resamples=5, **options)
+    report = audit_data(data, far=[0.2, 0.05], **options)
     (note,) = (n for n in report.audits[0].notes if "as an earlier" in n)
     assert note.startswith(f"4 of {rows.size:,} {'pairs' if listed else 'images'}")
     at = [level.threshold for level in report.audits[0].levels]
-    without = audit_data(plain, threshold=at, n_resamples=5, **options).audits[0].levels
+    without = audit_data(plain, threshold=at, **options).audits[0].levels
     for before, after in zip(report.audits[0].levels, without, strict=True):
         words = f"at an FMR of {100 * before.far:g}\xa0%, " + " and ".join(
             f"{name} {percent(new.value)} instead of {percent(old.value)}"

@@ -59,7 +59,7 @@ def of_kind(pairs, genuine):
 
 
 def audited(data, **options):
-    options = {"threshold": THRESHOLD, "n_resamples": 20} | options
+    options = {"threshold": THRESHOLD} | options
     return audit_data(data, **options)
 
 
@@ -122,7 +122,7 @@ def test_systems_are_compared_on_half_of_the_pairs(genuine, rate):
     whole, later = like_rfw(), like_rfw()
     later.y_score[later.columns["group"][0] == "d"] -= 0.2 if genuine else -0.2
     both = whole, later
-    asked = {"threshold": THRESHOLD, "n_resamples": 20}
+    asked = {"threshold": THRESHOLD}
     of_whole = compare_systems(*both, **asked)
     found = compare_systems(*(of_kind(one, genuine) for one in both), **asked)
     assert {change.rate for change in found.changes} == {rate}

@@ -93,7 +93,7 @@ def test_turned_pairs_change_no_number(named):
     straight, some = np.zeros(1500, bool), rng.random(1500) < 0.5
     before = made(scores[0], straight)
     one, other = (
-        compare_systems(before, made(scores[1], turned), far=0.1, n_resamples=20)
+        compare_systems(before, made(scores[1], turned), far=0.1)
         for turned in (straight, some)
     )
     assert repr(one.changes) == repr(other.changes)
@@ -137,4 +137,4 @@ def test_what_cannot_be_paired_is_named(data, words):
     scores = "X" if isinstance(after, EmbeddingData) else "y_score"
     after = replace(after, **{scores: getattr(after, scores) + 0.1})
     with refusal("after", "'after'", words):
-        compare_systems(before, after, n_resamples=5, far=0.5)
+        compare_systems(before, after, far=0.5)

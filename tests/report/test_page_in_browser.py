@@ -67,11 +67,11 @@ def pages(tmp_path_factory):
     age = np.array([f"age {i % 8}" for i in y])
     data = EmbeddingData(X, y, {"sex": groups, "age": age})
     limits = {"max_fnmr": 0.4, "max_fmr": 0.2, "max_bfar": 3.0}
-    report = audit_data(data, far=[0.1, 0.05], n_resamples=40, limits=limits)
+    report = audit_data(data, far=[0.1, 0.05], limits=limits)
     (folder / "audit.html").write_text(report.to_html("faces.npz"), encoding="utf-8")
     # Paths, as a command names its systems, are longer than a telephone is wide.
     names = [f"/{'folder/' * 8}{name}.npz" for name in ("first", "second")]
-    found = compare_systems(*systems(1.0), names=names, far=[1e-2], n_resamples=60)
+    found = compare_systems(*systems(1.0), names=names, far=[1e-2])
     (folder / "comparison.html").write_text(found.to_html(), encoding="utf-8")
     return folder
 

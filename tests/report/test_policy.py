@@ -263,9 +263,7 @@ def data(columns=("gender",)):
 
 
 def by(policy, made=None, **options):
-    return audit_data(
-        data() if made is None else made, policy=policy, n_resamples=10, **options
-    )
+    return audit_data(data() if made is None else made, policy=policy, **options)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +276,7 @@ def test_levels_are_chosen_where_nobody_said_where_the_system_operates(
     given, by_default, monkeypatch
 ):
     monkeypatch.setattr("skfairfr.report._audit.ENOUGH_IMPOSTORS", 1)
-    levels = audit_data(data(), n_resamples=10, **given).audits[0].levels
+    levels = audit_data(data(), **given).audits[0].levels
     assert (1e-4 in [level.far for level in levels]) == by_default
 
 
@@ -286,10 +284,8 @@ def test_a_policy_says_what_options_say():
     limits = {"max_fnmr": 0.3, "max_fmr_ratio": 2.0}
     policy = Policy("gate", limits, fmr=[0.1, 0.05], confidence_level=0.9)
     found = by(policy)
-    same = audit_data(
-        data(), far=[0.1, 0.05], limits=limits, confidence_level=0.9, n_resamples=10
-    )
-    assert found.checks == same.checks
+    same = audit_data(data(), far=[0.1, 0.05], limits=limits, confidence_level=0.9)
+    assert str(found.checks) == str(same.checks)  # nan is not nan
     assert found.audits[0].settings == same.audits[0].settings | {"policy": "gate"}
 
 
@@ -297,7 +293,7 @@ def test_a_report_says_the_name_of_its_policy_once():
     found = by(Policy("gate-7", {"max_fnmr": 0.3}, fmr=[0.1]))
     assert (found.policy, found.to_text().count("The policy gate-7")) == ("gate-7", 1)
     assert found.to_json().count("gate-7") == 1
-    assert audit_data(data(), far=0.1, n_resamples=10).policy is None
+    assert audit_data(data(), far=0.1).policy is None
 
 
 def test_limits_of_single_levels():
@@ -338,7 +334,7 @@ def test_a_policy_picks_its_attributes():
 
 
 def test_audit_takes_a_policy_by_name():
-    found = audit(*synthetic(), policy="sp800-63a-4", n_resamples=10)
+    found = audit(*synthetic(), policy="sp800-63a-4")
     assert found.policy == "sp800-63a-4"
     assert [c.name for c in found.checks] == ["max_fmr", "max_fnmr"]
     assert {c.far for c in found.checks} == {1e-4}
@@ -403,7 +399,7 @@ def test_limits_that_are_refused(limits, argument, words):
 
 
 def test_a_limit_about_the_worst_group_needs_a_level():
-    audit_data(data(), threshold=0.4, limits={"max_fnmr_ratio": 2.0}, n_resamples=5)
+    audit_data(data(), threshold=0.4, limits={"max_fnmr_ratio": 2.0})
     with refusal("max_bfrr", "use max_fnmr_ratio"):
         audit_data(data(), threshold=0.4, limits={"max_bfrr": 2.0})
 

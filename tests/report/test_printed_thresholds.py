@@ -15,7 +15,7 @@ from skfairfr.report import (
 )
 
 FAR = [0.05, 0.01, 0.002]
-QUICK = {"n_resamples": 20, "random_state": 0}
+QUICK = {"random_state": 0}
 RATES = ("far", "frr")
 NUMBER = r"(-?\d[\d.]*(?:e[+-]\d+)?)"
 PRINTED = {

@@ -21,7 +21,7 @@ from skfairfr.utils import ArgumentError
 from tests.refusals import refusal
 from tests.report.audits import small_report, synthetic
 
-QUICK = {"far": 0.05, "n_resamples": 10}
+QUICK = {"far": 0.05}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def of(data, *names):
 
 
 def test_each_attribute_and_all_combinations(data):
-    report = audit_data(data, n_resamples=10)
+    report = audit_data(data)
     names = [found.attribute for found in report.audits]
     assert names[:4] == ["gender", "age", "place", "gender & age"]
     assert names[4:] == ["gender & place", "age & place", "gender & age & place"]
@@ -57,8 +57,8 @@ def _cells(data):
 
 
 def test_one_attribute_is_the_audit_alone(data):
-    report = audit_data(of(data, "gender"), n_resamples=40)
-    alone = small_report(far=None, n_resamples=40)
+    report = audit_data(of(data, "gender"))
+    alone = small_report(far=None)
     assert report.to_json() == alone.to_json()
     assert report.crossings == report.checks == report.figures == ()
 
@@ -82,7 +82,7 @@ def test_a_dict_or_a_frame_gives_a_report(data, of_two, library):
 
 def test_a_dict_of_one_attribute_gives_a_report_of_it(data):
     report = audit(data.X, data.y, {"gender": data.columns["gender"]}, **QUICK)
-    alone = small_report(n_resamples=10)
+    alone = small_report()
     assert isinstance(report, Report)
     assert report.to_json() == alone.to_json()
 
@@ -147,7 +147,7 @@ def test_limits_are_judged_by_every_attribute(data):
     of_audits = [check.attribute for check in report.checks]
     assert of_audits == ["gender"] * 2 + ["age"] * 2 + ["gender & age"] * 2
     assert report.exit_code == 1
-    alone = small_report(n_resamples=10, limits=limits)
+    alone = small_report(limits=limits)
     # A limit on rates does not depend on the other attributes; what ratios are compared
     # with does.
     assert report.audits[0].checks[0] == alone.checks[0]
@@ -156,7 +156,7 @@ def test_limits_are_judged_by_every_attribute(data):
 
 def test_json_has_every_part(data):
     limits = {"max_fmr_ratio": 2.0}
-    report = audit_data(of(data, "gender", "age"), limits=limits, n_resamples=10)
+    report = audit_data(of(data, "gender", "age"), limits=limits)
     read = json.loads(report.to_json(version="1"))
     assert (len(read["audits"]), len(read["crossings"]), len(read["checks"])) == (
         3,

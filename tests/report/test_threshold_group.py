@@ -6,7 +6,7 @@ import pytest
 from skfairfr.metrics import group_error_rates
 from skfairfr.report import EmbeddingData, PairData, Policy, audit_data
 
-QUICK = {"n_resamples": 20, "random_state": 0}
+QUICK = {"random_state": 0}
 FAR = [0.05, 0.01]
 
 

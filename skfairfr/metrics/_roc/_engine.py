@@ -87,6 +87,8 @@ class Engine:
     ----------
     question : callable
         Checks the arguments of ``SimilarityROC.estimate``, and returns a Question.
+    drawn : Resampling or None
+        What intervals are made of; None of "jackknife".
     two_sides : bool
         Whether probes are compared with references.
     """
@@ -101,6 +103,7 @@ class Engine:
 
     def __post_init__(self):
         self.question = partial(parse_question, self.groups)
+        self.drawn = None if self.method == "jackknife" else self.resampling
         self.two_sides = self.pairs.images.side is not None
         self._warned_of_estimand = False
 
@@ -252,10 +255,13 @@ class Engine:
 
     # ---- rates with replicates -------------------------------------------------------
 
-    def answer(self, question):
-        """Value, interval and support, levels in increasing order, with all warnings."""
+    def answer(self, question, replicated=False):
+        """Value, interval and support, levels in increasing order, with all warnings.
+
+        Replicates are drawn for intervals that are made of them, or if ``replicated``.
+        """
         self.check_answerable(question)
-        (found,) = self.answers(question, self.resampling)
+        (found,) = self.answers(question, self.resampling if replicated else self.drawn)
         if not np.isfinite(found.value).all():
             self._warn_undefined_values(question, found)
         independent = self.pairs.images.n_drawn is not None
@@ -321,7 +327,7 @@ class Engine:
         scopes = tuple(
             (g, h) for g in groups for h in groups[0 if self.two_sides else g :]
         )
-        found = self.answers(question, self.resampling, scopes)
+        found = self.answers(question, self.drawn, scopes)
         return dict(zip(scopes, found, strict=True))
 
     def evidence(self, question, scopes=None):
@@ -359,9 +365,7 @@ class Engine:
             )
             return found
         self.check_answerable(question)
-        analytic = self.method == "jackknife"
-        drawn = None if analytic else self.resampling
-        rates = _bootstrap.equal_error_rates(self.pairs, scope, drawn)
+        rates = _bootstrap.equal_error_rates(self.pairs, scope, self.drawn)
         return _estimates.answer_equal_error(self, rates, question)
 
     # ---- warnings --------------------------------------------------------------------

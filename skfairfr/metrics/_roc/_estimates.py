@@ -186,7 +186,10 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
     value, centre, replicates = rates
     moved = adjusted(replicates, value, centre, engine.method)
     bounds = (0.0, 1.0) if question.how is None else question.how.bounds
-    low, high, n_undefined = percentile(moved, engine.confidence_level, bounds)
+    low, high = np.full((2, value.size), np.nan)
+    n_undefined = np.zeros(value.size, dtype=int)
+    if replicates.shape[-1]:
+        low, high, n_undefined = percentile(moved, engine.confidence_level, bounds)
     if question.how is not None or question.rate == "far":
         # Resamples of groups that are alike are all less so, and the FAR of a level has
         # it as its largest value: quantiles may lie beyond the value.
@@ -195,7 +198,7 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
             reasons[level].insert(0, Reason("undefined"))
-        elif undefined > allowed and (question.how or engine.method != "jackknife"):
+        elif undefined > allowed:
             few = Reason("undefined_resamples", found=undefined, needed=int(allowed))
             reasons[level].append(few)
     error, uncertainty = np.full((2, value.size), np.nan)
@@ -218,7 +221,7 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
 
 
 def _with_evidence(found, centre, engine, question):
-    """The answer with ends from evidence: of "jackknife", and of rates of 0 or 1."""
+    """The answer with what evidence tells: of "jackknife", and ends of rates of 0 or 1."""
     levels = np.ones(found.value.size, dtype=bool)
     if engine.method != "jackknife":
         # Replicates of such rates do not vary: their interval has no width.
@@ -230,15 +233,16 @@ def _with_evidence(found, centre, engine, question):
     if evidence is None:
         return found
     analytic = analyse(evidence, question, engine.confidence_level)
-    ends = {}
+    known, columns = ~np.isnan(found.value), {}
     for name in ("low", "high"):
-        end = getattr(analytic, name)
-        if end is not None:
-            end = np.where(np.isnan(found.value), np.nan, end)
-            ends[name] = np.where(levels, end, getattr(found, name))
-    return replace(
-        found, **ends, corrected=analytic.corrected, p_value=analytic.p_value
-    )
+        end = np.where(known, getattr(analytic, name), np.nan)
+        columns[name] = np.where(levels, end, getattr(found, name))
+    if engine.method == "jackknife":
+        error = columns["standard_error"] = analytic.error
+        with np.errstate(divide="ignore", invalid="ignore"):
+            columns["normalized_uncertainty"] = error / found.value
+    told = {"corrected": analytic.corrected, "p_value": analytic.p_value}
+    return replace(found, **columns, **told)
 
 
 def _reasons(engine, table, question, scopes):

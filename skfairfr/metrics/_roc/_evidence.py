@@ -119,15 +119,15 @@ class Evidence:
             self.of_threshold[place].toarray()
         )
 
-    def clusters(self, scope, place, level):
-        """Shares of every two people in accepted impostor pairs, sparse (1, n_people**2).
-
-        Of any scope, at the threshold of a place and level.
-        """
-        pairs, query = self.asked[level].pairs, self.asked[level].query
-        threshold = self.thresholds[level, place]
-        accepted = accepted_by_people(pairs, scope, threshold, scope in query.sampled)
-        return clusters(*accepted, pairs.images.n_identities)
+    def with_threshold_of_two(self, place, level):
+        """The same of every two people together, at one level, sparse (1, n_people**2)."""
+        asked, threshold = self.asked[level], self.thresholds[level, place]
+        found = (
+            asked.shares(asked.setters[place], threshold) * -self.slope[level, place]
+        )
+        if asked.rate == "far":
+            found = found + asked.shares(self.scopes[place], threshold)
+        return found
 
     @classmethod
     def joined(cls, parts):
@@ -246,6 +246,17 @@ class Asked:
                 known[key] = count(self.pairs, scope, at, sampled)
             found.append(known[key])
         return found
+
+    def shares(self, scope, threshold):
+        """Shares of every two people in accepted impostor pairs, sparse (1, n_people**2)."""
+        key = ("shares", scope, float(threshold))
+        if key not in self.pairs.known:
+            asked = (self.pairs, scope, threshold, scope in self.query.sampled)
+            of_two = clusters(
+                *accepted_by_people(*asked), self.pairs.images.n_identities
+            )
+            self.pairs.known[key] = of_two
+        return self.pairs.known[key]
 
     def course(self, column, place):
         """The Course of the rate of a scope: by its errors, to ``place`` at least, or by levels."""
@@ -447,17 +458,20 @@ class Analytic(NamedTuple):
 
     Attributes
     ----------
-    low, high : ndarrays, or None
-        Ends of the interval; None without two groups, and nan of a function that the user
-        gives, of which nothing is known but its values.
+    low, high : ndarrays
+        Ends of the interval; nan without two groups, and of a function that the user gives,
+        of which nothing is known but its values.
+    error : ndarray
+        Standard error; nan of a disparity of all groups.
     corrected : ndarray
         Disparity of shrunken rates, from which the upward bias is removed; None of a rate.
     p_value : ndarray
         Of a disparity: that all groups have the same rate in the population. None of a rate.
     """
 
-    low: np.ndarray | None
-    high: np.ndarray | None
+    low: np.ndarray
+    high: np.ndarray
+    error: np.ndarray
     corrected: np.ndarray | None = None
     p_value: np.ndarray | None = None
 
@@ -482,10 +496,11 @@ def analyse(evidence, question, confidence_level):
     if question.how is None:
         place = place_of(evidence, question.scope)
         if place is None:
-            return Analytic(nan, nan)
-        return Analytic(*(end[:, place] for end in evidence.bounds(tail)))
+            return Analytic(nan, nan, nan)
+        ends = (end[:, place] for end in evidence.bounds(tail))
+        return Analytic(*ends, evidence.sums.rate_error(evidence.added)[:, place])
     if len(evidence.scopes) < 2:
-        return Analytic(None, None, nan, nan)
+        return Analytic(*[nan] * 5)
     if question.picked:
         return _signed_ratio(evidence, question.picked, tail)
     low, high, corrected, p_value = (nan.copy() for _ in range(4))
@@ -499,7 +514,7 @@ def analyse(evidence, question, confidence_level):
             corrected[level] = question.how.neutral
     ends = evidence.bounds(tail) if question.how.in_rates else ()
     low, high = _ends_from(question.how, low, high, len(evidence.scopes), ends)
-    return Analytic(low, high, corrected, p_value)
+    return Analytic(low, high, nan, corrected, p_value)
 
 
 def _ends_from(how, low, high, n_groups, ends):
@@ -534,13 +549,14 @@ def _signed_ratio(evidence, picked, tail):
     nan = np.full(n_levels, np.nan)
     scopes = [(g, g) for g in picked]
     if any(scope not in evidence.scopes for scope in scopes):
-        return Analytic(None, None, nan, nan)
+        return Analytic(*[nan] * 5)
     second, first = (evidence.scopes.index(scope) for scope in scopes)
     weights = np.zeros((1, len(evidence.scopes)))
     weights[0, first], weights[0, second] = 1.0, -1.0
-    low, high, p_value = nan.copy(), nan.copy(), nan.copy()
+    rows = []
     for level in range(n_levels):
         found = ComparedGroups(evidence, level).contrasts(weights)
-        low[level], high[level] = (end[0] for end in found.bounds(tail))
-        p_value[level] = found.p_value[0]
-    return Analytic(low, high, nan, p_value)
+        error = np.exp(found.value) * found.error
+        rows.append(np.concatenate([*found.bounds(tail), error, found.p_value]))
+    low, high, error, p_value = np.transpose(rows)
+    return Analytic(low, high, error, nan, p_value)

@@ -6,7 +6,7 @@ Here the difference is a sum over people and over every two of them, with the va
 sum.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -101,38 +101,31 @@ def compare(first, second, questions):
     disparities the largest contrast of such rates; else both take the same resamples.
     """
     engines, answers, question = (first, second), [], questions[0]
-    how = question.how
-    by_people = first.resampling.mode == "identities"
+    how, by_people = question.how, first.resampling.mode == "identities"
     # Of two groups replicates are right as well, and their intervals narrower.
     by_contrasts = (by_people and how is not None and how.contrasts is not None) and (
         first.method == "jackknife" or len(first.scopes(question)) > 2
     )
-    if by_contrasts:
+    drawn = first.resampling
+    if by_contrasts or (by_people and how is None):
         engines = [replace(engine, method="jackknife") for engine in engines]
+        drawn = None
     for engine, own in zip(engines, questions, strict=True):
         engine.check_answerable(own)
-        answers += engine.answers(own, first.resampling)
+        answers += engine.answers(own, drawn)
     one, other = answers
-    systems = PairedSystems(*engines)
     with np.errstate(invalid="ignore", divide="ignore"):
         difference, ratio = one.value - other.value, one.value / other.value
-        differences = one.adjusted - other.adjusted
-        ratios = one.adjusted / other.adjusted
-    if by_people and how is None:
-        rates = systems.compare(questions, (one.value, other.value))
-    elif by_contrasts:
-        p_value, *ends = systems.compare_disparities(questions, ratio)
+    if drawn is not None:
+        p_value, *ends = _by_replicates(answers, difference, first.confidence_level)
+        rates = PairedRates(difference, *ends[0], p_value, ratio, *ends[1])
+    elif how is None:
+        rates = compare_rates(engines, questions, (one.value, other.value))
+    else:
+        p_value, *ends = compare_disparities(engines, questions, ratio)
         of_both = ((answer.low, answer.high) for answer in answers)
         low, high = difference_ends(ends, *of_both)
         rates = PairedRates(difference, low, high, p_value, ratio, *ends)
-    else:
-        level = first.confidence_level
-        p_value = np.where(np.isnan(difference), np.nan, p_values(differences))
-        ends = [
-            agreeing(percentile(of, level, (lowest, np.inf)), alike, p_value, level)
-            for of, lowest, alike in ((differences, -np.inf, 0.0), (ratios, 0.0, 1.0))
-        ]
-        rates = PairedRates(difference, *ends[0], p_value, ratio, *ends[1])
     columns = (
         *vars(rates).values(),
         one.supported & other.supported,
@@ -160,6 +153,23 @@ def _both_reasons(first, second):
     )
 
 
+def _by_replicates(answers, difference, confidence_level):
+    """P-value, and ends of the difference and of the ratio of two answers' replicates."""
+    one, other = (answer.adjusted for answer in answers)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        differences, ratios = one - other, one / other
+    p_value = np.where(np.isnan(difference), np.nan, p_values(differences))
+    found = [
+        percentile(of, confidence_level, (lowest, np.inf))
+        for of, lowest in ((differences, -np.inf), (ratios, 0.0))
+    ]
+    ends = (
+        agreeing(of, alike, p_value, confidence_level)
+        for of, alike in zip(found, (0.0, 1.0), strict=True)
+    )
+    return p_value, *ends
+
+
 def p_values(differences):
     """Two-sided bootstrap p-values of differences (n_levels, n_resamples).
 
@@ -181,162 +191,115 @@ def agreeing(found, alike, p_value, confidence_level):
     return np.where(p_value < 1 - confidence_level, (low, high), moved)
 
 
-class PairedSystems:
-    """Two engines about the same images; asked about several rates, they share clusters.
+def compare_rates(engines, questions, values):
+    """Compare a rate of two engines about the same images.
 
     Parameters
     ----------
-    first, second : Engine
+    engines : tuple of two Engines
+    questions : tuple of two Questions
+        Without ``how``; they may differ in thresholds.
+    values : tuple of two ndarrays, shape (n_levels,)
+        The rate of either system.
+
+    Returns
+    -------
+    found : PairedRates
     """
+    question, evidence = questions[0], _evidence_of(engines, questions)
+    places = [e and place_of(e, question.scope) for e in evidence]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference, ratio = values[0] - values[1], values[0] / values[1]
+    if None in places:
+        nan = np.full(difference.size, np.nan)
+        return PairedRates(difference, *[nan] * 3, ratio, *[nan] * 2)
+    systems = list(zip(evidence, places, strict=True))
+    tail = (1 - engines[0].confidence_level) / 2
+    rows = [
+        _compared(systems, row, np.array(pair), tail, question.levels is not None)
+        for row, pair in enumerate(zip(*values, strict=True))
+    ]
+    p_value, low, high, *of_ratio = np.array(rows).T
+    return PairedRates(difference, low, high, p_value, ratio, *of_ratio)
 
-    def __init__(self, first, second):
-        self.engines = first, second
-        self._clusters = {}
 
-    def compare(self, questions, values):
-        """Compare a rate.
+def _evidence_of(engines, questions):
+    both = zip(engines, questions, strict=True)
+    return [engine.evidence(question) for engine, question in both]
 
-        Parameters
-        ----------
-        questions : tuple of two Questions
-            Without ``how``; they may differ in thresholds.
-        values : tuple of two ndarrays, shape (n_levels,)
-            The rate of either system.
 
-        Returns
-        -------
-        found : PairedRates
-        """
-        question, evidence = questions[0], self._evidence(questions)
-        places = [e and place_of(e, question.scope) for e in evidence]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            difference, ratio = values[0] - values[1], values[0] / values[1]
-        if None in places:
-            nan = np.full(difference.size, np.nan)
-            return PairedRates(difference, *[nan] * 3, ratio, *[nan] * 2)
-        systems = [
-            _System(*system, question.rate, self._clusters)
-            for system in zip(self.engines, evidence, places, strict=True)
-        ]
-        level = self.engines[0].confidence_level
-        rows = [
-            _compared(systems, row, np.array(pair), level, question.levels is not None)
-            for row, pair in enumerate(zip(*values, strict=True))
-        ]
-        p_value, low, high, ratio_low, ratio_high = np.array(rows).T
-        return PairedRates(
-            *(difference, low, high, p_value), *(ratio, ratio_low, ratio_high)
-        )
+def compare_disparities(engines, questions, ratios):
+    """P-value and ends of the interval of the ratio of two engines' disparities.
 
-    def _evidence(self, questions):
-        both = zip(self.engines, questions, strict=True)
-        return [engine.evidence(question) for engine, question in both]
+    Parameters
+    ----------
+    engines : tuple of two Engines
+    questions : tuple of two Questions
+        About a disparity whose logarithm is the largest of contrasts.
+    ratios : ndarray, shape (n_levels,)
+        In the data, first over second.
 
-    def compare_disparities(self, questions, ratios):
-        """P-value and ends of the interval of the ratio of two disparities.
-
-        Parameters
-        ----------
-        questions : tuple of two Questions
-            About a disparity whose logarithm is the largest of contrasts.
-        ratios : ndarray, shape (n_levels,)
-            In the data, first over second.
-
-        Returns
-        -------
-        p_value, low, high : ndarrays, shape (n_levels,)
-            NaN, 0 and infinity where people do not show how the ratio varies.
-        """
-        question, evidence = questions[0], self._evidence(questions)
-        found = np.tile([[np.nan], [0.0], [np.inf]], ratios.size)
-        if None in evidence or evidence[0].scopes != evidence[1].scopes:
-            return found
-        places = range(len(evidence[0].scopes))
-        systems = [
-            _System(engine, of_system, place, question.rate, self._clusters)
-            for engine, of_system in zip(self.engines, evidence, strict=True)
-            for place in places
-        ]
-        tail = (1 - self.engines[0].confidence_level) / 2
-        blocks = question.how.contrasts(len(places))
-        for row in range(ratios.size):
-            sums = [of_system.sums.rows(row) for of_system in evidence]
-            # One person does not show how a group's rate varies.
-            if np.isnan(ratios[row]) or not all(s.is_known.all() for s in sums):
-                continue
-            of_all = ErrorSums(*map(np.concatenate, zip(*sums, strict=True)))
-            parts = _parts(systems, row, np.ones(len(systems)))
-
-            def compared(weights, of_all=of_all, parts=parts):
-                return SymmetricContrasts.of(weights, of_all, *parts)
-
-            p_value, low, high = disparity_ratio(compared, blocks, tail)
-            found[:, row] = p_value, min(low, ratios[row]), max(high, ratios[row])
+    Returns
+    -------
+    p_value, low, high : ndarrays, shape (n_levels,)
+        NaN, 0 and infinity if people do not show how the ratio varies.
+    """
+    question, evidence = questions[0], _evidence_of(engines, questions)
+    found = np.tile([[np.nan], [0.0], [np.inf]], ratios.size)
+    if None in evidence or evidence[0].scopes != evidence[1].scopes:
         return found
+    places = range(len(evidence[0].scopes))
+    systems = [(of_system, place) for of_system in evidence for place in places]
+    tail = (1 - engines[0].confidence_level) / 2
+    blocks = question.how.contrasts(len(places))
+    for row in range(ratios.size):
+        sums = [of_system.sums.rows(row) for of_system in evidence]
+        # One person does not show how a group's rate varies.
+        if np.isnan(ratios[row]) or not all(s.is_known.all() for s in sums):
+            continue
+        of_all = ErrorSums.joined(sums)
+        parts = _parts(systems, row, np.ones(len(systems)))
+
+        def compared(weights, of_all=of_all, parts=parts):
+            return SymmetricContrasts.of(weights, of_all, *parts)
+
+        p_value, low, high = disparity_ratio(compared, blocks, tail)
+        found[:, row] = p_value, min(low, ratios[row]), max(high, ratios[row])
+    return found
 
 
-def _compared(systems, row, rates, confidence_level, at_levels):
+def _compared(systems, row, rates, tail, at_levels):
     """P-value, and ends of the intervals of the difference and of the ratio, at a level."""
     difference = rates[0] - rates[1]
     if np.isnan(difference):
         return (np.nan,) * 5
-    first = systems[0]
-    setter = first.evidence.asked[row].setters[first.place]
-    sets_it = first.rate == "far" and setter == first.evidence.scopes[first.place]
-    if at_levels and sets_it:
+    evidence, place = systems[0]
+    asked = evidence.asked[row]
+    if (
+        at_levels
+        and asked.rate == "far"
+        and asked.setters[place] == asked.scopes[place]
+    ):
         # Of a rate that is set nothing is left to test.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = rates[0] / rates[1]
         ends = (min(difference, 0.0), max(difference, 0.0))
         return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
-    sums = _sums(systems, row)
+    sums = [of.sums.rows(row).columns(place) for of, place in systems]
     influence, clustered = _parts(systems, row, [own.rate for own in sums])
     single = np.array([own.single / own.pairs for own in sums])
     people = min(own.people for own in sums)
-    found = PairedDifference(influence, clustered, single, people)
-    return found.judge(rates, (1 - confidence_level) / 2)
-
-
-@dataclass(frozen=True)
-class _System:
-    """One system's rate of one scope, as a sum over people and over every two of them."""
-
-    engine: object
-    evidence: object
-    place: int
-    rate: str
-    known: dict
-
-    def clusters(self, row):
-        """What every two people add to the logarithm of the rate, sparse (1, n_people**2)."""
-        scope = self.evidence.scopes[self.place]
-        setter = self.evidence.asked[row].setters[self.place]
-        slope = self.evidence.slope[row, self.place]
-        found = self.accepted(setter, row) * -slope
-        return found + self.accepted(scope, row) if self.rate == "far" else found
-
-    def accepted(self, scope, row):
-        """Shares of every two people in the accepted impostor pairs of a scope."""
-        threshold = self.evidence.thresholds[row, self.place]
-        key = (id(self.engine), scope, float(threshold))
-        if key not in self.known:
-            self.known[key] = self.evidence.clusters(scope, self.place, row)
-        return self.known[key]
-
-
-def _sums(systems, row):
-    """ErrorSums of every system at a level."""
-    return [own.evidence.sums.rows(row).columns(own.place) for own in systems]
+    return PairedDifference(influence, clustered, single, people).judge(rates, tail)
 
 
 def _parts(systems, row, scales):
-    """What people, and what every two add to logarithms of rates, times scales."""
-    influence = [
-        scale * system.evidence.with_threshold(system.place)[row]
-        for system, scale in zip(systems, scales, strict=True)
+    """What people, and what every two add to logarithms of rates, times scales.
+
+    Systems are tuples of an Evidence and the place of a scope in it.
+    """
+    scaled = list(zip(systems, scales, strict=True))
+    people = [scale * of.with_threshold(place)[row] for (of, place), scale in scaled]
+    two = [
+        scale * of.with_threshold_of_two(place, row) for (of, place), scale in scaled
     ]
-    clustered = [
-        system.clusters(row) * scale
-        for system, scale in zip(systems, scales, strict=True)
-    ]
-    return np.array(influence), stacked(clustered)
+    return np.array(people), stacked(two)

@@ -582,7 +582,7 @@ shape (n_pairs,), default=None
                 f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
                 "answers for one."
             )
-        found = self._engine.answer(question)
+        found = self._engine.answer(question, replicated=True)
         level = self._engine.confidence_level
         bounds = (0.0, 1.0) if question.how is None else question.how.bounds
         ends = (found.low, found.high)
@@ -684,7 +684,7 @@ shape (n_pairs,), default=None
         check_is_fitted(self)
         asked = (far, threshold, rate, group, how, operating_point)
         question = self._engine.question(*asked)
-        found = self._engine.answer(question)
+        found = self._engine.answer(question, replicated=True)
         replicates = np.empty_like(found.replicates)
         replicates[question.order] = found.replicates
         return replicates.T.reshape(-1, *question.shape)

@@ -68,7 +68,7 @@ def test_spread_of_contrasts_is_that_of_loops(rate, asked, monkeypatch):
         return 1.0, 1.0, 1.0
 
     monkeypatch.setattr(_paired, "disparity_ratio", kept)
-    _paired.PairedSystems(*engines).compare_disparities((question,) * 2, np.ones(1))
+    _paired.compare_disparities(engines, (question,) * 2, np.ones(1))
 
     people, clusters, single, logs, impostor = [], [], [], [], left != right
     for engine, s in zip(engines, scores, strict=True):
