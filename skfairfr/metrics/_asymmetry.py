@@ -126,7 +126,7 @@ def _by_people(engine, question, pairs_of_groups):
         # The common threshold moves both directions alike: its influence is left out.
         influence = np.array([evidence.influence[p].toarray()[0] for p in places])
         clustered = [
-            evidence.clusters(scope, p, 0)
+            evidence.asked[0].shares(scope, evidence.thresholds[0, p])
             for scope, p in zip(both, places, strict=True)
         ]
         weights = np.array([[1.0, -1.0]])
