@@ -190,6 +190,8 @@ def disparity_ratio(compared, blocks, tail):
     logarithm of the ratio is at most the largest contrast of the first system minus this one
     of the second. The data choose that one, and the tail is divided by the number of
     contrasts (Bonferroni). A largest rate that is large by chance thus narrows neither end.
+    Of one rate, and of two groups, each system has one contrast, up to its sign: the interval
+    is that of their difference.
 
     Parameters
     ----------
@@ -205,7 +207,15 @@ def disparity_ratio(compared, blocks, tail):
     -------
     p_value, low, high : float
     """
-    share = tail / sum(map(len, blocks))
+    n_contrasts = sum(map(len, blocks))
+    if n_contrasts <= 2:
+        (weights,) = blocks if len(blocks) == 1 else [np.concatenate(blocks)]
+        own = [np.kron(system, weights) for system in np.eye(2)]
+        first, second = (of[[np.argmax(compared(of).value)]] for of in own)
+        found = compared(first - second)
+        p_value = found.p_value[0] if found.value[0] else 1.0
+        return p_value, *np.ravel(found.bounds(tail))
+    share = tail / n_contrasts
     highs, p_values = [], []
     for system in np.eye(2):
         # The contrast of the other system that is surely the largest.

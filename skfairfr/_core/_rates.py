@@ -374,5 +374,7 @@ DISPARITIES = {
         difference, 0.0, (0.0, 1.0), _range_of_difference, in_rates=True
     ),
     "std": DisparityMeasure(std, 0.0, (0.0, 1.0), _range_of_std, in_rates=True),
-    "ratio": DisparityMeasure(ratio, 1.0, (0.0, np.inf)),
+    "ratio": DisparityMeasure(
+        *(ratio, 1.0, (0.0, np.inf)), contrasts=lambda _: [np.array([[-1.0, 1.0]])]
+    ),
 }

@@ -256,8 +256,8 @@ class PooledRatio:
     p_value : float
         Two-sided, that the ratio is 1.
     log_error : float
-        Standard error of the logarithm of the ratio; of a disparity of more than two groups
-        half the width of the interval on that scale, over the normal quantile.
+        Of the logarithm of the ratio: half the width of its interval over the normal
+        quantile.
     """
 
     before: float = np.nan
@@ -286,8 +286,7 @@ def compare(before, after, cells, how, confidence_level):
 
     Notes
     -----
-    Of a rate, and of two groups, the interval is symmetric about the logarithm of the ratio.
-    Of more groups a largest rate may be large by chance: the interval is that of
+    A largest rate may be large by chance: see
     :func:`~skfairfr._core._paired.disparity_ratio`.
     """
     cells = np.asarray(cells)
@@ -305,20 +304,14 @@ def compare(before, after, cells, how, confidence_level):
     scale = 1 / sums.with_an_error().errors
     people = np.concatenate([system.lost for system in systems]) * scale[:, None]
     two = sparse.diags_array(scale) @ stacked([system.of_two for system in systems])
-    weights, tail = _weights(how, cells.size), (1 - confidence_level) / 2
+    tail = (1 - confidence_level) / 2
 
-    def contrasts(of_rates):
-        return SymmetricContrasts.of(of_rates, sums, people, two)
+    def contrasts(weights):
+        return SymmetricContrasts.of(weights, sums, people, two)
 
-    if cells.size > 2:
-        p_value, *ends = disparity_ratio(contrasts, [weights], tail)
-        error = np.log(ends[1] / ends[0]) / -2 / ndtri(tail)
-    else:
-        logs = np.log(sums.with_an_error().rate).reshape(2, -1)
-        one, other = (weights[(weights @ own).argmax()] for own in logs)
-        found = contrasts(np.concatenate([one, -other])[None])
-        (error,), ends = found.error, np.ravel(found.bounds(tail))
-        (p_value,) = found.p_value if found.value[0] else [1.0]
+    blocks = [_weights(how, cells.size)]
+    p_value, *ends = disparity_ratio(contrasts, blocks, tail)
+    error = np.log(ends[1] / ends[0]) / -2 / ndtri(tail)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
     numbers = first, second, ratio, *ends, p_value, error

@@ -97,17 +97,12 @@ def _differs(problem):
 def compare(first, second, questions):
     """Comparison of two engines about the same images, each asked its own question.
 
-    Rates of other people are a sum of what every person and every two people add, and
+    Rates of other people are a sum of what every person and every two people add, and some
     disparities the largest contrast of such rates; else both take the same resamples.
     """
     engines, answers, question = (first, second), [], questions[0]
-    how, by_people = question.how, first.resampling.mode == "identities"
-    # Of two groups replicates are right as well, and their intervals narrower.
-    by_contrasts = (by_people and how is not None and how.contrasts is not None) and (
-        first.method == "jackknife" or len(first.scopes(question)) > 2
-    )
-    drawn = first.resampling
-    if by_contrasts or (by_people and how is None):
+    how, drawn = question.how, first.resampling
+    if drawn.mode == "identities" and (how is None or how.contrasts is not None):
         engines = [replace(engine, method="jackknife") for engine in engines]
         drawn = None
     for engine, own in zip(engines, questions, strict=True):
@@ -118,6 +113,13 @@ def compare(first, second, questions):
         difference, ratio = one.value - other.value, one.value / other.value
     if drawn is not None:
         p_value, *ends = _by_replicates(answers, difference, first.confidence_level)
+        several = len(first.scopes(question)) > 2 and drawn.mode == "identities"
+        if several and how.range_of is not None:
+            # Replicates of a disparity of many groups are too large by chance.
+            p_value, *ends = (
+                np.full_like(p_value, np.nan),
+                *np.full((2, 2, p_value.size), np.nan),
+            )
         rates = PairedRates(difference, *ends[0], p_value, ratio, *ends[1])
     elif how is None:
         rates = compare_rates(engines, questions, (one.value, other.value))
@@ -248,12 +250,16 @@ def compare_disparities(engines, questions, ratios):
     found = np.tile([[np.nan], [0.0], [np.inf]], ratios.size)
     if None in evidence or evidence[0].scopes != evidence[1].scopes:
         return found
-    places = range(len(evidence[0].scopes))
+    scopes = evidence[0].scopes
+    own = [(g, g) for g in question.picked or ()] or scopes
+    if not set(own) <= set(scopes):
+        return found
+    places = [scopes.index(scope) for scope in own]
     systems = [(of_system, place) for of_system in evidence for place in places]
     tail = (1 - engines[0].confidence_level) / 2
     blocks = question.how.contrasts(len(places))
     for row in range(ratios.size):
-        sums = [of_system.sums.rows(row) for of_system in evidence]
+        sums = [of_system.sums.rows(row).columns(places) for of_system in evidence]
         # One person does not show how a group's rate varies.
         if np.isnan(ratios[row]) or not all(s.is_known.all() for s in sums):
             continue

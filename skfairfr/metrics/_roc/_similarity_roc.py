@@ -605,12 +605,11 @@ shape (n_pairs,), default=None
 
         Variation common to both cancels. With ``resample="identities"`` the difference of
         two rates is a sum of what every person, and every two people, add to it, its
-        threshold included, and the interval that of this sum, whatever ``method`` is. A
-        largest rate may be large by chance, more so where fewer err. For "max_min" and
-        "max_geomean" of more than two groups, and with ``method="jackknife"`` of two, the
-        interval allows for that: it is that of the largest contrast of such sums. Of
-        other disparities, of two groups and with other resamples both systems use the same
-        resamples; those of more than two groups may be said to differ too often.
+        threshold included, and the interval that of this sum, whatever ``method`` is; so is
+        that of a "ratio", and of "max_min" and "max_geomean" of two groups. Of more groups
+        a largest rate may be large by chance: the interval is then that of the largest
+        contrast of such sums, and other disparities have none. Else both systems use the
+        same resamples; a function of your own may be said to differ too often.
 
         Parameters
         ----------
