@@ -67,7 +67,7 @@ def all_contrasts(how, n_groups):
 def test_two_samples_of_other_people_by_loops(how):
     """Every contrast of the first system against the surest one of the second."""
     rng = np.random.default_rng(0)
-    for n_groups in (2, 3, 5):
+    for n_groups in (3, 5):
         people = rng.integers(40, 300, n_groups)
         sums = [sums_of(rng.binomial(people, 0.2), people) for _ in range(2)]
         every, none = all_contrasts(how, n_groups), [0.0] * n_groups
@@ -88,6 +88,24 @@ def test_two_samples_of_other_people_by_loops(how):
 
         _, low, high = ratio_of(sums, how=how)
         assert_allclose([low, high], [1 / upper(1), upper(0)])
+
+
+@pytest.mark.parametrize("how", ["max_min", "max_geomean"])
+def test_two_groups_are_one_contrast_of_each_system(how):
+    """By loops: that of the larger rate over the smaller, or over their mean, of either."""
+    rng, share = np.random.default_rng(5), 1 if how == "max_min" else 0.5
+    for _ in range(5):
+        people = rng.integers(40, 300, 2)
+        sums = [sums_of(rng.binomial(people, 0.2), people) for _ in range(2)]
+        weights, value = [], 0.0
+        for of, sign in zip(sums, (1, -1), strict=True):
+            larger = int(np.argmax(of.rate))
+            value += sign * share * np.log(of.rate[larger] / of.rate[1 - larger])
+            weights += [sign * share * (1 if g == larger else -1) for g in (0, 1)]
+        found = contrasts_of(sums)(np.array([weights]))
+        assert_allclose(found.value, value)
+        expected = found.p_value[0], *np.ravel(found.bounds(TAIL))
+        assert_allclose(ratio_of(sums, how=how), expected)
 
 
 def test_ends_of_the_difference_by_a_grid():

@@ -108,7 +108,6 @@ def test_an_audit_compares_by_the_comparator(comparator):
         DATA.sensitive_features,
         similarity=comparator,
         far=1e-2,
-        n_resamples=20,
     )
     (found,) = report.audits
     roc = SimilarityROC(similarity=comparator, resample="identities").fit(
@@ -124,5 +123,5 @@ def test_an_audit_compares_by_the_comparator(comparator):
     assert found.settings["similarity"] == "Lifted()"
     for shown in (report.to_text(), report.to_html()):
         assert "compared by Lifted()." in " ".join(shown.split())
-    plain = audit(DATA.X, DATA.y, DATA.sensitive_features, far=1e-2, n_resamples=20)
+    plain = audit(DATA.X, DATA.y, DATA.sensitive_features, far=1e-2)
     assert "similarity" not in plain.audits[0].settings

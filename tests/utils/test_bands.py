@@ -14,7 +14,7 @@ from skfairfr.utils._bands import split_bands
 from tests.report.audits import synthetic
 from tests.test_cli import run
 
-QUICK = ("--fmr", "0.05", "--n-resamples", "5", "--quiet", "--format", "json")
+QUICK = ("--fmr", "0.05", "--quiet", "--format", "json")
 
 
 def named(value, cuts):
@@ -368,7 +368,7 @@ def test_thresholds_from_other_data_are_by_the_same_ranges(two, asked):
     there = read_data(other)
     labels = [named(a, data.reading.bands["age"]) for a in age[kept]]
     expected = EmbeddingData(there.X, there.y, {"age": labels})
-    options = {"impostors": "same_group", "far": 0.1, "n_resamples": 5}
+    options = {"impostors": "same_group", "far": 0.1}
     thresholds = [
         audit_data(data, threshold_from=given, **options).audits[0].levels[0].threshold
         for given in (other, expected)
@@ -379,7 +379,7 @@ def test_thresholds_from_other_data_are_by_the_same_ranges(two, asked):
 def test_a_policy_of_ranges_is_of_these_ranges(two):
     policy = Policy("p", limits={"max_fmr": 0.5}, fmr=(0.1,), attributes=("age:30,50",))
     read = [read_data(two[0], asked) for asked in ("age:30,50", "age:40,55", "age")]
-    options = {"policy": policy, "n_resamples": 5}
+    options = {"policy": policy}
     assert audit_data(read[0], **options).exit_code == 0
     for data in read[1:]:
         with pytest.raises(ValueError, match="'age:30,50', and the data have other"):
