@@ -5,6 +5,7 @@ import difflib
 import os
 import pkgutil
 import re
+import shlex
 import sys
 import tempfile
 import traceback
@@ -53,7 +54,8 @@ OF_COMPARISONS = {
 AGAIN = "may be repeated"
 CROSSED = f"{AGAIN}, and combinations count too"
 EACH = f"{AGAIN}, for each system in their order"
-ABOUT = ("title", "system", "dataset", "organisation")
+ABOUT = ("title", "system", "dataset", "organisation", "tested", "labels_source")
+ABOUT += ("sampling",)
 # Limits of ratios that plan_test takes.
 RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
 # What a bench leaves in its folder.
@@ -190,6 +192,7 @@ def _parse(argv):
     if name is not None:
         _check_flags(commands[name], given)
     arguments, unknown = parser.parse_known_args(argv)
+    arguments.typed = shlex.join(["skfairfr", *given])
     if unknown:
         message = f"unrecognized arguments: {' '.join(unknown)}"
         if arguments.command == "audit":
@@ -317,6 +320,7 @@ def _add_audit(commands, full):
     )
     row = ("--control", "COLUMN[:K[:gap]]", audit.rare(meaning))
     _add(audit, row, repeats="may be repeated, for strata of several")
+    _add_reference(audit)
     points = audit.add_argument_group("operating points")
     _add_levels(points)
     given = points.add_mutually_exclusive_group()
@@ -335,6 +339,7 @@ def _add_audit(commands, full):
     choices = {"choices": ("reject", "report", "error"), "default": None}
     audit.add_argument("--failures", help=meaning, **choices)
     _add_common(audit, formats=("text", "json", "html", "card", "junit"))
+    _add_full(audit)
     _add_about(audit)
 
 
@@ -351,6 +356,7 @@ def _add_identify(commands, full):
         "policy names attributes"
     )
     _add(command, ("--attribute", "NAME", meaning), repeats=CROSSED)
+    _add_reference(command)
     embeddings = command.add_argument_group("embeddings")
     _add_embeddings(embeddings, domain=False)
     _add(embeddings, ("--gallery-labels", "FILE", "such a table for the gallery"))
@@ -373,6 +379,7 @@ def _add_identify(commands, full):
     )
     _add_confidence_level(command.add_argument_group("measurement"), None)
     _add_common(command, formats=("text", "json", "html", "card", "junit"))
+    _add_full(command)
     _add_about(command)
 
 
@@ -533,6 +540,7 @@ def _add_compare(commands, full):
     _add_common(
         compare, "report.html, comparison.json, comparison.txt and changes.csv are"
     )
+    _add_full(compare)
     _add_about(compare)
 
 
@@ -595,6 +603,7 @@ def _add_demo(commands, full):
     about = "an audit of synthetic embeddings"
     demo = _command(commands, "demo", about, description, _demo, full)
     _add_common(demo, formats=("text", "json", "html", "card", "junit"))
+    _add_full(demo)
 
 
 def _add_plan(commands, full):
@@ -802,6 +811,11 @@ def _add_checks(audit, *limits):
     _add(group, *(limits or of_comparisons), type=float)
 
 
+def _add_reference(command):
+    meaning = "with which the others are compared (default: that with the most people)"
+    _add(command, ("--reference", "GROUP", meaning), repeats="one of each attribute")
+
+
 def _add_measurement(command, confidence_level=0.95):
     group = command.add_argument_group("measurement")
     for flag, choices, meaning in (
@@ -843,6 +857,13 @@ def _add_common(
     command.add_argument("--quiet", action="store_true", help="no progress shown")
 
 
+def _add_full(command):
+    meaning = (
+        "print all sections, and not the result, the limits and the differences alone"
+    )
+    command.add_argument("--full", action="store_true", help=meaning)
+
+
 def _add_about(command):
     _add(
         command.add_argument_group("printed on the report and kept in its JSON"),
@@ -850,7 +871,10 @@ def _add_about(command):
         ("--system", "TEXT", "what was tested, with its version"),
         ("--dataset", "TEXT", "what it was tested on"),
         ("--organisation", "TEXT", "who tested"),
-        ("--date", "DAY", "when; not in the JSON (default: today, on the page)"),
+        ("--tested", "DAY", "when it was tested"),
+        ("--labels-source", "TEXT", command.rare("where the groups come from")),
+        ("--sampling", "TEXT", command.rare("how people were chosen")),
+        ("--date", "DAY", "when the report was written (default: today, on the page)"),
     )
 
 
@@ -869,7 +893,7 @@ def _audit(arguments):
             raise
         place = f"attributes of the policy {arguments.policy.name}"
         raise ValueError(_in_flags(error, attributes=place)) from None
-    options = {"limits": _some(given, LIMITS), "about": _some(given, ABOUT)}
+    options = {"limits": _some(given, LIMITS)}
     return _report(arguments, data, arguments.data, **options)
 
 
@@ -880,7 +904,7 @@ def _identify(arguments):
     attributes, reading = _attributes(arguments), _taken_by(read_data, given)
     data = read_data(arguments.data, attributes, **reading)
     gallery = _gallery(arguments.gallery, data.reading.bands, reading, given)
-    options = {"limits": _some(given, SEARCH_LIMITS), "about": _some(given, ABOUT)}
+    options = {"limits": _some(given, SEARCH_LIMITS)}
     source = f"{arguments.data}, gallery {arguments.gallery}"
     return _report(arguments, data, source, identify_data, gallery=gallery, **options)
 
@@ -911,6 +935,13 @@ def _taken_by(function, given):
 def _some(given, names):
     """What was given by some names; None without any."""
     return {name: given[name] for name in names if given[name] is not None} or None
+
+
+def _about(arguments):
+    """What is said of a test, and the command that was typed."""
+    given = vars(arguments)
+    said = _some(given, [name for name in ABOUT if name in given]) or {}
+    return said | {"command": arguments.typed}
 
 
 def _attributes(arguments):
@@ -1027,7 +1058,7 @@ def _threshold(arguments):
         data,
         limits=limits,
         progress=not arguments.quiet,
-        about=_some(given, ABOUT),
+        about=_about(arguments),
         **_taken_by(certify_data, given),
     )
     return _written(arguments, found, source)
@@ -1045,7 +1076,7 @@ def _monitor(arguments):
         arguments.log,
         attribute,
         limits=_some(given, ("max_fnmr", "max_fnmr_ratio")),
-        about=_some(given, ABOUT),
+        about=_about(arguments),
         **_taken_by(monitor_log, given),
     )
     return _written(arguments, found, arguments.log)
@@ -1053,13 +1084,21 @@ def _monitor(arguments):
 
 def _written(arguments, found, *source, figures=()):
     """Text of a report, which goes to --out as well, and exit code."""
-    text = _formatted(found, arguments.format, arguments.date, *source)
+    asked = {"full": arguments.full} if "full" in arguments else {}
+    text = _formatted(found, arguments.format, arguments.date, *source, **asked)
+    if (
+        arguments.out is None
+        and arguments.format == "text"
+        and not asked.get("full", True)
+    ):
+        text += "\nAll sections: --full; with page, tables and figures: --out DIR\n"
     if arguments.out is not None:
         about = {"version": __version__, "date": arguments.date}
         written = found.save(arguments.out, *source, replace=True, **about)
         if arguments.format == "text":
             places = {Path(arguments.out, "figures", p.parent.name) for p in figures}
-            text += f"\nWritten: {', '.join(map(str, written))}\n"
+            page, *others = written
+            text += f"\nPage: {page}\nBeside it: {', '.join(p.name for p in others)}\n"
             text += "".join(f"Figures: {place}\n" for place in sorted(places))
     return text, found.exit_code
 
@@ -1093,7 +1132,7 @@ def _compare(arguments):
         *data,
         progress=not arguments.quiet,
         random_state=arguments.seed,
-        about=_some(given, ABOUT),
+        about=_about(arguments),
         **options,
     )
     return _written(arguments, found)
@@ -1237,6 +1276,7 @@ def _report(arguments, data, source, measure=None, **options):
     from skfairfr.report import audit_data
 
     measure = measure or audit_data
+    options["about"] = _about(arguments)
     out = _report_folder(arguments)
     with nullcontext() if out is None else temporary(out) as drawn:
         report = measure(
@@ -1249,7 +1289,7 @@ def _report(arguments, data, source, measure=None, **options):
         return _written(arguments, report, source, figures=report.figures)
 
 
-def _formatted(found, name, date, *source):
+def _formatted(found, name, date, *source, **asked):
     """What was found, in one of the formats."""
     if name == "json":
         about = {"source": source[0]} if source else {}
@@ -1258,7 +1298,9 @@ def _formatted(found, name, date, *source):
         return found.to_html(*source, version=__version__, date=date)
     if name == "card":
         return found.to_card(*source, date=date)
-    return found.to_junit() if name == "junit" else found.to_text(*source, date=date)
+    if name == "junit":
+        return found.to_junit()
+    return found.to_text(*source, date=date, **asked)
 
 
 def _report_folder(arguments, contents=REPORT):

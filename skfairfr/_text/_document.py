@@ -41,11 +41,15 @@ IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document with a heading; ``name`` is its anchor."""
+    """A part of a document with a heading; ``name`` is its anchor, which may be empty.
+
+    A page shows one that is ``folded`` when it is opened, or printed.
+    """
 
     name: str
     title: str
     parts: list
+    folded: bool = False
 
     def __post_init__(self):
         object.__setattr__(self, "parts", list(filter(None, self.parts)))
@@ -83,11 +87,12 @@ def _cut(sections, names):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found: a class for its colour, a headline, and sentences."""
+    """What was found: a class for its colour, a headline, sentences, and the status in words."""
 
     status: str
     headline: str
     texts: list
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -207,9 +212,13 @@ def _points(texts):
     return [line for text in texts for line in _wrapped(text, **indents)]
 
 
+def _with_label(verdict):
+    return f"{verdict.label}. {verdict.headline}" if verdict.label else verdict.headline
+
+
 def _table(part):
     rows = [part.head, *([r.line, *(c.line for c in r.cells)] for r in part.rows)]
-    lines = _wrapped(part.caption)
+    lines = _wrapped(part.caption) if part.caption else []
     for kept in (_intervals_together, _kept_together):
         shown = [list(map(kept, row)) for row in rows]
         widths = _widths(shown)
@@ -247,7 +256,7 @@ def _lines(row, widths):
 TEXTS = {
     str: _wrapped,
     list: _points,
-    Verdict: lambda verdict: [*_wrapped(verdict.headline), *_points(verdict.texts)],
+    Verdict: lambda v: [*_wrapped(_with_label(v)), *_points(v.texts)],
     Facts: lambda facts: _points(f"{term}: {text}" for term, text in facts.rows),
     Table: _table,
     Figure: lambda figure: [],
@@ -290,13 +299,18 @@ def _markdown_points(texts):
 def _markdown_table(part):
     rows = [part.head, *([r.line, *(c.line for c in r.cells)] for r in part.rows)]
     head, *body = [f"| {' | '.join(map(escaped, row))} |" for row in rows]
-    return [escaped(part.caption), "", head, "|---" * len(part.head) + "|", *body]
+    caption = [escaped(part.caption), ""] if part.caption else []
+    return [*caption, head, "|---" * len(part.head) + "|", *body]
 
 
 MARKDOWN = {
     str: lambda text: [escaped(text)],
     list: _markdown_points,
-    Verdict: lambda v: [f"**{escaped(v.headline)}**", "", *_markdown_points(v.texts)],
+    Verdict: lambda v: [
+        f"**{escaped(_with_label(v))}**",
+        "",
+        *_markdown_points(v.texts),
+    ],
     Facts: lambda facts: _markdown_points(f"{t}: {v}" for t, v in facts.rows),
     Table: _markdown_table,
     Figure: lambda figure: [],

@@ -18,7 +18,7 @@ from skfairfr._core._rates import in_digits, on_its_side, p_in_digits
 PERCENT = "\N{NO-BREAK SPACE}%"
 NONE = "\N{EN DASH}"
 # What rests on too little, or may as well be chance, in texts, records and figures.
-TOO_FEW, NO_DIFFERENCE = "too few errors", "no certain difference"
+TOO_FEW, NO_DIFFERENCE = "too few errors", "no significant difference"
 RATES = {"far": "FMR", "frr": "FNMR"}
 # What the standard calls rates in names.
 ISO = {"far": "fmr", "frr": "fnmr"}

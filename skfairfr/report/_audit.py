@@ -76,7 +76,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
-from skfairfr.utils._errors import refused, shown
+from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns, FilePath
 from skfairfr.utils._validation import check_count, failed_rows
@@ -369,6 +369,7 @@ def audit_data(
     policy: Any = None,
     about: dict | None = None,
     control: str | Sequence[str] | None = None,
+    reference: Any = None,
     figures: FilePath | None = None,
     progress: bool = False,
     average: str = "pair",
@@ -416,6 +417,9 @@ def audit_data(
         images) or "NAME:K:gap" for those of its difference. Several make strata of all at
         once. Each stratum weighs the same in every group (direct standardisation); those
         in which some group has no pairs are left out.
+    reference : label or sequence of labels, default=None
+        Group with which the others are compared, or one of each attribute; None takes the
+        group with the most people.
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
         own; made if it does not exist. None writes none.
@@ -483,7 +487,7 @@ def audit_data(
             figures, [_called(part, names) for part, names in chosen]
         )
     notes = [*[INDEPENDENT] * parts[0].independent, *parts[0].notes]
-    audits, measured = [], []
+    audits, measured, reference = [], [], labels_of(reference)
     n_steps = 2 + (threshold_from is not None) + (control is not None)
     n_steps += len(chosen) * (6 if figures else 1)
     with show_progress(progress, n_steps):
@@ -494,11 +498,14 @@ def audit_data(
                 )
                 notes += notes_of_other
             by_default = asked.far is None and points.set_on == "these data"
-            found, warnings = _measured(part, names, points, options, by_default)
+            found, warnings = _measured(
+                part, names, points, options, by_default, reference
+            )
             points = found[0].points
             notes += notes_of(warnings)
             settings = _settings_of(part, points, asked, options, warnings, control)
             measured += [(own, settings) for own in found]
+        check_known(reference, [own.labels[1:] for own, _ in measured])
         told = _judged(
             [own for own, _ in measured], [n for _, n in chosen], options, asked
         )
@@ -533,6 +540,24 @@ def audit_data(
     return Report(tuple(audits), crossings, about or {})
 
 
+def labels_of(reference):
+    """Labels of groups that are references, a list."""
+    if reference is None or isinstance(reference, str) or np.ndim(reference) == 0:
+        return [] if reference is None else [reference]
+    return list(reference)
+
+
+def check_known(reference, groups):
+    """Raise unless each reference is a group of some audit."""
+    known = dict.fromkeys(str(label) for labels in groups for label in labels)
+    for label in reference:
+        if str(label) not in known:
+            problem = f"{plain(label)!r} is no group of the data;"
+            raise refused(
+                "reference", label, problem, f"they have {shown(list(known))}."
+            )
+
+
 def _with_notes(audit, notes):
     """An audit with notes about all data before its own."""
     with wording_of(audit.settings):
@@ -545,7 +570,7 @@ def _called(part, names):
     return f"{part.decisions} by {name}" if part.decisions else name
 
 
-def _measured(data, chosen, points, options, by_default):
+def _measured(data, chosen, points, options, by_default, reference):
     """An AuditedROC by each of the chosen attributes, and what the comparison warned of."""
     # All pairs are compared once; every attribute is a question about them.
     next_step("comparing all pairs")
@@ -554,7 +579,8 @@ def _measured(data, chosen, points, options, by_default):
         roc = _fit(data, columns, options, points)
     if by_default and _reach_further(roc, columns):
         points = replace(points, far=np.append(points.far, SMALLEST_FAR))
-    return [AuditedROC(roc.by(attributes), points) for attributes in chosen], warnings
+    rocs = [AuditedROC(roc.by(by), points, reference) for by in chosen]
+    return rocs, warnings
 
 
 def _judged(audited, chosen, options, asked):
@@ -766,7 +792,8 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         averaged = None
         if share > DOMINANT_SHARE and not data.one_average:
             other = "identity" if settings["average"] == "pair" else "pair"
-            changed = AuditedROC(audited.roc.by(average=other), audited.points)
+            asked = audited.points, audited.reference
+            changed = AuditedROC(audited.roc.by(average=other), *asked)
             level = settings["confidence_level"]
             (told,) = judge([changed], [len(attributes)], level)
             how = {"in_short": True, "withheld": "withheld" in settings}
@@ -786,6 +813,15 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         share,
         groups,
         levels,
+        next(
+            (
+                f.reference
+                for lev in levels
+                for f in lev.findings
+                if f.group is not None
+            ),
+            None,
+        ),
         averaged,
         tuple(map(worded, filter(None, notes))),
         failures=failures,

@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike
 from skfairfr._core._jackknife import holm
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
-from skfairfr._text._words import TOO_FEW, level_percent, plain_label, printable, worded
+from skfairfr._text._words import (
+    NO_DIFFERENCE,
+    TOO_FEW,
+    level_percent,
+    plain_label,
+    printable,
+    worded,
+)
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import check_same_images, compare, compare_rates
@@ -534,7 +541,7 @@ def _without_gains(changes, measured, points, is_distance):
         place = at[change.system].index(change.threshold)
         of_both = [beyond.get((n, at[n][place])) for n in (first, change.system)]
         reason = " ".join(filter(None, of_both))
-        if reason and change.verdict != "worse":
+        if reason and change.verdict != "higher":
             change = replace(change, verdict="undetermined", reason=reason)
         found.append(change)
     return found
@@ -547,9 +554,9 @@ def _judged(changes, confidence_level, withheld):
     p[tested] = holm(p[tested])
     judged = []
     for change, adjusted in zip(changes, p.tolist(), strict=True):
-        verdict = "no certain difference" if np.isfinite(adjusted) else TOO_FEW
+        verdict = NO_DIFFERENCE if np.isfinite(adjusted) else TOO_FEW
         if adjusted <= 1 - confidence_level:
-            verdict = "worse" if change.difference > 0 else "better"
+            verdict = "higher" if change.difference > 0 else "lower"
         verdict = "undetermined" if withheld else verdict
         judged.append(replace(change, p_adjusted=adjusted, verdict=verdict))
     return judged
@@ -604,5 +611,7 @@ def _of_disparity(both, about, points, changes):
 
 def _nobody_better(changes, rate):
     """Whether a group is worse off in a rate, and none, nor everyone, better off in any."""
-    worse = any(c.verdict == "worse" and c.rate == rate for c in changes if c.attribute)
-    return worse and all(change.verdict != "better" for change in changes)
+    worse = any(
+        c.verdict == "higher" and c.rate == rate for c in changes if c.attribute
+    )
+    return worse and all(change.verdict != "lower" for change in changes)

@@ -1452,7 +1452,8 @@ def lost_groups(failures):
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
 # What a caller may say of the test.
-ABOUT = ("title", "system", "dataset", "organisation")
+ABOUT = ("title", "system", "dataset", "organisation", "tested", "labels_source")
+ABOUT += ("sampling", "command")
 
 
 def check_data(data, argument="columns", *, named=True, decisions=False):

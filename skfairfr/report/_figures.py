@@ -63,7 +63,7 @@ TEXT = {"svg.fonttype": "none", "font.size": 10} | SALT
 ABOVE = {"frameon": False, "fontsize": "small"}
 # Colours of changes. In grey the side of 1 separates worse from better, and the width of the
 # line what is certain from what is not.
-VERDICTS = {"worse": "#9B1C1C", "better": "#1B5E20"}
+VERDICTS = {"higher": "#9B1C1C", "lower": "#1B5E20"}
 
 
 # ---- files ---------------------------------------------------------------------------
@@ -578,6 +578,52 @@ def changes(found, rate, names):
 
     about = f"{_style.RATE_TITLES[rate]} after, over before, of every group"
     return _svg(draw, panel_height(len(groups), len(levels)) + 0.35, about)
+
+
+def ratios_to_reference(findings, rate, limit=None):
+    """Ratios of every group's rate to that of the reference, the largest on top.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        Of one rate at one operating point.
+    rate : {"far", "frr"}
+    limit : float, default=None
+        Largest ratio that is allowed.
+
+    Returns
+    -------
+    figure : tuple
+    """
+    values = np.array([[f.ratio.value, f.ratio.low, f.ratio.high] for f in findings])
+    shown = values[np.isfinite(values) & (values > 0)]
+    shown = np.clip([*shown, 0.8, 1.25, limit or 1], 1e-3, 1e3)
+    ends = shown.min() / 1.15, shown.max() * 1.15
+
+    def draw(figure):
+        ax = figure.subplots()
+        ax.axvline(1, color="black", linewidth=1)
+        if limit is not None:
+            ax.axvline(limit, **_style.REFERENCE, label="limit")
+            ax.legend(loc="lower right", bbox_to_anchor=(1, 1.0), **ABOVE)
+        for row, (finding, (ratio, low, high)) in enumerate(
+            zip(findings, values, strict=True)
+        ):
+            colour = VERDICTS.get(finding.verdict, _style.GREY)
+            face = colour if finding.verdict in VERDICTS else "white"
+            if np.isfinite(low) and not np.isnan(high):
+                ax.hlines(row, max(low, ends[0]), min(high, ends[1]), color=colour)
+            if ratio > 0 and np.isfinite(ratio):
+                look = {"marker": "o", "markerfacecolor": face, "color": colour}
+                ax.plot(ratio, row, **look)
+        ax.set(xscale="log", xlim=ends)
+        reference = plain_label(findings[0].reference)
+        ax.set_xlabel(worded(f"{RATES[rate]} over that of {reference}, log scale"))
+        _style.ratio_ticks(ax.xaxis, ends)
+        name_rows(ax, [plain_label(f.group) for f in findings])
+
+    about = f"{_style.RATE_TITLES[rate]} of every group over that of the reference"
+    return _svg(draw, panel_height(len(findings), 1) + 0.35, about)
 
 
 def _length(group):

@@ -6,7 +6,7 @@ from itertools import repeat
 import numpy as np
 
 from skfairfr._core._rates import DISPARITIES, count_at_least
-from skfairfr._text._words import RATES, level_percent, percent
+from skfairfr._text._words import NO_DIFFERENCE, RATES, level_percent, percent
 from skfairfr.metrics import (
     Reason,
     fairness_discrepancy_rate,
@@ -170,19 +170,30 @@ class AuditedROC:
         Fitted with groups.
     points : Points
         Whose levels, before they have thresholds, choose them here.
+    reference : sequence of labels, default=()
+        Groups with which the others are compared, if they are groups here.
 
     Attributes
     ----------
+    references : list of labels
+        Those, then all groups, the one with the most people first.
     warnings : list of Warning
         About the levels.
     """
 
-    def __init__(self, roc, points):
-        self.roc = roc
+    def __init__(self, roc, points, reference=()):
+        self.roc, self.reference = roc, reference
         self.warnings = []
         with collecting(self.warnings):
             self.points = points.settled(roc)
         self.labels = [None, *roc.groups_.tolist()]
+        images = roc._engine.pairs.images
+        both = np.unique(np.stack([images.group, images.identity]), axis=1)[0]
+        people = np.bincount(both[both >= 0], minlength=images.n_groups)
+        asked = {str(label) for label in reference}
+        order = np.argsort(-people, kind="stable")
+        by_people = [self.labels[g + 1] for g in order]
+        self.references = sorted(by_people, key=lambda g: str(g) not in asked)
         self.n_pairs = {"far": roc.n_impostor_, "frr": roc.n_genuine_}
         self.rates = [rate for rate in RATES if self.n_pairs[rate][0]]
 
@@ -458,44 +469,39 @@ class AuditedROC:
         return None if n_groups > 1 else _only(n_groups)
 
     def _findings(self, rate, rates, judged):
-        """The group with the highest rate at a level, and the others that differ."""
-        found = [] if judged is None else judged.found()
-        compared = [] if judged is None else judged.compared_labels
-        left_out = tuple(label for label in self.labels[1:] if label not in compared)
-        if not found:
+        """Every group against the reference at a level, the largest ratio first."""
+        places = [] if judged is None else judged.compared_groups
+        if not places:
             n_groups = np.count_nonzero(self.n_pairs[rate][1:])
             why = self._few_groups(rate) or _only(min(n_groups, 1))
-            return [Finding.untested(rate, Figure.undefined(why), left_out)]
+            return [
+                Finding.untested(rate, Figure.undefined(why), tuple(self.labels[1:]))
+            ]
+        known = judged.named([judged.reference, *places])
+        left_out = tuple(label for label in self.labels[1:] if label not in known)
         of_group = {row.group: getattr(row, rate) for row in rates}
-        return [
-            self._finding(rate, of_group, judged, place, differs, left_out)
-            for place, differs in found
-        ]
+        return [self._finding(rate, of_group, judged, g, left_out) for g in places]
 
-    def _finding(self, rate, of_group, judged, place, differs, left_out):
-        """One group against the others, whose figures are known."""
-        group, others, numbers = judged.against(place)
-        # Some others with few errors spoil no comparison with all of them.
-        few_others = all(of_group[g].reasons for g in others)
-        counted = (group, *others) if few_others else (group,)
-        reasons = [r for g in counted for r in of_group[g].reasons]
-        sources = {of_group[g].source for g in (group, *others)}
+    def _finding(self, rate, of_group, judged, place, left_out):
+        """One group against the reference, whose figures are known."""
+        both = group, reference = judged.named([place, judged.reference])
+        value, *numbers, p_value = judged.against(place)
+        reasons = [r for g in both for r in of_group[g].reasons]
+        sources = {of_group[g].source for g in both}
         source = "all pairs" if len(sources) > 1 else sources.pop()
-        why = _why(reasons, source)
-        ratio = Figure(*numbers[:4], not reasons, *why, p_value=numbers[4])
-        verdict = "no certain difference"
-        if differs:
-            verdict = "worse" if ratio.value > 1 else "better"
-        with np.errstate(divide="ignore"):
-            logs = np.log([of_group[g].value for g in others])
+        ratio = Figure(
+            value, *numbers, not reasons, *_why(reasons, source), p_value=p_value
+        )
+        verdict, p_adjusted = NO_DIFFERENCE, float(judged.p_adjusted[place])
+        if p_adjusted <= 1 - judged.confidence_level:
+            verdict = "higher" if value > 1 else "lower"
         return Finding(
             rate,
-            group,
-            others,
+            *both,
             of_group[group].value,
-            float(np.exp(logs.mean())),
+            of_group[reference].value,
             ratio,
-            float(judged.p_adjusted[place]),
+            p_adjusted,
             judged.n_comparisons,
             left_out,
             verdict,

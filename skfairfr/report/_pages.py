@@ -12,8 +12,9 @@ from skfairfr._text._document import (
     write_text,
 )
 from skfairfr._text._words import printable
-from skfairfr.report._documents import called, lines_of, under_title
 from skfairfr.report._records import read_schema, save_texts, to_json
+from skfairfr.report.sections._audit import called, under_title
+from skfairfr.report.sections._cells import lines_of
 from skfairfr.utils._types import FilePath
 
 SCHEMA_VERSION = 1
@@ -40,7 +41,7 @@ class Page:
         of_data, of_groups, of_facts = self._called
         data = "" if source is None else f"{of_data}: {printable(source)}"
         sections = [
-            Section("verdict", "Verdict", self._opening()),
+            Section("verdict", "Result", self._opening()),
             Section("groups", of_groups, [self._table()]),
             Section("data", of_facts, [Facts(self._facts())]),
             Section("notes", "Notes", [[*map(printable, self.notes)]]),

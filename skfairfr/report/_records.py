@@ -37,22 +37,24 @@ from skfairfr._text._words import (
     reworded,
     who,
 )
-from skfairfr.report import _documents
 from skfairfr.report._notes import in_words, largest_rate, short_place
 from skfairfr.report._searches import schema_of_searches
+from skfairfr.report.sections import _audit as audits
+from skfairfr.report.sections import _changes as comparisons
+from skfairfr.report.sections._limits import audit_of, sentence_of_check
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option, check_path
 
-SCHEMA_VERSION, COMPARISON_VERSION = 8, 5
+SCHEMA_VERSION, COMPARISON_VERSION = 9, 6
 FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")
 # A text that begins with one of these is a formula to a spreadsheet.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # What JUnit makes of a verdict; of others nothing.
 KINDS = {
     "failed": "failure",
-    "worse": "failure",
+    "higher": "failure",
     "undetermined": "error",
     TOO_FEW: "skipped",
 }
@@ -264,38 +266,39 @@ class Disparity:
 
 @dataclass(frozen=True)
 class Finding:
-    """The group with the highest rate, or another whose rate differs from the others'.
+    """A group's rate against that of the reference.
 
     Attributes
     ----------
     rate : {"far", "frr"}
     group : label
         None where there are no two groups to compare.
-    others : tuple of labels
-        Those that it is compared with: all that have enough errors.
-    value, other_value : float
-        Rate of the group, and the geometric mean of the others'.
+    reference : label
+        The group that it is compared with.
+    value, reference_value : float
+        Rates of the two.
     ratio : Figure
         Of the two, with the interval and the p-value of this comparison alone: the interval
         excludes 1 where the p-value is below one minus the confidence level.
     p_adjusted : float in (0, 1]
         The p-value, adjusted for all comparisons of the report; nan without two groups.
     n_comparisons : int
-        That it is adjusted for: every group, or both of two at once, of each rate, level
-        and attribute (or of each combination of attributes).
+        That it is adjusted for: every group but the reference, of each rate, level and
+        attribute (or of each combination of attributes).
     not_compared : tuple of labels
         Groups without the pairs of two people.
-    verdict : {"worse", "better", "no certain difference", "too few errors", "undetermined"}
-        Whether the test finds the group worse or better than the others, or finds no
-        difference; "too few errors" if there are no two groups with the pairs,
-        "undetermined" if the scores, or a threshold beyond all of them, tell nothing.
+    verdict : {"higher", "lower", "no significant difference", "too few errors", \
+            "undetermined"}
+        What the test says of the group's rate; "too few errors" if there are no two groups
+        with the pairs, "undetermined" if the scores, or a threshold beyond all of them, tell
+        nothing.
     """
 
     rate: str
     group: object
-    others: tuple
+    reference: object
     value: float
-    other_value: float
+    reference_value: float
     ratio: Figure
     p_adjusted: float
     n_comparisons: int
@@ -305,7 +308,7 @@ class Finding:
     @classmethod
     def untested(cls, rate, ratio, not_compared):
         """That fewer than two groups have the pairs."""
-        none = (None, (), math.nan, math.nan, ratio, math.nan, 0)
+        none = (None, None, math.nan, math.nan, ratio, math.nan, 0)
         return cls(rate, *none, not_compared, TOO_FEW)
 
 
@@ -366,8 +369,8 @@ class Level:
         At ``threshold``; everyone first, then the groups.
     disparities : tuple of Disparity
     findings : tuple of Finding
-        Of the FAR, then of the FRR: all groups that differ from the others, the worse
-        ones first, or one that does not.
+        Of the FAR, then of the FRR: every group against the reference, the largest ratio
+        first.
     set_on : {"these data", "other data", "given"}
         Where the threshold comes from.
     indices : tuple of Index
@@ -482,6 +485,8 @@ class Audit:
         Everyone first.
     levels : tuple of Level
         Largest FAR first.
+    reference : label
+        The group that the others are compared with; None without two groups.
     averaged : Other or None
         With the average changed, where one person supplies over 5 % of the genuine pairs.
     notes : tuple of str
@@ -508,6 +513,7 @@ class Audit:
     largest_genuine_share: float
     groups: tuple
     levels: tuple
+    reference: object
     averaged: Other | None
     notes: tuple
     checks: tuple = field(default=(), metadata=HIDDEN)
@@ -560,7 +566,8 @@ class Report:
     crossings : tuple of Crossing
         For each combination of attributes the number of people in its cells.
     about : dict of str -> str
-        What the caller said of the test, by "title", "system", "dataset", "organisation".
+        What the caller said of the test, by "title", "system", "dataset", "organisation",
+        "tested" (a day), "labels_source" and "sampling"; and the "command" that made it.
     """
 
     audits: tuple
@@ -611,8 +618,14 @@ class Report:
         }
         return _to_text({"schema_version": SCHEMA_VERSION, **about, **record})
 
-    def to_text(self, source: str | None = None, *, date: str | None = None) -> str:
-        """A table for a terminal: ASCII of at most 100 columns.
+    def to_text(
+        self,
+        source: str | None = None,
+        *,
+        date: str | None = None,
+        full: bool = True,
+    ) -> str:
+        """The report for a terminal: ASCII of at most 100 columns.
 
         Parameters
         ----------
@@ -621,13 +634,16 @@ class Report:
         date : str, default=None
             Day of the report, for the same line; None leaves it out, so that equal audits
             give equal texts. JSON never has it.
+        full : bool, default=True
+            Whether all sections are given, or the result, the limits and the largest
+            differences alone.
 
         Returns
         -------
         text : str
         """
-        document = _documents.audit_document(self, source, date)
-        return write_text(document.only(*_documents.IN_TEXT))
+        document = audits.audit_document if full else audits.summary_document
+        return write_text(document(self, source, date))
 
     def to_html(
         self,
@@ -652,7 +668,7 @@ class Report:
         -------
         html : str
         """
-        return write_page(_documents.audit_document(self, source), version, date)
+        return write_page(audits.audit_document(self, source), version, date)
 
     def to_frame(self, table: str = "rates", backend: str | None = None) -> Any:
         """A tidy table, as in ``rates.csv`` or ``disparities.csv``, with Python's names.
@@ -697,11 +713,11 @@ class Report:
         """
         cases = []
         for check in self.checks:
-            audit = _documents.audit_of(check, self)
+            audit = audit_of(check, self)
             at = short_place(check, audit)
             name = f"{check.name} {check.limit:g} {at and f'at {at}'}".strip()
             name = reworded(name, audit.settings)
-            said = _documents.sentence_of_check(check, self)
+            said = sentence_of_check(check, self)
             if "gallery" in self.audits[0].settings:
                 name = in_search_terms(name.replace(check.name, named(check.name)))
             place = f"skfairfr.audit.{check.attribute}"
@@ -720,8 +736,8 @@ class Report:
         -------
         markdown : str
         """
-        document = _documents.audit_document(self, source, date)
-        return write_markdown(document.only(*_documents.IN_CARD))
+        document = audits.audit_document(self, source, date)
+        return write_markdown(document.only(*audits.IN_CARD))
 
     def save(
         self,
@@ -799,13 +815,13 @@ class Report:
         return _schema_of("audit.json", kind)
 
     def _repr_html_(self):
-        document = _documents.audit_document(self)
-        return write_fragment(document.only(*_documents.IN_NOTEBOOK))
+        document = audits.audit_document(self)
+        return write_fragment(document.only(*audits.IN_NOTEBOOK))
 
     def __repr__(self):
-        document = _documents.audit_document(self)
+        document = audits.summary_document(self)
         found = document.sections[0].parts[0]
-        return "\n".join([document.title, found.headline, *found.texts])
+        return "\n".join([document.title, found.label, found.headline, *found.texts])
 
 
 # ---- comparisons of systems ----------------------------------------------------------
@@ -837,7 +853,8 @@ class Change:
         Of no difference, on its own; nan where it cannot be told.
     p_adjusted : float
         The same for all changes of the comparison at once.
-    verdict : {"worse", "better", "no certain difference", "too few errors", "undetermined"}
+    verdict : {"higher", "lower", "no significant difference", "too few errors", \
+            "undetermined"}
         By ``p_adjusted``; "too few errors" without a p-value or with such a ``reason``;
         "undetermined" for another reason, or if verdicts are withheld.
     reason : str
@@ -983,12 +1000,12 @@ class SystemsComparison:
     @property
     def harm(self) -> tuple:
         """Changes for the worse, of everyone or of a group, a tuple of Change."""
-        return tuple(change for change in self.changes if change.verdict == "worse")
+        return tuple(change for change in self.changes if change.verdict == "higher")
 
     @property
     def improved(self) -> tuple:
         """Changes for the better, a tuple of Change."""
-        return tuple(change for change in self.changes if change.verdict == "better")
+        return tuple(change for change in self.changes if change.verdict == "lower")
 
     @property
     def levelling_down(self) -> tuple:
@@ -1008,20 +1025,21 @@ class SystemsComparison:
         verdicts = {change.verdict for change in self.changes}
         return 3 if "undetermined" in verdicts or verdicts == {"too few errors"} else 0
 
-    def to_text(self, *, date: str | None = None) -> str:
+    def to_text(self, *, date: str | None = None, full: bool = True) -> str:
         """Conclusions and tables for a terminal: ASCII of at most 100 columns.
 
         Parameters
         ----------
-        date : str, default=None
+        date, full : options
             As of :meth:`Report.to_text`.
 
         Returns
         -------
         text : str
         """
-        document = _documents.comparison_document(self, date)
-        return write_text(document.only(*_documents.CHANGES_IN_TEXT))
+        document = comparisons.comparison_document
+        document = document if full else comparisons.summary_document
+        return write_text(document(self, date))
 
     def to_json(self, **about: Any) -> str:
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -1051,7 +1069,7 @@ class SystemsComparison:
         -------
         html : str
         """
-        return write_page(_documents.comparison_document(self), version, date)
+        return write_page(comparisons.comparison_document(self), version, date)
 
     def to_junit(self) -> str:
         """Changes as JUnit XML, those for the worse as failures.
@@ -1065,7 +1083,7 @@ class SystemsComparison:
             of = who(change.group if change.attribute is not None else None)
             name = f"{RATES[change.rate]} of {of} at {short_place(change, self)}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
-            said = _documents.change_sentence(change, self)
+            said = comparisons.change_sentence(change, self)
             if "gallery" in self.settings:
                 name, said = in_search_terms(name), in_search_terms(said)
             cases.append((place, f"{change.system}: {name}", change.verdict, said))
@@ -1136,11 +1154,11 @@ class SystemsComparison:
         return _schema_of("comparison.json", kind)
 
     def _repr_html_(self):
-        document = _documents.comparison_document(self)
-        return write_fragment(document.only(*_documents.CHANGES_IN_NOTEBOOK))
+        document = comparisons.comparison_document(self)
+        return write_fragment(document.only(*comparisons.IN_NOTEBOOK))
 
     def __repr__(self):
-        document = _documents.comparison_document(self)
+        document = comparisons.comparison_document(self)
         found = document.sections[0].parts[0]
         return "\n".join([document.subtitle, found.headline, *found.texts])
 

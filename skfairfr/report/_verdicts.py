@@ -1,10 +1,11 @@
-"""Which groups are treated worse: each against the others, over rates, levels, attributes.
+"""Which groups have another rate than the reference, over rates, levels and attributes.
 
-All tests of a report share one error rate: in a system that treats every group alike, the
-nominal chance that any of them names a group is one minus the confidence level.
+All tests of a report share one error rate: if all groups have the same rates, the nominal
+chance that any of them names a group is one minus the confidence level.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -18,7 +19,7 @@ from skfairfr.metrics._roc._evidence import ComparedGroups
 SHARE_OF_COMBINATIONS = 0.2
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Judged:
     """The groups of an attribute at one level, judged with all other tests of a report.
 
@@ -28,20 +29,26 @@ class Judged:
     labels : list
         Groups that have pairs.
     compared : ComparedGroups
+    reference : int
+        Position of the group that the others are compared with.
+    confidence_level : float
     p_adjusted : ndarray, shape (n_groups,)
-        Of the hypothesis that a group has the same rate as the others; nan of a group that
-        is compared with none.
+        Of the hypothesis that a group has the same rate as the reference; nan of a group
+        that is not compared.
     n_comparisons : int
         Number of tests of the whole report.
-    confidence_level : float
     """
 
     rate: str
     labels: list
     compared: ComparedGroups
-    p_adjusted: np.ndarray
-    n_comparisons: int
+    reference: int
     confidence_level: float
+    p_adjusted: np.ndarray = field(init=False)
+    n_comparisons: int = 0
+
+    def __post_init__(self):
+        self.p_adjusted = np.full(len(self.labels), np.nan)
 
     @property
     def sums(self):
@@ -53,54 +60,44 @@ class Judged:
         """Chance of either end of an interval to miss."""
         return (1 - self.confidence_level) / 2
 
-    def found(self):
-        """The group with the highest rate, and those whose rate differs from the others'.
-
-        Returns
-        -------
-        found : list of (int, bool)
-            Positions of groups and whether the rate differs: first that of the highest rate,
-            then the others that differ, higher rates before lower ones.
-        """
-        compared = np.flatnonzero(~np.isnan(self.p_adjusted))
-        if not compared.size:
-            return []
-        rates, p = self.sums.rate, self.p_adjusted
-        highest = int(compared[rates[compared].argmax()])
-        differs = p <= 1 - self.confidence_level
-        if self.compared.n_tests == 1:  # of two groups, both say the same
-            return [(highest, bool(differs[highest]))]
-        others = [g for g in np.flatnonzero(differs).tolist() if g != highest]
-        higher = self.compared.tests.value > 0
-        others.sort(key=lambda g: (not higher[g], p[g], self.compared.tests.p_value[g]))
-        return [(highest, bool(differs[highest])), *((g, True) for g in others)]
+    @cached_property
+    def tests(self):
+        """Contrasts of each group over the reference; all weights 0 of what is not compared."""
+        compared = self.sums.is_known
+        compared = compared & (np.arange(compared.size) != self.reference)
+        weights = np.diag(compared.astype(np.float64))
+        if compared.any():
+            weights[compared, self.reference] = -1.0
+        return self.compared.contrasts(weights)
 
     @property
-    def compared_labels(self):
-        """Groups that are compared with others."""
-        return self.named(np.flatnonzero((self.compared.weights != 0).any(axis=1)))
+    def compared_groups(self):
+        """Positions of the groups that are compared, the largest ratio first."""
+        places = np.flatnonzero((self.tests.weights != 0).any(axis=1))
+        return places[np.argsort(-self.tests.value[places], kind="stable")].tolist()
 
     def named(self, places):
         """Labels of the groups at some positions."""
         return tuple(self.labels[g] for g in places)
 
     def against(self, place):
-        """A group and the others, and what is known of the ratio of their rates.
+        """What is known of the ratio of a group's rate and that of the reference.
 
         Returns
         -------
-        group : label
-        others : tuple of labels
         numbers : tuple of floats
             The ratio, its interval, the standard error of its logarithm, and the p-value of
             this comparison alone.
         """
-        tests = self.compared.tests
-        low, high = (float(end[place]) for end in tests.bounds(self.tail))
-        others = self.named(np.flatnonzero(self.compared.weights[place] < 0))
-        value = float(np.exp(tests.value[place]))
-        error, p = float(tests.error[place]), float(tests.p_value[place])
-        return self.labels[place], others, (value, low, high, error, p)
+        low, high = (float(end[place]) for end in self.tests.bounds(self.tail))
+        value = float(np.exp(self.tests.value[place]))
+        return (
+            value,
+            low,
+            high,
+            float(self.tests.error[place]),
+            float(self.tests.p_value[place]),
+        )
 
     def over_geomean(self, limit):
         """Bounds of the largest rate over the geometric mean of all.
@@ -168,42 +165,40 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
     for of_combinations in sorted(set(combined.tolist())):
         share = SHARE_OF_COMBINATIONS if of_combinations else 1 - SHARE_OF_COMBINATIONS
         share = share if mixed else 1.0
-        compared, places = [], []
+        family = []
         for member in np.flatnonzero(combined == of_combinations):
+            one = audited[member]
             for rate, operating_point in product(RATES, operating_points):
-                evidence, order = audited[member].evidence(rate, operating_point)
+                evidence, order = one.evidence(rate, operating_point)
                 if evidence is None:
                     continue
+                labels = [one.label_of(scope) for scope in evidence.scopes]
                 for row, level in enumerate(order.tolist()):
-                    compared.append(ComparedGroups(evidence, row))
-                    places.append((member, (rate, operating_point, level)))
-        adjusted = _adjusted(compared)
-        n_comparisons = sum(groups.n_tests for groups in compared)
-        for groups, p, (member, key) in zip(compared, adjusted, places, strict=True):
-            scopes = groups.evidence.scopes
-            judged[member][key] = Judged(
-                key[0],
-                [audited[member].label_of(scope) for scope in scopes],
-                groups,
-                np.minimum(p / share, 1.0),
-                n_comparisons,
-                confidence_level,
-            )
+                    compared = ComparedGroups(evidence, row)
+                    about = rate, labels, compared, _reference(one, labels, compared)
+                    of_level = Judged(*about, confidence_level)
+                    family.append(of_level)
+                    judged[member][rate, operating_point, level] = of_level
+        _adjust(family, share)
     return judged
 
 
-def _adjusted(compared):
-    """p-values of all groups, adjusted for the number of all tests; nan without a test."""
-    found, tested = [], []
-    for groups in compared:
-        p = np.where((groups.weights != 0).any(axis=1), groups.tests.p_value, np.nan)
-        found.append(p)
-        # Of two groups there is one test.
-        tested.append(p[~np.isnan(p)][: groups.n_tests])
-    adjusted = iter(holm(np.concatenate([[], *tested])).tolist())
-    for p, of_tests in zip(found, tested, strict=True):
-        p[~np.isnan(p)] = [next(adjusted) for _ in of_tests]
-    return found
+def _reference(audited, labels, compared):
+    """Position of the first group, in the order of references, that has pairs of two people."""
+    known = set(np.flatnonzero(compared.sums.is_known).tolist())
+    places = (labels.index(g) for g in audited.references if g in labels)
+    return next((place for place in places if place in known), 0)
+
+
+def _adjust(family, share):
+    """Set the p-values of a family, adjusted for the number of all its tests (Holm)."""
+    groups = [of_level.compared_groups for of_level in family]
+    p = [of.tests.p_value[g] for of, g in zip(family, groups, strict=True)]
+    adjusted = np.minimum(holm(np.concatenate([[], *p])) / share, 1.0)
+    ends = np.cumsum([0, *map(len, groups)])
+    for of_level, places, start in zip(family, groups, ends[:-1], strict=True):
+        of_level.p_adjusted[places] = adjusted[start : start + len(places)]
+        of_level.n_comparisons = int(ends[-1])
 
 
 def beyond_all_scores(everyone):

@@ -1,0 +1,1 @@
+"""Sections of reports: each module holds the words, the table and the figure of one."""

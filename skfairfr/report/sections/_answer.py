@@ -1,0 +1,293 @@
+"""The first screen of an audit: what was found, in one sentence, and what stays open."""
+
+import math
+from dataclasses import replace
+
+from skfairfr._text._document import Figure, Verdict
+from skfairfr._text._words import (
+    RATES,
+    TOO_FEW,
+    listed,
+    percent,
+    percents,
+    plural,
+    printable,
+    ratio,
+    ratios,
+    reworded,
+)
+from skfairfr.report._figures import group_rates
+from skfairfr.report._notes import (
+    at_place,
+    largest_rate,
+    nothing_concluded,
+    rates_in,
+    short_place,
+)
+from skfairfr.report._policy import LIMITS, RATE_LIMITS, limits_of
+from skfairfr.report._verdicts import beyond_all_scores
+from skfairfr.report.sections._cells import level_in_percent
+from skfairfr.report.sections._limits import (
+    RESULTS,
+    allowed,
+    audit_of,
+    name_of,
+    needed_words,
+    table_of_limits,
+)
+
+NO_LIMITS = "No limits set"
+LABELS = {"failed": "Failed", "passed": "Passed", "undetermined": "Undetermined"}
+DOES_NOT_SHOW = (
+    "Does not show: that the system is lawful or fit for a purpose, or how it behaves with "
+    "other cameras or another population."
+)
+# More groups with too few errors are counted, not named.
+MOST_NAMED = 6
+# Differences that a terminal shows.
+MOST_TOLD = 5
+
+
+def answer(report):
+    """Parts of the first screen."""
+    return [
+        verdict(report),
+        table_of_limits(report),
+        rates_figure(report.audits[0]),
+        *cannot_be_concluded(report),
+        DOES_NOT_SHOW,
+    ]
+
+
+def verdict(report):
+    """Status, and the sentence about the largest harm."""
+    settings = report.audits[0].settings
+    if nothing := nothing_concluded(settings):
+        return Verdict("undetermined", *nothing)
+    verdicts = [check.verdict for check in report.checks]
+    status, label = "none", NO_LIMITS
+    if verdicts:
+        status = next(word for word in LABELS if word in verdicts)
+        counted = [
+            f"{verdicts.count(word)} {RESULTS[word]}"
+            for word in LABELS
+            if word in verdicts
+        ]
+        label = f"{LABELS[status]}. {plural(len(verdicts), 'limit')}: {listed(counted)}"
+        if report.policy:
+            label += f" (policy {printable(report.policy)})"
+    reasons = [check.reason for check in report.checks]
+    reasons += [beyond_all_scores(level.rates[0]) for level in report.audits[0].levels]
+    texts = [f"Undetermined: {reason}." for reason in dict.fromkeys(reasons) if reason]
+    return Verdict(status, headline(report), texts, label)
+
+
+def headline(report):
+    """One sentence about the largest harm: of a limit that is exceeded, or of a difference."""
+    failed = [check for check in report.checks if check.verdict == "failed"]
+    if failed:
+        worst = max(failed, key=lambda check: check.figure.value / check.limit)
+        return _of_limit(worst, report)
+    found = sorted_findings(report)
+    largest = next((f for f in found if f[2].verdict in ("higher", "lower")), None)
+    if largest is not None:
+        return sentence_of(*largest)
+    if not found:
+        return "Nothing can be compared: fewer than two groups have the pairs."
+    if found[0][2].verdict == "undetermined":
+        return "Undetermined: the scores at these thresholds tell nothing."
+    return f"No rate differs significantly. {sentence_of(*found[0])}"
+
+
+def _of_limit(check, report):
+    audit, ci = audit_of(check, report), level_in_percent(report.audits[0].settings)
+    rate, at = RATES[LIMITS[check.name][0]], at_place(check, audit)
+    at, first = f"{at[:1].upper()}{at[1:]}, " if at else "", printable(check.groups[0])
+    figure, limit = check.figure, f"The limit is {allowed(check)}."
+    if check.name in RATE_LIMITS:
+        row = next(
+            r
+            for lev in _level(check, audit)
+            for r in lev.rates
+            if r.group == check.groups[0]
+        )
+        own = getattr(row, LIMITS[check.name][0])
+        ends = percents(own.low, own.high)
+        text = f"{at}the {rate} of {first} is {percent(own.value)} ({ci} CI {ends})."
+    else:
+        ends = ratios(figure.low, figure.high)
+        other = "the geometric mean of all groups"
+        if len(check.groups) > 1:
+            other = f"that of {printable(check.groups[1])}"
+        text = (
+            f"{at}the {rate} of {first} is {ratio(figure.value)} times {other} "
+            f"({ci} CI {ends})."
+        )
+    few = "" if figure.supported else f" It rests on {TOO_FEW}."
+    text = f"{text[:1].upper()}{text[1:]} {limit}{few}"
+    return reworded(text, audit.settings)
+
+
+def _level(check, audit):
+    return [
+        level
+        for level in audit.levels
+        if level.far == check.far
+        and check.threshold in (level.threshold, level.worst_group_threshold)
+    ]
+
+
+def findings_of(report, other=None):
+    """Every finding, after its audit and its level; of "standardised" rates, if asked."""
+    measured = [(a, getattr(a, other) if other else a) for a in report.audits]
+    return [
+        (audit, level, finding)
+        for audit, own in measured
+        if own is not None
+        for level in own.levels
+        for finding in level.findings
+    ]
+
+
+def sorted_findings(report):
+    """Findings at the first operating point: significant ones first, the largest ratio first."""
+    first = {id(level) for audit in report.audits for level in audit.levels[:1]}
+    found = [
+        f for f in findings_of(report) if id(f[1]) in first and f[2].group is not None
+    ]
+
+    def order(found):
+        finding = found[2]
+        known = finding.verdict in ("higher", "lower")
+        return not known, finding.ratio.value < 1, -_harm(finding)
+
+    return sorted(found, key=order)
+
+
+def _harm(finding):
+    """The larger rate over the smaller; 0 if both are."""
+    value = finding.ratio.value
+    return 0.0 if math.isnan(value) else max(value, 1 / value if value else math.inf)
+
+
+def sentence_of(audit, level, finding):
+    """What a finding says, with the group that has the higher rate first."""
+    groups = finding.group, finding.reference
+    values = finding.value, finding.reference_value
+    size, low, high = finding.ratio.value, finding.ratio.low, finding.ratio.high
+    if size < 1:
+        groups, values = groups[::-1], values[::-1]
+        size, low, high = (1 / v if v else math.inf for v in (size, high, low))
+    at = at_place(level, audit)
+    start = f"{at[:1].upper()}{at[1:]}, " if at else ""
+    ci = level_in_percent(audit.settings)
+    rate = RATES[finding.rate]
+    text = (
+        f"{start}{printable(groups[0])} has a higher {rate} than {printable(groups[1])}: "
+        f"{percent(values[0])} against {percent(values[1])}, {ratio(size)} times as high "
+        f"({ci} CI {ratios(low, high)})"
+    )
+    few = dict.fromkeys(g for r in finding.ratio.reasons for g in r.groups or ())
+    if few:
+        text += f", {TOO_FEW} of {listed([*map(printable, few)])}"
+    return reworded(f"{text}.", audit.settings)
+
+
+def rates_figure(audit):
+    """Both rates of all groups at the first operating point, the highest first."""
+    first = audit.levels[0]
+    names = [short_place(first, audit)]
+    limits, rates = limits_of(audit), rates_in(audit.groups)
+    limits = {rate: of[:1] for rate, of in limits.items()}
+    ci = level_in_percent(audit.settings)
+    shown = "Both error rates" if len(rates) > 1 else RATES[rates[0]]
+    at = at_place(first, audit)
+    caption = (
+        f"{shown} by {printable(audit.attribute)}{at and f' {at}'}, with {ci} CI. "
+    )
+    caption += "A higher FMR means that more people are taken for somebody else. " * (
+        "far" in rates
+    )
+    caption += "A higher FNMR means that more people are not recognised." * (
+        "frr" in rates
+    )
+
+    def draw():
+        confidence = audit.settings["confidence_level"]
+        found = []
+        for rate in rates:
+            order = sorted(first.rates[1:], key=lambda row: -_value(getattr(row, rate)))
+            level = replace(first, rates=(first.rates[0], *order))
+            found += group_rates([level], names, limits, confidence, (rate,))
+        return found
+
+    return reworded(Figure(caption, draw), audit.settings)
+
+
+def _value(figure):
+    return -1.0 if math.isnan(figure.value) else figure.value
+
+
+def cannot_be_concluded(report):
+    """Two lines at most: groups with too few errors, and limits that are undetermined."""
+    few = {}
+    for audit in report.audits:
+        for rate in rates_in(audit.groups):
+            of_rate = reworded(RATES[rate], audit.settings)
+            for row in audit.levels[0].rates[1:]:
+                if not getattr(row, rate).supported:
+                    few.setdefault(of_rate, {})[printable(row.group)] = None
+    texts = []
+    for rate, groups in few.items():
+        named = (
+            listed(list(groups))
+            if len(groups) <= MOST_NAMED
+            else f"{len(groups)} groups"
+        )
+        texts.append(f"the size of the {rate} of {named} ({TOO_FEW})")
+    lines = [f"Cannot be concluded: {'; '.join(texts)}."] if texts else []
+    undetermined = [
+        c for c in report.checks if c.verdict == "undetermined" and not c.reason
+    ]
+    if undetermined:
+        first = undetermined[0]
+        text = f"Undetermined: {name_of(first, report)}. {needed_words(first, report)}"
+        more = len(undetermined) - 1
+        text += (
+            f" {plural(more, 'more limit is', 'more limits are')} undetermined."
+            * bool(more)
+        )
+        lines.append(reworded(text, audit_of(first, report).settings))
+    if worst := _largest_apcer(report):
+        lines.insert(0, worst)
+    n_notes = len(
+        dict.fromkeys(note for audit in report.audits for note in audit.notes)
+    )
+    if n_notes:
+        lines.append(
+            f"Read first: {plural(n_notes, 'note')} under 'What the data cannot tell'."
+        )
+    return lines
+
+
+def _largest_apcer(report):
+    for audit in report.audits:
+        if audit.settings.get("decisions") == "apcer":
+            row = largest_rate(audit)
+            ends = percents(row.frr.low, row.frr.high)
+            n = plural(len(audit.groups) - 1, "species", "species")
+            return (
+                f"Largest APCER of {n}: {percent(row.frr.value)} ({ends}), of "
+                f"{printable(row.group)}."
+            )
+    return ""
+
+
+def largest_differences(report):
+    """The first differences in sentences, for a terminal, and how many more there are."""
+    found = [f for f in sorted_findings(report) if f[2].verdict in ("higher", "lower")]
+    found = [f for f in found if f[2].verdict == found[0][2].verdict]
+    texts = [sentence_of(*f) for f in found[:MOST_TOLD]]
+    if len(found) > MOST_TOLD:
+        texts.append(f"{plural(len(found) - MOST_TOLD, 'further difference')}.")
+    return texts

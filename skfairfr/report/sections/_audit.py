@@ -1,0 +1,203 @@
+"""The document of an audit: its sections, in their order."""
+
+from skfairfr._text._document import Document, Section
+from skfairfr._text._words import as_typed, listed, printable, reworded
+from skfairfr.report._notes import at_place, heading_of
+from skfairfr.report._searches import searched, who_alarms
+from skfairfr.report.sections._answer import (
+    DOES_NOT_SHOW,
+    answer,
+    cannot_be_concluded,
+    largest_differences,
+    rates_figure,
+    verdict,
+)
+from skfairfr.report.sections._cells import lines_of
+from skfairfr.report.sections._covariates import at_equal
+from skfairfr.report.sections._curves import TITLE, curves_of_groups
+from skfairfr.report.sections._failures import failures, lost
+from skfairfr.report.sections._indices import SHOWN, disparities
+from skfairfr.report.sections._limits import limits_in_short
+from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
+from skfairfr.report.sections._method import limits_of_page, method, words_of
+from skfairfr.report.sections._open import open_questions
+from skfairfr.report.sections._rates import (
+    averages,
+    counts,
+    p_values,
+    rates_and_ratios,
+    ratios_figure,
+)
+from skfairfr.report.sections._tested import crossing, sizes, tested
+
+# Parts of a document that a card shows, and a notebook.
+IN_CARD = ("verdict", "data", "by-*-rates", "open", "limits")
+IN_NOTEBOOK = ("verdict", "by-*-rates")
+# Limits that a terminal shows.
+MOST_LIMITS = 4
+
+
+def audit_document(report, source=None, date=None):
+    """A report as a document.
+
+    Parameters
+    ----------
+    report : Report
+    source, date : str, default=None
+        Where the data come from, and the day of the document.
+
+    Returns
+    -------
+    document : Document
+    """
+    by = []
+    for n, audit in enumerate(report.audits):
+        name = printable(audit.attribute)
+        rates = "FNMR" if "decisions" in audit.settings else "Error rates"
+        section = Section(f"by-{n}", f"{rates} by {name}", _of_attribute(report, n))
+        by.append(reworded(section, audit.settings))
+    sections = [
+        Section("verdict", "Result", answer(report)),
+        Section("data", "What was tested", tested(report)),
+        *by,
+        Section("open", "What the data cannot tell", open_questions(report)),
+        Section("method", "How it was computed", method(report)),
+        Section("limits", "Limits of this report", [limits_of_page(report)]),
+        Section(
+            "glossary",
+            "Glossary",
+            [Section("words", "Words", [words_of(report)], True)],
+        ),
+    ]
+    return _finished(report, sections, source, date)
+
+
+def summary_document(report, source=None, date=None):
+    """What a terminal shows of a report: the verdict, limits and the largest differences."""
+    limits = limits_in_short(report, MOST_LIMITS)
+    opening = [verdict(report), limits, [*cannot_be_concluded(report), DOES_NOT_SHOW]]
+    differences = Section(
+        "differences", "Largest differences", [largest_differences(report)]
+    )
+    sections = [Section("verdict", "Result", opening), differences]
+    return _finished(report, sections, source, date)
+
+
+def _finished(report, sections, source, date):
+    first = report.audits[0]
+    data = "" if source is None else f"Data: {printable(source)}"
+    title, subtitle = called(report, _title(report)), under_title(report, data, date)
+    found = Document(title, subtitle, sections)
+    if "gallery" in first.settings:
+        alarms = [who_alarms(report)]
+        found = searched(found, first.settings, lines_of("search_glossary"), alarms)
+    return as_typed(found)
+
+
+def _title(report):
+    first = report.audits[0]
+    names = [printable(audit.attribute) for audit in report.audits]
+    single = [name for name in dict.fromkeys(names) if " & " not in name]
+    about = listed(single or names)
+    if "decisions" in first.settings:
+        return f"Audit of decisions by {about}"
+    independent = first.settings.get("independent_pairs")
+    more = ", pairs taken as independent" if independent else ""
+    return f"Audit of verification errors by {about}{more}"
+
+
+def called(found, usual):
+    """The title that was given for a document, or else the usual one."""
+    return printable(found.about["title"]) if "title" in found.about else usual
+
+
+def under_title(found, data, date):
+    """What was tested on what, by whom and when, as far as it is known, in one line."""
+    named = {
+        "system": "System",
+        "dataset": "Data set",
+        "organisation": "Organisation",
+        "tested": "Tested",
+        "labels_source": "Labels of groups",
+        "sampling": "Sampling",
+    }
+    told = [(t, found.about[name]) for name, t in named.items() if name in found.about]
+    told = [f"{title}: {printable(text)}" for title, text in told]
+    written = date and f"Report written: {printable(date)}"
+    return "; ".join(filter(None, [*told, data, written]))
+
+
+def headline_of(report):
+    """The verdict of a report, for its repr."""
+    return as_typed(verdict(report))
+
+
+def _of_attribute(report, place):
+    """Parts of the section of one attribute: the first operating point open, others folded."""
+    audit, name = report.audits[place], f"by-{place}"
+    first, *others = audit.levels
+    by = f"by {printable(audit.attribute)} at"
+    matrix = _matrices(audit, first, by)
+    crossings = [
+        crossing(one, audit)
+        for one in report.crossings
+        if " & ".join(one.attributes) == audit.attribute
+    ]
+    equal = at_equal(audit, f"{name}-control")
+    large = len(audit.groups) > MOST_GROUPS + 1
+    folded = [
+        ("counts", "Comparisons and errors", _all_levels(counts, audit)),
+        ("indices", "All disparities and indices", _all_levels(disparities, audit)),
+        ("p", "p-values", [p_values(audit.levels, audit)]),
+        ("groups", "Size of the groups", [sizes([audit]), *crossings]),
+    ]
+    return [
+        rates_figure(audit) if place else None,
+        Section(
+            f"{name}-rates",
+            heading_of(first, audit),
+            [rates_and_ratios(first, audit, place == 0)],
+            " & " in audit.attribute,  # a combination that nobody asked for
+        ),
+        ratios_figure(audit),
+        *([] if large else [disparities([first], [audit], audit.settings, SHOWN)]),
+        *([] if large else matrix),
+        *[
+            Section(
+                f"{name}-level-{n}",
+                heading_of(level, audit),
+                [rates_and_ratios(level, audit), *_matrices(audit, level, by)],
+                True,
+            )
+            for n, level in enumerate(others, 1)
+        ],
+        equal,
+        Section(f"{name}-det", TITLE, [curves_of_groups(audit)]),
+        Section(f"{name}-lost", "Where each group is lost", [lost(audit)]),
+        Section(f"{name}-averages", "Both averages", [averages(audit)]),
+        Section(
+            f"{name}-failures", "Failures to acquire and to enrol", [failures(audit)]
+        ),
+        Section(
+            f"{name}-matrix", "FMR of every two groups", matrix if large else [], True
+        ),
+        *[Section(f"{name}-{n}", title, parts, True) for n, title, parts in folded],
+    ]
+
+
+def _all_levels(tables, audit):
+    """A table for each operating point, with a heading where there are several."""
+    if len(audit.levels) == 1:
+        return [tables(audit.levels, [audit], audit.settings)]
+    return [
+        Section(
+            "", heading_of(level, audit), [tables([level], [audit], audit.settings)]
+        )
+        for level in audit.levels
+    ]
+
+
+def _matrices(audit, level, by):
+    neutral = level.rates[0].far.value if level.far is None else level.far
+    about = f"{by} {at_place(level, audit).removeprefix('at ')}"
+    return matrices([level.matrix], neutral, [about])

@@ -1,0 +1,472 @@
+"""The document of a comparison of systems: what is higher and lower with each of them."""
+
+import math
+import os
+from dataclasses import replace
+
+import numpy as np
+
+from skfairfr._text._document import (
+    Cell,
+    Document,
+    Facts,
+    Figure,
+    Row,
+    Section,
+    Table,
+    Verdict,
+)
+from skfairfr._text._words import (
+    LONG_RATES,
+    NO_DIFFERENCE,
+    RATES,
+    TOO_FEW,
+    accepted,
+    as_typed,
+    capital,
+    count,
+    listed,
+    p_value,
+    percent,
+    plural,
+    points,
+    points_between,
+    printable,
+    ratio,
+    ratios,
+    signed,
+)
+from skfairfr.report._figures import changes, group_rates
+from skfairfr.report._notes import (
+    heading_of,
+    nothing_concluded,
+    place_of,
+    rates_in,
+    short_place,
+    title_of,
+)
+from skfairfr.report._searches import searched
+from skfairfr.report.sections._audit import called, under_title
+from skfairfr.report.sections._cells import (
+    concluded,
+    level_in_percent,
+    lines_of,
+    row_of_group,
+)
+from skfairfr.report.sections._curves import TITLE, curves_of_systems
+from skfairfr.report.sections._indices import disparities
+from skfairfr.report.sections._matrix import matrices
+from skfairfr.report.sections._method import OF_ATTEMPTS, glossary
+from skfairfr.report.sections._open import FEW, unsupported
+from skfairfr.report.sections._rates import counts
+from skfairfr.report.sections._tested import facts_of_data, sizes
+
+# Of a system in a legend and in a row.
+LONGEST = 28
+# Parts of the document that a notebook shows, and changes that a terminal tells.
+IN_NOTEBOOK = ("verdict", "system-*")
+MOST_TOLD = 8
+
+
+def comparison_document(found, date=None):
+    """A SystemsComparison as a document, of a day where one is given."""
+    first, *others = short_names(found.systems)
+    opening = [verdict_of_changes(found), _disparity_changes(found)]
+    terms = glossary(found.settings, ("Template", "FTA", "GFAR", *OF_ATTEMPTS))
+    systems = [
+        Section(f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
+        for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))
+    ]
+    attributes = dict.fromkeys(m.attribute for m in found.measured)
+    by = [
+        Section(f"by-{n}", f"Error rates by {printable(of)}", _of_attribute(found, of))
+        for n, of in enumerate(attributes)
+    ]
+    sections = [
+        Section("verdict", "Result", opening),
+        Section("data", "What was compared", [Facts(_facts_of_systems(found))]),
+        *systems,
+        *by,
+        Section("open", "What the data cannot tell", _few_errors(found)),
+        Section("notes", "Notes", [[*map(printable, found.notes)]]),
+        Section("method", "How it was computed", [_method_of_comparison(found)]),
+        Section("limits", "Limits", [lines_of("comparison_limits")]),
+        Section("glossary", "Glossary", [terms]),
+    ]
+    return _finished(found, sections, date)
+
+
+def summary_document(found, date=None):
+    """What a terminal shows of a comparison: the result and the disparities."""
+    opening = [verdict_of_changes(found, MOST_TOLD), _disparity_changes(found)]
+    return _finished(found, [Section("verdict", "Result", opening)], date)
+
+
+def _finished(found, sections, date):
+    first, *others = short_names(found.systems)
+    title = called(found, "Comparison of verification systems")
+    subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
+    document = Document(title, subtitle, sections)
+    if "gallery" in found.settings:
+        document = searched(document, found.settings, lines_of("search_glossary"))
+    return as_typed(document)
+
+
+def short_names(systems):
+    """Names that fit a legend, no two alike: of paths, the files if these differ.
+
+    Parameters
+    ----------
+    systems : sequence of str
+
+    Returns
+    -------
+    names : list of str
+    """
+    names = [os.path.basename(name) for name in systems]
+    if not all(names) or len(set(names)) < len(names):
+        names = list(systems)
+    shown = [
+        name
+        if len(name) <= LONGEST
+        else f"{name[:12]}\N{HORIZONTAL ELLIPSIS}{name[-15:]}"
+        for name in map(printable, names)
+    ]
+    if len(set(shown)) < len(shown):
+        shown = [f"{place}: {name}" for place, name in enumerate(shown, 1)]
+    return shown
+
+
+# ---- the first screen ----------------------------------------------------------------
+
+
+def verdict_of_changes(found, most=None):
+    """What is higher and lower, counted, and in sentences, the first ``most`` of them."""
+    if nothing := nothing_concluded(found.settings):
+        return Verdict("undetermined", *nothing)
+    harm, improved = found.harm, found.improved
+    verdicts = [change.verdict for change in found.changes]
+    drawn = {_as_drawn(change, found).verdict for change in found.changes}
+    status, headline = "none", "No rate differs significantly."
+    name = (
+        short_names(found.systems)[-1] if len(found.systems) == 2 else "other systems"
+    )
+    told = [
+        f"{plural(len(of), 'rate')} {'is' if len(of) == 1 else 'are'} {word}"
+        for of, word in ((harm, "higher"), (improved, "lower"))
+        if of
+    ]
+    if told:
+        first = short_names(found.systems)[0]
+        headline = f"With {name}, {listed(told)} than with {first}."
+        if harm and "higher" in drawn:
+            status = "failed"
+        elif improved and not harm and "lower" in drawn:
+            status = "passed"
+    elif set(verdicts) <= {TOO_FEW, "undetermined"}:
+        status, headline = "undetermined", "Undetermined: whether a rate differs."
+    label = ""
+    if found.fail_on_harm:
+        label = "Harm found" if harm else "No harm found"
+    told = [change_sentence(change, found) for change in (*harm, *improved)]
+    texts = told[:most]
+    if len(told) > len(texts):
+        texts.append(f"{plural(len(told) - len(texts), 'further difference')}.")
+    texts += [_levelled(change, found) for change in found.levelling_down]
+    if found.notes:
+        texts.append(f"Read first: {plural(len(found.notes), 'note')} under 'Notes'.")
+    return Verdict(status, headline, texts, label)
+
+
+def change_sentence(change, found):
+    """What became of a rate."""
+    of, system = "everyone", _which(change, found)
+    if change.attribute is not None:
+        of = f"{printable(change.group)} ({printable(change.attribute)})"
+    ends = signed(points_between(change.low, change.high)) or "no interval"
+    few = change.verdict in ("higher", "lower") and not _is_supported(change, found)
+    size = f"; by how much: {TOO_FEW}" if few else ""
+    return (
+        f"{capital(change.verdict)}{system and f' with {system}'}: {RATES[change.rate]} of "
+        f"{of} at {place_of(change, found)}, {percent(change.after)} instead of "
+        f"{percent(change.before)} (difference {signed(points(change.difference))}, {ends})"
+        f"{size}."
+    )
+
+
+def _is_supported(change, found):
+    """Whether a rate rests on enough errors with both systems."""
+    return all(
+        getattr(row, change.rate).supported
+        for level in _levels_of(change, found)
+        for row in level.rates
+        if row.group == change.group
+    )
+
+
+def _as_drawn(change, found):
+    """The change, whose verdict is ``TOO_FEW`` where it is not to be coloured."""
+    supported = _is_supported(change, found)
+    return change if supported else replace(change, verdict=TOO_FEW)
+
+
+def _levels_of(change, found):
+    """What was measured of both systems at the operating point of a change."""
+    return [
+        level
+        for one in found.measured
+        if one.system in (found.systems[0], change.system)
+        and change.attribute in (None, one.attribute)
+        for level in one.levels
+        if level.far == change.far
+        and (
+            change.threshold in (None, level.threshold)
+            or "threshold_of_each" in found.settings  # one level
+        )
+    ]
+
+
+def _which(change, found):
+    """The system of a change where there are several that it may be of; else empty."""
+    if len(found.systems) == 2:
+        return ""
+    return short_names(found.systems)[found.systems.index(change.system)]
+
+
+def _levelled(change, found):
+    return (
+        f"Levelling down: the ratio of largest to smallest {RATES[change.rate]} by "
+        f"{printable(change.attribute)} at {place_of(change, found)} fell from "
+        f"{ratio(change.before)} to {ratio(change.after)}, because rates of groups are "
+        "higher; no rate is significantly lower."
+    )
+
+
+def _disparity_changes(found):
+    """A table of what becomes of the disparities."""
+    rows = [_disparity_change(change, found) for change in found.disparities]
+    caption = (
+        "Largest over smallest rate of the groups, 1 where all are alike; larger is less "
+        "fair. Each interval, and the conclusion, is of one disparity alone."
+    )
+    head = ["Disparity", *_pair_of_names(found), "Ratio", "Conclusion"]
+    if any(change.rate == "frr" for change in found.changes):  # else of impostor pairs
+        caption += " The last two columns are the FNMR of everyone."
+        head += [f"FNMR, {name}" for name in _pair_of_names(found)]
+    return Table(caption, head, rows)
+
+
+def _pair_of_names(found):
+    """What the two columns of a comparison are called."""
+    first, *others = short_names(found.systems)
+    return first, others[0] if len(others) == 1 else "other system"
+
+
+def _disparity_change(change, found):
+    point = change.system, change.far, change.threshold
+    at_point = [c for c in found.changes if (c.system, c.far, c.threshold) == point]
+    figures = [
+        getattr(measured, change.rate)
+        for level in _levels_of(change, found)
+        for measured in level.disparities
+        if (measured.how, measured.operating_point) == ("max_min", "overall")
+    ]
+    verdict = NO_DIFFERENCE
+    if any(c.verdict == "undetermined" for c in at_point):
+        verdict = "undetermined"
+    elif (
+        np.isnan(change.ratio_low + change.ratio_high)
+        or any(c.reason for c in at_point)
+        or not all(figure.supported for figure in figures)
+    ):  # with few errors an interval says little
+        verdict = TOO_FEW
+    elif change.ratio_low > 1 or change.ratio_high < 1:
+        verdict = "higher" if change.ratio_low > 1 else "lower"
+    cells = [
+        Cell(ratio(change.before)),
+        Cell(ratio(change.after)),
+        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
+        concluded(verdict, verdict + ", levelling down" * change.levelling_down),
+    ]
+    cost = change.frr_before, change.frr_after
+    cells += [Cell(percent(frr)) for frr in cost if not np.isnan(frr)]
+    name = f"{RATES[change.rate]} by {printable(change.attribute)}"
+    place = f"at {place_of(change, found)}", _which(change, found)
+    return Row(name, cells, ", ".join(filter(None, place)))
+
+
+def _facts_of_systems(found):
+    rows = [("First system", printable(found.systems[0]))]
+    rows += [("Compared with it", printable(name)) for name in found.systems[1:]]
+    rows += [
+        ("People in all systems", count(found.n_people)),
+        (f"{capital(found.unit)} in all systems", count(found.n_rows)),
+    ]
+    if found.measured:
+        attributes = dict.fromkeys(printable(m.attribute) for m in found.measured)
+        rows += facts_of_data(found.measured[0].groups[0], attributes)[-3:]
+        rows.append(("Operating points", _thresholds(found)))
+    for name, n in zip(found.systems, found.left_out, strict=True):
+        if n:
+            about = f"{count(n)} {found.unit} that another system lacks"
+            rows.append((f"Left out of {printable(name)}", about))
+    for name, digests in found.settings.get("sha256", {}).items():
+        for file, digest in digests.items():
+            rows.append((f"SHA-256 of {printable(file)} ({printable(name)})", digest))
+    return rows
+
+
+def _thresholds(found):
+    """The operating point of every level, and the threshold of each system there."""
+    names, texts = short_names(found.systems), []
+    for levels in zip(*(m.levels for m in found.measured[: len(names)]), strict=True):
+        text = title_of(levels[0], found)
+        if "threshold_of_each" in found.settings or levels[0].far is not None:
+            own = (
+                f"{name}: {accepted(level.threshold, found.settings)}"
+                for name, level in zip(names, levels, strict=True)
+            )
+            text = f"{heading_of(levels[0], found)} ({', '.join(own)})"
+        texts.append(text)
+    return "; ".join(texts)
+
+
+# ---- a system ------------------------------------------------------------------------
+
+
+def _of_system(found, name, number):
+    """What became of every rate under one system."""
+    own = [change for change in found.changes if change.system == name]
+    names = {(c.far, c.threshold): short_place(c, found) for c in own}
+    drawn = [_as_drawn(change, found) for change in own]
+    by_rate = {rate: [c for c in drawn if c.rate == rate] for rate in RATES}
+    caption = (
+        "Each rate of the second system over that of the first, with paired intervals: right of "
+        "1 is higher. An arrow means that the interval continues beyond the frame. Thick "
+        "lines are rates that are higher (red) or lower (green) by tests that hold for all "
+        f"rates together, unless they rest on {TOO_FEW}. Each interval stands alone, so "
+        "that a thin one may exclude 1."
+    )
+
+    def draw():
+        return [changes(of, rate, names) for rate, of in by_rate.items() if of]
+
+    parts = [Figure(caption, draw)]
+    for n, key in enumerate(names):
+        at_point = [c for c in own if (c.far, c.threshold) == key]
+        place = place_of(at_point[0], found)
+        tables = [_table_of_changes(at_point, rate, place, found) for rate in RATES]
+        parts.append(Section(f"system-{number}-{n}", f"At {place}", tables))
+    return parts
+
+
+def _row_of_change(change, found):
+    supported = _is_supported(change, found)
+    few = "" if supported or math.isnan(change.before + change.after) else TOO_FEW
+    # The caption says that these are points.
+    difference, ends = (
+        signed(text).replace("\N{NO-BREAK SPACE}points", "")
+        for text in (points(change.difference), points_between(change.low, change.high))
+    )
+    cells = [
+        Cell(percent(change.before)),
+        Cell(percent(change.after)),
+        Cell(difference, ends),
+        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high), few=few),
+        Cell(p_value(change.p_value)),
+        Cell(p_value(change.p_adjusted)),
+        concluded(change.verdict, change.verdict, supported),
+    ]
+    if change.attribute is None:
+        return row_of_group(None, cells)
+    return row_of_group(change.group, cells, f"by {printable(change.attribute)}")
+
+
+def _table_of_changes(at_point, rate, place, found):
+    rows = [_row_of_change(change, found) for change in at_point if change.rate == rate]
+    ci = level_in_percent(found.settings)
+    head = [
+        "Group",
+        *_pair_of_names(found),
+        f"Difference ({ci} CI)",
+        f"Ratio ({ci} CI)",
+    ]
+    head += ["p, unadjusted", "p, adjusted", "Conclusion"]
+    caption = (
+        f"{capital(LONG_RATES[rate])} ({RATES[rate]}) at {place}; lower is better. "
+        "Differences are in percentage points."
+    )
+    return Table(caption, head, rows)
+
+
+# ---- every system by one attribute ---------------------------------------------------
+
+
+def _of_attribute(found, attribute):
+    """Figures and tables of all systems by one attribute, as of audits of each."""
+    systems = [m for m in found.measured if m.attribute == attribute]
+    names = short_names(found.systems)
+    parts = [
+        "Each system as an audit of it shows it, with intervals that are not paired."
+    ]
+    by = f"by {printable(attribute)} at"
+    for n, levels in enumerate(zip(*(m.levels for m in systems), strict=True)):
+        about = [f"{by} {place_of(levels[0], found)}, {name}" for name in names]
+        everyone = levels[0].rates[0].far.value
+        neutral = everyone if levels[0].far is None else levels[0].far
+        tables = [
+            counts(levels, systems, found.settings, names),
+            disparities(levels, systems, found.settings, None, names),
+            *matrices([level.matrix for level in levels], neutral, about),
+        ]
+        shown = [_figure_of_systems(found, levels, names), *tables]
+        parts.append(Section(f"rates-{n}", heading_of(levels[0], found), shown, True))
+    parts.append(Section("rates-det", TITLE, [curves_of_systems(systems, names)]))
+    return [*parts, Section("rates-groups", "Groups", [sizes(systems, names)])]
+
+
+def _figure_of_systems(found, levels, names):
+    confidence, ci = (
+        found.settings["confidence_level"],
+        level_in_percent(found.settings),
+    )
+    rates = rates_in(found.measured[0].groups)
+    caption = (
+        f"{'Both error rates' if len(rates) > 1 else RATES[rates[0]]} of every group under {listed(names)}; further right is worse. "
+        f"Bars are {ci} CI of each rate on its own: whether two systems differ is for the "
+        "paired intervals above."
+    )
+    return Figure(caption, lambda: group_rates(levels, names, None, confidence, rates))
+
+
+# ---- what is open, how, and what not -------------------------------------------------
+
+
+def _few_errors(found):
+    """What rests on too few errors of any system, as parts of a section."""
+    parts = []
+    for place, name in enumerate(found.systems):
+        own = [m for m in found.measured if m.system == name]
+        texts = list(dict.fromkeys(t for m in own for t in unsupported(m, found)))
+        parts.append(Section(f"open-{place}", printable(name), [texts]))
+    return [FEW, *parts] if any(parts) else []
+
+
+def _method_of_comparison(found):
+    settings = found.settings
+    alpha = 100 * (1 - settings["confidence_level"])
+    own = "Each system meets a level of the FMR at a threshold of its own."
+    if settings["threshold"] is not None:
+        own = "All systems have the threshold that was given."
+        if "threshold_of_each" in settings:
+            own = "Each system has the threshold that was given for it."
+    return [
+        "All systems are compared with the first, on the same people and the same "
+        f"{found.unit}. {own}",
+        f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "
+        "varies for both systems alike cancels. They are about other people of the same "
+        "population.",
+        "Conclusions about rates come from adjusted p-values (Holm): if nothing changed, "
+        f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
+        "are not among these tests.",
+    ]

@@ -1,0 +1,88 @@
+"""Rates at equal covariates beside the rates as they are."""
+
+import math
+
+from skfairfr._text._document import Cell, Row, Section, Table
+from skfairfr._text._words import RATES, capital, listed, percent, printable
+from skfairfr.report._notes import heading_of, place_of
+from skfairfr.report.sections._answer import sentence_of
+from skfairfr.report.sections._cells import lines_of, of_rate, of_ratio, row_of_group
+from skfairfr.report.sections._indices import DISPARITIES
+
+# Groups of more than these have no columns in a table of strata.
+MOST_COLUMNS = 8
+
+
+def names_of(audit):
+    """The covariates that rates of an audit are standardised by."""
+    return listed(
+        [
+            "difference of " * text.endswith(":gap") + printable(text.partition(":")[0])
+            for text in audit.settings["control"]
+        ]
+    )
+
+
+def at_equal(audit, name):
+    """The section of standardised rates, or None."""
+    if audit.control is None:
+        return None
+    title = f"At equal {names_of(audit)}"
+    parts = [_sentences(audit, title)]
+    both = zip(audit.levels, audit.standardised.levels, strict=True)
+    for n, (level, found) in enumerate(both):
+        rows = []
+        for raw, row in zip(level.rates[1:], found.rates[1:], strict=True):
+            figures = (raw.far, row.far, raw.frr, row.frr)
+            rows.append(row_of_group(row.group, [of_rate(f) for f in figures]))
+        raw = next(d for d in level.disparities if d.how == "max_min")
+        (equal,) = found.disparities
+        figures = (raw.far, equal.far, raw.frr, equal.frr)
+        rows.append(
+            Row(capital(DISPARITIES["max_min"]), [of_ratio(f) for f in figures])
+        )
+        caption = f"Rates at {place_of(level, audit)}, as they are and {title.lower()}."
+        head = ["Group"]
+        for rate in RATES.values():
+            head += [f"{rate}, as it is", f"{rate}, {title.lower()}"]
+        table = Table(caption, head, rows)
+        parts.append(Section(f"{name}-{n}", heading_of(level, audit), [table], n > 0))
+    method = [*lines_of("control"), _strata(audit, "far"), _strata(audit, "frr")]
+    parts.append(Section(f"{name}-strata", "Strata", method, True))
+    return Section(name, title, parts)
+
+
+def _sentences(audit, title):
+    """What differs significantly at equal covariates, in a list."""
+    found = [
+        (level, finding)
+        for level in audit.standardised.levels
+        for finding in level.findings
+        if finding.verdict in ("higher", "lower")
+    ]
+    if not found:
+        return [f"{title}, no rate differs significantly."]
+    return [f"{title}: {sentence_of(audit, *of)}" for of in found]
+
+
+def _strata(audit, rate):
+    """A table of the strata of one rate: their weights, and the shares in each group."""
+    strata, lost = audit.control.strata, getattr(audit.control, f"{rate}_lost")
+    if math.isnan(lost):
+        return None
+    groups = audit.control.groups
+    groups = groups if len(groups) <= MOST_COLUMNS else ()
+    rows = []
+    for stratum in strata:
+        share = getattr(stratum, f"{rate}_share")
+        within = getattr(stratum, f"{rate}_within")[: len(groups)]
+        cells = [
+            Cell(percent(share) if share else "left out"),
+            *map(Cell, map(percent, within)),
+        ]
+        rows.append(Row(printable(stratum.name), cells))
+    caption = (
+        f"Strata of the {RATES[rate]}: the weight of each, and its share of the pairs of "
+        f"each group. {percent(lost)} of the pairs are in no stratum that all groups have."
+    )
+    return Table(caption, ["Stratum", "Weight", *map(printable, groups)], rows)

@@ -1,0 +1,87 @@
+"""Disparities of the groups' rates, and indices of both rates."""
+
+import math
+from dataclasses import replace
+
+from skfairfr._text._document import Cell, Row, Table
+from skfairfr._text._words import (
+    NONE,
+    RATES,
+    accepted,
+    points,
+    points_between,
+    ratio,
+    ratios,
+)
+from skfairfr.report._notes import rates_in
+from skfairfr.report.sections._cells import beside, few_of
+
+DISPARITIES = {
+    "gini": "FPD, FND (Gini) of ISO/IEC 19795-10, as cited by DeSCon",
+    "max_min": "largest / smallest",
+    "max_geomean": "largest / geometric mean",
+    "log_geomean": "log10 distance from geometric mean",
+    "difference": "largest \N{MINUS SIGN} smallest",
+}
+# What a reader sees without opening anything.
+SHOWN = ("max_min", "difference")
+INDICES = {
+    "inequity_rate": "Inequity rate (IR)",
+    "werm": "WERM",
+    "garbe": "GARBE",
+    "fairness_discrepancy_rate": "Fairness discrepancy rate (FDR)",
+}
+
+
+def disparities(levels, systems, settings, hows=None, names=("",)):
+    """Disparities at a level of each of some systems, whose rows stand side by side.
+
+    ``hows`` are those that are shown; None shows all, and the indices of both rates.
+    """
+    measured, rows = rates_in(systems[0].groups), []
+    for level, name in zip(levels, names, strict=True):
+        rows.append(_rows(level, measured, settings, hows, name))
+    at = "" if "decisions" in settings else " at one threshold for everybody"
+    caption = f"Disparities{at}. Larger is less fair"
+    if len(measured) > 1 and hows is None:
+        caption += "; for FDR, smaller is. The last four combine both rates and have no interval"
+    caption += (
+        ". Chance alone makes rates differ: 'without noise' is an estimate of the disparity "
+        "without that part."
+    )
+    head = ["Disparity", "If all are alike", *(f"Of the {RATES[r]}" for r in measured)]
+    return Table(caption, head, beside(rows))
+
+
+def _rows(level, measured, settings, hows, place):
+    found = {(d.how, d.operating_point): d for d in level.disparities}
+    named = [(name, found.get((how, "overall"))) for how, name in DISPARITIES.items()]
+    if "decisions" in settings:  # FND is of comparisons
+        named[0] = "Gini coefficient", named[0][1]
+    if hows is not None:
+        kept = [(name, d) for name, d in named if d is not None and d.how in hows]
+        return [_row(name, d, measured, place) for name, d in kept]
+    worst = "BFAR, BFRR: largest / smallest where no group's FMR exceeds the level"
+    named.append((worst, found.get(("max_min", "worst_group"))))
+    rows = [_row(name, d, measured, place) for name, d in named if d is not None]
+    if math.isfinite(level.worst_group_threshold):
+        there = accepted(level.worst_group_threshold, settings)
+        rows[-1] = replace(rows[-1], place=", ".join(filter(None, (place, there))))
+    for index in level.indices:
+        cells = [Cell(f"{index.neutral:g}"), Cell(f"{ratio(index.value)} (both rates)")]
+        rows.append(Row(INDICES[index.name], [*cells, Cell(NONE)], place))
+    return rows
+
+
+def _row(name, found, measured, place):
+    shown, ends = ratio, ratios
+    if found.how == "difference":
+        shown, ends = points, points_between
+    cells = [Cell(f"{found.neutral:g}")]
+    for figure in (getattr(found, rate) for rate in measured):
+        more, corrected = "", figure.corrected
+        if corrected is not None and math.isfinite(corrected + figure.value):
+            more = f"{shown(corrected)} without noise"
+        of_ends = ends(figure.low, figure.high)
+        cells.append(Cell(shown(figure.value), of_ends, more, few_of(figure)))
+    return Row(name, cells, place)

@@ -1,0 +1,183 @@
+"""The table of limits, a limit in a sentence, and what would settle an open one."""
+
+import math
+
+from skfairfr._core._planning import MAX_PEOPLE
+from skfairfr._text._document import Cell, Row, Table
+from skfairfr._text._searches import in_search_terms
+from skfairfr._text._words import (
+    as_typed,
+    capital,
+    level_percent,
+    listed,
+    percent,
+    percents,
+    plural,
+    printable,
+    ratio,
+    ratios,
+    reworded,
+)
+from skfairfr.report._notes import at_place
+from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS
+from skfairfr.report.sections._cells import few_of, level_in_percent
+
+LIMITED = {
+    "max_fmr": "FMR of each group",
+    "max_fnmr": "FNMR of each group",
+    "max_bfar": "largest over smallest FMR, where no group's FMR exceeds the level (BFAR)",
+    "max_bfrr": "largest over smallest FNMR, where no group's FMR exceeds the level (BFRR)",
+    "max_fmr_ratio": "largest over smallest FMR",
+    "max_fnmr_ratio": "largest over smallest FNMR",
+    "max_fmr_geomean_ratio": "largest FMR over the geometric mean",
+    "max_fnmr_geomean_ratio": "largest FNMR over the geometric mean",
+}
+RESULTS = {"failed": "exceeded", "passed": "kept", "undetermined": "undetermined"}
+# More groups that exceed a limit are counted, not named.
+MOST_NAMED = 4
+
+
+def table_of_limits(report):
+    """All limits, those that are exceeded first."""
+    ci = level_in_percent(report.audits[0].settings)
+    head = ["Limit", "Allowed", "Highest", "Found", f"{ci} CI", "Result"]
+    rows = [row_of_limit(check, report) for check in sorted_checks(report)]
+    return Table("", head, rows)
+
+
+def limits_in_short(report, most):
+    """The first limits in sentences, those that are exceeded first, for a terminal."""
+    checks = sorted_checks(report)
+    texts = [sentence_of_check(check, report, False) for check in checks[:most]]
+    if len(checks) > most:
+        texts.append(f"{plural(len(checks) - most, 'more limit')}.")
+    return texts
+
+
+def sorted_checks(report):
+    """All checks, those that fail first."""
+    worst_first = ("failed", "undetermined", "passed").index
+    return sorted(report.checks, key=lambda check: worst_first(check.verdict))
+
+
+def row_of_limit(check, report):
+    """A limit by name, with its groups, number, interval and result."""
+    settings = audit_of(check, report).settings
+    cells = [
+        Cell(f"at most {allowed(check)}"),
+        Cell(groups_of(check), more=_more(check)),
+        Cell(shown(check)(check.figure.value), few=few_of(check.figure)),
+        Cell(_interval(check)),
+        Cell(RESULTS[check.verdict], word=check.verdict),
+    ]
+    name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
+    place = at_place(check, audit_of(check, report))
+    return reworded(Row(capital(name), cells, place), settings)
+
+
+def audit_of(check, report):
+    """The audit that a check is of."""
+    found = (a for a in report.audits if any(c is check for c in a.checks))
+    return next(found, report.audits[0])
+
+
+def shown(check):
+    """The function that writes the numbers of a limit."""
+    return percent if check.name in RATE_LIMITS else ratio
+
+
+def allowed(check):
+    """The limit, as it was given."""
+    of_rate = check.name in RATE_LIMITS
+    return level_percent(check.limit) if of_rate else f"{check.limit:g}"
+
+
+def groups_of(check):
+    """The group that the number is of, or the two."""
+    if not check.groups:
+        return "none"
+    if check.name in RATE_LIMITS or len(check.groups) == 1:
+        return printable(check.groups[0])
+    return f"{printable(check.groups[0])} over {printable(check.groups[1])}"
+
+
+def _more(check):
+    """Other groups that exceed the limit, or may, and those that it is not about."""
+    texts, others = [], check.groups[1:]
+    if check.name in RATE_LIMITS and others:
+        named = listed([*map(printable, others[:MOST_NAMED])])
+        if len(others) > MOST_NAMED:
+            named = f"{len(others)} other groups"
+        verb = "exceed" if check.verdict == "failed" else "may exceed"
+        texts.append(f"also {verb} it: {named}")
+    if check.not_covered:
+        left_out = ", ".join(map(printable, check.not_covered))
+        texts.append(f"not judged for lack of pairs: {left_out}")
+    return "; ".join(texts)
+
+
+def _interval(check):
+    """Both bounds of a check, and whose they are if not those of the groups shown."""
+    found, of_rate = check.figure, check.name in RATE_LIMITS
+    if check.reason:
+        return check.reason
+    if not check.groups:
+        return "none: too few groups have the pairs"
+    if math.isnan(found.high):
+        return "none: one person alone has the pairs"
+    ends = percents(found.low, found.high) if of_rate else ratios(found.low, found.high)
+    if check.decided_by and check.decided_by != check.groups:
+        return f"{ends}, {'of' if of_rate else 'for'} {printable(check.decided_by[0])}"
+    if not check.decided_by and not of_rate:
+        return f"{ends}, of any two groups"
+    return ends
+
+
+def sentence_of_check(check, report, needed=True):
+    """A check in one sentence, and one about what would settle it if ``needed``."""
+    row, ci = (
+        row_of_limit(check, report),
+        level_in_percent(audit_of(check, report).settings),
+    )
+    allowed_, groups, found, ends, result = row.cells
+    interval = f" ({check.reason or f'{ci} CI {ends.line}'})"
+    text = f"{result.line}: {row.line}, {allowed_.line}: {found.line}{interval}, {groups.line}."
+    if needed:
+        text = f"{text} {needed_words(check, report)}".strip()
+    searched = "gallery" in report.audits[0].settings
+    return as_typed(in_search_terms(text) if searched else text)
+
+
+def name_of(check, report):
+    """Name, limit and operating point of a check."""
+    name = f"{LIMITED[check.name]} by {printable(check.attribute)}"
+    place = at_place(check, audit_of(check, report))
+    return ", ".join(filter(None, (name, f"at most {allowed(check)}", place)))
+
+
+def needed_words(check, report):
+    """How many more people, or pairs, would settle an undetermined check."""
+    if check.verdict != "undetermined" or check.reason or not check.groups:
+        return ""
+    one, several = "person", "people"
+    if report.audits[0].settings.get("independent_pairs"):
+        one = f"{'impostor' if LIMITS[check.name][0] == 'far' else 'genuine'} pair"
+        several = f"{one}s"
+    if math.isnan(check.figure.value + check.figure.high):
+        return "More people, or a threshold with more errors, are needed."
+    if not check.people_needed:
+        return f"If rates are as found, no number of {several} up to {MAX_PEOPLE:,} settles it."
+    people = listed(
+        [
+            f"{plural(_rounded_up(more), f'more {one}', f'more {several}')} in "
+            f"{printable(group)}"
+            for group, more in check.people_needed
+        ]
+    )
+    return f"If rates are as found, {people} would settle it in {100 * POWER:g} % of cases."
+
+
+def _rounded_up(value):
+    """A count with two significant digits, not below it."""
+    unit = 10 ** max(len(str(value)) - 2, 0)
+    return -(-value // unit) * unit

@@ -1,0 +1,54 @@
+"""The FMR of every two groups, shaded by how far it is from the level."""
+
+import numpy as np
+
+from skfairfr._text._document import Cell, Row, Table
+from skfairfr._text._words import percent, printable
+
+# Above and below the neutral rate, as red, green and blue; both have a contrast of 4.5 with
+# the ink where its colour changes.
+HIGH, LOW, INK_CHANGES = np.array([146, 43, 33]), np.array([8, 62, 112]), 0.69
+# This many times the neutral rate, or one in so many, has the full colour.
+FULL = 30.0
+# A matrix of more groups than these is folded.
+MOST_GROUPS = 6
+
+
+def matrices(found, neutral, abouts):
+    """Tables of matrices of some systems at one operating point; empty without two groups.
+
+    ``neutral`` is the rate without a colour: the level, or the rate of everyone.
+    """
+    if any(matrix is None or len(matrix.groups) < 2 for matrix in found):
+        return []
+    return [
+        _matrix(one, neutral, about) for one, about in zip(found, abouts, strict=True)
+    ]
+
+
+def _matrix(matrix, neutral, about):
+    rows = []
+    for g, group in enumerate(matrix.groups):
+        cells = [
+            Cell(percent(far), style=style_of(far, neutral)) if n else Cell("no pairs")
+            for n, far in zip(matrix.n_impostor[g], matrix.far[g], strict=True)
+        ]
+        rows.append(Row(printable(group), cells))
+    caption = (
+        f"FMR of every two groups {about}: how often two people, one of each group, are "
+        f"taken for one. Red is above {percent(neutral)}, blue below."
+    )
+    if not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
+        caption += " Rows are the groups of probes, columns those of references."
+    return Table(caption, ["Group", *map(printable, matrix.groups)], rows, "matrix")
+
+
+def style_of(rate, neutral):
+    """Colours of a cell: the ground, and of black and white the ink that is clearer."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        depth = np.log(rate / neutral) / np.log(FULL)
+    depth = float(np.clip(np.nan_to_num(depth), -1.0, 1.0))
+    ink = "#fff" if abs(depth) > INK_CHANGES else "#000"
+    colour = 255 + ((HIGH if depth > 0 else LOW) - 255) * abs(depth)
+    ground = ",".join(f"{part:.0f}" for part in colour)
+    return f"background:rgb({ground});color:{ink};--soft:{ink}"

@@ -1,0 +1,153 @@
+"""How the numbers came about, how to make them again, what they do not say, and words."""
+
+from skfairfr._text._document import Facts, Section
+from skfairfr._text._words import DECISIONS, printable, reworded
+from skfairfr.report.sections._cells import level_in_percent, lines_of
+
+ONE_PERSON_OUT = (
+    "They are made by leaving out one person at a time (jackknife): people who are in many "
+    "errors widen them."
+)
+ONE_PAIR_OUT = "They are made by leaving out one pair at a time (jackknife)."
+TESTS_AGREE = (
+    "Groups are compared with the reference by two-sided tests that agree with the intervals "
+    "of their ratios. The ends of a disparity follow from those of largest / smallest."
+)
+# What became of failures, in words.
+FAILURES_TOLD = {
+    "reject": "What was not captured, or has no score, counts as rejected.",
+    "report": "What was not captured, or has no score, is left out of the rates, and counted "
+    "by group.",
+}
+# Terms of attempts, which comparisons have none of, and terms that decisions have.
+OF_ATTEMPTS = ("FRR,", "FAR,", "BPCER", "APCER", "Attempt", "Template")
+OF_DECISIONS = ("Attempt", "FTA", "Differential", "Interval", "Too few errors")
+
+
+def method(report):
+    """Parts of the section: how, and what makes the same numbers again."""
+    first = report.audits[0]
+    told = reworded(_method(first), first.settings)
+    again = Section("reproduce", "Reproduce", [Facts(reproduce(report))])
+    return [told, again]
+
+
+def reproduce(report):
+    """The command, the seed, the confidence level and the inputs."""
+    settings, about = report.audits[0].settings, report.about
+    rows = [("Command", printable(about["command"]))] if "command" in about else []
+    rows += [
+        ("Seed", f"{settings['random_state']}"),
+        ("Confidence level", level_in_percent(settings)),
+    ]
+    return rows + [
+        (f"SHA-256 of {printable(name)}", digest)
+        for name, digest in settings.get("sha256", {}).items()
+    ]
+
+
+def _method(audit):
+    """How the numbers of an audit came about."""
+    settings, set_on = audit.settings, audit.levels[0].set_on
+    if "decisions" in settings:
+        return _method_of_decisions(settings)
+    independent = settings.get("independent_pairs")
+    end = (
+        "distance is at most" if settings.get("distance") else "similarity is at least"
+    )
+    texts = [
+        "Every two samples that the data compare make one comparison. It is accepted if its "
+        f"{end} the threshold, and belongs to a group if both samples do."
+    ]
+    if "similarity" in settings:
+        texts.append(
+            f"Two samples are compared by {printable(settings['similarity'])}."
+        )
+    if told := FAILURES_TOLD.get(settings.get("failures")):
+        texts.append(told)
+    if settings.get("domain"):
+        across = f"the two values of {printable(settings['domain'])}"
+        texts.append(f"Only samples across {across} are compared.")
+    pairs = "all non-mated comparisons"
+    if settings["impostors"] == "same_group":
+        pairs = "the non-mated comparisons within a group"
+    if "threshold_group" in settings:
+        pairs = f"{printable(settings['threshold_group'])} alone"
+    on = printable(settings.get("threshold_from") or set_on)
+    setting = f"A threshold is set where the FMR of {pairs} meets the level, on {on}."
+    if set_on == "given":
+        setting = "The threshold was given."
+    drawn, left_out = "other people of the same population", ONE_PERSON_OUT
+    if independent:
+        drawn = "other pairs, as if no two shared a person"
+        left_out = ONE_PAIR_OUT
+    weighs = "comparison" if settings["average"] == "pair" else "person"
+    return [
+        *texts,
+        f"{setting} Every {weighs} weighs the same in a rate.",
+        f"Intervals are about this threshold and {drawn}, at "
+        f"{level_in_percent(settings)}, each alone. {left_out}",
+        TESTS_AGREE,
+    ]
+
+
+def _method_of_decisions(settings):
+    """How the numbers of an audit of decisions came about."""
+    best_of, texts = settings.get("best_of"), []
+    if best_of:
+        texts.append(
+            f"A transaction is the first {best_of} attempts of one person in a session, in "
+            "the order of the data. It is accepted if one of them is."
+        )
+    told = FAILURES_TOLD.get(settings.get("failures"))
+    texts += [told] if told else []
+    weighs = "comparison" if settings["average"] == "pair" else "person"
+    return [
+        *texts,
+        f"Every {weighs} weighs the same in a rate.",
+        "Intervals are about other people of the same population, at "
+        f"{level_in_percent(settings)}, each alone. {ONE_PERSON_OUT}",
+        TESTS_AGREE,
+    ]
+
+
+def limits_of_page(report):
+    """What the page does not say."""
+    audit, lines = report.audits[0], lines_of("limits")
+    if _kinds(report) & {"far", "apcer"}:
+        lines = [line for line in lines if not line.startswith("Nobody tried")]
+    if audit.settings.get("independent_pairs"):
+        about = "Nobody is known by name: pairs were taken as independent. Where people"
+        lines.insert(1, f"{about} are in several pairs, intervals are too narrow.")
+    return lines
+
+
+def glossary(settings, without, only=""):
+    """Words of the page: none of those that begin so, and only those that begin so."""
+    accepted_at = "similarity from which on"
+    if settings.get("distance"):
+        accepted_at = "distance up to which"
+    lines = (line.replace("{accepted}", accepted_at) for line in lines_of("glossary"))
+    terms = (line.split(": ", 1) for line in lines)
+    return Facts(
+        [(t, s) for t, s in terms if t.startswith(only) and not t.startswith(without)],
+        long=True,
+    )
+
+
+def _kinds(report):
+    """What the errors of decisions are called, a set; empty of comparisons."""
+    return {a.settings["decisions"] for a in report.audits if "decisions" in a.settings}
+
+
+def words_of(report):
+    """Words of an audit's page: those of comparisons, or of the decisions that it has."""
+    settings, kinds = report.audits[0].settings, _kinds(report)
+    if kinds:
+        wanted = tuple(f"{DECISIONS[kind][0]}," for kind in kinds)
+        return glossary(settings, (), (*wanted, *OF_DECISIONS))
+    failed = any(audit.failures for audit in report.audits)
+    left_out = ["Levelling down", *OF_ATTEMPTS, *([] if failed else ["FTA", "GFAR"])]
+    if settings.get("failures") == "reject":
+        left_out = ["Levelling down", "BPCER", "APCER", "GFAR"]
+    return glossary(settings, tuple(left_out))

@@ -1,0 +1,93 @@
+"""What the data cannot tell: too few errors, open limits, and notes."""
+
+from skfairfr._text._document import Section
+from skfairfr._text._words import (
+    NO_DIFFERENCE,
+    RATES,
+    TOO_FEW,
+    capital,
+    printable,
+    reworded,
+    who,
+)
+from skfairfr.report._notes import at_place, rates_in, reason_in_words
+from skfairfr.report.sections._answer import findings_of
+from skfairfr.report.sections._limits import audit_of, name_of, needed_words
+
+FEW = (
+    "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
+    "errors more than a third of which come from one person. Do not conclude from their size."
+)
+
+
+def open_questions(report):
+    """Parts of the section."""
+    needed = []
+    for check in report.checks:
+        if text := needed_words(check, report):
+            settings = audit_of(check, report).settings
+            needed.append(reworded(f"{name_of(check, report)}: {text}", settings))
+    few = [text for audit in report.audits for text in unsupported(audit, audit)]
+    parts = [
+        Section("open-needed", "What would settle a limit", [needed], len(needed) > 2),
+        Section("open-notes", "Notes", [notes_of(report)]),
+        Section("open-few", capital(TOO_FEW), [FEW, few] if few else [], True),
+    ]
+    verdicts = [finding.verdict for *_, finding in findings_of(report)]
+    if not report.checks and NO_DIFFERENCE in verdicts:
+        parts.append(
+            "No significant difference is no evidence that there is none. How many more "
+            "people would decide depends on the difference that matters: give a limit (such "
+            "as --max-fnmr), and the audit says so; skfairfr plan answers before a test."
+        )
+    return parts
+
+
+def notes_of(report):
+    """Notes of all audits, each once."""
+    notes = (note for audit in report.audits for note in audit.notes)
+    return list(map(printable, dict.fromkeys(notes)))
+
+
+def unsupported(measured, found):
+    """Sentences about figures that rest on too few errors, with the reason.
+
+    Parameters
+    ----------
+    measured : Audit or Measured
+    found : Audit or SystemsComparison
+        Whose settings these are.
+    """
+    by, rates = f"by {printable(measured.attribute)}", rates_in(measured.groups)
+    named = [
+        (f"EER of {who(row.group)} ({by})", row.equal_error_rate, None)
+        for row in measured.groups
+        if row.equal_error_rate is not None
+    ]
+    texts = []
+    for level in measured.levels:
+        at = at_place(level, found)
+        named += [
+            (
+                f"{RATES[rate]} of {who(row.group)} ({by}) {at}".strip(),
+                getattr(row, rate),
+                rate,
+            )
+            for row in level.rates
+            for rate in rates
+        ]
+        for finding in level.findings:
+            about = f"{RATES[finding.rate]} {by} {at}".strip()
+            if finding.group is None:
+                texts.append(
+                    f"{about}: not compared, {printable(finding.ratio.reason)}."
+                )
+            elif finding.not_compared:
+                groups = ", ".join(map(printable, finding.not_compared))
+                texts.append(f"{about}: not compared for lack of pairs: {groups}.")
+    few = [
+        f"{name}: {reason_in_words(figure, rate)}."
+        for name, figure, rate in named
+        if not figure.supported
+    ]
+    return reworded(list(dict.fromkeys(few + texts)), found.settings)

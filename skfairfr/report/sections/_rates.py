@@ -1,0 +1,260 @@
+"""Error rates of every group and their ratios to the reference; counts; both averages."""
+
+import math
+from itertools import product
+
+from skfairfr._text._document import Cell, Figure, Row, Table
+from skfairfr._text._words import (
+    NO_DIFFERENCE,
+    NONE,
+    RATES,
+    count,
+    p_value,
+    percent,
+    plural,
+    printable,
+    reworded,
+    who,
+)
+from skfairfr.report._figures import ratios_to_reference
+from skfairfr.report._notes import at_place, place_of, rates_in
+from skfairfr.report.sections._cells import (
+    beside,
+    concluded,
+    level_in_percent,
+    of_rate,
+    of_ratio,
+    row_of_group,
+)
+
+# What is compared, and what is an error, of either rate.
+COUNTED = {
+    "far": ("Non-mated comparisons", "False matches"),
+    "frr": ("Mated comparisons", "False non-matches"),
+}
+
+
+def rates_and_ratios(level, audit, everyone=True):
+    """Both rates of every group with their ratios to the reference, the highest first.
+
+    The first row is ``everyone``, if asked.
+    """
+    measured, ci = rates_in(audit.groups), level_in_percent(audit.settings)
+    findings = {(f.rate, f.group): f for f in level.findings}
+    size = {row.group: row for row in audit.groups}
+    total, *groups = level.rates
+    rows, unadjusted = [], False
+    groups.sort(key=lambda row: -_highest(row, measured))
+    for row in [total] * everyone + groups:
+        cells = [Cell(count(size[row.group].n_identities))]
+        for rate in measured:
+            finding = findings.get((rate, row.group))
+            cells += [
+                of_rate(getattr(row, rate)),
+                _ratio(finding, row.group, level, rate),
+            ]
+            unadjusted |= finding is not None and _is_unadjusted(finding)
+        rows.append(row_of_group(row.group, cells))
+    reference = _reference_of(level)
+    head, whom = ["Group", "People"], "the reference"
+    if reference is not None:
+        whom = printable(reference)
+    for rate in measured:
+        head += [f"{RATES[rate]} ({ci} CI)", f"over {whom} ({ci} CI)"]
+    caption = (
+        f"Error rates at {place_of(level, audit)}"
+        if at_place(level, audit)
+        else "Error rates"
+    )
+    if reference is not None:
+        n = max(f.n_comparisons for f in level.findings)
+        alpha = 100 * (1 - audit.settings["confidence_level"])
+        caption += (
+            f", and their ratios to those of {whom}. Higher and lower are significant among "
+            f"all {plural(n, 'comparison')}: if all groups had the same rates, about "
+            f"{alpha:g} % of such audits or fewer would name any (Holm). "
+        )
+    if unadjusted:
+        caption += (
+            "An interval is of one ratio alone, so that it may exclude 1 beside 'no "
+            "significant difference'. "
+        )
+    if audit.settings["average"] == "identity":
+        caption += "Every person weighs the same, so that a rate is not errors over comparisons."
+    return Table(
+        caption.strip().rstrip(",") + "." * (caption[-1:] not in ". "), head, rows
+    )
+
+
+def _highest(row, measured):
+    values = [getattr(row, rate).value for rate in measured]
+    return max((v for v in values[::-1] if not math.isnan(v)), default=-1.0)
+
+
+def _reference_of(level):
+    return next((f.reference for f in level.findings if f.group is not None), None)
+
+
+def _is_unadjusted(finding):
+    ratio = finding.ratio
+    return finding.verdict == NO_DIFFERENCE and (ratio.low > 1 or ratio.high < 1)
+
+
+def _ratio(finding, group, level, rate):
+    """The ratio of a group's rate to that of the reference, and what is concluded."""
+    if finding is None:
+        references = {f.reference for f in level.findings if f.rate == rate}
+        return Cell("reference" if group in references and group is not None else NONE)
+    if finding.value == finding.reference_value == 0:
+        return Cell(NONE, more="no errors")
+    cell = of_ratio(finding.ratio)
+    told = concluded(finding.verdict, finding.verdict, finding.ratio.supported)
+    return Cell(cell.text, cell.ends, told.text, told.few or cell.few, told.word)
+
+
+def ratios_figure(audit, place=0):
+    """Ratios of every group to the reference at one operating point, with the limits."""
+    level = audit.levels[place]
+    if _reference_of(level) is None:
+        return None
+    ci = level_in_percent(audit.settings)
+    caption = (
+        f"Ratios to the rates of {printable(_reference_of(level))} by "
+        f"{printable(audit.attribute)} {at_place(level, audit)}, with {ci} CI, each alone. "
+        "Filled points differ significantly."
+    )
+    measured, limits = rates_in(audit.groups), ratio_limits(audit, level)
+
+    def draw():
+        return [
+            ratios_to_reference(
+                [f for f in level.findings if f.rate == rate], rate, limits.get(rate)
+            )
+            for rate in measured
+        ]
+
+    return reworded(Figure(caption, draw), audit.settings)
+
+
+def ratio_limits(audit, level):
+    """The limit of the largest over the smallest rate, by rate."""
+    names = {"max_fmr_ratio": "far", "max_fnmr_ratio": "frr"}
+    return {
+        names[check.name]: check.limit
+        for check in audit.checks
+        if check.name in names
+        and (check.far, check.threshold) == (level.far, level.threshold)
+    }
+
+
+# ---- counts --------------------------------------------------------------------------
+
+
+def counts(levels, systems, settings, names=("",)):
+    """Comparisons, errors and rates of each group of some systems, side by side."""
+    measured, rows = rates_in(systems[0].groups), []
+    for level, system, name in zip(levels, systems, names, strict=True):
+        of_groups = zip(level.rates, system.groups, strict=True)
+        rows.append([_row_of_counts(level, measured, *row, name) for row in of_groups])
+    head = ["Group"]
+    for rate in measured:
+        head += [*COUNTED[rate], RATES[rate]]
+    if any(level.generalised for level in levels):
+        head += [f"G{rate.upper()}" for rate in measured]
+    caption = "Comparisons and errors of each group."
+    if not settings.get("independent_pairs"):
+        caption += (
+            " Errors of one person come together: 'like 7 errors of 4 people' says how many "
+            "independent errors would tell as much, and how many people share the errors."
+        )
+    return Table(caption, head, beside(rows))
+
+
+def _row_of_counts(level, measured, found, size, place):
+    """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
+    cells, n_pairs = [], {"far": size.n_impostor, "frr": size.n_genuine}
+    for rate in measured:
+        figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
+        like = _like(rate, getattr(found, f"{rate}_effective"))
+        cells += [
+            Cell(count(n_pairs[rate])),
+            Cell(count(errors, figure.source), more=like),
+        ]
+        cells.append(of_rate(figure))
+    if level.generalised:
+        # A group that no attempt is of, as of pairs without a mated one, has none.
+        own = next((g for g in level.generalised if g.group == found.group), None)
+        cells += [Cell(percent(own and getattr(own, f"g{rate}"))) for rate in measured]
+    return row_of_group(found.group, cells, place)
+
+
+def _like(rate, effective):
+    """As how many independent errors, of how many people, errors count; "" of none."""
+    if effective is None or not effective.errors:
+        return ""
+    errors, people = (max(1, round(n)) for n in (effective.errors, effective.people))
+    of = "between" if rate == "far" else "of"
+    return f"like {plural(errors, 'error')} {of} {plural(people, 'person', 'people')}"
+
+
+def p_values(levels, audit):
+    """p-values of all comparisons with the reference, alone and adjusted for all of them."""
+    rows = [
+        Row(
+            f"{RATES[f.rate]} of {who(f.group)} over {printable(f.reference)}",
+            [*map(Cell, (p_value(f.ratio.p_value), p_value(f.p_adjusted)))],
+            at_place(level, audit),
+        )
+        for level in levels
+        for f in level.findings
+        if f.group is not None
+    ]
+    caption = "p-values of the comparisons with the reference. Adjusted (Holm), several may be equal."
+    return Table(caption, ["Comparison", "p, unadjusted", "p, adjusted"], rows)
+
+
+# ---- both averages -------------------------------------------------------------------
+
+
+def averages(audit):
+    """Rates and conclusions, every comparison weighing the same and every person."""
+    if audit.averaged is None:
+        return None
+    rows = []
+    for both in zip(audit.levels, audit.averaged.levels, strict=True):
+        place = at_place(both[0], audit)
+        for rate in rates_in(audit.groups):
+            for of_group in zip(*(level.rates for level in both), strict=True):
+                name = f"{RATES[rate]} of {who(of_group[0].group)}"
+                cells = [of_rate(getattr(found, rate)) for found in of_group]
+                rows.append(Row(name, cells, place))
+            told = [_differing(level, rate) for level in both]
+            rows.append(Row(f"{RATES[rate]}, significant", [*map(Cell, told)], place))
+    weighs = {"pair": "Every comparison alike", "identity": "Every person alike"}
+    caption = (
+        f"One person is in {100 * audit.largest_genuine_share:.0f} % of the mated "
+        "comparisons, so it matters whether every comparison weighs the same or every "
+        "person. The conclusions, limits and tables above use the first of the two columns."
+    )
+    head = ["Rate", weighs[audit.settings["average"]], weighs[audit.averaged.value]]
+    return Table(caption, head, rows)
+
+
+def _differing(level, rate):
+    """Which groups differ from the reference, in words."""
+    told = [
+        f"{printable(f.group)} {f.verdict}"
+        for f in level.findings
+        if f.rate == rate and f.verdict in ("higher", "lower")
+    ]
+    return "; ".join(told) or "no group"
+
+
+def n_differing(audit):
+    """At how many levels, of either rate, the other average concludes something else."""
+    if audit.averaged is None:
+        return 0
+    both = product(
+        zip(audit.levels, audit.averaged.levels, strict=True), rates_in(audit.groups)
+    )
+    return sum(_differing(a, rate) != _differing(b, rate) for (a, b), rate in both)

@@ -1,0 +1,113 @@
+"""Who and what was tested: people, comparisons, files, groups and operating points."""
+
+from skfairfr._text._document import Cell, Facts, Row, Table
+from skfairfr._text._words import (
+    LONG_RATES,
+    capital,
+    count,
+    plural,
+    printable,
+    reworded,
+)
+from skfairfr.report._notes import rates_in, title_of
+from skfairfr.report.sections._cells import beside, of_rate, row_of_group
+
+
+def tested(report):
+    """Parts of the section."""
+    return [Facts(facts(report))]
+
+
+def facts(report):
+    """What is known of an audit's data, as pairs of a term and what is said of it."""
+    first = report.audits[0]
+    attributes = [printable(audit.attribute) for audit in report.audits]
+    decisions = "decisions" in first.settings
+    if decisions:
+        rows = _facts_of_decisions(report, attributes)
+    else:
+        rows = facts_of_data(first.groups[0], attributes)
+    unit = "images" if first.groups[0].n_images is not None else "people or pairs"
+    unit = "people" if decisions else unit
+    references = {
+        printable(audit.attribute): printable(audit.reference)
+        for audit in report.audits
+        if audit.reference is not None
+    }
+    told = "; ".join(f"{group} ({name})" for name, group in references.items())
+    rows += [("Reference", told)] if told else []
+    for audit in report.audits:
+        if audit.n_unknown:
+            about = f"{count(audit.n_unknown)} {unit}, counted for everyone only"
+            rows.append((f"Unknown {printable(audit.attribute)}", about))
+    if not decisions:
+        points = "; ".join(title_of(level, first) for level in first.levels)
+        rows.append(("Operating points", points))
+    return rows
+
+
+def _facts_of_decisions(report, attributes):
+    """How many people made how many attempts of each kind, and by what they are grouped."""
+    rows = {}
+    for audit in report.audits:
+        everyone = audit.groups[0]
+        people = plural(everyone.n_identities, "person", "people")
+        attempts = reworded("Mated comparisons", audit.settings)
+        rows[attempts] = f"{count(everyone.n_genuine)}, of {people}"
+    return [*rows.items(), ("Attributes", "; ".join(dict.fromkeys(attributes)))]
+
+
+def facts_of_data(everyone, attributes):
+    """How many people, images and comparisons there are, and by what they are grouped."""
+    people = "not known; pairs taken as independent"
+    if everyone.n_identities is not None:
+        people = count(everyone.n_identities)
+    images = [] if everyone.n_images is None else [("Images", count(everyone.n_images))]
+    genuine, impostor = everyone.n_genuine, everyone.n_impostor
+    of_kind = [
+        (("Mated comparisons (genuine pairs)", count(genuine)), genuine),
+        (("Non-mated comparisons (impostor pairs)", count(impostor)), impostor),
+    ]
+    return [
+        ("People", people),
+        *images,
+        *(kind for kind, n in of_kind if n),
+        ("Attributes", "; ".join(attributes)),
+    ]
+
+
+def sizes(systems, names=("",)):
+    """Sizes of the groups, and the equal error rates of each system."""
+    rows, shown = [], {"n_identities": "People", "n_images": "Images"}
+    if systems[0].groups[0].n_images is None:
+        del shown["n_images"]
+    for system, name in zip(systems, names, strict=True):
+        rows.append([])
+        for found in system.groups:
+            cells = [Cell(count(getattr(found, column))) for column in shown]
+            equal = found.equal_error_rate
+            cells = cells if equal is None else [*cells, of_rate(equal)]
+            rows[-1].append(row_of_group(found.group, cells, name))
+    caption, head = "Size of each group.", ["Group", *shown.values()]
+    if len(rates_in(systems[0].groups)) > 1:
+        head.append("EER")
+        caption = (
+            "Size of each group, and its equal error rate (EER), at the threshold where its "
+            f"{LONG_RATES['far']} equals its {LONG_RATES['frr']}."
+        )
+    return Table(caption, head, beside(rows))
+
+
+def crossing(found, audit):
+    """How many people there are of each combination of groups."""
+    counted = "pairs" if audit.groups[0].n_identities is None else "people"
+    rows = [
+        Row(
+            ", ".join("unknown" if g is None else printable(g) for g in cell.groups),
+            [Cell(count(cell.n_identities))],
+        )
+        for cell in found.cells
+    ]
+    names = ", ".join(map(printable, found.attributes))
+    head = [capital(names), capital(counted)]
+    return Table(f"Number of {counted} by {names}.", head, rows)
