@@ -343,13 +343,15 @@ class Question:
         if self.kind == "pass":
             bound = np.max([high for _, high in ratio_bounds(sums, tail)], axis=0)
             return bound <= self.limit, bound
-        weights = against_others(sums)
         if self.kind == "detect":
-            found = Contrasts(sums, weights[:, :1])
+            weights = np.zeros((1, sums.errors.shape[-1]))
+            weights[0, 0], weights[0, -1] = 1.0, -1.0  # over the reference
+            found = Contrasts(sums, weights)
             p = found.p_value[:, 0] * self.comparisons
             low, _ = found.bounds(tail / self.comparisons)
             return (p <= 2 * tail) & (found.value[:, 0] > 0), low[:, 0]
-        low, high = Contrasts(sums, weights).bounds(tail / number_of_tests(self.groups))
+        found = Contrasts(sums, against_others(sums))
+        low, high = found.bounds(tail / number_of_tests(self.groups))
         bound = np.fmax(low, 1 / np.where(high > 0, high, np.inf)).max(axis=-1)
         if self.groups > 2:
             share = 2 * tail / (self.groups * (self.groups - 1))

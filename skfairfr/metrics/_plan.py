@@ -19,7 +19,6 @@ from skfairfr._core._planning import (
     Setting,
     fewest_people,
     first_number,
-    number_of_tests,
 )
 from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr._text._words import RATES, level_percent, percent, plural
@@ -370,7 +369,7 @@ def plan_test(
         The same of the FPIR of searches (1:N): ``pairs`` are then non-mated searches, one
         with each of the ``images_per_person`` of people who are not enrolled.
     detect_factor : float above 1, default=None
-        Detect that one group's rate is so many times that of the others.
+        Detect that one group's rate is so many times that of the reference.
     rate : {"far", "frr"}, default="far"
         The one that ``detect_factor`` is about.
     policy : mapping or object, default=None
@@ -400,7 +399,7 @@ def plan_test(
         Of the bounds and tests; None is that of a policy object, or 0.95.
     comparisons : int, default=None
         For how many tests of groups ``detect_factor`` is adjusted. None is as many as an
-        audit makes of the groups, each against the others, over both rates and its levels:
+        audit makes of the groups, each against the reference, over both rates and its levels:
         those of the policy or of ``far``, or the usual two.
     dependence : Dependence, or dict of "far" and "frr" to one, default=None
         How errors depend on each other. None is what the pilot shows or, without one, a
@@ -476,7 +475,7 @@ def plan_test(
     images = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
     if comparisons is None:
         n_levels = len(levels) or USUAL_LEVELS
-        comparisons = number_of_tests(n_groups) * min(images, len(RATES)) * n_levels
+        comparisons = max(n_groups - 1, 1) * min(images, len(RATES)) * n_levels
     check_option(rate, "rate", RATES)
     test = {
         "images_per_person": images,
@@ -527,7 +526,7 @@ class _Asked:
         limit = f"{self.limit:g}" if self.limit >= 1 else f"{100 * self.limit:g} %"
         ratio = f"{self.true_ratio:g}"
         if self.kind == "detect":
-            return f"To detect that the {name} of a group is {ratio} times that of others, {true}"
+            return f"To detect that the {name} of a group is {ratio} times that of the reference, {true}"
         if self.kind == "certify":
             return f"To certify that every group's {name} is at most {limit}, if it is {true}"
         if self.limit < 1:

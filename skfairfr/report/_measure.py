@@ -20,6 +20,7 @@ from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.report._notes import collecting, in_words
 from skfairfr.report._records import (
     Curves,
+    Deviation,
     Disparity,
     Effective,
     Figure,
@@ -298,6 +299,9 @@ class AuditedROC:
                     points.set_on,
                     () if in_short or len(self.rates) < 2 else self._indices(rates),
                     matrix=matrices[level],
+                    against_others=()
+                    if in_short or judged is None
+                    else self._against_others(rates, judged, level),
                 )
             )
         return tuple(levels)
@@ -481,6 +485,25 @@ class AuditedROC:
         left_out = tuple(label for label in self.labels[1:] if label not in known)
         of_group = {row.group: getattr(row, rate) for row in rates}
         return [self._finding(rate, of_group, judged, g, left_out) for g in places]
+
+    def _against_others(self, rates, judged, level):
+        """Every group against the geometric mean of the others, of three groups or more."""
+        found = []
+        for rate in self.rates:
+            of_level = judged.get((rate, "overall", level))
+            if of_level is None:
+                continue
+            of_group = {row.group: getattr(row, rate) for row in rates}
+            for place in np.flatnonzero(~np.isnan(of_level.p_others)):
+                (group,), tests = of_level.named([place]), of_level.compared.tests
+                *numbers, p_value = of_level.against(place, tests)
+                own = of_group[group]
+                why = own.supported, *_why(own.reasons, own.source)
+                ratio = Figure(*numbers, *why, p_value=p_value)
+                found.append(
+                    Deviation(rate, group, ratio, float(of_level.p_others[place]))
+                )
+        return tuple(found)
 
     def _finding(self, rate, of_group, judged, place, left_out):
         """One group against the reference, whose figures are known."""

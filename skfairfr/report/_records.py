@@ -313,6 +313,27 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Deviation:
+    """A group's rate against the geometric mean of all other groups with enough errors.
+
+    Attributes
+    ----------
+    rate : {"far", "frr"}
+    group : label
+    ratio : Figure
+        With the interval and the p-value of this comparison alone.
+    p_adjusted : float in (0, 1]
+        Adjusted for all comparisons of this kind of the report, which are a family of their
+        own: no sentence rests on them.
+    """
+
+    rate: str
+    group: object
+    ratio: Figure
+    p_adjusted: float
+
+
+@dataclass(frozen=True)
 class Stratum:
     """A stratum of the pairs, by covariates.
 
@@ -379,6 +400,8 @@ class Level:
         Everyone first; empty where no failures were recorded.
     matrix : Matrix or None
         None of more groups than are shown. Of searches, by the group of the person returned.
+    against_others : tuple of Deviation
+        Empty of two groups.
     """
 
     far: float | None
@@ -391,6 +414,7 @@ class Level:
     indices: tuple = ()
     generalised: tuple = ()
     matrix: Matrix | None = None
+    against_others: tuple = ()
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ class Judged:
     p_adjusted : ndarray, shape (n_groups,)
         Of the hypothesis that a group has the same rate as the reference; nan of a group
         that is not compared.
+    p_others : ndarray, shape (n_groups,)
+        The same of the geometric mean of all other groups; nan without three groups.
     n_comparisons : int
         Number of tests of the whole report.
     """
@@ -45,10 +47,11 @@ class Judged:
     reference: int
     confidence_level: float
     p_adjusted: np.ndarray = field(init=False)
+    p_others: np.ndarray = field(init=False)
     n_comparisons: int = 0
 
     def __post_init__(self):
-        self.p_adjusted = np.full(len(self.labels), np.nan)
+        self.p_adjusted, self.p_others = np.full((2, len(self.labels)), np.nan)
 
     @property
     def sums(self):
@@ -80,8 +83,14 @@ class Judged:
         """Labels of the groups at some positions."""
         return tuple(self.labels[g] for g in places)
 
-    def against(self, place):
+    def against(self, place, tests=None):
         """What is known of the ratio of a group's rate and that of the reference.
+
+        Parameters
+        ----------
+        place : int
+        tests : Contrasts, default=None
+            Others than those against the reference.
 
         Returns
         -------
@@ -89,15 +98,10 @@ class Judged:
             The ratio, its interval, the standard error of its logarithm, and the p-value of
             this comparison alone.
         """
-        low, high = (float(end[place]) for end in self.tests.bounds(self.tail))
-        value = float(np.exp(self.tests.value[place]))
-        return (
-            value,
-            low,
-            high,
-            float(self.tests.error[place]),
-            float(self.tests.p_value[place]),
-        )
+        tests = tests or self.tests
+        value, ends = np.exp(tests.value[place]), tests.bounds(self.tail)
+        more = tests.error[place], tests.p_value[place]
+        return tuple(map(float, (value, *(end[place] for end in ends), *more)))
 
     def over_geomean(self, limit):
         """Bounds of the largest rate over the geometric mean of all.
@@ -191,14 +195,27 @@ def _reference(audited, labels, compared):
 
 
 def _adjust(family, share):
-    """Set the p-values of a family, adjusted for the number of all its tests (Holm)."""
+    """Set the p-values of a family, adjusted for the number of all its tests.
+
+    Those against the others, of three groups or more, are a family of their own.
+    """
     groups = [of_level.compared_groups for of_level in family]
     p = [of.tests.p_value[g] for of, g in zip(family, groups, strict=True)]
+    for of_level, places, found in zip(family, groups, _holm(p, share), strict=True):
+        of_level.p_adjusted[places] = found
+        of_level.n_comparisons = sum(map(len, groups))
+    several = [of_level for of_level in family if of_level.compared.n_tests > 1]
+    tested = [(of.compared.weights != 0).any(axis=1) for of in several]
+    p = [of.compared.tests.p_value[g] for of, g in zip(several, tested, strict=True)]
+    for of_level, places, found in zip(several, tested, _holm(p, share), strict=True):
+        of_level.p_others[places] = found
+
+
+def _holm(p, share):
+    """Arrays of p-values adjusted for the number of all of them."""
     adjusted = np.minimum(holm(np.concatenate([[], *p])) / share, 1.0)
-    ends = np.cumsum([0, *map(len, groups)])
-    for of_level, places, start in zip(family, groups, ends[:-1], strict=True):
-        of_level.p_adjusted[places] = adjusted[start : start + len(places)]
-        of_level.n_comparisons = int(ends[-1])
+    ends = np.cumsum([*map(len, p)], dtype=int)
+    return np.split(adjusted, ends)[: len(p)]
 
 
 def beyond_all_scores(everyone):

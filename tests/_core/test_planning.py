@@ -12,6 +12,7 @@ from scipy.stats import beta, binom
 
 from skfairfr._core import _planning
 from skfairfr._core._jackknife import (
+    Contrasts,
     ErrorSums,
     genuine_sums,
     impostor_sums,
@@ -205,7 +206,7 @@ def test_ratios_are_judged_as_in_an_audit(groups, rate):
     setting = Setting(rate, rates, 4, 0.3, 0.3)
     people = 120 if rate == "far" else 900
     sums = setting.draw(people)
-    tests = 1 if groups == 2 else groups
+    tests = groups - 1
     answers = {
         kind: asked(setting, kind, limit, comparisons=tests).answers(people)
         for kind, limit in (("pass", 4.0), ("fail", 1.5), ("detect", 1.0))
@@ -218,7 +219,9 @@ def test_ratios_are_judged_as_in_an_audit(groups, rate):
         low, high = compared.largest_ratio(TAIL)
         assert answers["pass"][1][place] == pytest.approx(high)
         assert max(1.0, answers["fail"][1][place]) == pytest.approx(low)
-        detected = tests * compared.tests.p_value[0] <= 2 * TAIL
+        over_reference = np.eye(groups)[:1] - np.eye(groups)[-1:]
+        p_value = Contrasts(of_set, over_reference).p_value[0]
+        detected = tests * p_value <= 2 * TAIL
         assert answers["detect"][0][place] == detected
 
 

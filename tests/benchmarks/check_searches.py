@@ -81,7 +81,7 @@ def simulated(n_sets):
                 threshold=threshold,
             )
             (of_level,) = report.audits[0].levels
-            named += any(f.verdict in ("worse", "better") for f in of_level.findings)
+            named += any(f.verdict in ("higher", "lower") for f in of_level.findings)
             alarms.append(of_level.rates[0].far_errors / n_groups)
         covered = ", ".join(f"{n} {1 - m / n_sets:.3f}" for n, m in missed.items())
         print(

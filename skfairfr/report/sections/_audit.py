@@ -22,6 +22,7 @@ from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
 from skfairfr.report.sections._method import limits_of_page, method, words_of
 from skfairfr.report.sections._open import open_questions
 from skfairfr.report.sections._rates import (
+    against_others,
     averages,
     counts,
     p_values,
@@ -149,6 +150,7 @@ def _of_attribute(report, place):
         ("counts", "Comparisons and errors", _all_levels(counts, audit)),
         ("indices", "All disparities and indices", _all_levels(disparities, audit)),
         ("p", "p-values", [p_values(audit.levels, audit)]),
+        ("others", "Against the other groups", [against_others(audit.levels, audit)]),
         ("groups", "Size of the groups", [sizes([audit]), *crossings]),
     ]
     return [

@@ -213,6 +213,30 @@ def p_values(levels, audit):
     return Table(caption, ["Comparison", "p, unadjusted", "p, adjusted"], rows)
 
 
+def against_others(levels, audit):
+    """Every group against the geometric mean of the others; empty of two groups."""
+    rows = [
+        Row(
+            f"{RATES[of.rate]} of {who(of.group)}",
+            [
+                of_ratio(of.ratio),
+                *map(Cell, (p_value(of.ratio.p_value), p_value(of.p_adjusted))),
+            ],
+            at_place(level, audit),
+        )
+        for level in levels
+        for of in level.against_others
+    ]
+    caption = (
+        "Each group over the geometric mean of the others, which many groups together know "
+        "better than one reference. The p-values are a family of their own."
+    )
+    ci = level_in_percent(audit.settings)
+    return Table(
+        caption, ["Group", f"Ratio ({ci} CI)", "p, unadjusted", "p, adjusted"], rows
+    )
+
+
 # ---- both averages -------------------------------------------------------------------
 
 
