@@ -31,13 +31,16 @@ def searched(document, settings, glossary, alarms=()):
         if section.name == "open":
             sections += alarms
         if section.name == "method":
-            section = replace(section, parts=[_method(settings, *section.parts)])
+            told, *rest = section.parts
+            section = replace(section, parts=[_method(settings, told), *rest])
         if section.name == "limits":
             section = replace(section, parts=[[AS_GIVEN, *section.parts[0]]])
         if section.name == "glossary":
-            (own,) = section.parts
+            (folded,) = section.parts
+            (own,) = folded.parts
             kept = [row for row in own.rows if not row[0].startswith(LEFT_OUT)]
-            section = replace(section, parts=[replace(own, rows=lines + kept)])
+            words = replace(folded, parts=[replace(own, rows=lines + kept)])
+            section = replace(section, parts=[words])
         sections.append(section)
     return replace(in_search_terms(document), sections=sections)
 

@@ -91,7 +91,7 @@ def comparison_document(found, date=None):
         Section("notes", "Notes", [[*map(printable, found.notes)]]),
         Section("method", "How it was computed", [_method_of_comparison(found)]),
         Section("limits", "Limits", [lines_of("comparison_limits")]),
-        Section("glossary", "Glossary", [terms]),
+        Section("glossary", "Glossary", [Section("words", "Words", [terms], True)]),
     ]
     return _finished(found, sections, date)
 
