@@ -10,7 +10,7 @@ import sys
 import tempfile
 import traceback
 import warnings
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -23,7 +23,6 @@ from skfairfr.utils._folder import (
     Contents,
     check_replaceable,
     replaced,
-    temporary,
 )
 
 DEMO_IDENTITIES = 500
@@ -65,7 +64,7 @@ PYTHON = {"fmr": "far", "fnmr": "frr"}
 # What the command calls an argument of Python whose flag has another name, or that has none.
 FLAGS = {
     **{"X": "embedding", "y": "identity", "path": "file", "random_state": "--seed"},
-    **dict.fromkeys(("figures", "folder"), "--out"),
+    **{"folder": "--out"},
     "log": "log",
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
@@ -1082,7 +1081,7 @@ def _monitor(arguments):
     return _written(arguments, found, arguments.log)
 
 
-def _written(arguments, found, *source, figures=()):
+def _written(arguments, found, *source):
     """Text of a report, which goes to --out as well, and exit code."""
     asked = {"full": arguments.full} if "full" in arguments else {}
     text = _formatted(found, arguments.format, arguments.date, *source, **asked)
@@ -1096,10 +1095,9 @@ def _written(arguments, found, *source, figures=()):
         about = {"version": __version__, "date": arguments.date}
         written = found.save(arguments.out, *source, replace=True, **about)
         if arguments.format == "text":
-            places = {Path(arguments.out, "figures", p.parent.name) for p in figures}
             page, *others = written
-            text += f"\nPage: {page}\nBeside it: {', '.join(p.name for p in others)}\n"
-            text += "".join(f"Figures: {place}\n" for place in sorted(places))
+            beside = ", ".join(path.name for path in others)
+            text += f"\nPage: {page}\nBeside it: {beside}\n"
     return text, found.exit_code
 
 
@@ -1277,16 +1275,14 @@ def _report(arguments, data, source, measure=None, **options):
 
     measure = measure or audit_data
     options["about"] = _about(arguments)
-    out = _report_folder(arguments)
-    with nullcontext() if out is None else temporary(out) as drawn:
-        report = measure(
-            data,
-            figures=drawn,
-            progress=not arguments.quiet,
-            random_state=arguments.seed,
-            **_taken_by(measure, vars(arguments)) | options,
-        )
-        return _written(arguments, report, source, figures=report.figures)
+    _report_folder(arguments)
+    report = measure(
+        data,
+        progress=not arguments.quiet,
+        random_state=arguments.seed,
+        **_taken_by(measure, vars(arguments)) | options,
+    )
+    return _written(arguments, report, source)
 
 
 def _formatted(found, name, date, *source, **asked):

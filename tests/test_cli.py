@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,8 @@ import pytest
 import skfairfr
 from skfairfr import cli
 from skfairfr._core import _parallel
-from skfairfr.report import Report
+from skfairfr.report import EmbeddingData, Report, audit_data
+from skfairfr.report.sections._audit import audit_document
 from tests.report.audits import synthetic, without_rendering
 from tests.report.json_schema import is_valid
 
@@ -68,10 +71,91 @@ def assert_one_line(code, out, err, command="audit"):
     assert "Traceback" not in err
 
 
-def test_audit_prints_a_table_and_nothing_else(capsys, faces):
-    code, out, err = run(capsys, "audit", faces, "--attribute", "gender", *QUICK)
+def headings(text):
+    """Lines of a text that are underlined."""
+    lines = text.splitlines()
+    pairs = zip(lines, lines[1:], strict=False)
+    return [line for line, under in pairs if line and under == "-" * len(line)]
+
+
+def test_audit_prints_a_summary_or_all_sections_and_nothing_else(capsys, faces):
+    arguments = ("audit", faces, "--attribute", "gender", *QUICK)
+    code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
-    assert "What was tested" in out
+    assert headings(out) == ["Result"]  # nothing differs significantly
+    assert out.endswith("--full; with page, tables and figures: --out DIR\n")
+    code, full, err = run(capsys, *arguments, "--full")
+    assert (code, err) == (0, "")
+    # Those of the page, in their order.
+    data = EmbeddingData(*synthetic()[:2], {"gender": synthetic()[2]})
+    page = audit_document(audit_data(data, far=0.05))
+    assert headings(full) == [section.title for section in page.sections]
+    assert "--full;" not in full
+
+
+@pytest.mark.parametrize("more", [("--out",), ("--out", "--full")])
+def test_a_written_report_names_its_files(capsys, faces, tmp_path, monkeypatch, more):
+    without_rendering(monkeypatch)
+    asked = ("--attribute", "gender", *QUICK, more[0], tmp_path, *more[1:])
+    code, out, err = run(capsys, "audit", faces, *asked)
+    assert (code, err) == (0, "")
+    assert f"\nPage: {tmp_path / 'report.html'}\n" in out
+    (beside,) = re.findall(r"^Beside it: (.*)$", out, re.M)
+    assert all((tmp_path / name).is_file() for name in beside.split(", "))
+    assert ("What was tested" in out) == ("--full" in more)
+
+
+@pytest.mark.parametrize("levels", [("0.05",), ("0.05", "0.02", "0.01")])
+def test_a_summary_has_at_most_40_lines(capsys, tmp_path, levels):
+    """Of four groups by two attributes and all limits, with and without a folder."""
+    X, y, _ = synthetic(240)
+    groups = np.array(["north", "east", "south", "west"])
+    path = tmp_path / "faces.npz"
+    np.savez(path, embedding=X, identity=y, origin=groups[y % 4], age=y // 4 % 4)
+    attributes = ("--attribute", "origin", "--attribute", "age")
+    flags = [f"--{name.replace('_', '-')}" for name in cli.LIMITS]
+    limits = [
+        word for flag in flags for word in (flag, "1.3" if "ratio" in flag else "1.5")
+    ]
+    out = run(capsys, "audit", path, *attributes, "--fmr", *levels, *limits)[1]
+    assert 0 < len(out.splitlines()) <= 40
+    assert "Result" in headings(out)
+
+
+def reference_of(audit):
+    """The groups with which an audit compares the others."""
+    found = [f for level in audit["levels"] for f in level["findings"]]
+    return {finding["reference"] for finding in found}
+
+
+def test_groups_are_compared_with_the_reference(capsys, faces, pairs):
+    """That of most people, or the one that is named, of one attribute or of two."""
+    two = ("--attribute", "gender", "--attribute", "age", *QUICK, "--format", "json")
+    read = json.loads(run(capsys, "audit", faces, *two, "--reference", "female")[1])
+    assert reference_of(read["audits"][0]) == {"female"}
+    both = ("--reference", "female", "--reference", "young")
+    read = json.loads(run(capsys, "audit", faces, *two, *both)[1])
+    assert [reference_of(audit) for audit in read["audits"][:2]] == [
+        {"female"},
+        {"young"},
+    ]
+
+
+@pytest.mark.parametrize("kind", ["embeddings", "pairs"])
+def test_the_usual_reference_is_the_group_of_most_people(capsys, faces, pairs, kind):
+    data = (faces,) if kind == "embeddings" else (pairs, "--distance")
+    asked = ("--attribute", "gender", *QUICK, "--format", "json")
+    (audit,) = json.loads(run(capsys, "audit", *data, *asked)[1])["audits"]
+    largest = max(audit["groups"][1:], key=lambda group: group["n_identities"])
+    assert reference_of(audit) == {largest["group"]}
+
+
+def test_an_unknown_reference_is_refused_with_those_that_are_known(capsys, faces):
+    asked = ("--attribute", "gender", *QUICK, "--reference", "nobody")
+    found = run(capsys, "audit", faces, *asked)
+    assert_one_line(*found)
+    assert "--reference 'nobody'" in found[2]
+    assert "female" in found[2] and "male" in found[2].replace("female", "")
 
 
 def test_audit_writes_strict_json(capsys, faces, tmp_path):
@@ -160,7 +244,8 @@ def test_several_attributes_and_their_cells(capsys, faces):
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     read = json.loads(run(capsys, *arguments, "--format", "json")[1])
-    assert "Number of people by gender, age" in out
+    assert "Number of people by gender, age" in run(capsys, *arguments, "--full")[1]
+    assert "gender and age" in out
     names = [found["attribute"] for found in read["audits"]]
     assert names == ["gender", "age", "gender & age"]
     assert sum(c["n_identities"] for c in read["crossings"][0]["cells"]) == 60
@@ -168,7 +253,7 @@ def test_several_attributes_and_their_cells(capsys, faces):
 
 @pytest.mark.parametrize("more", [(), ("--impostors", "same_group")])
 def test_a_threshold_set_on_the_same_data_is_the_same(capsys, faces, more):
-    arguments = ("audit", faces, "--attribute", "gender", *QUICK, *more)
+    arguments = ("audit", faces, "--attribute", "gender", *QUICK, *more, "--full")
     own = run(capsys, *arguments)[1]
     code, out, err = run(capsys, *arguments, "--threshold-from", faces)
     assert (code, err) == (0, "")
@@ -179,7 +264,7 @@ def test_a_threshold_set_on_the_same_data_is_the_same(capsys, faces, more):
 
 def test_domain_compares_across_alone(capsys, faces):
     arguments = ("audit", faces, "--attribute", "gender", "--domain", "lens", *QUICK)
-    code, out, err = run(capsys, *arguments)
+    code, out, err = run(capsys, *arguments, "--full")
     assert (code, err) == (0, "")
     assert "across the two values of lens" in " ".join(out.split())
 
@@ -200,7 +285,7 @@ def test_checks_decide_the_exit_code(capsys, faces, options, code):
     assert found[0] == code
     assert found[2] == ""
     verdict = {0: "passed", 1: "failed", 3: "undetermined"}[code]
-    assert f"The limits: {verdict}." in found[1]
+    assert f"\n{verdict.capitalize()}. " in found[1]
 
 
 @pytest.mark.parametrize("options", [(), ("--threshold", "1.1")])
@@ -214,6 +299,7 @@ def test_pairs_with_distances(capsys, pairs, options):
         "--distance",
         *quick,
         *options,
+        "--full",
     )
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
@@ -245,7 +331,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     """Of its facts.json, and the cells counted from its labels."""
     path = shared_data / "london_pca" / "london_pca.npz"
     attributes = ("--attribute", "ethnicity", "--attribute", "gender")
-    options = ("--fmr", "0.1", "0.01")
+    options = ("--fmr", "0.1", "0.01", "--full")
     if written:
         options += ("--out", tmp_path, "--replace")
     arguments = ("audit", path, *attributes, *options)
@@ -304,6 +390,8 @@ def test_distances_taken_for_similarities_are_noted(capsys, pairs):
     options = ("--attribute", "gender", "--score", "distance", *QUICK)
     code, out, err = run(capsys, "audit", pairs, *options)
     assert (code, err) == (0, "")
+    assert "Nothing is concluded" in out and "--distance" in out
+    out = run(capsys, "audit", pairs, *options, "--full")[1]
     assert "Notes\n- Genuine pairs mostly have smaller scores" in out
     assert "where a file is read, " in " ".join(out.split())
 
@@ -315,6 +403,8 @@ def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
     options = ("--attribute", "gender", *QUICK, "--threshold-from", faces)
     code, out, err = run(capsys, "audit", tmp_path / "faces.npz", *options)
     assert (code, err) == (0, "")
+    assert "Read first: 1 note" in out
+    out = run(capsys, "audit", tmp_path / "faces.npz", *options, "--full")[1]
     assert "'gender' holds 'nan' in 3 rows" in " ".join(out.split())
 
 
@@ -388,14 +478,14 @@ def test_compare_names_who_is_harmed(capsys, monkeypatch, two_systems, tmp_path)
     arguments = ("--attribute", "gender", "--image", "photo", *QUICK, "--out", folder)
     code, out, err = run(capsys, "compare", *two_systems, *arguments)
     assert (code, err) == (0, "")
-    assert ": 5 images that another system lacks" in " ".join(out.split())
-    assert "FNMR of female (gender) at an FMR of 5 %" in out
+    assert "What was tested" not in out and "FNMR" in out and "female" in out
     written = json.loads((folder / "comparison.json").read_text())
     assert {row["group"] for row in written["harm"]} >= {"female"}
-    assert (folder / "comparison.txt").read_text() in out
-    again = (*arguments, "--replace", "--fail-on-harm")
-    failing = run(capsys, "compare", *two_systems, *again)
-    assert failing[0] == 1
+    again = (*arguments, "--replace", "--fail-on-harm", "--full")
+    code, full, err = run(capsys, "compare", *two_systems, *again)
+    assert (code, err) == (1, "")
+    assert ": 5 images that another system lacks" in " ".join(full.split())
+    assert (folder / "comparison.txt").read_text() in full
 
 
 @pytest.mark.parametrize(
@@ -501,7 +591,7 @@ def test_compare_reads_each_system_by_its_own_flags(
     (change,) = (c for c in of_all if c["rate"] == "fnmr")
     assert truth[1] > 1.5 * truth[0]
     assert (change["before"], change["after"]) == pytest.approx(truth)
-    assert change["verdict"] == "worse"
+    assert change["verdict"] == "higher"
 
 
 def test_compare_takes_a_threshold_for_each_system(capsys, monkeypatch, two_scores):
@@ -551,17 +641,26 @@ def test_progress_in_a_file_is_a_line_every_ten_seconds(capsys, monkeypatch):
 
 def test_what_is_said_of_a_test_is_on_the_report_and_in_its_json(capsys, faces):
     said = {"title": "Door 7", "system": "S 1.2", "dataset": "D", "organisation": "Lab"}
+    said |= {"tested": "May", "labels_source": "asked", "sampling": "all"}
     given = said | {"date": "2026-02-03"}
-    flags = [part for name, text in given.items() for part in (f"--{name}", text)]
+    flags = [
+        part
+        for name, text in given.items()
+        for part in (f"--{name.replace('_', '-')}", text)
+    ]
     arguments = ("audit", faces, "--attribute", "gender", *QUICK, *flags)
     for form in ("text", "card", "html"):
         out = run(capsys, *arguments, "--format", form)[1]
-        title, _, rest = out.partition("Verdict" if form != "html" else "<nav")
+        title, _, rest = out.partition("Result" if form != "html" else "<nav")
         first = " ".join(title.replace("\\", "").split())
         assert "Door 7" in first and rest
-        assert "System: S 1.2; Data set: D; Laboratory: Lab; Data: " in first
-        assert "; Date: 2026-02-03" in first
-    read = json.loads(run(capsys, *arguments, "--format", "json")[1])
+        assert "System: S 1.2; Data set: D; Organisation: Lab; Tested: May; " in first
+        assert "Labels of groups: asked; Sampling: all; Data: " in first
+        assert "; Report written: 2026-02-03" in first
+    asked = (*arguments, "--format", "json")
+    read = json.loads(run(capsys, *asked)[1])
+    # What was typed can be typed again.
+    assert shlex.split(read["about"].pop("command")) == ["skfairfr", *asked]
     assert read["about"] == said and given["date"] not in json.dumps(read)
 
 

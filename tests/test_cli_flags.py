@@ -15,6 +15,7 @@ from skfairfr.report import (
     certify_data,
     compare_searches,
     compare_systems,
+    identify_data,
     monitor_log,
     read_data,
 )
@@ -28,7 +29,7 @@ REACHED = (
     *("datasets/_trials.py", "datasets/_metadata.py", "datasets/_decisions.py"),
     *("metrics/_roc/_engine.py", "metrics/_roc/_inputs.py", "metrics/_plan.py"),
     "utils/_labels.py",
-    *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").glob("*.py")),
+    *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").rglob("*.py")),
 )
 OF_A_BENCH = tuple(
     f"model_selection/{name}.py" for name in ("_bench", "_mitigations", "_splits")
@@ -42,7 +43,7 @@ PYTHON_ONLY = {
 # Flags of what the command does with a result, or that stand for several arguments.
 OF_THE_COMMAND = {
     *("attribute", "format", "help", "help_all", "list_policies", "out", "quiet"),
-    *("replace", "seed", "date", "gallery", "gallery_labels"),
+    *("replace", "seed", "date", "gallery", "gallery_labels", "full"),
 }
 
 
@@ -132,6 +133,7 @@ def test_every_argument_that_an_error_names_has_a_flag():
     ("command", "functions"),
     [
         ("audit", (read_data, audit_data)),
+        ("identify", (read_data, identify_data)),
         ("compare", (read_data, compare_systems, compare_searches)),
         ("plan", (read_data, plan_test)),
         ("threshold", (read_data, certify_data)),

@@ -431,8 +431,9 @@ def test_the_columns_of_bfw_are_those_of_two_images(capsys, field, attribute):
 @pytest.mark.parametrize("name", ["two_dec.csv", "two_dec32.parquet"])
 def test_rounded_scores_have_one_rate_in_every_type(capsys, field, name):
     quiet = ("--attribute", "gender", "--quiet")
-    _, out, _ = run(capsys, "audit", field / name, "--threshold", "0.7", *quiet)
-    assert re.search(r"^Everyone .* 24\.2 %$", out, re.MULTILINE)
-    _, out, _ = run(capsys, "audit", field / name, "--fmr", "0.003", *quiet)
-    (threshold,) = {*re.findall(r"accepted from similarity (\S+) on", out)}
-    assert 0.7 < float(threshold) <= 0.71
+    asked = ("audit", field / name, *quiet, "--format", "json")
+    read = json.loads(run(capsys, *asked, "--threshold", "0.7")[1])
+    everyone = read["audits"][0]["levels"][0]["rates"][0]
+    assert f"{100 * everyone['fnmr']['value']:.3g}" == "24.2"
+    read = json.loads(run(capsys, *asked, "--fmr", "0.003")[1])
+    assert 0.7 < read["audits"][0]["levels"][0]["threshold"] <= 0.71

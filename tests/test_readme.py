@@ -3,6 +3,7 @@
 They run once, in the job of the documentation: ``-m docs``.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def test_a_python_block_prints_what_follows_it(block, capsys):
 
 
 def audited(path, monkeypatch, capsys):
-    """What README's command prints of a file in place of its list of pairs."""
+    """What README's command writes of a file in place of its list of pairs: its JSON."""
     from skfairfr.cli import main
 
     (command,) = re.findall(
@@ -50,7 +51,10 @@ def audited(path, monkeypatch, capsys):
     command = command.replace("pairs.csv", path.name)
     assert main([*command.split(), "--quiet"]) == 0
     assert (path.parent / "audit-out" / "report.html").exists()
-    return capsys.readouterr().out
+    assert "Page: audit-out/report.html" in capsys.readouterr().out
+    return json.loads((path.parent / "audit-out" / "audit.json").read_text())["audits"][
+        0
+    ]
 
 
 @pytest.mark.docs
@@ -59,9 +63,10 @@ def test_the_pairs_that_readme_shows_can_be_audited(tmp_path, monkeypatch, capsy
     (shown,) = re.findall(r"```text\n(identity_1,.*?)```", text, re.S)
     path = tmp_path / "pairs.csv"
     path.write_text(shown)
-    printed = audited(path, monkeypatch, capsys)
-    assert "Mated comparisons (genuine pairs): 2" in printed
-    assert "too few errors" in printed
+    audit = audited(path, monkeypatch, capsys)
+    assert audit["groups"][0]["n_genuine"] == 2
+    rates = audit["levels"][0]["rates"]
+    assert not any(row[rate]["supported"] for row in rates for rate in ("fmr", "fnmr"))
 
 
 @pytest.mark.docs
@@ -72,8 +77,9 @@ def test_the_embeddings_that_readme_writes_can_be_audited(
     (code,) = re.findall(r"```python\n((?:(?!```).)*savez.*?)```", text, re.S)
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
-    printed = audited(tmp_path / "faces.npz", monkeypatch, capsys)
-    assert "female is treated worse" in printed
+    audit = audited(tmp_path / "faces.npz", monkeypatch, capsys)
+    found = [f for level in audit["levels"] for f in level["findings"]]
+    assert ("female", "higher") in {(f["group"], f["verdict"]) for f in found}
 
 
 @pytest.mark.docs

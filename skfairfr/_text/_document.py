@@ -151,10 +151,37 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """Images that are drawn when a page is written: ``draw()`` gives (svg, alt) of each."""
+    """Images that are drawn once, when a page is written: ``draw()`` gives (svg, alt) of each.
+
+    ``name`` is that of their files.
+    """
 
     caption: str
     draw: Callable = field(repr=False)
+    name: str = ""
+
+    def __post_init__(self):
+        object.__setattr__(self, "draw", cache(self.draw))
+
+
+def figures_of(document):
+    """The images of a document by the names of their files, a dict."""
+    found = {}
+
+    def walk(parts):
+        for part in parts:
+            if isinstance(part, Section):
+                walk(part.parts)
+            elif isinstance(part, Figure):
+                for n, (svg, _) in enumerate(part.draw(), 1):
+                    stem = re.sub(r"[^\w-]+", "-", part.name) or "figure"
+                    name = f"{stem}-{n}"
+                    while name.casefold() in map(str.casefold, found):
+                        name += "-"
+                    found[name] = svg
+
+    walk(as_typed(document).sections)
+    return found
 
 
 def _kept_together(text):

@@ -15,7 +15,6 @@ from skfairfr._text._words import (
     RATES,
     percent,
     plain_label,
-    printable,
     worded,
     wording_of,
 )
@@ -58,7 +57,6 @@ from skfairfr.report._decisions import (
     check_without_points,
     of_decisions,
 )
-from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,
     SMALLEST_FAR,
@@ -78,7 +76,7 @@ from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
-from skfairfr.utils._types import Column, Columns, FilePath
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_count, failed_rows
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -370,7 +368,6 @@ def audit_data(
     about: dict | None = None,
     control: str | Sequence[str] | None = None,
     reference: Any = None,
-    figures: FilePath | None = None,
     progress: bool = False,
     average: str = "pair",
     impostors: str = "all",
@@ -420,9 +417,6 @@ def audit_data(
     reference : label or sequence of labels, default=None
         Group with which the others are compared, or one of each attribute; None takes the
         group with the most people.
-    figures : path-like, default=None
-        Folder that the displays are written to, those of each audit in a folder of its
-        own; made if it does not exist. None writes none.
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
@@ -445,8 +439,8 @@ def audit_data(
     Raises
     ------
     ValueError
-        As :func:`audit`, and if limits cannot be judged, thresholds not be set, figures not
-        be written, or groups have no stratum in common.
+        As :func:`audit`, and if limits cannot be judged, thresholds not be set, or groups
+        have no stratum in common.
 
     Examples
     --------
@@ -481,15 +475,10 @@ def audit_data(
         for names in known[0]
     ]
     strata = None if control is None else strata_of(parts[0], control)
-    folders = [None] * len(chosen)
-    if figures is not None:
-        folders = make_folders(
-            figures, [_called(part, names) for part, names in chosen]
-        )
     notes = [*[INDEPENDENT] * parts[0].independent, *parts[0].notes]
     audits, measured, reference = [], [], labels_of(reference)
     n_steps = 2 + (threshold_from is not None) + (control is not None)
-    n_steps += len(chosen) * (6 if figures else 1)
+    n_steps += len(chosen)
     with show_progress(progress, n_steps):
         for part, (names, points) in zip(parts, prepared, strict=True):
             if threshold_from is not None:
@@ -509,16 +498,15 @@ def audit_data(
         told = _judged(
             [own for own, _ in measured], [n for _, n in chosen], options, asked
         )
-        for (part, names), (own, settings), judged, folder in zip(
-            chosen, measured, told, folders, strict=True
+        for (part, names), (own, settings), judged in zip(
+            chosen, measured, told, strict=True
         ):
-            # Figures show all scores, and listed ones are at hand.
-            whole = figures is not None or isinstance(part, PairData)
+            whole = isinstance(part, PairData)  # whose scores are at hand
             with wording_of(settings):
                 found = _audit_by(own, part, names, settings, judged, whole)
                 limits = of_decisions(asked.limits, part, parts)
                 found = replace(found, checks=check(found, judged, limits, asked.at))
-                audits.append(_drawn(found, part, own, folder))
+                audits.append(found)
         if control is not None:
             next_step("standardising rates")
             by, systems = [n for _, n in chosen], [own for own, _ in measured]
@@ -562,12 +550,6 @@ def _with_notes(audit, notes):
     """An audit with notes about all data before its own."""
     with wording_of(audit.settings):
         return replace(audit, notes=(*map(worded, notes), *audit.notes))
-
-
-def _called(part, names):
-    """The name of the folder of an audit's figures."""
-    name = " & ".join(names)
-    return f"{part.decisions} by {name}" if part.decisions else name
 
 
 def _measured(data, chosen, points, options, by_default, reference):
@@ -840,34 +822,6 @@ def _with_failures(level, data, group, failures):
     if data.decisions:
         return level
     return replace(level, generalised=generalised(level.rates, failures))
-
-
-def _drawn(audit, data, audited, folder):
-    """The audit, whose figures are written to a folder, if there is one."""
-    if folder is None:
-        return audit
-    title = _title(data, audit, audited.points)
-    written = write_figures(audited, audit, folder, title)
-    return replace(audit, figures=tuple(written))
-
-
-def _title(data, audit, points):
-    """What a figure shows: the data, how many people, and the intervals."""
-    everyone = audit.groups[0]
-    sizes = {"people": everyone.n_identities, "images": everyone.n_images}
-    source = [f"{n:,} {what}" for what, n in sizes.items() if n is not None]
-    if data.reading is not None:
-        source.insert(0, printable(os.path.basename(data.reading.path)))
-    if data.decisions:
-        source.append(f"{everyone.n_genuine:,} genuine pairs")
-    else:
-        source.append(
-            f"{everyone.n_genuine:,} genuine, {everyone.n_impostor:,} impostor pairs"
-        )
-    intervals = f"{100 * audit.settings['confidence_level']:g} % intervals"
-    if points.set_on == "other data":
-        intervals += ", thresholds set on other data"
-    return worded(f"By {printable(audit.attribute)}: {', '.join(source)}\n{intervals}")
 
 
 def _fit(data, attributes, options, points):

@@ -1,57 +1,27 @@
-"""The figures of an audit: as files, and on a page.
+"""The figures of a page: SVG, narrow enough to be read on a telephone.
 
-Files show what :class:`~skfairfr.metrics.SimilarityROC` computes, by the displays of
-``skfairfr.metrics``. Figures of a page are SVG, narrow enough to be read on a telephone:
-their functions give a list of (svg, text in its place).
+Their functions give a list of (svg, text in its place).
 """
 
-import os
 from io import StringIO
 from itertools import product
 from math import ceil
 from operator import attrgetter
-from pathlib import Path
-from tempfile import TemporaryFile
 
 import numpy as np
 
-from skfairfr._core._parallel import next_step
 from skfairfr._text._words import NO_DIFFERENCE, RATES, plain_label, printable, worded
-from skfairfr.metrics import (
-    DisparityCurveDisplay,
-    ErrorRateDisplay,
-    GroupRatesDisplay,
-    ScoreHistogramDisplay,
-    SimilarityROCDisplay,
-)
+from skfairfr.metrics import GallerySizeDisplay, GroupRatesDisplay
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._from_roc import (
-    both_rates,
-    curves_of,
-    default_levels,
-    score_range,
-)
 from skfairfr.metrics._plot._groups import (
     ends_of_rates,
     name_rows,
     offset,
     panel_height,
 )
-from skfairfr.metrics._plot._thresholds import histograms
-from skfairfr.report._notes import collecting, short_place
-from skfairfr.report._policy import limits_of
-from skfairfr.utils._errors import refused
-from skfairfr.utils._folder import temporary
-from skfairfr.utils._validation import check_path
+from skfairfr.report._notes import collecting
 
-SIZE = (6.4, 4.6)
-# More groups than this, which have no colours of their own left, have axes of their own.
-MAX_GROUPS = 6
-N_COLUMNS = 3
-FORMATS = ("svg", "png")
-DPI = 150
 # The same audit writes the same bytes: no date, no random identifiers.
-STEADY = {"svg": {"Date": None}, "png": {"Software": None}}
 SALT = {"svg.hashsalt": "skfairfr"}
 # Inches of a page: at 72 points each, 10-point text is 12 pixels on a screen of 390.
 WIDTH = 4.1
@@ -66,234 +36,7 @@ ABOVE = {"frameon": False, "fontsize": "small"}
 VERDICTS = {"higher": "#9B1C1C", "lower": "#1B5E20"}
 
 
-# ---- files ---------------------------------------------------------------------------
-
-
-def make_folders(folder, names):
-    """Make a folder for the figures of each audit, and try to write there.
-
-    Parameters
-    ----------
-    folder : path-like
-    names : sequence of str, shape (n_audits,)
-        Those of the attributes: figures of an audit by gender go to ``folder / "gender"``.
-
-    Returns
-    -------
-    folders : list of Path
-        No two are the same, not even where letters of either case are.
-    """
-    slugs = []
-    for name in names:
-        stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)
-        slug, number = stem, 1
-        while slug.casefold() in map(str.casefold, slugs):
-            number += 1
-            slug = f"{stem}-{number}"
-        slugs.append(slug)
-    folders = [Path(check_path(folder, "figures")) / slug for slug in slugs]
-    try:
-        for path in folders:
-            path.mkdir(parents=True, exist_ok=True)
-            with TemporaryFile(dir=path):
-                pass
-    except OSError as error:
-        problem = f"{os.fspath(folder)!r} cannot be written to ({error.strerror});"
-        raise refused("figures", folder, problem, "name a folder that can.") from None
-    return folders
-
-
-def write_figures(audited, audit, folder, title=""):
-    """Write the displays of an audit, each in both formats.
-
-    ``rates`` (both rates of every group at the operating points), ``roc`` (the FNMR over the
-    FMR), ``error_rates`` and ``scores`` (over thresholds and scores) and ``disparity``, all
-    with the audit's operating points marked. Intervals are those of the tables, one at a
-    time. No state of pyplot is touched.
-
-    Parameters
-    ----------
-    audited : AuditedROC
-    audit : Audit
-        What it found, with checks and curves.
-    folder : Path
-        Where the files go.
-    title : str, default=""
-        What the data are, above every figure.
-
-    Returns
-    -------
-    paths : list of Path
-        Files in the order written.
-    """
-    drawn = []
-    # The audit's notes already hold what the displays warn of.
-    with temporary(folder) as staged, collecting([]):
-        for name, draw, size in _figures(audited, audit):
-            next_step(f"drawing {name} by {plain_label(audit.attribute)}")
-            drawn += write_figure(draw, staged / name, size, title)
-        for path in staged.iterdir():
-            os.replace(path, folder / path.name)
-    return [folder / path.name for path in drawn]
-
-
-def _figures(audited, audit):
-    """File names, what draws them on a figure, and sizes in inches."""
-    points, levels, groups = audited.points, audit.levels, tuple(audited.labels)
-    names = [worded(short_place(level, audit)) for level in levels]
-    confidence = audit.settings["confidence_level"]
-    rates = rates_display(levels, names, limits_of(audit), confidence)
-    height = panel_height(len(groups), points.size) + 0.4
-    measured = tuple(audited.rates)
-    width = 9.0 if len(measured) > 1 else 5.0
-    yield "rates", lambda figure: _draw_rates(figure, rates, measured), (width, height)
-    if audit.curves is None:
-        return
-    if "gallery" in audit.settings:  # which has figures of its own
-        return
-    drawn = _Drawn(audited, audit, names)
-    if len(measured) > 1:
-        yield "roc", *_by_group(drawn.roc, groups, [0])
-    yield "error_rates", *_by_group(drawn.error_rates, groups, [])
-    yield "scores", *_by_group(drawn.scores, groups, [])
-    if len(measured) > 1:
-        yield "disparity", lambda figure: drawn.disparity(figure.subplots()), SIZE
-
-
-class _Drawn:
-    """Both rates of an audit over thresholds, drawn in four ways on given axes."""
-
-    def __init__(self, audited, audit, names):
-        self.audited, self.names = audited, names
-        self.distance = bool(audit.settings.get("distance"))
-        # Of `disparity` the intervals at each point are drawn, and no band.
-        self.analytic = audited.roc.by(n_resamples=1)
-        # Of the levels of curves every second one, which a reader tells apart.
-        self.far = default_levels(audited.roc)[::2]
-        self.over_far = audit.curves.threshold[::2]
-        grid = np.unique(np.append(self.over_far, audited.points.threshold))
-        if grid.size < 3:
-            grid = np.unique(np.append(grid, np.linspace(*score_range(audited.roc), 9)))
-        self.grid = grid
-        self.rates, self.beyond = both_rates(
-            self.analytic, audited.labels, threshold=grid
-        )
-        self.histograms = histograms(self.analytic, audited.labels)
-        self.places = [level.rates[0].far.value for level in audit.levels]
-        self.far_max = audited.roc.far_max if self.beyond.any() else None
-
-    def groups(self, rows):
-        """Labels of some rows; None is everyone."""
-        return tuple(self.audited.labels[row] for row in rows)
-
-    def roc(self, ax, rows):
-        """The FNMR over the FMR."""
-        order = np.searchsorted(self.grid, self.over_far)
-        frr, *ends = (
-            self.rates[f"frr{field}"][np.ix_(rows, order)]
-            for field in ("", "_low", "_high", "_supported")
-        )
-        found = dict(zip(("low", "high", "supported"), ends, strict=True))
-        found |= {"groups": self.groups(rows), "far_max": self.far_max}
-        SimilarityROCDisplay(far=self.far, frr=frr, **found).plot(ax)
-        self._mark(ax, self.places, above=True)
-
-    def error_rates(self, ax, rows):
-        """Both rates over thresholds."""
-        columns = {name: values[rows] for name, values in self.rates.items()}
-        if self.beyond.any():
-            columns["sampled_to"] = float(self.grid[self.beyond].max())
-        columns |= {"groups": self.groups(rows), "distance": self.distance}
-        ErrorRateDisplay(threshold=self.grid, **columns).plot(ax)
-        self._mark(ax, self.audited.points.threshold)
-
-    def scores(self, ax, rows):
-        """Histograms of both kinds of pairs."""
-        edges, of_groups = self.histograms
-        columns = {name: values[rows] for name, values in of_groups.items()}
-        columns |= {"groups": self.groups(rows), "distance": self.distance}
-        ScoreHistogramDisplay(edges=edges, **columns).plot(ax)
-        self._mark(ax, self.audited.points.threshold)
-
-    def disparity(self, ax):
-        """The largest over the smallest rate, of either."""
-        questions = [{"rate": rate, "how": "max_min"} for rate in RATES]
-        found, _ = curves_of(self.analytic, questions, threshold=self.over_far)
-        found["curves"] = tuple((rate, "max_min") for rate in RATES)
-        DisparityCurveDisplay(far=self.far, far_max=self.far_max, **found).plot(ax)
-        self._mark(ax, self.places, above=True)
-
-    def _mark(self, ax, places, above=False):
-        """Mark the operating points, and make room for their names."""
-        _style.mark(ax, places, self.names)
-        _style.add_legend(ax, above=above)
-
-
-def _draw_rates(figure, display, rates):
-    axes = figure.subplots(1, len(rates), sharey=True, squeeze=False)
-    display.plot(list(axes[0]), rates=rates)
-    # The title of the audit has the intervals.
-    figure.suptitle(display.names[0] if len(display.names) == 1 else "")
-
-
-def _by_group(draw, groups, always):
-    """What draws on a figure, and its size: on axes for each of many groups."""
-    own = list(range(1, len(groups)))
-    if len(own) <= MAX_GROUPS:
-        return lambda figure: draw(figure.subplots(), [*always, *own]), SIZE
-    n_rows = ceil(len(own) / N_COLUMNS)
-
-    def draw_all(figure):
-        axes = figure.subplots(n_rows, N_COLUMNS, squeeze=False).ravel()
-        for ax, row in zip(axes, own, strict=False):
-            draw(ax, [*always, row])
-            ax.set_title(_style.row_label(groups[row]), fontsize="medium", pad=24)
-            if ax.get_legend() is not None:
-                ax.get_legend().remove()
-        for ax in axes[len(own) :]:
-            ax.set_visible(False)
-        _align(axes[: len(own)])
-
-    return draw_all, (SIZE[0] * 0.75 * N_COLUMNS, SIZE[1] * 0.75 * n_rows)
-
-
-def _align(axes):
-    """Give panels the same axes, so that groups can be compared."""
-    for side in ("x", "y"):
-        limits = np.array([getattr(ax, f"get_{side}lim")() for ax in axes])
-        # Axes of distances run the other way.
-        reverse = limits[0, 0] > limits[0, 1]
-        ends = (limits.max(), limits.min()) if reverse else (limits.min(), limits.max())
-        for ax in axes:
-            ax.set(**{f"{side}lim": ends})
-            axis = getattr(ax, f"{side}axis")
-            if axis.get_scale() == "log":
-                _style.percent_ticks(axis, (ends[0], min(ends[1], 1.0)))
-
-
-def write_figure(draw, path, size, title=""):
-    """Draw once and save in every format; the paths written."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    draw(figure)
-    if title:
-        texts = filter(None, (_style.plain_text(title), figure.get_suptitle()))
-        figure.suptitle("\n".join(texts), fontsize="small", wrap=True)
-    # The layout takes as long as writing: once for all formats.
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    written = []
-    for extension in FORMATS:
-        target = path.with_name(f"{path.name}.{extension}")
-        with rc_context(SALT):
-            figure.savefig(target, dpi=DPI, metadata=STEADY[extension])
-        written.append(target)
-    return written
-
-
-# ---- rates on a page -----------------------------------------------------------------
+# ---- rates ---------------------------------------------------------------------------
 
 
 def rates_display(levels, names, limits, confidence_level):
@@ -624,6 +367,36 @@ def ratios_to_reference(findings, rate, limit=None):
 
     about = f"{_style.RATE_TITLES[rate]} of every group over that of the reference"
     return _svg(draw, panel_height(len(findings), 1) + 0.35, about)
+
+
+def over_gallery_sizes(search, threshold):
+    """FPIR and FNIR of every group over the number of people in random galleries.
+
+    Parameters
+    ----------
+    search : IdentificationROC
+        Fitted.
+    threshold : float
+
+    Returns
+    -------
+    figures : list of tuple
+    """
+
+    def draw(figure, rate):
+        # The audit's notes already hold what the display warns of.
+        with collecting([]):
+            GallerySizeDisplay.from_identification(
+                search, threshold=threshold, rate=rate, ax=figure.subplots()
+            )
+
+    about = "of every group over the number of people enrolled"
+    return [
+        _svg(
+            lambda figure, rate=rate: draw(figure, rate), 3.4, f"{rate.upper()} {about}"
+        )
+        for rate in ("fpir", "fnir")
+    ]
 
 
 def _length(group):

@@ -2,24 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr._text._searches import named
-from skfairfr.metrics import GallerySizeDisplay, IdentificationROC
+from skfairfr.metrics import IdentificationROC
 from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import audit_data
 from skfairfr.report._comparison import compare_systems, overlap
 from skfairfr.report._data import EmbeddingData, check_data, columns_of, restated
-from skfairfr.report._figures import SIZE, write_figure
-from skfairfr.report._notes import collecting
+from skfairfr.report._figures import over_gallery_sizes
 from skfairfr.report._policy import as_policy
 from skfairfr.report._records import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
 from skfairfr.utils._labels import encode, find_labels, to_column
-from skfairfr.utils._types import Columns, FilePath
+from skfairfr.utils._types import Columns
 
 if TYPE_CHECKING:
     from skfairfr.report._records import Report, SystemsComparison
@@ -194,7 +194,6 @@ def identify_data(
     limits: dict | None = None,
     policy: Any = None,
     about: dict | None = None,
-    figures: FilePath | None = None,
     progress: bool = False,
     confidence_level: float | None = None,
     n_jobs: int | None = None,
@@ -219,7 +218,7 @@ def identify_data(
         Whose ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
     confidence_level : float in (0, 1), default=None
         Of the intervals; None takes 0.95.
-    about, figures, progress, n_jobs, random_state
+    about, progress, n_jobs, random_state
         As of :func:`audit_data`.
 
     Returns
@@ -255,7 +254,6 @@ def identify_data(
             limits=limits,
             policy=policy,
             about=about,
-            figures=figures,
             progress=progress,
             confidence_level=confidence_level,
             n_jobs=n_jobs,
@@ -263,8 +261,8 @@ def identify_data(
         )
     search = searches.fitted[0]  # a later one is without repeats
     audits = [_of_searches(audit, searches, search) for audit in report.audits]
-    if figures is not None:
-        audits[0] = _with_sizes(audits[0], search)
+    sizes = partial(over_gallery_sizes, search, audits[0].levels[0].threshold)
+    audits[0] = replace(audits[0], sizes=sizes)
     return replace(report, audits=tuple(audits))
 
 
@@ -454,19 +452,3 @@ def _with_matrices(measured, columns, search):
         matrix = matrix if level.matrix is not None else None
         levels.append(replace(level, matrix=matrix, indices=()))
     return tuple(levels)
-
-
-def _with_sizes(audit, search):
-    """The audit with figures of its rates over the size of the gallery."""
-    folder, drawn = audit.figures[0].parent, []
-    for rate in ("fpir", "fnir"):
-        with collecting([]):
-            threshold = audit.levels[0].threshold
-
-            def draw(figure, rate=rate, threshold=threshold):
-                GallerySizeDisplay.from_identification(
-                    search, threshold=threshold, rate=rate, ax=figure.subplots()
-                )
-
-            drawn += write_figure(draw, folder / f"{rate}_by_gallery_size", SIZE)
-    return replace(audit, figures=(*audit.figures, *drawn))

@@ -8,7 +8,6 @@ are treated less alike.
 import csv
 import json
 import math
-import shutil
 from dataclasses import dataclass, field
 from importlib.resources import files
 from io import StringIO
@@ -20,6 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from skfairfr._text._document import (
+    figures_of,
     write_fragment,
     write_markdown,
     write_page,
@@ -517,8 +517,8 @@ class Audit:
         What was undefined, left out or could not be resolved.
     checks : tuple of Check
         One for each limit and level; in the JSON they stand beside the audits.
-    figures : tuple of pathlib.Path
-        Files written; not in the JSON.
+    sizes : callable or None
+        Of searches, what draws the rates over gallery sizes; not in the JSON.
     failures : tuple of Failures
         Everyone first; empty where no failures to enrol or to acquire were recorded.
     curves : Curves or None
@@ -541,7 +541,7 @@ class Audit:
     averaged: Other | None
     notes: tuple
     checks: tuple = field(default=(), metadata=HIDDEN)
-    figures: tuple = field(default=(), metadata=HIDDEN)
+    sizes: Any = field(default=None, compare=False, metadata=HIDDEN)
     failures: tuple = ()
     curves: Curves | None = None
     control: Control | None = None
@@ -602,11 +602,6 @@ class Report:
     def checks(self) -> tuple:
         """Checks of all audits, a tuple."""
         return tuple(check for audit in self.audits for check in audit.checks)
-
-    @property
-    def figures(self) -> tuple:
-        """Paths of all figures that were written, a tuple."""
-        return tuple(path for audit in self.audits for path in audit.figures)
 
     @property
     def policy(self) -> str | None:
@@ -772,7 +767,7 @@ class Report:
         version: str | None = None,
         date: str | None = None,
     ) -> tuple[Path, ...]:
-        """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
+        """Write ``audit.json``, ``report.html``, both tables and the page's figures to a folder.
 
         The folder changes when all is written: an error or an interrupt leaves an earlier
         report whole.
@@ -801,13 +796,14 @@ class Report:
         """
         about = {"version": version, "source": source}
         about = {name: value for name, value in about.items() if value is not None}
+        page = audits.audit_document(self, source)
         written = {
-            "report.html": self.to_html(source, version=version, date=date),
+            "report.html": write_page(page, version, date),
             "audit.json": self.to_json(**about),
             "rates.csv": self._csv(rates_of(self.audits)),
             "disparities.csv": self._csv(disparities_of(self.audits)),
         }
-        return save_texts(folder, written, replace, self.figures)
+        return save_texts(folder, written, replace, figures_of(page))
 
     def _csv(self, rows):
         """A table with the names of the standard; those of decisions have them."""
@@ -1149,13 +1145,14 @@ class SystemsComparison:
         """
         about = {} if version is None else {"version": version}
         changes = [*map(vars, self.changes)]
+        page = comparisons.comparison_document(self)
         written = {
-            "report.html": self.to_html(version=version, date=date),
+            "report.html": write_page(page, version, date),
             "comparison.json": self.to_json(**about),
             "comparison.txt": self.to_text(date=date),
             "changes.csv": to_csv(_standard(changes, self.settings)),
         }
-        return save_texts(folder, written, replace)
+        return save_texts(folder, written, replace, figures_of(page))
 
     @staticmethod
     def schema(kind: str = "verification") -> dict:
@@ -1407,15 +1404,24 @@ def _cell(value):
 
 
 def save_texts(folder, written, replace, figures=()):
-    """Write texts by name, and copies of figures, to a folder; their paths without these."""
+    """Write texts by name, and figures beside them, to a folder; the paths without these.
+
+    Parameters
+    ----------
+    folder : path-like
+    written : dict of str -> str
+    replace : bool
+        Whether an earlier report is.
+    figures : dict of str -> str
+        SVG by name.
+    """
     check_replaceable(check_path(folder, "folder"), replace)
     with replaced(folder, REPORT) as staged:
         for name, text in written.items():
             (staged / name).write_text(text, encoding="utf-8", newline="")
-        for path in figures:
-            place = staged / "figures" / path.parent.name
-            place.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place / path.name)
+        for name, svg in dict(figures).items():
+            (staged / "figures").mkdir(exist_ok=True)
+            (staged / "figures" / f"{name}.svg").write_text(svg, "utf-8", newline="")
     return tuple(Path(folder) / name for name in written)
 
 

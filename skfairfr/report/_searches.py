@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from scipy.stats import binom
 
-from skfairfr._text._document import Cell, Facts, Row, Section, Table
+from skfairfr._text._document import Cell, Facts, Figure, Row, Section, Table
 from skfairfr._text._searches import in_search_terms
 from skfairfr._text._words import count, percent, plural, printable
 from skfairfr.report._notes import place_of
@@ -90,6 +90,17 @@ def who_alarms(report):
             head = ["Enrolled", "Group", "Alarms", "Share"]
             parts.append(Table(caption, head, rows))
     return Section("by-gallery-alarms", "Who causes the alarms", parts)
+
+
+def over_sizes(report):
+    """The rates over the number of people enrolled."""
+    draw = report.audits[0].sizes
+    caption = (
+        "FPIR and FNIR of every group in random galleries of so many people, at the first "
+        "operating point. Dotted: what is often taken for the FPIR instead, 1 - (1 - FMR)^n."
+    )
+    figures = [] if draw is None else [Figure(caption, draw, "gallery-sizes")]
+    return Section("by-gallery-sizes", "Size of the gallery", figures)
 
 
 def _of_many(alarms, n_enrolled):

@@ -221,7 +221,8 @@ def rates_figure(audit):
             found += group_rates([level], names, limits, confidence, (rate,))
         return found
 
-    return reworded(Figure(caption, draw), audit.settings)
+    name = f"rates-{audit.attribute}"
+    return reworded(Figure(caption, draw, name), audit.settings)
 
 
 def _value(figure):

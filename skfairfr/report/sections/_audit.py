@@ -3,7 +3,7 @@
 from skfairfr._text._document import Document, Section
 from skfairfr._text._words import as_typed, listed, printable, reworded
 from skfairfr.report._notes import at_place, heading_of
-from skfairfr.report._searches import searched, who_alarms
+from skfairfr.report._searches import over_sizes, searched, who_alarms
 from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
     answer,
@@ -90,7 +90,7 @@ def _finished(report, sections, source, date):
     title, subtitle = called(report, _title(report)), under_title(report, data, date)
     found = Document(title, subtitle, sections)
     if "gallery" in first.settings:
-        alarms = [who_alarms(report)]
+        alarms = [who_alarms(report), over_sizes(report)]
         found = searched(found, first.settings, lines_of("search_glossary"), alarms)
     return as_typed(found)
 

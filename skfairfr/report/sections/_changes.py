@@ -351,7 +351,7 @@ def _of_system(found, name, number):
     def draw():
         return [changes(of, rate, names) for rate, of in by_rate.items() if of]
 
-    parts = [Figure(caption, draw)]
+    parts = [Figure(caption, draw, f"changes-{number}")]
     for n, key in enumerate(names):
         at_point = [c for c in own if (c.far, c.threshold) == key]
         place = place_of(at_point[0], found)

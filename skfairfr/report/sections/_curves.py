@@ -21,7 +21,8 @@ def curves_of_groups(audit):
     )
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
-    return Figure(caption, lambda: det(audit.curves, audit.levels, names))
+    name = f"det-{audit.attribute}"
+    return Figure(caption, lambda: det(audit.curves, audit.levels, names), name)
 
 
 def curves_of_systems(systems, names):
@@ -34,4 +35,5 @@ def curves_of_systems(systems, names):
         f"{POINTS}"
     )
     curves, levels = [s.curves for s in systems], [s.levels for s in systems]
-    return Figure(caption, lambda: det_of_systems(curves, levels, names))
+    name = f"det-{systems[0].attribute}"
+    return Figure(caption, lambda: det_of_systems(curves, levels, names), name)

@@ -133,7 +133,8 @@ def ratios_figure(audit, place=0):
             for rate in measured
         ]
 
-    return reworded(Figure(caption, draw), audit.settings)
+    name = f"ratios-{audit.attribute}"
+    return reworded(Figure(caption, draw, name), audit.settings)
 
 
 def ratio_limits(audit, level):
