@@ -102,7 +102,7 @@ made: of people's first attempts in all logs, and of each log by itself. With --
 any of them ever raises a false alarm is 5 % at most, or 1 - the confidence level of the policy. Exit
 status: 0 no limit is known to be exceeded, 1 this or an earlier log exceeds one, 2 unusable input or too little memory or disk, 4 a fault of the program, 130 interrupted."""
 COMPARE_DESCRIPTION = f"""\
-Which groups another system treats better or worse than BEFORE, on the same people: rates and
+For which groups the rates of another system are higher or lower than those of BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
 harm was found, 3 undetermined: scores look like distances or are no better than chance, a
 threshold lies beyond all scores, or every rate rests on too few errors. With --gallery, searches
@@ -286,7 +286,9 @@ def _add(group, *rows, repeats="", **common):
 
 
 def _add_audit(commands, full):
-    about = "which groups a system treats worse, by how much, and how sure that is"
+    about = (
+        "for which groups a system errs more often, by how much, and how sure that is"
+    )
     audit = _command(commands, "audit", about, AUDIT_DESCRIPTION, _audit, full)
     meaning = (
         "embeddings (.npz, .npy), scored pairs (.csv, .tsv, .parquet, those of bob), or a "

@@ -66,7 +66,7 @@ GroupRatesDisplay.from_roc(roc, far=FAR, name="Synthetic customers")
 # %%
 # One number for how much they differ
 # -----------------------------------
-# The largest rate over the smallest is 1 where all groups are treated alike. A disparity
+# The largest rate over the smallest is 1 where all groups have the same rate. A disparity
 # that rests on too few errors of a group is marked so, with the reason.
 
 for rate in ("far", "frr"):

@@ -238,9 +238,6 @@ def words_for(settings):
     if settings["decisions"] == "bpcer":
         found |= {"compared and then not matched": "then taken for attacks"}
         found |= {"Then not matched": "Then taken for attacks"}
-    if settings["decisions"] == "apcer":
-        found |= {"is treated worse": "gets through more often"}
-        found |= {"is treated better": "gets through less often"}
     return found
 
 

@@ -18,7 +18,7 @@ class Estimate(Framed):
     ----------
     value : float or ndarray, shape (n_levels,)
         In the data. Rates lie in [0, 1], lower is better; a disparity is larger where the
-        groups are treated less alike (larger is less fair).
+        rates of the groups differ more (larger is less fair).
     low, high : float or ndarray, shape (n_levels,)
         Ends of the interval, intersected with the natural range of the quantity; nan where
         too many replicates are undefined.

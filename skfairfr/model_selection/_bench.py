@@ -177,7 +177,7 @@ class Bench:
     Attributes
     ----------
     attribute : str
-        Whose groups are to be treated alike.
+        Whose groups are to have the same rates.
     groups : tuple of labels
     others : tuple of str
         Attributes that are watched.

@@ -98,7 +98,7 @@ def audit(
     non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
-    """Assess which groups a verification system treats worse, and how sure that is.
+    """Assess for which groups a verification system errs more often, and how sure that is.
 
     Rates, intervals and verdicts are about the thresholds in the report: a FAR level only
     chooses one, which then holds for other people too.
