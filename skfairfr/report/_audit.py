@@ -561,8 +561,25 @@ def _measured(data, chosen, points, options, by_default, reference):
         roc = _fit(data, columns, options, points)
     if by_default and _reach_further(roc, columns):
         points = replace(points, far=np.append(points.far, SMALLEST_FAR))
-    rocs = [AuditedROC(roc.by(by), points, reference) for by in chosen]
-    return rocs, warnings
+    audited = [
+        AuditedROC(roc.by(by), points, references_of(data, by, reference))
+        for by in chosen
+    ]
+    return audited, warnings
+
+
+def references_of(data, attributes, asked):
+    """Groups in the order in which they are taken for the reference, a list of labels.
+
+    Those that are ``asked`` for, then the group with the most people, and so on.
+    """
+    group, people = data.groups(attributes), data.people()
+    both = np.unique(np.stack([group.codes, people]), axis=1)[0]
+    n_people = np.bincount(both[both >= 0], minlength=len(group.values))
+    order = np.argsort(-n_people, kind="stable")
+    asked = {str(label) for label in asked}
+    labels = group.values[order].tolist()
+    return sorted(labels, key=lambda label: str(label) not in asked)
 
 
 def _judged(audited, chosen, options, asked):
@@ -774,7 +791,7 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         averaged = None
         if share > DOMINANT_SHARE and not data.one_average:
             other = "identity" if settings["average"] == "pair" else "pair"
-            asked = audited.points, audited.reference
+            asked = audited.points, audited.references
             changed = AuditedROC(audited.roc.by(average=other), *asked)
             level = settings["confidence_level"]
             (told,) = judge([changed], [len(attributes)], level)

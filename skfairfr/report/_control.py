@@ -218,7 +218,7 @@ class StandardisedROC(AuditedROC):
         self.standards = standards(pairs, strata)
         weighed = standardised(pairs, strata, self.standards)
         roc._engine = replace(roc._engine, pairs=weighed)
-        super().__init__(roc, audited.points, audited.reference)
+        super().__init__(roc, audited.points, audited.references)
         self.rates = tuple(r for r, of in self.standards.items() if of.shares.any())
         for rate in self.standards.keys() - self.rates:
             self.n_pairs[rate] = np.zeros_like(self.n_pairs[rate])

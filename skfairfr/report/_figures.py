@@ -313,13 +313,13 @@ def changes(found, rate, names):
         for word, look in looks.items():
             ax.plot([], [], **look, label=word)
         ax.set(xscale="log", xlim=ends)
-        ax.set_xlabel(worded(f"{RATES[rate]}, after / before, log scale"))
+        ax.set_xlabel(worded(f"{RATES[rate]}, second over first system, log scale"))
         _style.ratio_ticks(ax.xaxis, ends)
         name_rows(ax, [None if a is None else plain_label(g) for a, g in groups])
         place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
         ax.legend(**place, **ABOVE)
 
-    about = f"{_style.RATE_TITLES[rate]} after, over before, of every group"
+    about = f"{_style.RATE_TITLES[rate]} of the second system over the first, of every group"
     return _svg(draw, panel_height(len(groups), len(levels)) + 0.35, about)
 
 

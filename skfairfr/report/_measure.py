@@ -171,30 +171,21 @@ class AuditedROC:
         Fitted with groups.
     points : Points
         Whose levels, before they have thresholds, choose them here.
-    reference : sequence of labels, default=()
-        Groups with which the others are compared, if they are groups here.
+    references : sequence of labels, default=()
+        Groups in the order in which they are taken for the reference.
 
     Attributes
     ----------
-    references : list of labels
-        Those, then all groups, the one with the most people first.
     warnings : list of Warning
         About the levels.
     """
 
-    def __init__(self, roc, points, reference=()):
-        self.roc, self.reference = roc, reference
+    def __init__(self, roc, points, references=()):
+        self.roc, self.references = roc, references
         self.warnings = []
         with collecting(self.warnings):
             self.points = points.settled(roc)
         self.labels = [None, *roc.groups_.tolist()]
-        images = roc._engine.pairs.images
-        both = np.unique(np.stack([images.group, images.identity]), axis=1)[0]
-        people = np.bincount(both[both >= 0], minlength=images.n_groups)
-        asked = {str(label) for label in reference}
-        order = np.argsort(-people, kind="stable")
-        by_people = [self.labels[g + 1] for g in order]
-        self.references = sorted(by_people, key=lambda g: str(g) not in asked)
         self.n_pairs = {"far": roc.n_impostor_, "frr": roc.n_genuine_}
         self.rates = [rate for rate in RATES if self.n_pairs[rate][0]]
 

@@ -170,13 +170,15 @@ def short_place(level, found):
 
 def heading_of(level, found):
     """The same for a heading."""
+    if "decisions" in found.settings:
+        return "Rates"
     return capital(place_of(level, found).removeprefix("an ").removeprefix("the "))
 
 
 def title_of(level, found):
     """The same with the threshold there."""
     if "decisions" in found.settings:
-        return "Rates"
+        return heading_of(level, found)
     return f"{heading_of(level, found)}: {accepted(level.threshold, found.settings)}"
 
 

@@ -37,6 +37,7 @@ from skfairfr.report.sections._limits import (
 )
 
 NO_LIMITS = "No limits set"
+DIFFERS = ("higher", "lower")
 LABELS = {"failed": "Failed", "passed": "Passed", "undetermined": "Undetermined"}
 DOES_NOT_SHOW = (
     "Does not show: that the system is lawful or fit for a purpose, or how it behaves with "
@@ -89,14 +90,14 @@ def headline(report):
         worst = max(failed, key=lambda check: check.figure.value / check.limit)
         return _of_limit(worst, report)
     found = sorted_findings(report)
-    largest = next((f for f in found if f[2].verdict in ("higher", "lower")), None)
+    largest = next((f for f in found if f[2].verdict in DIFFERS), None)
     if largest is not None:
         return sentence_of(*largest)
     if not found:
         return "Nothing can be compared: fewer than two groups have the pairs."
     if found[0][2].verdict == "undetermined":
         return "Undetermined: the scores at these thresholds tell nothing."
-    return f"No rate differs significantly. {sentence_of(*found[0])}"
+    return f"No rate differs significantly. {_largest_ratio(*found[0])}"
 
 
 def _of_limit(check, report):
@@ -150,18 +151,18 @@ def findings_of(report, other=None):
 
 
 def sorted_findings(report):
-    """Findings at the first operating point: significant ones first, the largest ratio first."""
-    first = {id(level) for audit in report.audits for level in audit.levels[:1]}
-    found = [
-        f for f in findings_of(report) if id(f[1]) in first and f[2].group is not None
-    ]
+    """Findings at the first operating point: significant ones first, the largest ratio first.
 
-    def order(found):
-        finding = found[2]
-        known = finding.verdict in ("higher", "lower")
-        return not known, finding.ratio.value < 1, -_harm(finding)
-
-    return sorted(found, key=order)
+    Of a rate by an attribute whose reference has the highest rate, one finding says so.
+    """
+    found = []
+    for audit in report.audits:
+        level = audit.levels[0]
+        for rate in RATES:
+            own = [f for f in level.findings if f.rate == rate and f.group is not None]
+            higher = [f for f in own if not f.ratio.value < 1]
+            found += [(audit, level, f) for f in higher or sorted(own, key=_harm)[-1:]]
+    return sorted(found, key=lambda f: (f[2].verdict not in DIFFERS, -_harm(f[2])))
 
 
 def _harm(finding):
@@ -172,25 +173,38 @@ def _harm(finding):
 
 def sentence_of(audit, level, finding):
     """What a finding says, with the group that has the higher rate first."""
+    start, (one, other), (first, second), size, few = _told(audit, level, finding)
+    text = (
+        f"{start}{one} has a higher {RATES[finding.rate]} than {other}: {first} against "
+        f"{second}, {size}{few}."
+    )
+    return reworded(text, audit.settings)
+
+
+def _largest_ratio(audit, level, finding):
+    """The same of a finding that is not significant."""
+    start, (one, other), (first, second), size, few = _told(audit, level, finding)
+    text = (
+        f"{start}the largest ratio is that of the {RATES[finding.rate]} of {one} "
+        f"({first}) to that of {other} ({second}): {size}{few}."
+    )
+    return reworded(f"{text[:1].upper()}{text[1:]}", audit.settings)
+
+
+def _told(audit, level, finding):
+    """Operating point, both groups and rates, the ratio, and whose errors are too few."""
     groups = finding.group, finding.reference
     values = finding.value, finding.reference_value
     size, low, high = finding.ratio.value, finding.ratio.low, finding.ratio.high
     if size < 1:
         groups, values = groups[::-1], values[::-1]
         size, low, high = (1 / v if v else math.inf for v in (size, high, low))
-    at = at_place(level, audit)
+    at, ci = at_place(level, audit), level_in_percent(audit.settings)
     start = f"{at[:1].upper()}{at[1:]}, " if at else ""
-    ci = level_in_percent(audit.settings)
-    rate = RATES[finding.rate]
-    text = (
-        f"{start}{printable(groups[0])} has a higher {rate} than {printable(groups[1])}: "
-        f"{percent(values[0])} against {percent(values[1])}, {ratio(size)} times as high "
-        f"({ci} CI {ratios(low, high)})"
-    )
+    told = f"{ratio(size)} times as high ({ci} CI {ratios(low, high)})"
     few = dict.fromkeys(g for r in finding.ratio.reasons for g in r.groups or ())
-    if few:
-        text += f", {TOO_FEW} of {listed([*map(printable, few)])}"
-    return reworded(f"{text}.", audit.settings)
+    whose = f", {TOO_FEW} of {listed([*map(printable, few)])}" if few else ""
+    return start, [*map(printable, groups)], [*map(percent, values)], told, whose
 
 
 def rates_figure(audit):
@@ -286,8 +300,7 @@ def _largest_apcer(report):
 
 def largest_differences(report):
     """The first differences in sentences, for a terminal, and how many more there are."""
-    found = [f for f in sorted_findings(report) if f[2].verdict in ("higher", "lower")]
-    found = [f for f in found if f[2].verdict == found[0][2].verdict]
+    found = [f for f in sorted_findings(report) if f[2].verdict in DIFFERS]
     texts = [sentence_of(*f) for f in found[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
         texts.append(f"{plural(len(found) - MOST_TOLD, 'further difference')}.")

@@ -35,7 +35,7 @@ from skfairfr.report.sections._tested import crossing, sizes, tested
 IN_CARD = ("verdict", "data", "by-*-rates", "open", "limits")
 IN_NOTEBOOK = ("verdict", "by-*-rates")
 # Limits that a terminal shows.
-MOST_LIMITS = 4
+MOST_LIMITS = 3
 
 
 def audit_document(report, source=None, date=None):

@@ -126,7 +126,7 @@ def _interval(check):
     if math.isnan(found.high):
         return "none: one person alone has the pairs"
     ends = percents(found.low, found.high) if of_rate else ratios(found.low, found.high)
-    if check.decided_by and check.decided_by != check.groups:
+    if check.decided_by and check.decided_by[0] != check.groups[0]:
         return f"{ends}, {'of' if of_rate else 'for'} {printable(check.decided_by[0])}"
     if not check.decided_by and not of_rate:
         return f"{ends}, of any two groups"
@@ -135,13 +135,11 @@ def _interval(check):
 
 def sentence_of_check(check, report, needed=True):
     """A check in one sentence, and one about what would settle it if ``needed``."""
-    row, ci = (
-        row_of_limit(check, report),
-        level_in_percent(audit_of(check, report).settings),
-    )
+    row, settings = row_of_limit(check, report), audit_of(check, report).settings
     allowed_, groups, found, ends, result = row.cells
-    interval = f" ({check.reason or f'{ci} CI {ends.line}'})"
-    text = f"{result.line}: {row.line}, {allowed_.line}: {found.line}{interval}, {groups.line}."
+    told = check.reason or f"{level_in_percent(settings)} CI {ends.line}"
+    more = groups.more and f"; {groups.more}"
+    text = f"{result.line}: {row.line}, {allowed_.line}: {groups.text} {found.line} ({told}){more}."
     if needed:
         text = f"{text} {needed_words(check, report)}".strip()
     searched = "gallery" in report.audits[0].settings

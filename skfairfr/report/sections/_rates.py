@@ -117,10 +117,10 @@ def ratios_figure(audit, place=0):
     level = audit.levels[place]
     if _reference_of(level) is None:
         return None
-    ci = level_in_percent(audit.settings)
+    ci, at = level_in_percent(audit.settings), at_place(level, audit)
     caption = (
         f"Ratios to the rates of {printable(_reference_of(level))} by "
-        f"{printable(audit.attribute)} {at_place(level, audit)}, with {ci} CI, each alone. "
+        f"{printable(audit.attribute)}{at and f' {at}'}, with {ci} CI, each alone. "
         "Filled points differ significantly."
     )
     measured, limits = rates_in(audit.groups), ratio_limits(audit, level)
