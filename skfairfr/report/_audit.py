@@ -74,6 +74,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
+from skfairfr.report.sections._own import measured as measured_by_user
 from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns
@@ -368,6 +369,7 @@ def audit_data(
     about: dict | None = None,
     control: str | Sequence[str] | None = None,
     reference: Any = None,
+    sections: Sequence = (),
     progress: bool = False,
     average: str = "pair",
     impostors: str = "all",
@@ -417,6 +419,10 @@ def audit_data(
     reference : label or sequence of labels, default=None
         Group with which the others are compared, or one of each attribute; None takes the
         group with the most people.
+    sections : sequence of objects, default=()
+        Sections of your own, with a ``title``, ``measure(report)``, which gives what the JSON
+        gets, and ``document(record)``, which gives paragraphs, lists of texts, and tables
+        (caption, columns, rows).
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
@@ -525,7 +531,8 @@ def audit_data(
     audits[0] = _with_notes(audits[0], notes)
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
-    return Report(tuple(audits), crossings, about or {})
+    report = Report(tuple(audits), crossings, about or {})
+    return replace(report, sections=measured_by_user(sections, report))
 
 
 def labels_of(reference):

@@ -592,11 +592,14 @@ class Report:
     about : dict of str -> str
         What the caller said of the test, by "title", "system", "dataset", "organisation",
         "tested" (a day), "labels_source" and "sampling"; and the "command" that made it.
+    sections : tuple
+        What sections of the user's measured: ``title``, ``record`` and ``parts`` of each.
     """
 
     audits: tuple
     crossings: tuple = ()
     about: dict = field(default_factory=dict)
+    sections: tuple = ()
 
     @property
     def checks(self) -> tuple:
@@ -635,6 +638,8 @@ class Report:
                 _formed(check, audit) for _, audit in both for check in audit.checks
             ],
         }
+        if self.sections:
+            record["sections"] = {own.title: own.record for own in self.sections}
         return _to_text({"schema_version": SCHEMA_VERSION, **about, **record})
 
     def to_text(

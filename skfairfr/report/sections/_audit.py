@@ -21,6 +21,7 @@ from skfairfr.report.sections._limits import limits_in_short
 from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
 from skfairfr.report.sections._method import limits_of_page, method, words_of
 from skfairfr.report.sections._open import open_questions
+from skfairfr.report.sections._own import own_sections
 from skfairfr.report.sections._rates import (
     against_others,
     averages,
@@ -61,6 +62,7 @@ def audit_document(report, source=None, date=None):
         Section("verdict", "Result", answer(report)),
         Section("data", "What was tested", tested(report)),
         *by,
+        *own_sections(report),
         Section("open", "What the data cannot tell", open_questions(report)),
         Section("method", "How it was computed", method(report)),
         Section("limits", "Limits of this report", [limits_of_page(report)]),
