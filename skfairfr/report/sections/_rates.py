@@ -17,7 +17,7 @@ from skfairfr._text._words import (
     who,
 )
 from skfairfr.report._figures import ratios_to_reference
-from skfairfr.report._notes import at_place, place_of, rates_in
+from skfairfr.report._notes import at_place, rates_in
 from skfairfr.report.sections._cells import (
     beside,
     concluded,
@@ -41,49 +41,24 @@ def rates_and_ratios(level, audit, everyone=True):
     """
     measured, ci = rates_in(audit.groups), level_in_percent(audit.settings)
     findings = {(f.rate, f.group): f for f in level.findings}
+    references = {f.rate: f.reference for f in level.findings if f.group is not None}
     size = {row.group: row for row in audit.groups}
     total, *groups = level.rates
-    rows, unadjusted = [], False
     groups.sort(key=lambda row: -_highest(row, measured))
+    rows = []
     for row in [total] * everyone + groups:
         cells = [Cell(count(size[row.group].n_identities))]
         for rate in measured:
-            finding = findings.get((rate, row.group))
-            cells += [
-                of_rate(getattr(row, rate)),
-                _ratio(finding, row.group, level, rate),
-            ]
-            unadjusted |= finding is not None and _is_unadjusted(finding)
+            found = findings.get((rate, row.group))
+            is_reference = row.group is not None and references.get(rate) == row.group
+            ratio = Cell("reference") if is_reference else _ratio(found)
+            cells += [of_rate(getattr(row, rate)), ratio]
         rows.append(row_of_group(row.group, cells))
-    reference = _reference_of(level)
-    head, whom = ["Group", "People"], "the reference"
-    if reference is not None:
-        whom = printable(reference)
+    head = ["Group", "People"]
     for rate in measured:
+        whom = printable(references.get(rate, "reference"))
         head += [f"{RATES[rate]} ({ci} CI)", f"over {whom} ({ci} CI)"]
-    caption = (
-        f"Error rates at {place_of(level, audit)}"
-        if at_place(level, audit)
-        else "Error rates"
-    )
-    if reference is not None:
-        n = max(f.n_comparisons for f in level.findings)
-        alpha = 100 * (1 - audit.settings["confidence_level"])
-        caption += (
-            f", and their ratios to those of {whom}. Higher and lower are significant among "
-            f"all {plural(n, 'comparison')}: if all groups had the same rates, about "
-            f"{alpha:g} % of such audits or fewer would name any (Holm). "
-        )
-    if unadjusted:
-        caption += (
-            "An interval is of one ratio alone, so that it may exclude 1 beside 'no "
-            "significant difference'. "
-        )
-    if audit.settings["average"] == "identity":
-        caption += "Every person weighs the same, so that a rate is not errors over comparisons."
-    return Table(
-        caption.strip().rstrip(",") + "." * (caption[-1:] not in ". "), head, rows
-    )
+    return Table(_caption(level, audit), head, rows)
 
 
 def _highest(row, measured):
@@ -91,24 +66,38 @@ def _highest(row, measured):
     return max((v for v in values[::-1] if not math.isnan(v)), default=-1.0)
 
 
+def _caption(level, audit):
+    texts = [f"Error rates {at_place(level, audit)}".strip()]
+    if _reference_of(level) is not None:
+        n = max(f.n_comparisons for f in level.findings)
+        alpha = 100 * (1 - audit.settings["confidence_level"])
+        texts[0] += f", and their ratios to those of {printable(_reference_of(level))}"
+        texts.append(
+            f"Higher and lower are significant among all {plural(n, 'comparison')}: if all "
+            f"groups had the same rates, about {alpha:g} % of such audits or fewer would name "
+            "any (Holm)"
+        )
+    if audit.settings["average"] == "identity":
+        texts.append(
+            "Every person weighs the same: a rate is not errors over comparisons"
+        )
+    return f"{'. '.join(texts)}."
+
+
 def _reference_of(level):
     return next((f.reference for f in level.findings if f.group is not None), None)
 
 
-def _is_unadjusted(finding):
-    ratio = finding.ratio
-    return finding.verdict == NO_DIFFERENCE and (ratio.low > 1 or ratio.high < 1)
-
-
-def _ratio(finding, group, level, rate):
+def _ratio(finding):
     """The ratio of a group's rate to that of the reference, and what is concluded."""
     if finding is None:
-        references = {f.reference for f in level.findings if f.rate == rate}
-        return Cell("reference" if group in references and group is not None else NONE)
+        return Cell(NONE)
     if finding.value == finding.reference_value == 0:
         return Cell(NONE, more="no errors")
-    cell = of_ratio(finding.ratio)
-    told = concluded(finding.verdict, finding.verdict, finding.ratio.supported)
+    found, cell, text = finding.ratio, of_ratio(finding.ratio), finding.verdict
+    if text == NO_DIFFERENCE and (found.low > 1 or found.high < 1):
+        text += f" among {plural(finding.n_comparisons, 'comparison')}"
+    told = concluded(finding.verdict, text, found.supported)
     return Cell(cell.text, cell.ends, told.text, told.few or cell.few, told.word)
 
 
