@@ -799,13 +799,14 @@ def _add_checks(audit, *limits):
     meaning = "print the names of the shipped policies, and exit"
     group.add_argument("--list-policies", action=_ListPolicies, nargs=0, help=meaning)
     at_worst = "with the threshold set where no group's FMR exceeds the level"
+    geomean = "the groups' geometric mean, at most"
     of_comparisons = (
         ("--max-fmr", "RATE", "largest FMR allowed of each group"),
         ("--max-fnmr", "RATE", "largest FNMR allowed of each group"),
         ("--max-fmr-ratio", "X", "largest over smallest FMR of the groups"),
         ("--max-fnmr-ratio", "X", "largest over smallest FNMR of the groups"),
-        ("--max-fmr-geomean-ratio", "X", "largest FMR over the groups' geometric mean"),
-        ("--max-fnmr-geomean-ratio", "X", "largest FNMR over their geometric mean"),
+        ("--max-fmr-geomean-ratio", "X", audit.rare(f"FMR over {geomean}")),
+        ("--max-fnmr-geomean-ratio", "X", audit.rare(f"FNMR over {geomean}")),
         ("--max-bfar", "X", f"largest over smallest FMR (BFAR), {at_worst}"),
         ("--max-bfrr", "X", "largest over smallest FNMR (BFRR), there"),
     )
@@ -813,8 +814,9 @@ def _add_checks(audit, *limits):
 
 
 def _add_reference(command):
-    meaning = "with which the others are compared (default: that with the most people)"
-    _add(command, ("--reference", "GROUP", meaning), repeats="one of each attribute")
+    meaning = "group to compare with (default: that with the most people)"
+    repeats = f"{AGAIN}, one of each attribute"
+    _add(command, ("--reference", "GROUP", meaning), repeats=repeats)
 
 
 def _add_measurement(command, confidence_level=0.95):
@@ -859,9 +861,7 @@ def _add_common(
 
 
 def _add_full(command):
-    meaning = (
-        "print all sections, and not the result, the limits and the differences alone"
-    )
+    meaning = "print all sections, and not a summary alone"
     command.add_argument("--full", action="store_true", help=meaning)
 
 
@@ -875,7 +875,7 @@ def _add_about(command):
         ("--tested", "DAY", "when it was tested"),
         ("--labels-source", "TEXT", command.rare("where the groups come from")),
         ("--sampling", "TEXT", command.rare("how people were chosen")),
-        ("--date", "DAY", "when the report was written (default: today, on the page)"),
+        ("--date", "DAY", "when the report was written (default: today)"),
     )
 
 
@@ -1098,8 +1098,9 @@ def _written(arguments, found, *source):
         written = found.save(arguments.out, *source, replace=True, **about)
         if arguments.format == "text":
             page, *others = written
-            beside = ", ".join(path.name for path in others)
-            text += f"\nPage: {page}\nBeside it: {beside}\n"
+            beside = [path.name for path in others]
+            beside += ["figures"] * Path(arguments.out, "figures").is_dir()
+            text += f"\nPage: {page}\nBeside it: {', '.join(beside)}\n"
     return text, found.exit_code
 
 

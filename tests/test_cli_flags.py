@@ -38,7 +38,7 @@ OF_A_BENCH = tuple(
 PYTHON_ONLY = {
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
     *("sensitive_features_reference", "dependence", "identities", "names"),
-    *("resample", "method", "about", "error", "kind", "failed"),
+    *("resample", "method", "about", "error", "kind", "failed", "sections"),
 }
 # Flags of what the command does with a result, or that stand for several arguments.
 OF_THE_COMMAND = {
@@ -54,7 +54,7 @@ OF_THE_COMMAND = {
         ("max_bfar", "--max-bfar must be 3"),
         ("far", "--fmr must be 3"),
         ("X", "embedding must be 3"),
-        ("figures", "--out must be 3"),
+        ("folder", "--out must be 3"),
         ("columns['age']", "--attribute['age'] must be 3"),
     ],
 )

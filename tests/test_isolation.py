@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory() as folder:
     folder = pathlib.Path(folder)
     numpy.savez(folder / "faces.npz", embedding=X, identity=y, group=g)
     data = read_data(folder / "faces.npz", ["group"])
-    audit(X, y, g, figures=folder / "figures", **quick).save(folder / "audit")
+    audit(X, y, g, **quick).save(folder / "audit")
     compare_systems(data, EmbeddingData(numpy.tanh(X), y, {"group": g}), **quick)
     options = {"n_splits": 2, "inner_splits": 2, **quick}
     methods = {"cohort": CohortNormalizer(top=5)}

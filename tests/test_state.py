@@ -82,8 +82,8 @@ QUICK = {"far": 0.1}
 
 
 def audited(folder):
-    report = audit(X, Y["identity"], Y["group"], figures=folder / "figures", **QUICK)
-    report.to_html()
+    report = audit(X, Y["identity"], Y["group"], **QUICK)
+    report.save(folder / "out", replace=True)
     return report
 
 

@@ -535,6 +535,10 @@ def audit_data(
     return replace(report, sections=measured_by_user(sections, report))
 
 
+# Groups that an error names.
+MOST_SHOWN = 12
+
+
 def labels_of(reference):
     """Labels of groups that are references, a list."""
     if reference is None or isinstance(reference, str) or np.ndim(reference) == 0:
@@ -543,13 +547,20 @@ def labels_of(reference):
 
 
 def check_known(reference, groups):
-    """Raise unless each reference is a group of some audit."""
+    """Raise unless each reference is a group of some audit, and no other is of the same."""
     known = dict.fromkeys(str(label) for labels in groups for label in labels)
     for label in reference:
         if str(label) not in known:
             problem = f"{plain(label)!r} is no group of the data;"
+            named = ", ".join(map(repr, [*known][:MOST_SHOWN]))
+            more = ", ..." * (len(known) > MOST_SHOWN)
+            raise refused("reference", label, problem, f"they have {named}{more}.")
+    for labels in groups:
+        asked = [g for g in map(str, labels) if g in map(str, reference)]
+        if len(asked) > 1:
+            problem = f"names {asked[0]!r} and {asked[1]!r}, groups of one attribute;"
             raise refused(
-                "reference", label, problem, f"they have {shown(list(known))}."
+                "reference", reference, problem, "give one of each attribute."
             )
 
 

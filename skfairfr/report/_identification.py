@@ -194,6 +194,7 @@ def identify_data(
     limits: dict | None = None,
     policy: Any = None,
     about: dict | None = None,
+    reference: Any = None,
     progress: bool = False,
     confidence_level: float | None = None,
     n_jobs: int | None = None,
@@ -218,7 +219,7 @@ def identify_data(
         Whose ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
     confidence_level : float in (0, 1), default=None
         Of the intervals; None takes 0.95.
-    about, progress, n_jobs, random_state
+    about, reference, progress, n_jobs, random_state
         As of :func:`audit_data`.
 
     Returns
@@ -254,6 +255,7 @@ def identify_data(
             limits=limits,
             policy=policy,
             about=about,
+            reference=reference,
             progress=progress,
             confidence_level=confidence_level,
             n_jobs=n_jobs,

@@ -23,6 +23,7 @@ BENCH = "bench faces.npz --attribute gender --splits 2 --inner-splits 2 --method
 LINES = (
     FACES.split(),
     f"{FACES} --max-fmr 0.5".split(),
+    f"{FACES} --full --reference f".split(),
     f"{PAIRS} --format json".split(),
     f"{PAIRS} --format junit --max-bfar 9".split(),
     f"{PAIRS} --out report".split(),
@@ -33,7 +34,7 @@ LINES = (
     "plan --detect-factor 2 --fmr 0.1 --pilot faces.npz".split(),
 )
 # Others draw or measure, a tenth of a second each.
-WEIGHTS = [1, 1, 2, 2, 1, 1, 1, 8, 8, 4]
+WEIGHTS = [1, 1, 1, 2, 2, 1, 1, 1, 8, 8, 4]
 # What follows --out: nothing else does, so that no line writes outside its folder.
 OUTS = (
     *("report", "a/b/c", "faces.npz", "pairs.csv/x", ".", "", " ", "é", "\ud800", "-"),

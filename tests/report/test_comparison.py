@@ -170,7 +170,7 @@ def test_several_systems_attributes_and_levels():
     assert "\n".join(lines).isascii()
     read = json.loads(found.to_json(source="x"), parse_constant=pytest.fail)
     assert read["source"] == "x" and len(read["changes"]) == len(found.changes)
-    assert read["harm"] == [c for c in read["changes"] if c["verdict"] == "worse"]
+    assert read["harm"] == [c for c in read["changes"] if c["verdict"] == "higher"]
 
 
 def test_a_group_without_pairs_is_not_tested():
@@ -369,7 +369,7 @@ def test_thresholds_of_each_system_are_those_of_shifted_scores(is_distance):
     expected = compare_systems(*data, threshold=0.375, names=names)
     asked = {"threshold": [[t] for t in at], "names": names}
     found = compare_systems(*moved, **asked)
-    assert {change.verdict for change in found.changes} >= {"worse"}
+    assert {change.verdict for change in found.changes} >= {"higher"}
     for name in ("changes", "disparities"):
         for one, other in zip(
             getattr(found, name), getattr(expected, name), strict=True
@@ -408,7 +408,7 @@ def test_beyond_all_scores_harm_is_told_and_no_disparity():
         assert max(abs(change.low), abs(change.high)) <= 1
     table = found.to_text().split("Largest over")[1].split("What was compared")[0]
     assert table.count("undetermined") == len(found.disparities) == 2
-    assert "better" not in table and "worse" not in table
+    assert "lower" not in table and "higher" not in table
 
 
 @pytest.mark.parametrize("n_errors", [0, 3])
@@ -417,7 +417,7 @@ def test_few_errors_of_a_system_are_marked_and_tell_nothing_of_a_disparity(n_err
     few = counted_pairs(ALIKE | {"birch": n_errors}, ALIKE)
     for systems in ((usual, few), (few, usual)):
         found = compare_systems(*systems, threshold=0.5)
-        verdict = "better" if systems[0] is usual else "worse"
+        verdict = "lower" if systems[0] is usual else "higher"
         assert ("birch", "far", verdict) in {
             (c.group, c.rate, c.verdict) for c in found.changes
         }

@@ -261,7 +261,7 @@ def test_missing_scores_and_embeddings_by_a_loop(listed, failures, similarity):
     assert attempts.n_failed_to_acquire == (
         failed[genuine].sum() if listed else bad.sum()
     )
-    text = found.to_text()
+    text = found.to_text().split("\nGlossary\n")[0]
     assert bool(re.search(r"\bFRR\b", text)) == (failures == "reject")
     assert ("Where each group is lost" in text) == (failures == "reject")
     assert is_valid(json.loads(found.to_json()), Report.schema())
@@ -339,7 +339,7 @@ def test_files_with_missing_scores(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "--score is missing" in said and "first in data row 1;" in said
     assert "--failures" in said
-    assert main([*given, "--failures", "reject"]) == 0
+    assert main([*given, "--failures", "reject", "--full"]) == 0
     assert "Where each group is lost" in capsys.readouterr().out
     # Other commands have no such choice.
     assert main(["compare", str(path), str(path), "--attribute", "gender"]) == 2

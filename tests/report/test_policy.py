@@ -291,7 +291,7 @@ def test_a_policy_says_what_options_say():
 
 def test_a_report_says_the_name_of_its_policy_once():
     found = by(Policy("gate-7", {"max_fnmr": 0.3}, fmr=[0.1]))
-    assert (found.policy, found.to_text().count("The policy gate-7")) == ("gate-7", 1)
+    assert (found.policy, found.to_text().count("gate-7")) == ("gate-7", 1)
     assert found.to_json().count("gate-7") == 1
     assert audit_data(data(), far=0.1).policy is None
 

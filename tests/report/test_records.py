@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 from skfairfr.metrics import Reason
 from skfairfr.report._records import Audit, Figure, Other, Report
@@ -11,7 +10,7 @@ from skfairfr.report._records import Audit, Figure, Other, Report
 
 def make_audit(figure):
     other = Other("average", "identity", ())
-    return Audit("gender", {"far": [0.01]}, 0, 0.1, (figure,), (), other, ())
+    return Audit("gender", {"far": [0.01]}, 0, 0.1, (figure,), (), "f", other, ())
 
 
 def refuse(constant):
@@ -33,19 +32,21 @@ def test_json_is_strict():
         "corrected": None,
         "p_value": None,
     }
-    assert (read["schema_version"], read["version"]) == (8, "1.0")
+    assert (read["schema_version"], read["version"]) == (9, "1.0")
+    assert read["audits"][0]["reference"] == "f"
 
 
 def test_what_is_hidden_stays_out_of_the_json():
     figure = Figure(0.1, 0.0, 0.2, 0.1, True, "", "sample", (Reason("no_pairs"),))
-    audit = replace(make_audit(figure), figures=(Path("roc.svg"),))
+    audit = replace(make_audit(figure), sizes=lambda: "drawn over sizes")
     text = Report((audit,)).to_json()
     read = json.loads(text)
     assert list(read) == ["schema_version", "about", "audits", "crossings", "checks"]
     assert list(read["audits"][0])[-4:] == [
         *("failures", "curves", "control", "standardised")
     ]
-    assert "no_pairs" not in text and "roc.svg" not in text
+    assert read["audits"][0].keys().isdisjoint({"sizes", "checks"})
+    assert "no_pairs" not in text and "drawn over sizes" not in text
 
 
 def test_undefined_figure_is_not_supported():

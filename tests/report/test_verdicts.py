@@ -1,4 +1,4 @@
-"""Verdicts about groups: Holm by a loop over all tests, and the shares of the error rate."""
+"""Verdicts about groups: one reference, Holm by a loop, and the shares of the error rate."""
 
 from types import SimpleNamespace
 
@@ -21,8 +21,11 @@ RATES = ("far", "frr")
 class Audited:
     """An attribute with groups of random people, at some levels of some rates."""
 
-    def __init__(self, seed, n_groups, levels=(0,), rates=RATES, lone=False):
+    def __init__(
+        self, seed, n_groups, levels=(0,), rates=RATES, lone=False, references="abcdefgh"
+    ):
         self.rates, self.levels = rates, np.array(levels)
+        self.references = [*references]
         self.found = {}
         for row, rate in enumerate(RATES):
             kind = "impostor" if rate == "far" else "genuine"
@@ -60,29 +63,49 @@ def evidence_of(sums):
     )
 
 
-def judged(sums, confidence_level=0.95, rate="far"):
+def judged(sums, confidence_level=0.95, rate="far", references="abcdefgh"):
     """Groups at one threshold, judged alone."""
     audited = SimpleNamespace(
         evidence=lambda of, _: (
             (evidence_of([sums]), np.array([0])) if of == rate else (None, None)
         ),
         label_of=lambda scope: "abcdefgh"[scope[0]],
+        references=[*references],
     )
     (found,) = judge([audited], [1], confidence_level)
     return found[rate, "overall", 0]
 
 
-def p_of_group(sums, group):
-    """Of a group against those of the others that have four effective errors."""
-    known = [h for h in range(sums.errors.size) if sums.people[h] > 1]
-    if group not in known or len(known) < 2:
-        return None
-    others = [h for h in known if h != group]
-    enough = [h for h in others if sums.effective_errors[h] >= 4 - 1e-9]
-    others = enough or others
-    weights = np.zeros((1, sums.errors.size))
-    weights[0, others], weights[0, group] = -1 / len(others), 1
-    return float(Contrasts(sums, weights).p_value[0])
+def known_of(sums):
+    """Groups with pairs of two people or more."""
+    return [g for g in range(sums.errors.size) if sums.people[g] > 1 + 1e-9]
+
+
+def against_reference(sums, references):
+    """p-value of each group against the first reference that is known, a dict."""
+    known = known_of(sums)
+    order = ["abcdefgh".index(label) for label in references]
+    reference = next((g for g in order if g in known), None)
+    found = {}
+    for group in known:
+        if group != reference:
+            weights = np.zeros((1, sums.errors.size))
+            weights[0, group], weights[0, reference] = 1, -1
+            found[group] = float(Contrasts(sums, weights).p_value[0])
+    return found
+
+
+def against_the_others(sums, references):
+    """p-value of each of three groups or more against the others with four effective errors."""
+    known, found = known_of(sums), {}
+    for group in known if len(known) > 2 else ():
+        others = [h for h in known if h != group]
+        enough = [h for h in others if sums.effective_errors[h] >= 4 - 1e-9]
+        others = enough or others
+        weights = np.zeros((1, sums.errors.size))
+        weights[0, others], weights[0, group] = -1 / len(others), 1
+        found[group] = float(Contrasts(sums, weights).p_value[0])
+    return found
 
 
 def adjusted_by_loop(p, share):
@@ -96,42 +119,39 @@ def adjusted_by_loop(p, share):
 
 
 def check_against_loop(audited, found, share, operating_points):
-    """p-values of all groups of some audits, which are one family."""
-    tests = []
-    for member, audit in enumerate(audited):
-        for rate in audit.rates:
-            for point in operating_points:
-                for row, level in enumerate(audit.levels.tolist()):
-                    sums = audit.found[rate].sums.rows(row)
-                    p = [p_of_group(sums, g) for g in range(sums.errors.size)]
-                    known = [g for g, value in enumerate(p) if value is not None]
-                    if len(known) == 2:  # one test of two groups
-                        known = [known]
-                    tests += [
-                        (member, (rate, point, level), g, p[np.ravel(g)[0]])
-                        for g in known
-                    ]
-    adjusted = adjusted_by_loop([p for *_, p in tests], share)
-    seen = {}
-    for (member, key, groups, _), p in zip(tests, adjusted, strict=True):
-        one = found[member][key]
-        assert_allclose(one.p_adjusted[groups], p, rtol=1e-6)
-        assert one.n_comparisons == len(tests)
-        seen.setdefault((member, key), []).extend(np.ravel(groups))
-    for (member, key), groups in seen.items():
-        rest = np.delete(found[member][key].p_adjusted, groups)
-        assert np.isnan(rest).all()
-        assert found[member][key].rate == key[0]
-    assert sum(map(len, found)) == len(seen)
+    """p-values of all groups of some audits, which are one family of either kind."""
+    for p_of_groups, name in (
+        (against_reference, "p_adjusted"),
+        (against_the_others, "p_others"),
+    ):
+        tests, seen = [], {}
+        for member, audit in enumerate(audited):
+            for rate in audit.rates:
+                for point in operating_points:
+                    for row, level in enumerate(audit.levels.tolist()):
+                        key, sums = (rate, point, level), audit.found[rate].sums.rows(row)
+                        seen[member, key] = np.full(sums.errors.size, np.nan)
+                        of_groups = p_of_groups(sums, audit.references)
+                        tests += [(member, key, g, p) for g, p in of_groups.items()]
+        adjusted = adjusted_by_loop([p for *_, p in tests], share)
+        for (member, key, group, _), p in zip(tests, adjusted, strict=True):
+            seen[member, key][group] = p
+        for (member, key), expected in seen.items():
+            one = found[member][key]
+            assert_allclose(getattr(one, name), expected, rtol=1e-6)
+            assert one.rate == key[0]
+            if name == "p_adjusted":
+                assert one.n_comparisons == len(tests)
+        assert sum(map(len, found)) == len(seen)
 
 
 @pytest.mark.parametrize("operating_points", [("overall",), ("overall", "worst_group")])
 def test_all_tests_of_a_report_are_one_family(operating_points):
     audited = [
-        Audited(1, 4, (2, 0, 1)),
-        Audited(2, 2, (0,)),
+        Audited(1, 4, (2, 0, 1), references="cabd"),
+        Audited(2, 2, (0,), references="ba"),
         Audited(3, 3, (0, 1), rates=("frr",)),
-        Audited(4, 2, (1,), lone=True),
+        Audited(4, 2, (1,), lone=True, references="cba"),
     ]
     found = judge(audited, [1] * 4, 0.95, operating_points)
     check_against_loop(audited, found, 1.0, operating_points)
@@ -173,7 +193,7 @@ def test_an_attribute_without_pairs_is_not_judged():
     for one in alone.values():
         assert np.isnan(one.p_adjusted).all()
         assert one.n_comparisons == 0
-        assert one.found() == [] and one.compared_labels == ()
+        assert one.compared_groups == []
 
 
 def groups_of(*errors, n=100):
@@ -183,61 +203,66 @@ def groups_of(*errors, n=100):
     return ErrorSums.of_groups(sums).rows(0)
 
 
-def test_of_two_groups_the_worse_one_is_found():
-    assert judged(groups_of(40, 5)).found() == [(0, True)]
-    assert judged(groups_of(5, 40)).found() == [(1, True)]
-    assert judged(groups_of(11, 12)).found() == [(1, False)]
-    assert len(judged(groups_of(7, 7)).found()) == 1
-    assert judged(groups_of(0, 0)).found() in ([(0, False)], [(1, False)])
-    assert judged(groups_of(0, 40)).found() == [(1, True)]
+def test_a_level_has_one_test_less_than_groups():
+    for n in range(2, 7):
+        one = judged(groups_of(*range(5, 5 + n)))
+        assert one.n_comparisons == len(one.compared_groups) == n - 1
+        assert np.isnan(one.p_adjusted[one.reference])
+        assert np.isfinite(np.delete(one.p_adjusted, one.reference)).all()
+    # All others of two groups are the reference, so that it is told once.
+    assert np.isnan(judged(groups_of(5, 6)).p_others).all()
+    assert np.isfinite(judged(groups_of(5, 6, 7)).p_others).all()
 
 
-def test_all_groups_that_differ_are_found_the_worse_ones_first():
+def test_of_two_groups_the_order_is_of_no_account():
+    for errors in ((40, 5), (11, 12), (7, 7), (0, 0), (0, 40)):
+        one, other = (judged(groups_of(*errors), references=r) for r in ("ab", "ba"))
+        assert one.p_adjusted[1] == other.p_adjusted[0]
+        ends, turned = one.against(1)[:3], other.against(0)[:3]
+        with np.errstate(divide="ignore"):
+            expected = 1 / np.array(turned)[[0, 2, 1]]
+        assert_allclose(ends, expected)
+
+
+@pytest.mark.parametrize(
+    ("references", "expected"),
+    [("abcd", 0), ("cbad", 2), ("dcba", 2), ("zyb", 1), ("xda", 0)],
+)
+def test_the_reference_is_the_first_with_pairs_of_two_people(references, expected):
+    """The last group is one person; labels may be of groups that have no pairs at all."""
+    lone = genuine_sums(np.array([[5.0]]), np.array([9.0])).rows(0)
+    one = judged(beside(groups_of(9, 30, 12), lone), references=references)
+    assert one.reference == expected
+    assert {*one.compared_groups} == {0, 1, 2} - {expected}
+    for group in one.compared_groups:
+        weights = one.tests.weights[group]
+        assert (weights[group], weights[expected]) == (1, -1)
+        assert np.count_nonzero(weights) == 2
+
+
+def test_groups_are_in_the_order_of_their_ratios():
+    """Whatever the p-values are; a ratio of no errors at all comes last."""
     one = judged(groups_of(12, 70, 40, 1, 39))
-    places = one.found()
-    differing = np.flatnonzero(one.p_adjusted <= 0.05).tolist()
-    assert sorted(g for g, _ in places) == differing == [0, 1, 3]
-    assert all(sure for _, sure in places)
-    assert places[0] == (1, True)
-    # Of the better ones the more certain one first.
-    better = [g for g, _ in places[1:]]
-    assert better == sorted(better, key=lambda g: one.p_adjusted[g])
-    # A better group that is surer than the last of the worse ones is named after it.
-    one = judged(groups_of(75, 10, 46, 30, 29, 31, n=150))
-    worse = [g for g, _ in one.found() if one.compared.tests.value[g] > 0]
-    assert [g for g, _ in one.found()][: len(worse)] == worse == [0, 2]
-    assert one.p_adjusted[1] < one.p_adjusted[2]
-    alike = judged(groups_of(12, 15, 11, 13))
-    assert alike.found() == [(1, False)]
-    assert alike.compared.tests.p_value.argmin() == 1
-
-
-def test_the_highest_rate_is_found_first_also_with_few_errors():
-    """Three of 19 are the highest rate, not certain; that of another group is."""
+    assert one.compared_groups == [1, 2, 4, 3]
     few = groups_of(3, n=19)
-    one = judged(beside(groups_of(60, 15, 14, n=400), few.rows(0)))
-    assert one.sums.rate.argmax() == 3 and one.p_adjusted[3] > 0.05
-    assert one.found()[:2] == [(3, False), (0, True)]
+    one = judged(beside(groups_of(14, 15, 60, n=400), few.rows(0)))
+    assert one.compared_groups == [3, 2, 1]
+    assert one.p_adjusted[3] > one.p_adjusted[2]
+    assert judged(groups_of(0, 5, 0, 9)).compared_groups == [1, 3, 2]
 
 
-def test_of_equally_certain_groups_the_worse_one_is_found():
-    """The third has too few errors to count: the first two are one test, seen twice."""
-    for errors, worse in (((20, 30), 1), ((30, 20), 0)):
-        few = groups_of(2, n=20)
-        one = judged(beside(groups_of(*errors), few.rows(0)))
-        assert one.compared.tests.p_value[0] == one.compared.tests.p_value[1]
-        assert one.found() == [(worse, False)]
-
-
-def test_a_group_against_the_others():
-    one = judged(groups_of(40, 10, 12, 1))
-    group, others, (value, low, high, error, p) = one.against(0)
-    assert (group, others) == ("a", ("b", "c"))
-    assert_allclose(value, 40 / np.sqrt(120))
-    tests = one.compared.tests
-    assert_allclose([low, high], [end[0] for end in tests.bounds(0.025)])
-    assert (error, p) == (tests.error[0], tests.p_value[0])
+def test_a_group_against_the_reference():
+    one = judged(groups_of(40, 10, 12, 1), references="c")
+    value, low, high, error, p = one.against(0)
+    assert_allclose(value, 40 / 12)
+    assert_allclose([low, high], [end[0] for end in one.tests.bounds(0.025)])
+    # Each person has one pair: the variance of the logarithm is that of a binomial rate.
+    assert_allclose(error, np.sqrt(0.6 / 40 + 0.88 / 12), rtol=0.02)
+    assert p == one.tests.p_value[0]
     assert low < value < high
+    # Against others than the reference, where they are asked for.
+    value = one.against(0, one.compared.tests)[0]
+    assert_allclose(value, 40 / np.sqrt(120))
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3, 5])
@@ -265,12 +290,14 @@ def test_no_group_is_said_to_differ_beside_an_interval_that_holds_one(rate, n_gr
     for seed in range(60):
         kind = "impostor" if rate == "far" else "genuine"
         one = judged(some_groups([seed, 12], n_groups, kind), rate=rate)
-        for group, differs in one.found():
-            *_, (_, low, high, _, p) = one.against(group)
+        for group in one.compared_groups:
+            _, low, high, _, p = one.against(group)
             assert (p < 0.05) == (low > 1 or high < 1)
+            differs = bool(one.p_adjusted[group] <= 0.05)
             if differs:
                 assert low > 1 or high < 1
-                assert one.compared.largest_ratio(one.tail)[0] > 1
+            if n_groups == 2:  # where largest / smallest is the same comparison
+                assert (one.compared.largest_ratio(one.tail)[0] > 1) == differs
             seen.add(differs)
     assert seen == {True, False}
 

@@ -38,7 +38,7 @@ from skfairfr.report.sections._limits import (
 
 NO_LIMITS = "No limits set"
 DIFFERS = ("higher", "lower")
-LABELS = {"failed": "Failed", "passed": "Passed", "undetermined": "Undetermined"}
+LABELS = {"failed": "Failed", "undetermined": "Undetermined", "passed": "Passed"}
 DOES_NOT_SHOW = (
     "Does not show: that the system is lawful or fit for a purpose, or how it behaves with "
     "other cameras or another population."
@@ -243,8 +243,8 @@ def _value(figure):
     return -1.0 if math.isnan(figure.value) else figure.value
 
 
-def cannot_be_concluded(report):
-    """Two lines at most: groups with too few errors, and limits that are undetermined."""
+def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
+    """Groups with too few errors, limits that are undetermined, and ``where`` notes stand."""
     few = {}
     for audit in report.audits:
         for rate in rates_in(audit.groups):
@@ -279,9 +279,7 @@ def cannot_be_concluded(report):
         dict.fromkeys(note for audit in report.audits for note in audit.notes)
     )
     if n_notes:
-        lines.append(
-            f"Read first: {plural(n_notes, 'note')} under 'What the data cannot tell'."
-        )
+        lines.append(f"Read first: {plural(n_notes, 'note')} {where}.")
     return lines
 
 

@@ -78,7 +78,11 @@ def audit_document(report, source=None, date=None):
 def summary_document(report, source=None, date=None):
     """What a terminal shows of a report: the verdict, limits and the largest differences."""
     limits = limits_in_short(report, MOST_LIMITS)
-    opening = [verdict(report), limits, [*cannot_be_concluded(report), DOES_NOT_SHOW]]
+    opening = [
+        verdict(report),
+        limits,
+        [*cannot_be_concluded(report, "in the full text"), DOES_NOT_SHOW],
+    ]
     differences = Section(
         "differences", "Largest differences", [largest_differences(report)]
     )

@@ -65,7 +65,7 @@ from skfairfr.report.sections._tested import facts_of_data, sizes
 LONGEST = 28
 # Parts of the document that a notebook shows, and changes that a terminal tells.
 IN_NOTEBOOK = ("verdict", "system-*")
-MOST_TOLD = 8
+MOST_TOLD, MOST_DISPARITIES = 6, 3
 
 
 def comparison_document(found, date=None):
@@ -98,7 +98,11 @@ def comparison_document(found, date=None):
 
 def summary_document(found, date=None):
     """What a terminal shows of a comparison: the result and the disparities."""
-    opening = [verdict_of_changes(found, MOST_TOLD), _disparity_changes(found)]
+    rows = _disparity_changes(found)
+    shown = replace(rows, rows=rows.rows[:MOST_DISPARITIES])
+    more = len(rows.rows) - MOST_DISPARITIES
+    opening = [verdict_of_changes(found, MOST_TOLD), shown]
+    opening += [f"{plural(more, 'more disparity', 'more disparities')}."] * (more > 0)
     return _finished(found, [Section("verdict", "Result", opening)], date)
 
 
@@ -168,7 +172,9 @@ def verdict_of_changes(found, most=None):
     label = ""
     if found.fail_on_harm:
         label = "Harm found" if harm else "No harm found"
-    told = [change_sentence(change, found) for change in (*harm, *improved)]
+    by_size = sorted(harm, key=lambda change: -change.ratio)
+    by_size += sorted(improved, key=lambda change: change.ratio)
+    told = [change_sentence(change, found) for change in by_size]
     texts = told[:most]
     if len(told) > len(texts):
         texts.append(f"{plural(len(told) - len(texts), 'further difference')}.")
