@@ -321,7 +321,7 @@ def cluster_groups(
 
     Unit embeddings are clustered by mini-batch k-means; as in [1]_, which clusters faces
     into 10, 30 or 100 groups, the clusters then take the place of ``sensitive_features``.
-    In a cluster with a higher FAR more people are taken for somebody else.
+    A lower FAR within a cluster is better.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ def audit(
     >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
     >>> finding = found.audits[0].levels[0].findings[0]
     >>> finding.rate, finding.group, finding.verdict
-    ('far', 'female', 'worse')
+    ('far', 'female', 'higher')
     """
     columns, named = columns_of(sensitive_features, attribute)
     more = {} if covariates is None else by_name(covariates)
@@ -342,8 +342,8 @@ def audit_decisions(
     >>> group = np.where(person % 2, "f", "m")
     >>> rejected = rng.random(3000) < np.where(group == "f", 0.08, 0.02)
     >>> found = audit_decisions(rejected, person, group, limits={"max_fnmr": 0.05})
-    >>> found.audits[0].levels[0].findings[0].group, found.checks[0].verdict
-    ('f', 'failed')
+    >>> found.checks[0].groups, found.checks[0].verdict
+    (('f',), 'failed')
     """
     values = check_decisions(error, identity, session, best_of, kind, time)
     columns, named = columns_of(sensitive_features, attribute)
@@ -416,10 +416,10 @@ def audit_data(
         images) or "NAME:K:gap" for those of its difference. Several make strata of all at
         once. Each stratum weighs the same in every group (direct standardisation); those
         in which some group has no pairs are left out.
-    reference : label or sequence of labels, default=None
+    reference : label or sequence of labels, shape (n_references,), default=None
         Group with which the others are compared, or one of each attribute; None takes the
         group with the most people.
-    sections : sequence of objects, default=()
+    sections : sequence of objects, shape (n_sections,), default=()
         Sections of your own, with a ``title``, ``measure(report)``, which gives what the JSON
         gets, and ``document(record)``, which gives paragraphs, lists of texts, and tables
         (caption, columns, rows).
@@ -482,9 +482,10 @@ def audit_data(
     ]
     strata = None if control is None else strata_of(parts[0], control)
     notes = [*[INDEPENDENT] * parts[0].independent, *parts[0].notes]
-    audits, measured, reference = [], [], labels_of(reference)
-    n_steps = 2 + (threshold_from is not None) + (control is not None)
-    n_steps += len(chosen)
+    audits, measured = [], []
+    reference = [] if reference is None else labels_of(reference)
+    n_more = (threshold_from is not None) + (control is not None)
+    n_steps = 2 + n_more + len(chosen)
     with show_progress(progress, n_steps):
         for part, (names, points) in zip(parts, prepared, strict=True):
             if threshold_from is not None:
@@ -500,19 +501,19 @@ def audit_data(
             notes += notes_of(warnings)
             settings = _settings_of(part, points, asked, options, warnings, control)
             measured += [(own, settings) for own in found]
-        check_known(reference, [own.labels[1:] for own, _ in measured])
+        if reference:
+            check_known(reference, [own.labels[1:] for own, _ in measured])
         told = _judged(
             [own for own, _ in measured], [n for _, n in chosen], options, asked
         )
         for (part, names), (own, settings), judged in zip(
             chosen, measured, told, strict=True
         ):
-            whole = isinstance(part, PairData)  # whose scores are at hand
             with wording_of(settings):
-                found = _audit_by(own, part, names, settings, judged, whole)
+                found = _audit_by(own, part, names, settings, judged)
                 limits = of_decisions(asked.limits, part, parts)
-                found = replace(found, checks=check(found, judged, limits, asked.at))
-                audits.append(found)
+                checks = check(found, judged, limits, asked.at)
+                audits.append(replace(found, checks=checks))
         if control is not None:
             next_step("standardising rates")
             by, systems = [n for _, n in chosen], [own for own, _ in measured]
@@ -532,6 +533,8 @@ def audit_data(
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
     report = Report(tuple(audits), crossings, about or {})
+    if not sections:
+        return report
     return replace(report, sections=measured_by_user(sections, report))
 
 
@@ -541,9 +544,8 @@ MOST_SHOWN = 12
 
 def labels_of(reference):
     """Labels of groups that are references, a list."""
-    if reference is None or isinstance(reference, str) or np.ndim(reference) == 0:
-        return [] if reference is None else [reference]
-    return list(reference)
+    one = isinstance(reference, str) or np.ndim(reference) == 0
+    return [reference] if one else list(reference)
 
 
 def check_known(reference, groups):
@@ -784,7 +786,7 @@ def _reach_further(roc, columns):
     return all(enough)
 
 
-def _audit_by(audited, data, attributes, settings, judged, whole):
+def _audit_by(audited, data, attributes, settings, judged):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
     next_step(f"auditing by {plain_label(name)}")
@@ -796,6 +798,8 @@ def _audit_by(audited, data, attributes, settings, judged, whole):
         if data.independent:
             groups = tuple(replace(row, n_identities=None) for row in groups)
         levels = audited.levels(judged, withheld="withheld" in settings)
+        # Of listed pairs all scores are at hand.
+        whole = isinstance(data, PairData)
         curves = None if data.decisions else audited.curves(whole)
     failures = failures_of(data.attempts, attributes)
     if failures:
