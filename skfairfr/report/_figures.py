@@ -360,7 +360,7 @@ def ratios_to_reference(findings, rate, limit=None):
                 look = {"marker": "o", "markerfacecolor": face, "color": colour}
                 ax.plot(ratio, row, **look)
         ax.set(xscale="log", xlim=ends)
-        reference = plain_label(findings[0].reference)
+        reference = printable(findings[0].reference)
         ax.set_xlabel(worded(f"{RATES[rate]} over that of {reference}, log scale"))
         _style.ratio_ticks(ax.xaxis, ends)
         name_rows(ax, [plain_label(f.group) for f in findings])

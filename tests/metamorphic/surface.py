@@ -107,6 +107,29 @@ def verdicts(report):
     return {(check.name, check.far): check.verdict for check in report.checks}
 
 
+def findings(report, renamed=None):
+    """What is told of each group against the reference, by rate and level; groups renamed."""
+    renamed = {} if renamed is None else renamed
+    return {
+        (f.rate, level.far, renamed.get(f.group, f.group)): (
+            *(renamed.get(f.reference, f.reference), f.verdict, f.n_comparisons),
+            *(f.ratio.value, f.ratio.low, f.ratio.high, f.ratio.p_value, f.p_adjusted),
+        )
+        for audit in report.audits
+        for level in audit.levels
+        for f in level.findings
+    }
+
+
+def assert_same_findings(one, other, rtol=1e-9):
+    """Raise unless two answers of :func:`findings` hold the same."""
+    assert one.keys() == other.keys() and len(one) >= 4
+    for key, (*words, n, a, low, high, p, adjusted) in one.items():
+        assert other[key][:3] == (*words, n)
+        numbers = a, low, high, p, adjusted
+        np.testing.assert_allclose(other[key][3:], numbers, rtol=rtol)
+
+
 def assert_same_rates(one, other, rtol=1e-9, but=()):
     """Raise unless two tables of :func:`rates` hold the same numbers."""
     assert len(one) > 4

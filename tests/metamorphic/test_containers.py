@@ -99,9 +99,7 @@ def test_scores_of_pairs(name):
     found = []
     for held in (scores, hold(scores)):
         sides = [(v[left], v[right]) for v in (people, groups)]
-        report = audit_pairs(
-            held, *sides, far=[0.1, 0.2], limits=surface.LIMITS, n_resamples=9
-        )
+        report = audit_pairs(held, *sides, far=[0.1, 0.2], limits=surface.LIMITS)
         found.append(report)
     # A threshold is the next number above a score, of the scores' own type.
     rates = map(surface.rates, found)

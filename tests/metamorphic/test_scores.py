@@ -61,7 +61,7 @@ def test_a_system_of_transformed_scores_neither_harms_nor_helps(name):
     found = compare_systems(*systems, far=surface.LEVELS)
     assert len(found.changes) >= 8
     assert {c.difference for c in found.changes} == {0.0}
-    assert {c.verdict for c in found.changes} == {"no certain difference"}
+    assert {c.verdict for c in found.changes} == {"no significant difference"}
 
 
 def test_pairs_that_are_listed_twice_change_nothing_of_a_comparison():

@@ -54,20 +54,23 @@ def both_of(report):
 
 
 def test_a_gap_that_is_all_quality_is_gone_at_equal_quality():
-    as_is, at_equal = both_of(audited(simulated("quality")))
+    as_is, at_equal = both_of(audited(simulated("quality"), reference="m"))
     (ratio,) = at_equal.disparities
     for raw, equal in zip(as_is.findings, at_equal.findings, strict=True):
-        assert raw.verdict == "worse" and raw.ratio.value > 1.8
-        assert equal.verdict == "no certain difference"
+        assert (
+            (raw.group, raw.reference) == (equal.group, equal.reference) == ("f", "m")
+        )
+        assert raw.verdict == "higher" and raw.ratio.value > 1.8
+        assert equal.verdict == "no significant difference"
         assert equal.ratio.low < 1 < equal.ratio.high < 1.5
     for figure in (ratio.far, ratio.frr):
         assert figure.low == 1 < figure.value < figure.high and figure.p_value > 0.05
 
 
 def test_a_gap_that_has_nothing_to_do_with_quality_stays():
-    as_is, at_equal = both_of(audited(simulated("group")))
+    as_is, at_equal = both_of(audited(simulated("group"), reference="m"))
     for raw, equal in zip(as_is.findings, at_equal.findings, strict=True):
-        assert equal.verdict == raw.verdict == "worse"
+        assert equal.verdict == raw.verdict == "higher"
         assert equal.ratio.low < 2 < equal.ratio.high
         assert equal.ratio.value == pytest.approx(raw.ratio.value, rel=0.05)
 
@@ -301,6 +304,11 @@ def test_groups_without_a_common_stratum_are_refused_and_combinations_noted():
 # ---- what people see -----------------------------------------------------------------
 
 
+def section_of(text, title):
+    """From the title of a section of a text to that of the next one that has a line below."""
+    return text.split(f"\n{title}\n")[1].split("\n---")[0]
+
+
 def test_records_tables_and_texts():
     report = audited(simulated("quality"), ["quality:2"])
     record = json.loads(report.to_json(version="0"))
@@ -311,13 +319,12 @@ def test_records_tables_and_texts():
     frame = report.to_frame(backend="pandas")
     assert frame["far_standardised_low"].notna().tolist() == [False, True, True]
     text = report.to_text()
-    assert "comparisons at equal quality, which is no evidence" in " ".join(
-        text.split()
-    )
-    assert "quality up to 0.2" in text and "FNMR, at equal" in text
-    assert (
-        "At equal quality: f is treated worse" in audited(simulated("group")).to_text()
-    )
+    told = section_of(text, "At equal quality")
+    assert "f has a higher" not in told and "quality up to 0.2" in told
+    assert "FNMR, at equal" in told and "FMR, at equal" in told
+    told = section_of(audited(simulated("group")).to_text(), "At equal quality")
+    for rate in ("FMR", "FNMR"):
+        assert f"f has a higher {rate} than m" in " ".join(told.split())
     assert "<h3" in report.to_html() and "At equal quality" in report.to_html()
     gap = audited(simulated("quality"), "quality:2:gap").to_text()
     assert "At equal difference of quality" in gap
@@ -338,7 +345,7 @@ def test_the_command_reads_columns_of_images_and_of_pairs(tmp_path, capsys, imag
     lines = ["score,identity_1,identity_2,sex,quality_1,quality_2,light"]
     lines += [",".join(map(str, row)) for row in rows]
     (tmp_path / "pairs.csv").write_text("\n".join(lines))
-    asked = ["--threshold", "0.5", "--quiet"]
+    asked = ["--threshold", "0.5", "--quiet", "--full"]
     flags = ["--attribute", "sex", "--control", "quality:2", "--control", "light"]
     assert cli.main(["audit", str(tmp_path / "pairs.csv"), *flags, *asked]) == 0
     assert "At equal quality and light" in capsys.readouterr().out

@@ -92,7 +92,7 @@ def test_every_output_about_a_file_whose_name_is_no_text_is_valid(tmp_path):
     except OSError:
         pytest.skip("the file system takes text alone")
     data = read_data(path, "sex")
-    report = audit_data(data, far=0.1, figures=tmp_path / "figures")
+    report = audit_data(data, far=0.1)
     report.save(tmp_path / "out", str(path))
     _assert_valid(report, tmp_path / "out", str(path))
     record = json.loads(report.to_json(source=str(path)))

@@ -1,154 +1,250 @@
-"""An audit's figures are written, the same ones each time, without pyplot."""
+"""Figures of a page: what they show, and their files, the same ones each time."""
 
+import re
+from base64 import b64decode
 from dataclasses import replace
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
 
-from skfairfr.report import EmbeddingData, audit_data
-from skfairfr.report._figures import make_folders, write_figures
-from skfairfr.report._measure import AuditedROC, Points
-from skfairfr.report._notes import collecting
-from skfairfr.report._records import Audit
-from skfairfr.utils import ArgumentError
-from tests.metrics._plot.drawn import fitted, synthetic, unfitted
+from skfairfr.report import EmbeddingData, PairData, audit_data
+from skfairfr.report import _figures as figures
+from skfairfr.report.sections._answer import rates_figure
+from skfairfr.report.sections._curves import curves_of_groups
+from skfairfr.report.sections._rates import ratios_figure
+from tests.report.audits import small_report, synthetic
 
 pytestmark = pytest.mark.usefixtures("real_figures")
-NAMES = [
-    *("rates", "roc", "error_rates", "scores"),
-    "disparity",
-]
+SHARES = {"a": 0.4, "b": 0.3, "c": 0.3}
+OF_RATE = {"far": "FMR", "frr": "FNMR"}
+
+
+def faces(**options):
+    X, y, groups = synthetic(groups=SHARES, **options)
+    return EmbeddingData(X, y, {"group": groups})
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    (folder,) = make_folders(tmp_path_factory.mktemp("figures") / "new", ["g"])
-    return folder, write(fitted(), Points.of([0.1, 0.05]), folder)
+def report():
+    return audit_data(faces(), threshold=[0.3, 0.45])
 
 
-def write(roc, points, folder, *more, distance=False):
-    """The figures of an audit at these points."""
-    audited = AuditedROC(roc, points)
-    settings = {"confidence_level": 0.95, "distance": distance}
-    with collecting([]):
-        levels, curves = audited.levels(None), audited.curves(whole=True)
-    about = ("gender", settings, 0, 0.1, (), levels, None, ())
-    return write_figures(audited, Audit(*about, curves=curves), folder, *more)
+@pytest.fixture
+def axes(monkeypatch):
+    """What draws the figures of a part of a page and gives the axes of each."""
 
-
-def test_every_display_is_written_in_every_format(written):
-    folder, paths = written
-    expected = [f"{name}.{kind}" for name in NAMES for kind in ("svg", "png")]
-    assert [path.name for path in paths] == expected
-    assert {path.name for path in folder.iterdir()} == set(expected)
-
-
-def test_files_are_what_their_names_say(written):
-    for path in written[1]:
-        start = path.read_bytes()[:100]
-        assert start.startswith(b"\x89PNG" if path.suffix == ".png" else b"<?xml")
-
-
-def test_no_pyplot_figure_is_left(written):
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.slow
-def test_same_measurement_writes_same_bytes(written, tmp_path):
-    again = write(fitted(), Points.of([0.1, 0.05]), tmp_path)
-    assert [p.read_bytes() for p in again] == [p.read_bytes() for p in written[1]]
-
-
-def drawn(monkeypatch, roc, points, **options):
-    """Name of each file -> texts of its figure."""
-    found = {}
-
-    def keep(draw, path, size, title, *_):
-        figure = Figure(figsize=size, layout="constrained")
+    def keep(draw, height, about):
+        figure = Figure(figsize=(figures.WIDTH, height), layout="constrained")
         draw(figure)
-        texts = [t.get_text() for ax in figure.axes for t in (*ax.texts, ax.title)]
-        labels = [label for ax in figure.axes for label in (ax.get_xlabel(),)]
-        found[path.name] = [*texts, *labels, len(figure.axes), title]
-        return [path]
+        return figure.axes, about
 
-    monkeypatch.setattr("skfairfr.report._figures.write_figure", keep)
-    write(roc, points, Path(), "title", **options)
+    monkeypatch.setattr(figures, "_svg", keep)
+    return lambda part: [axes for axes, _ in part.draw()]
+
+
+def counted(data, threshold):
+    """FMR and FNMR of everyone (None) and of each group, by a double loop over groups."""
+    unit = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
+    left, right = np.triu_indices(len(data.y), 1)
+    score = (unit @ unit.T)[left, right]
+    same, group = data.y[left] == data.y[right], data.columns["group"]
+    found = {}
+    for label in (None, *np.unique(group)):
+        inside = np.ones(len(left), dtype=bool)
+        if label is not None:
+            inside = (group[left] == label) & (group[right] == label)
+        far = np.mean(score[inside & ~same] >= threshold)
+        found[label] = far, np.mean(score[inside & same] < threshold)
     return found
 
 
-def test_given_thresholds_are_those_of_the_figures(monkeypatch):
-    found = drawn(monkeypatch, fitted(), Points.of(threshold=[0.4, 0.5]))
-    for name in ("roc", "error_rates", "scores", "disparity"):
-        assert {"threshold 0.4", "threshold 0.5", "title"} <= set(found[name])
+def points_of(ax):
+    """Markers without a line: places (x, y) of one point each."""
+    return [line.get_xydata()[0].tolist() for line in ax.lines if is_point(line)]
 
 
-def test_thresholds_of_other_data_are_those_of_the_figures(monkeypatch):
-    points = replace(Points.of([0.1]), threshold=np.array([0.45]), set_on="other data")
-    texts = drawn(monkeypatch, fitted(), points)
-    assert "FMR 10\xa0% elsewhere" in texts["error_rates"]
+def is_point(line):
+    return line.get_marker() not in ("", "None", None) and len(line.get_xdata()) == 1
 
 
-@pytest.mark.parametrize("points", [Points.of([0.1, 0.02]), Points.of(threshold=0.4)])
-def test_levels_are_marked_where_the_whole_population_has_them(monkeypatch, points):
-    if points.far is not None:
-        expected = fitted().estimate(points.far, rate="far").value
-    else:
-        X, y, _ = synthetic()
-        unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-        left, right = np.triu_indices(len(y), 1)
-        impostor = y[left] != y[right]
-        expected = [np.mean((unit @ unit.T)[left, right][impostor] >= 0.4)]
-    lines = []
-    monkeypatch.setattr(
-        "skfairfr.report._figures._Drawn._mark",
-        lambda drawn, ax, places, above=False: lines.append(places),
-    )
-    drawn(monkeypatch, fitted(), points)
-    over_thresholds = AuditedROC(fitted(), points).points.threshold
-    for places, wanted in zip(
-        lines, (expected, over_thresholds, over_thresholds, expected), strict=True
+def stands_at(ax, value):
+    """Whether there is an upright line at a value."""
+    places = [np.unique(x.get_xdata()).tolist() for x in ax.lines if not is_point(x)]
+    return [value] in places
+
+
+def texts_of(figure):
+    """Texts of all axes of a figure: titles, labels and those of legends."""
+    found = []
+    for ax in figure:
+        found += [ax.get_title(), ax.get_xlabel(), ax.get_ylabel()]
+        found += [t.get_text() for t in ax.texts]
+        if ax.get_legend() is not None:
+            found += [t.get_text() for t in ax.get_legend().get_texts()]
+    return found
+
+
+# ---- what they show ------------------------------------------------------------------
+
+
+def test_points_of_a_det_are_the_rates_at_the_thresholds(report, axes):
+    (audit,) = report.audits
+    ((ax,),) = axes(curves_of_groups(audit))
+    expected = [
+        rates
+        for level in audit.levels
+        for rates in counted(faces(), level.threshold).values()
+        if min(rates) > 0
+    ]
+    assert len(expected) >= 6
+    assert_allclose(sorted(points_of(ax)), sorted(map(list, expected)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_ratios_are_those_to_the_reference(report, axes, place):
+    """Points are ratios of rates; a group stands beside its own, and 1 is marked."""
+    (audit,) = report.audits
+    level = audit.levels[place]
+    rates = counted(faces(), level.threshold)
+    for n, ((ax,), rate) in enumerate(
+        zip(axes(ratios_figure(audit, place)), OF_RATE, strict=True)
     ):
-        np.testing.assert_allclose(places, wanted)
+        people = {g: own for g, own in rates.items() if g not in (None, "a")}
+        expected = {g: own[n] / rates["a"][n] for g, own in people.items()}
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        ticks = dict(zip(names, ax.get_yticks(), strict=True))
+        found = {y: x for x, y in points_of(ax)}
+        assert {ticks[g]: pytest.approx(r) for g, r in expected.items()} == found
+        assert OF_RATE[rate] in ax.get_xlabel() and " a" in ax.get_xlabel()
+        assert stands_at(ax, 1)
+        # The largest ratio is on top, as everyone is in the other figures.
+        on_top = max if ax.yaxis_inverted() is False else min
+        assert on_top(found) == ticks[max(expected, key=expected.get)]
 
 
-def test_distances_are_named_as_such(monkeypatch):
-    points = Points.of(threshold=[0.4], distance=True)
-    found = drawn(monkeypatch, fitted(), points, distance=True)
-    assert "Distance threshold" in found["error_rates"]
-    assert "Distance" in found["scores"]
-    assert any("distance 0.4" in str(text) for text in found["error_rates"])
+def test_only_what_differs_has_a_filled_point(axes):
+    data = faces(crowding={"a": 0.0, "b": 12.0, "c": 0.0})
+    (audit,) = audit_data(data, far=0.05).audits
+    findings = [f for f in audit.levels[0].findings if f.rate == "far"]
+    assert {f.verdict for f in findings} == {"higher", "no significant difference"}
+    (ax,), _ = axes(ratios_figure(audit))
+    filled = [
+        line.get_markerfacecolor() != "white"
+        for line in ax.lines
+        if line.get_marker() == "o"
+    ]
+    assert filled == [f.verdict == "higher" for f in findings]
+
+
+def test_a_limit_on_a_ratio_is_drawn_with_the_ratios_of_its_rate(axes):
+    (audit,) = audit_data(faces(), far=0.05, limits={"max_fnmr_ratio": 1.7}).audits
+    assert [stands_at(ax, 1.7) for (ax,) in axes(ratios_figure(audit))] == [False, True]
+
+
+def test_groups_of_the_rates_are_in_the_order_of_their_rates(report, axes):
+    (audit,) = report.audits
+    rates = counted(faces(), audit.levels[0].threshold)
+    for n, (ax,) in enumerate(axes(rates_figure(audit))):
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        order = sorted(SHARES, key=lambda g: -rates[g][n])
+        assert [name for name in names if name in SHARES] == order
+
+
+def test_given_thresholds_are_those_of_the_figures(report, axes):
+    (audit,) = report.audits
+    ((ax,),) = axes(curves_of_groups(audit))
+    assert {"threshold 0.3", "threshold 0.45"} <= set(texts_of([ax]))
+
+
+def test_thresholds_of_other_data_are_those_of_the_figures(axes):
+    other = faces(n_identities=80)
+    (audit,) = audit_data(faces(), far=0.1, threshold_from=other).audits
+    ((ax,),) = axes(curves_of_groups(audit))
+    assert any("10\xa0% elsewhere" in text for text in texts_of([ax]))
+
+
+def test_distances_are_named_as_such(axes):
+    data = faces()
+    unit = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
+    left, right = np.triu_indices(len(data.y), 1)
+    both = [(c[left], c[right]) for c in (data.y, data.columns["group"])]
+    scores = -np.linalg.norm(unit[left] - unit[right], axis=1)
+    listed = PairData(scores, both[0], {"group": both[1]})
+    (audit,) = audit_data(listed, threshold=-1.1).audits
+    audit = replace(audit, settings=audit.settings | {"distance": True})
+    ((ax,),) = axes(curves_of_groups(audit))
+    assert "distance 1.1" in texts_of([ax])
 
 
 @pytest.mark.slow
-def test_many_groups_have_axes_of_their_own(monkeypatch):
+def test_many_groups_have_axes_of_their_own(axes):
     X, y, _ = synthetic()
-    many = np.array([f"g{i % 8}" for i in y])
-    found = drawn(monkeypatch, unfitted().fit(X, y, many), Points.of(0.1))
-    for name in ("roc", "error_rates", "scores"):
-        assert {f"g{i}" for i in range(8)} <= set(found[name])
-
-
-def test_every_audit_has_a_folder_of_its_own(tmp_path):
-    names = ["a/b", "a-b", "A-b", "a-b-2", "a/b & a-b"]
-    folders = make_folders(tmp_path / "new", names)
-    assert [folder.name for folder in folders] == [
-        *("a-b", "a-b-2", "A-b-3", "a-b-2-2", "a-b---a-b"),
+    data = EmbeddingData(X, y, {"group": np.array([f"g{i % 8}" for i in y])})
+    (panels,) = axes(curves_of_groups(audit_data(data, far=0.1).audits[0]))
+    assert [ax.get_title() for ax in panels if ax.get_visible()] == [
+        f"g{i}" for i in range(8)
     ]
-    assert all(folder.is_dir() for folder in folders)
-    assert make_folders(tmp_path / "new", names) == folders
 
 
-@pytest.mark.parametrize("inside", ["", "deeper"])
-def test_a_file_in_place_of_the_folder_is_refused_before_the_work(tmp_path, inside):
-    (tmp_path / "file").write_text("here")
-    folder = tmp_path / "file" / inside
-    X, y, groups = synthetic()
-    data = EmbeddingData(0 * X, y, {"group": groups})
-    with pytest.raises(
-        ArgumentError, match=r"cannot be written to .*; name a"
-    ) as caught:
-        audit_data(data, figures=folder)
-    assert (caught.value.argument, caught.value.value) == ("figures", folder)
+def test_what_cannot_be_drawn_is_left_out():
+    """One kind of pairs has no curve, and no pairs of a second group have no ratio."""
+    data = small_report(threshold=0.3, far=None).audits[0]
+    groups = tuple(replace(row, n_impostor=0) for row in data.groups)
+    assert curves_of_groups(replace(data, groups=groups)) is None
+    assert curves_of_groups(replace(data, curves=None)) is None
+    untested = [replace(f, group=None, reference=None) for f in data.levels[0].findings]
+    level = replace(data.levels[0], findings=tuple(untested))
+    assert ratios_figure(replace(data, levels=(level,))) is None
+
+
+# ---- files ---------------------------------------------------------------------------
+
+
+def saved(report, folder):
+    """The page that is saved, and its figures by the names of their files."""
+    report.save(folder, date="2026-01-01", version="1")
+    drawn = {path.name: path.read_text() for path in (folder / "figures").iterdir()}
+    return (folder / "report.html").read_text(), drawn
+
+
+@pytest.mark.parametrize("names", [["a/b", "A-b"], ["../up", "..\\up"]])
+def test_every_figure_of_a_page_is_a_file_beside_it(tmp_path, names):
+    """Names of attributes become those of files, which differ also where case does not count."""
+    data = faces()
+    groups = data.columns["group"], np.where(data.y % 2, "odd", "even")
+    columns = dict(zip(names, groups, strict=True))
+    report = audit_data(EmbeddingData(data.X, data.y, columns), far=0.1)
+    page, drawn = saved(report, tmp_path / "report")
+    shown = [
+        b64decode(uri).decode()
+        for uri in re.findall(r"data:image/svg\+xml;base64,([^\"]*)", page)
+    ]
+    assert sorted(drawn.values()) == sorted(shown)
+    assert len({name.casefold() for name in drawn}) == len(shown) >= 3 * 5
+    for name, svg in drawn.items():
+        assert re.fullmatch(r"[\w-]+\.svg", name)
+        assert svg.startswith("<?xml") and "</svg>" in svg
+    assert {path.name for path in tmp_path.iterdir()} == {"report"}
+
+
+def test_same_measurement_writes_same_bytes(tmp_path):
+    one, other = (saved(small_report(), tmp_path / name) for name in "ab")
+    assert one == other and len(one[1]) >= 5
+
+
+def test_no_pyplot_figure_is_left(tmp_path):
+    saved(small_report(), tmp_path / "report")
+    assert plt.get_fignums() == []
+
+
+def test_the_text_and_the_json_draw_nothing(monkeypatch):
+    """Rendering takes most of the time of a page."""
+    drawn = []
+    monkeypatch.setattr(figures, "_svg", lambda *about: drawn.append(about))
+    report = small_report()
+    for form in (report.to_text, report.to_json, report.to_card, report._repr_html_):
+        form()
+    assert drawn == []

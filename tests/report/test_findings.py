@@ -1,31 +1,44 @@
-"""A finding is one group against the others; its sentence, interval and p-values agree."""
+"""A finding is one group against the reference; its words, interval and p-values agree."""
 
 import csv
 import json
 from dataclasses import replace
 from functools import cache
-from math import prod
 
 import numpy as np
 import pytest
 
-from skfairfr._text._words import p_value, ratio
-from skfairfr.report import audit_data
-from tests.report.audits import counted_pairs, scored_pairs, small_audit, synthetic
+from skfairfr._text._words import TOO_FEW, p_value, ratio, ratios
+from skfairfr.report import EmbeddingData, audit_data
+from tests.refusals import refusal
+from tests.report.audits import (
+    counted_pairs,
+    scored_pairs,
+    small_audit,
+    synthetic,
+    with_a_lone_person,
+)
 from tests.report.json_schema import is_valid
 from tests.report.test_documents import Page
+from tests.report.test_verdicts import adjusted_by_loop
 
-# One group errs more than the others, one less.
+# One group errs less than the others, one more; cedar has the most people.
 RATES = {"ash": 0.02, "birch": 0.2, "cedar": 0.2, "oak": 0.6}
 MORE = RATES | {"elm": 0.2}
+DIFFERS = {"higher", "lower"}
+
+
+def people_pairs(groups):
+    """Pairs of people whose groups have these rates."""
+    people = dict.fromkeys(groups, 150) | {"cedar": 151}
+    rates = {group: MORE[group] for group in people}
+    return scored_pairs(np.random.default_rng(0), people, rates, n_impostor=3)
 
 
 @cache
-def audited(*groups):
-    """A report of people whose groups have these rates, and the rates found in a loop."""
-    rates = {group: MORE[group] for group in groups}
-    people = dict.fromkeys(rates, 150)
-    data = scored_pairs(np.random.default_rng(0), people, rates, n_impostor=3)
+def audited(*groups, **options):
+    """A report of groups, and the rates found in a loop."""
+    data = people_pairs(groups)
     wrong, pairs = {}, {}
     sides = zip(data.y_score, *data.identities, data.columns["group"][0], strict=True)
     for score, left, right, group in sides:
@@ -33,32 +46,177 @@ def audited(*groups):
         error = score < 0.5 if rate == "frr" else score >= 0.5
         pairs[rate, group] = pairs.get((rate, group), 0) + 1
         wrong[rate, group] = wrong.get((rate, group), 0) + error
-    report = audit_data(data, threshold=0.5)
+    report = audit_data(data, threshold=0.5, **options)
     return report, {key: wrong[key] / pairs[key] for key in pairs}
 
 
+def findings_of(report, rate=None):
+    """All findings of all audits, of one rate if asked."""
+    return [
+        found
+        for audit in report.audits
+        for level in audit.levels
+        for found in level.findings
+        if rate in (None, found.rate)
+    ]
+
+
+@pytest.mark.parametrize("asked", [None, "ash", "oak"])
 @pytest.mark.parametrize("groups", [tuple(RATES)[:3], tuple(RATES), tuple(MORE)])
-def test_a_group_is_held_against_the_geometric_mean_of_the_others(groups):
-    report, rates = audited(*groups)
-    (level,) = report.audits[0].levels
-    for found in level.findings:
-        assert {found.group, *found.others} == set(groups)
-        others = [rates[found.rate, group] for group in found.others]
-        mean = prod(others) ** (1 / len(others))
-        assert found.value == pytest.approx(rates[found.rate, found.group])
-        assert found.other_value == pytest.approx(mean)
-        assert found.ratio.value == pytest.approx(found.value / mean)
-        assert found.n_comparisons == 2 * len(groups)
-
-
-def test_all_groups_that_differ_are_found_the_worse_ones_first():
-    report, _ = audited(*RATES)
-    (level,) = report.audits[0].levels
+def test_a_group_is_held_against_the_reference(groups, asked):
+    """That which is asked for, or else the group with the most people."""
+    reference = asked if asked in groups else "cedar"
+    options = {} if reference != asked else {"reference": asked}
+    report, rates = audited(*groups, **options)
+    assert report.audits[0].reference == reference
     for rate in ("far", "frr"):
-        found = [(f.verdict, f.group) for f in level.findings if f.rate == rate]
-        assert found[0] == ("worse", "oak") and ("better", "ash") in found
-        verdicts = [verdict for verdict, _ in found]
-        assert verdicts == sorted(verdicts, reverse=True)
+        findings = findings_of(report, rate)
+        ratios = {g: rates[rate, g] / rates[rate, reference] for g in groups}
+        del ratios[reference]
+        # Each other group once, the largest ratio first.
+        order = sorted(ratios, key=ratios.get, reverse=True)
+        assert [found.group for found in findings] == order
+        for found in findings:
+            assert found.reference == reference
+            assert found.value == pytest.approx(rates[rate, found.group])
+            assert found.reference_value == pytest.approx(rates[rate, reference])
+            assert found.ratio.value == pytest.approx(ratios[found.group])
+            assert found.n_comparisons == 2 * (len(groups) - 1)
+            assert found.not_compared == ()
+
+
+def test_another_reference_turns_a_ratio_round():
+    """The p-value of two groups alone is the same from both sides."""
+    both = [audited("ash", "cedar", reference=r)[0] for r in ("ash", "cedar")]
+    for one, other in zip(*map(findings_of, both), strict=True):
+        assert (one.group, one.reference) == (other.reference, other.group)
+        assert one.ratio.value == pytest.approx(1 / other.ratio.value)
+        assert one.ratio.low == pytest.approx(1 / other.ratio.high)
+        assert one.ratio.p_value == pytest.approx(other.ratio.p_value)
+        assert {one.verdict, other.verdict} == DIFFERS
+
+
+def two_attributes():
+    X, y, _ = synthetic()
+    age = np.array(["old", "old", "young"])[y % 3]
+    return EmbeddingData(X, y, {"half": y % 2, "age": age})
+
+
+def test_the_reference_of_every_attribute_may_be_asked_for():
+    """Numbers may be typed as text; combinations take the group with the most people."""
+    data = two_attributes()
+    usual = audit_data(data, far=0.05)
+    asked = audit_data(data, far=0.05, reference=["1", "young"])
+    assert [audit.reference for audit in usual.audits[:2]] == [0, "old"]
+    assert [audit.reference for audit in asked.audits[:2]] == [1, "young"]
+    y = np.unique(data.y)
+    sizes = {}
+    for half, age in zip(y % 2, np.array(["old", "old", "young"])[y % 3], strict=True):
+        sizes[f"{half} & {age}"] = sizes.get(f"{half} & {age}", 0) + 1
+    assert sizes[usual.audits[2].reference] == max(sizes.values())
+    assert asked.audits[2].reference == usual.audits[2].reference
+    one = audit_data(data, far=0.05, reference="0 & young")
+    assert one.audits[2].reference == "0 & young"
+
+
+@pytest.mark.parametrize("reference", ["elm", ["cedar", "elm"]])
+def test_a_reference_that_is_no_group_is_refused_by_name(reference):
+    with refusal("reference", "elm") as caught:
+        audit_data(people_pairs(RATES), threshold=0.5, reference=reference)
+    assert caught.value.value == "elm"
+
+
+def test_two_references_of_one_attribute_are_refused():
+    with refusal("reference", "'ash'", "'oak'"):
+        audit_data(people_pairs(RATES), threshold=0.5, reference=["ash", "oak"])
+
+
+def test_groups_that_there_are_stand_in_the_refusal():
+    with refusal("reference", "cedar"):
+        audit_data(people_pairs(RATES), threshold=0.5, reference="elm")
+
+
+def test_a_reference_without_pairs_falls_back_to_the_next_group():
+    """Ash has no genuine pairs; birch has as many people, and both kinds."""
+    data = counted_pairs({"ash": 60, "birch": 40}, {"birch": 30, "cedar": 70, "oak": 9})
+    report = audit_data(data, threshold=0.5)
+    for rate, reference, others in (
+        ("far", "ash", {"birch"}),
+        ("frr", "birch", {"cedar", "oak"}),
+    ):
+        found = findings_of(report, rate)
+        assert {one.reference for one in found} == {reference}
+        assert {one.group for one in found} == others
+        assert all(one.n_comparisons == 3 for one in found)
+    not_compared = {one.rate: one.not_compared for one in findings_of(report)}
+    assert not_compared == {"far": ("cedar", "oak"), "frr": ("ash",)}
+
+
+def test_one_person_is_no_reference():
+    """Nothing of a group is known from the pairs of one person."""
+    data = with_a_lone_person(synthetic(120))
+    asked, usual = (small_audit(data, **o) for o in ({"reference": "alone"}, {}))
+    for found, expected in zip(
+        asked.levels[0].findings, usual.levels[0].findings, strict=True
+    ):
+        assert "alone" in found.not_compared
+        assert (found.group, found.reference) == (expected.group, expected.reference)
+        assert found.ratio == expected.ratio
+
+
+# ---- verdicts ------------------------------------------------------------------------
+
+
+def test_a_verdict_says_on_which_side_of_the_reference_a_rate_is():
+    report, _ = audited(*RATES)
+    for rate in ("far", "frr"):
+        found = {f.group: f.verdict for f in findings_of(report, rate)}
+        assert (found["oak"], found["ash"]) == ("higher", "lower")
+        assert found["birch"] == "no significant difference"
+
+
+def test_all_tests_of_an_audit_are_one_family():
+    """Holm, over both rates, all levels and all groups but the reference."""
+    data = people_pairs(MORE)
+    report = audit_data(data, threshold=[0.5, 0.5 + 1e-9])
+    found = findings_of(report)
+    assert len(found) == 2 * 2 * (len(MORE) - 1)
+    expected = adjusted_by_loop([f.ratio.p_value for f in found], 1.0)
+    assert [f.p_adjusted for f in found] == pytest.approx(expected)
+    assert {f.n_comparisons for f in found} == {len(found)}
+
+
+def test_all_attributes_are_one_family_and_combinations_another():
+    report = audit_data(two_attributes(), far=[0.1, 0.05])
+    by_kind = {0.8: report.audits[:2], 0.2: report.audits[2:]}
+    for share, audits in by_kind.items():
+        found = [f for a in audits for level in a.levels for f in level.findings]
+        groups = [len(audit.groups) - 1 for audit in audits]
+        assert len(found) == sum(2 * 2 * (n - 1) for n in groups)
+        expected = adjusted_by_loop([f.ratio.p_value for f in found], share)
+        assert [f.p_adjusted for f in found] == pytest.approx(expected)
+        assert {f.n_comparisons for f in found} == {len(found)}
+
+
+def test_two_groups_are_one_test_of_each_rate():
+    report, _ = audited("birch", "cedar")
+    assert [f.rate for f in findings_of(report)] == ["far", "frr"]
+    assert {f.n_comparisons for f in findings_of(report)} == {2}
+    assert report.audits[0].levels[0].against_others == ()
+
+
+def test_three_groups_are_held_against_the_others_too():
+    """A family of its own: against the geometric mean, and no sentence rests on it."""
+    report, rates = audited(*RATES)
+    found = report.audits[0].levels[0].against_others
+    assert len(found) == 2 * len(RATES)
+    for one in found:
+        others = [rates[one.rate, group] for group in RATES if group != one.group]
+        mean = np.exp(np.log(others).mean())
+        value = rates[one.rate, one.group] / mean
+        assert one.ratio.value == pytest.approx(value)
+    expected = adjusted_by_loop([one.ratio.p_value for one in found], 1.0)
+    assert [one.p_adjusted for one in found] == pytest.approx(expected)
 
 
 def consistent(found):
@@ -66,9 +224,9 @@ def consistent(found):
     low, high, p = found.ratio.low, found.ratio.high, found.ratio.p_value
     assert (low > 1 or high < 1) == (p < 0.05)
     assert p <= found.p_adjusted <= 1
-    assert (found.verdict in ("worse", "better")) == (found.p_adjusted <= 0.05)
-    assert found.verdict != "worse" or low > 1
-    assert found.verdict != "better" or high < 1
+    assert (found.verdict in DIFFERS) == (found.p_adjusted <= 0.05)
+    assert found.verdict != "higher" or low > 1
+    assert found.verdict != "lower" or high < 1
 
 
 @pytest.mark.parametrize(
@@ -84,59 +242,79 @@ def test_interval_p_and_verdict_agree(n_identities, shares):
             consistent(found)
 
 
-@pytest.mark.parametrize("groups", [tuple(RATES)[2:], tuple(RATES), tuple(MORE)])
-def test_every_form_names_the_group_the_others_and_both_p(groups):
+# ---- words ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", [("ash", "cedar"), tuple(RATES), tuple(MORE)])
+def test_every_form_names_the_reference_the_ratio_and_both_p(groups):
     report, _ = audited(*groups)
     text, page = " ".join(report.to_text().split()), Page(report.to_html()).text
-    for found in report.audits[0].levels[0].findings:
-        assert found.verdict in ("worse", "better")
-        named = f"the {len(found.others)} others"
-        if len(found.others) <= 3:
-            *before, last = found.others
-            named = f"{', '.join(before)} and {last}" if before else last
-        said = f"{found.group} is treated {found.verdict}"
-        mean = f"{named} (geometric mean)" if len(groups) > 2 else named
+    for found in findings_of(report):
+        ends = ratios(found.ratio.low, found.ratio.high)
+        assert found.verdict in page  # lines of a column in a text may break it
         for shown in (text, page):
-            assert said in shown and mean in shown
+            assert "over cedar" in shown and found.group in shown
+            assert ratio(found.ratio.value) in shown and ends in shown
             for p in (found.ratio.p_value, found.p_adjusted):
                 assert p_value(p) in shown
 
 
-def test_groups_with_too_few_errors_to_compare_with_are_named():
-    rates = {"ash": 0.0, "birch": 0.1, "cedar": 0.3}
-    data = scored_pairs(np.random.default_rng(0), dict.fromkeys(rates, 80), rates)
-    report = audit_data(data, threshold=0.5)
-    of_frr = [f for f in report.audits[0].levels[0].findings if f.rate == "frr"]
-    assert all("ash" not in found.others for found in of_frr)
-    said = "oo few errors to compare with: ash."
-    assert said in " ".join(report.to_text().split())
-    assert said in Page(report.to_html()).text
+@pytest.mark.parametrize(
+    ("reference", "rates", "first"),
+    [
+        ("oak", {"ash": 60, "oak": 3}, "ash"),
+        ("ash", {"ash": 60, "oak": 3}, "ash"),
+        ("ash", {"ash": 60, "birch": 3, "oak": 5}, "ash"),
+        ("birch", {"ash": 60, "birch": 20, "oak": 60}, "ash"),
+    ],
+)
+def test_the_largest_difference_names_the_group_with_the_higher_rate_first(
+    reference, rates, first
+):
+    data = counted_pairs(rates, dict.fromkeys(rates, 40))
+    told = repr(audit_data(data, threshold=0.5, reference=reference))
+    other = min(rates, key=rates.get) if reference == first else reference
+    assert -1 < told.index(f"{first} ") < told.index(f"{other}:")
+    assert ratio(rates[first] / rates[other]) in told
+
+
+@pytest.mark.parametrize("more", [0, 1, 5])
+def test_a_lower_rate_is_told_beside_rates_like_the_reference(more):
+    """Birch errs as often as the reference, or little more; oak much less."""
+    errors = {"ash": 60, "birch": 60 + more, "oak": 2}
+    report = audit_data(counted_pairs(errors, dict.fromkeys(errors, 40)), threshold=0.5)
+    (lower,) = (f for f in findings_of(report) if f.verdict in DIFFERS)
+    assert (lower.group, lower.verdict, lower.rate) == ("oak", "lower", "far")
+    for told in (repr(report), report.to_text(full=False)):
+        assert "No rate differs" not in told
+        assert "ash has a higher" in " ".join(told.split())
 
 
 @pytest.mark.parametrize("n_errors", [0, 1, 3])
-def test_that_a_group_with_few_errors_is_better_has_an_upper_bound_alone(n_errors):
-    errors = {"ash": 60, "birch": 60, "cedar": 60, "oak": n_errors}
-    data = counted_pairs(errors, dict.fromkeys(errors, 40))
-    report = audit_data(data, threshold=0.5)
-    found = report.audits[0].levels[0].findings
-    (better,) = (f for f in found if f.verdict == "better")
-    assert better.group == "oak" and not better.ratio.supported
-    said = " ".join(report.to_text().split())
-    (sentence,) = (
-        s for s in said.split(" - ") if s.startswith("oak is treated better")
-    )
-    assert f"at most {ratio(better.ratio.high)} times as high" in sentence
-    assert "too few errors of oak." in sentence and "at least" not in sentence
-    # Of the three groups that differ in nothing else no comparison is counted.
-    assert "1 of 2 comparisons of groups" in said
+def test_that_a_group_with_few_errors_is_lower_is_marked(n_errors):
+    """What is certain of it is the upper end; its size rests on too little."""
+    errors = {"ash": 60, "oak": n_errors}
+    report = audit_data(counted_pairs(errors, dict.fromkeys(errors, 40)), threshold=0.5)
+    lower, alike = findings_of(report)
+    assert (lower.group, lower.verdict) == ("oak", "lower")
+    assert lower.ratio.high < 1 and not lower.ratio.supported
+    assert {g for reason in lower.ratio.reasons for g in reason.groups} == {"oak"}
+    assert (lower.ratio.low == 0) == (n_errors == 0)
+    assert alike.ratio.supported and alike.verdict == "no significant difference"
+    assert f"{TOO_FEW} of oak" in repr(report)
+    assert f"{ratio(1 / lower.ratio.high)} to " in repr(report)
 
 
 def test_a_group_without_pairs_has_no_mark():
     errors = {"ash": 40, "birch": 3}
     data = counted_pairs(errors, {**errors, "oak": 3})
-    report = audit_data(data, threshold=0.5)
-    text = report.to_text()
-    table = text.split("False non-")[1].split("Disparity")[0]
+    level = audit_data(data, threshold=0.5).audits[0].levels[0]
+    (of_oak,) = (row for row in level.rates if row.group == "oak")
+    assert np.isnan(of_oak.far.value) and of_oak.far_errors is None
+    text = audit_data(data, threshold=0.5).to_text()
+    table = text.split("Comparisons and errors of each group")[1].split("Disparities")[
+        0
+    ]
     of_oak, of_birch = (
         table.split(f"\n{name} ")[1].split("\n")[0].split() for name in ("oak", "birch")
     )

@@ -41,5 +41,5 @@ def test_a_section_measures_the_whole_report():
     ],
 )
 def test_others_are_refused_by_name(bad):
-    with pytest.raises(ValueError, match="^sections"):
+    with pytest.raises(ValueError, match=r"^sections"):
         small_report(sections=[bad])

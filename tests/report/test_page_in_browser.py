@@ -129,14 +129,38 @@ def test_the_keyboard_reaches_every_link_and_every_wide_table(driver, pages):
     from selenium.webdriver.common.keys import Keys
 
     show(driver, pages, "audit")
-    wanted = driver.find_elements("css selector", "a, .scroll")
+    wanted = [
+        element
+        for element in driver.find_elements("css selector", "a, summary, .scroll")
+        if element.tag_name == "summary" or not folded(driver, element)
+    ]
     reached = []
     for _ in wanted:
         driver.switch_to.active_element.send_keys(Keys.TAB)
         reached.append(driver.switch_to.active_element)
     assert reached == wanted
     assert reached[0].get_attribute("href").endswith("#verdict")
-    assert {element.tag_name for element in reached} == {"a", "div"}
+    assert {element.tag_name for element in reached} == {"a", "div", "summary"}
+    assert folded(driver, driver.find_element("css selector", "details table"))
+    *_, last = reached
+    last.send_keys(Keys.ENTER)
+    assert last.find_element("xpath", "..").get_attribute("open") == "true"
+
+
+def folded(driver, element):
+    """Whether an element is within a part that is not unfolded."""
+    return driver.execute_script("return !arguments[0].checkVisibility()", element)
+
+
+def test_what_is_folded_is_open_in_print(driver, pages):
+    show(driver, pages, "audit")
+    tables = driver.find_elements("css selector", "details table")
+    assert tables and all(folded(driver, table) for table in tables)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    heights = [table.size["height"] for table in tables]
+    still = [table for table in tables if folded(driver, table)]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert still == [] and min(heights) > 20
 
 
 def test_no_table_is_wider_than_paper(driver, pages):

@@ -22,7 +22,13 @@ class Audited:
     """An attribute with groups of random people, at some levels of some rates."""
 
     def __init__(
-        self, seed, n_groups, levels=(0,), rates=RATES, lone=False, references="abcdefgh"
+        self,
+        seed,
+        n_groups,
+        levels=(0,),
+        rates=RATES,
+        lone=False,
+        references="abcdefgh",
     ):
         self.rates, self.levels = rates, np.array(levels)
         self.references = [*references]
@@ -129,7 +135,10 @@ def check_against_loop(audited, found, share, operating_points):
             for rate in audit.rates:
                 for point in operating_points:
                     for row, level in enumerate(audit.levels.tolist()):
-                        key, sums = (rate, point, level), audit.found[rate].sums.rows(row)
+                        key, sums = (
+                            (rate, point, level),
+                            audit.found[rate].sums.rows(row),
+                        )
                         seen[member, key] = np.full(sums.errors.size, np.nan)
                         of_groups = p_of_groups(sums, audit.references)
                         tests += [(member, key, g, p) for g, p in of_groups.items()]

@@ -26,6 +26,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._policy import LIMITS, RATE_LIMITS, limits_of
 from skfairfr.report._verdicts import beyond_all_scores
+from skfairfr.report.sections._averages import n_differing
 from skfairfr.report.sections._cells import level_in_percent
 from skfairfr.report.sections._limits import (
     RESULTS,
@@ -120,10 +121,10 @@ def _of_limit(check, report):
         other = "the geometric mean of all groups"
         if len(check.groups) > 1:
             other = f"that of {printable(check.groups[1])}"
-        text = (
-            f"{at}the {rate} of {first} is {ratio(figure.value)} times {other} "
-            f"({ci} CI {ends})."
-        )
+        times = ratio(figure.value)
+        if math.isinf(figure.value):
+            times = f"at least {ratio(figure.low)}"
+        text = f"{at}the {rate} of {first} is {times} times {other} ({ci} CI {ends})."
     few = "" if figure.supported else f" It rests on {TOO_FEW}."
     text = f"{text[:1].upper()}{text[1:]} {limit}{few}"
     return reworded(text, audit.settings)
@@ -153,15 +154,17 @@ def findings_of(report, other=None):
 def sorted_findings(report):
     """Findings at the first operating point: significant ones first, the largest ratio first.
 
-    Of a rate by an attribute whose reference has the highest rate, one finding says so.
+    Of a rate by an attribute they are those that are significantly higher; or else one, the
+    largest ratio, of those that are lower or of all.
     """
     found = []
     for audit in report.audits:
         level = audit.levels[0]
         for rate in RATES:
             own = [f for f in level.findings if f.rate == rate and f.group is not None]
-            higher = [f for f in own if not f.ratio.value < 1]
-            found += [(audit, level, f) for f in higher or sorted(own, key=_harm)[-1:]]
+            higher, lower = ([f for f in own if f.verdict == v] for v in DIFFERS)
+            told = higher or sorted(lower or own, key=_harm)[-1:]
+            found += [(audit, level, f) for f in told]
     return sorted(found, key=lambda f: (f[2].verdict not in DIFFERS, -_harm(f[2])))
 
 
@@ -201,7 +204,8 @@ def _told(audit, level, finding):
         size, low, high = (1 / v if v else math.inf for v in (size, high, low))
     at, ci = at_place(level, audit), level_in_percent(audit.settings)
     start = f"{at[:1].upper()}{at[1:]}, " if at else ""
-    told = f"{ratio(size)} times as high ({ci} CI {ratios(low, high)})"
+    times = f"at least {ratio(low)}" if math.isinf(size) else ratio(size)
+    told = f"{times} times as high ({ci} CI {ratios(low, high)})"
     few = dict.fromkeys(g for r in finding.ratio.reasons for g in r.groups or ())
     whose = f", {TOO_FEW} of {listed([*map(printable, few)])}" if few else ""
     return start, [*map(printable, groups)], [*map(percent, values)], told, whose
@@ -273,6 +277,13 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
             * bool(more)
         )
         lines.append(reworded(text, audit_of(first, report).settings))
+    if differing := sum(map(n_differing, report.audits)):
+        unit = {"pair": "person", "identity": "comparison"}
+        own = unit[report.audits[0].settings["average"]]
+        lines.append(
+            f"{plural(differing, 'conclusion')} would be another if every {own} weighed the "
+            "same: see 'Both averages'."
+        )
     if worst := _largest_apcer(report):
         lines.insert(0, worst)
     n_notes = len(

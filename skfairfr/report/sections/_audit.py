@@ -12,6 +12,7 @@ from skfairfr.report.sections._answer import (
     rates_figure,
     verdict,
 )
+from skfairfr.report.sections._averages import averages
 from skfairfr.report.sections._cells import lines_of
 from skfairfr.report.sections._covariates import at_equal
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
@@ -24,7 +25,6 @@ from skfairfr.report.sections._open import open_questions
 from skfairfr.report.sections._own import own_sections
 from skfairfr.report.sections._rates import (
     against_others,
-    averages,
     counts,
     p_values,
     rates_and_ratios,
@@ -143,6 +143,8 @@ def _of_attribute(report, place):
     """Parts of the section of one attribute: the first operating point open, others folded."""
     audit, name = report.audits[place], f"by-{place}"
     first, *others = audit.levels
+    kinds = [one.settings.get("decisions") for one in report.audits]
+    everyone = kinds.index(kinds[place]) == place  # once for each kind of error
     by = f"by {printable(audit.attribute)} at"
     matrix = _matrices(audit, first, by)
     crossings = [
@@ -153,7 +155,7 @@ def _of_attribute(report, place):
     equal = at_equal(audit, f"{name}-control")
     large = len(audit.groups) > MOST_GROUPS + 1
     folded = [
-        ("counts", "Comparisons and errors", _all_levels(counts, audit)),
+        ("counts", "Counts", _all_levels(counts, audit)),
         ("indices", "All disparities and indices", _all_levels(disparities, audit)),
         ("p", "p-values", [p_values(audit.levels, audit)]),
         ("others", "Against the other groups", [against_others(audit.levels, audit)]),
@@ -164,7 +166,7 @@ def _of_attribute(report, place):
         Section(
             f"{name}-rates",
             heading_of(first, audit),
-            [rates_and_ratios(first, audit, place == 0)],
+            [rates_and_ratios(first, audit, everyone)],
             " & " in audit.attribute,  # a combination that nobody asked for
         ),
         ratios_figure(audit),

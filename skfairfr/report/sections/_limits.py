@@ -42,7 +42,11 @@ def table_of_limits(report):
     ci = level_in_percent(report.audits[0].settings)
     head = ["Limit", "Allowed", "Highest", "Found", f"{ci} CI", "Result"]
     rows = [row_of_limit(check, report) for check in sorted_checks(report)]
-    return Table("", head, rows)
+    caption = (
+        "Exceeded: the lower end is above the limit. Kept: the upper end is not. A lower end "
+        "that is above a limit allows for the number of groups."
+    )
+    return Table(caption, head, rows)
 
 
 def limits_in_short(report, most):

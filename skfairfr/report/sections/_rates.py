@@ -1,7 +1,6 @@
 """Error rates of every group and their ratios to the reference; counts; both averages."""
 
 import math
-from itertools import product
 
 from skfairfr._text._document import Cell, Figure, Row, Table
 from skfairfr._text._words import (
@@ -225,50 +224,3 @@ def against_others(levels, audit):
     return Table(
         caption, ["Group", f"Ratio ({ci} CI)", "p, unadjusted", "p, adjusted"], rows
     )
-
-
-# ---- both averages -------------------------------------------------------------------
-
-
-def averages(audit):
-    """Rates and conclusions, every comparison weighing the same and every person."""
-    if audit.averaged is None:
-        return None
-    rows = []
-    for both in zip(audit.levels, audit.averaged.levels, strict=True):
-        place = at_place(both[0], audit)
-        for rate in rates_in(audit.groups):
-            for of_group in zip(*(level.rates for level in both), strict=True):
-                name = f"{RATES[rate]} of {who(of_group[0].group)}"
-                cells = [of_rate(getattr(found, rate)) for found in of_group]
-                rows.append(Row(name, cells, place))
-            told = [_differing(level, rate) for level in both]
-            rows.append(Row(f"{RATES[rate]}, significant", [*map(Cell, told)], place))
-    weighs = {"pair": "Every comparison alike", "identity": "Every person alike"}
-    caption = (
-        f"One person is in {100 * audit.largest_genuine_share:.0f} % of the mated "
-        "comparisons, so it matters whether every comparison weighs the same or every "
-        "person. The conclusions, limits and tables above use the first of the two columns."
-    )
-    head = ["Rate", weighs[audit.settings["average"]], weighs[audit.averaged.value]]
-    return Table(caption, head, rows)
-
-
-def _differing(level, rate):
-    """Which groups differ from the reference, in words."""
-    told = [
-        f"{printable(f.group)} {f.verdict}"
-        for f in level.findings
-        if f.rate == rate and f.verdict in ("higher", "lower")
-    ]
-    return "; ".join(told) or "no group"
-
-
-def n_differing(audit):
-    """At how many levels, of either rate, the other average concludes something else."""
-    if audit.averaged is None:
-        return 0
-    both = product(
-        zip(audit.levels, audit.averaged.levels, strict=True), rates_in(audit.groups)
-    )
-    return sum(_differing(a, rate) != _differing(b, rate) for (a, b), rate in both)
