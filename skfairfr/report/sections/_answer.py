@@ -34,6 +34,7 @@ from skfairfr.report.sections._limits import (
     audit_of,
     name_of,
     needed_words,
+    place_of_check,
     table_of_limits,
 )
 
@@ -103,7 +104,7 @@ def headline(report):
 
 def _of_limit(check, report):
     audit, ci = audit_of(check, report), level_in_percent(report.audits[0].settings)
-    rate, at = RATES[LIMITS[check.name][0]], at_place(check, audit)
+    rate, at = RATES[LIMITS[check.name][0]], place_of_check(check, audit)
     at, first = f"{at[:1].upper()}{at[1:]}, " if at else "", printable(check.groups[0])
     figure, limit = check.figure, f"The limit is {allowed(check)}."
     if check.name in RATE_LIMITS:

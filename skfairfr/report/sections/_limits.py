@@ -6,6 +6,7 @@ from skfairfr._core._planning import MAX_PEOPLE
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._searches import in_search_terms
 from skfairfr._text._words import (
+    accepted,
     as_typed,
     capital,
     level_percent,
@@ -25,8 +26,8 @@ from skfairfr.report.sections._cells import few_of, level_in_percent
 LIMITED = {
     "max_fmr": "FMR of each group",
     "max_fnmr": "FNMR of each group",
-    "max_bfar": "largest over smallest FMR, where no group's FMR exceeds the level (BFAR)",
-    "max_bfrr": "largest over smallest FNMR, where no group's FMR exceeds the level (BFRR)",
+    "max_bfar": "largest over smallest FMR (BFAR)",
+    "max_bfrr": "largest over smallest FNMR (BFRR)",
     "max_fmr_ratio": "largest over smallest FMR",
     "max_fnmr_ratio": "largest over smallest FNMR",
     "max_fmr_geomean_ratio": "largest FMR over the geometric mean",
@@ -75,8 +76,16 @@ def row_of_limit(check, report):
         Cell(RESULTS[check.verdict], word=check.verdict),
     ]
     name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
-    place = at_place(check, audit_of(check, report))
+    place = place_of_check(check, audit_of(check, report))
     return reworded(Row(capital(name), cells, place), settings)
+
+
+def place_of_check(check, audit):
+    """The operating point of a limit in words; with the threshold, if groups set it."""
+    if LIMITS[check.name][1] == "overall":
+        return at_place(check, audit)
+    there = accepted(check.threshold, audit.settings)
+    return f"where no group's FMR exceeds {level_percent(check.far)}, {there}"
 
 
 def audit_of(check, report):
@@ -153,7 +162,7 @@ def sentence_of_check(check, report, needed=True):
 def name_of(check, report):
     """Name, limit and operating point of a check."""
     name = f"{LIMITED[check.name]} by {printable(check.attribute)}"
-    place = at_place(check, audit_of(check, report))
+    place = place_of_check(check, audit_of(check, report))
     return ", ".join(filter(None, (name, f"at most {allowed(check)}", place)))
 
 

@@ -8,6 +8,7 @@ from skfairfr._text._words import (
     NONE,
     RATES,
     count,
+    listed,
     p_value,
     percent,
     plural,
@@ -67,10 +68,10 @@ def _highest(row, measured):
 
 def _caption(level, audit):
     texts = [f"Error rates {at_place(level, audit)}".strip()]
-    if _reference_of(level) is not None:
+    if references_of(level):
         n = max(f.n_comparisons for f in level.findings)
         alpha = 100 * (1 - audit.settings["confidence_level"])
-        texts[0] += f", and their ratios to those of {printable(_reference_of(level))}"
+        texts[0] += f", and their ratios to those of {references_of(level)}"
         texts.append(
             f"Higher and lower are significant among all {plural(n, 'comparison')}: if all "
             f"groups had the same rates, about {alpha:g} % of such audits or fewer would name "
@@ -83,8 +84,14 @@ def _caption(level, audit):
     return f"{'. '.join(texts)}."
 
 
-def _reference_of(level):
-    return next((f.reference for f in level.findings if f.group is not None), None)
+def references_of(level):
+    """The reference in words, by rate if the rates have different ones; empty of none."""
+    found = {
+        f.rate: printable(f.reference) for f in level.findings if f.group is not None
+    }
+    if len(set(found.values())) < 2:
+        return "".join(set(found.values()))
+    return listed([f"{group} ({RATES[rate]})" for rate, group in found.items()])
 
 
 def _ratio(finding):
@@ -103,11 +110,11 @@ def _ratio(finding):
 def ratios_figure(audit, place=0):
     """Ratios of every group to the reference at one operating point, with the limits."""
     level = audit.levels[place]
-    if _reference_of(level) is None:
+    if not references_of(level):
         return None
     ci, at = level_in_percent(audit.settings), at_place(level, audit)
     caption = (
-        f"Ratios to the rates of {printable(_reference_of(level))} by "
+        f"Ratios to the rates of {references_of(level)} by "
         f"{printable(audit.attribute)}{at and f' {at}'}, with {ci} CI, each alone. "
         "Filled points differ significantly."
     )

@@ -11,6 +11,7 @@ from skfairfr._text._words import (
 )
 from skfairfr.report._notes import rates_in, title_of
 from skfairfr.report.sections._cells import beside, of_rate, row_of_group
+from skfairfr.report.sections._rates import references_of
 
 
 def tested(report):
@@ -30,7 +31,7 @@ def facts(report):
     unit = "images" if first.groups[0].n_images is not None else "people or pairs"
     unit = "people" if decisions else unit
     references = {
-        printable(audit.attribute): printable(audit.reference)
+        printable(audit.attribute): references_of(audit.levels[0])
         for audit in report.audits
         if audit.reference is not None
     }
