@@ -63,14 +63,10 @@ def audit(data, written=False):
     """An audit with its defaults, and its folder with figures and page if ``written``."""
     columns = {"gender": data.sensitive_features}
     given = EmbeddingData(data.X, data.y, columns)
-    if not written:
-        audit_data(given)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        figures = Path(folder, "figures")
-        figures.mkdir()
-        report = audit_data(given, figures=figures)
-        report.to_html(Path(folder, "report.html"))
+    report = audit_data(given)
+    if written:
+        with tempfile.TemporaryDirectory() as folder:
+            report.save(Path(folder, "report"))
 
 
 def faces(n_images):
