@@ -395,6 +395,11 @@ def _stretch(freedom, tail):
     return stdtrit(freedom, tail) / ndtri(tail)
 
 
+def even_reach(tail, freedom=np.inf):
+    """How far both ends are in standard errors, without skewness: Student's quantile."""
+    return -stdtrit(freedom, tail)
+
+
 def _reaches(skewness, tail):
     """How far a Poisson number of that skewness is from its ends, in standard errors."""
     number = 1 / np.maximum(np.abs(skewness), LEAST_SKEWNESS) ** 2

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
-from skfairfr._core._jackknife import TINY, ends_of, two_sided
+from skfairfr._core._jackknife import TINY, ends_of, even_reach, two_sided
 
 # First minus second.
 SIGNS = np.array([1.0, -1.0])
@@ -246,7 +246,7 @@ class SymmetricContrasts:
 
     def bounds(self, tail):
         """Lower and upper end of the ratios (not their logarithms), each with this tail."""
-        reach = -stdtrit(self.freedom, tail) * self.error
+        reach = even_reach(tail, self.freedom) * self.error
         with np.errstate(over="ignore", invalid="ignore"):
             return np.exp(self.value - reach), np.exp(self.value + reach)
 

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr._core._jackknife import ErrorSums
+from skfairfr._core._jackknife import ErrorSums, even_reach
 from skfairfr._core._paired import SymmetricContrasts, disparity_ratio, stacked
 from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._roc._evidence import STEP
@@ -311,7 +310,7 @@ def compare(before, after, cells, how, confidence_level):
 
     blocks = [_weights(how, cells.size)]
     p_value, *ends = disparity_ratio(contrasts, blocks, tail)
-    error = np.log(ends[1] / ends[0]) / -2 / ndtri(tail)
+    error = np.log(ends[1] / ends[0]) / 2 / even_reach(tail)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
     numbers = first, second, ratio, *ends, p_value, error
