@@ -148,6 +148,14 @@ class Table:
     def __bool__(self):
         return bool(self.rows)
 
+    @property
+    def words(self):
+        """Whether each column has no number in any cell, and is read from the left."""
+        columns = zip(
+            *([cell.text for cell in row.cells] for row in self.rows), strict=True
+        )
+        return [True, *(not any(map(str.isdigit, "".join(texts))) for texts in columns)]
+
 
 @dataclass(frozen=True)
 class Figure:

@@ -41,10 +41,7 @@ from skfairfr.report.sections._limits import (
 NO_LIMITS = "No limits set"
 DIFFERS = ("higher", "lower")
 LABELS = {"failed": "Failed", "undetermined": "Undetermined", "passed": "Passed"}
-DOES_NOT_SHOW = (
-    "Does not show: that the system is lawful or fit for a purpose, or how it behaves with "
-    "other cameras or another population."
-)
+DOES_NOT_SHOW = "Does not show: that the system is lawful or fit for a purpose; other cameras or populations."
 # More groups with too few errors are counted, not named.
 MOST_NAMED = 6
 # Differences that a terminal shows.
