@@ -7,6 +7,7 @@ from skfairfr._text._document import Figure, Verdict
 from skfairfr._text._words import (
     RATES,
     TOO_FEW,
+    capital,
     listed,
     percent,
     percents,
@@ -78,8 +79,11 @@ def verdict(report):
             label += f" (policy {printable(report.policy)})"
     reasons = [check.reason for check in report.checks]
     reasons += [beyond_all_scores(level.rates[0]) for level in report.audits[0].levels]
-    texts = [f"Undetermined: {reason}." for reason in dict.fromkeys(reasons) if reason]
-    return Verdict(status, headline(report), texts, label)
+    told = [f"{capital(reason)}." for reason in dict.fromkeys(reasons) if reason]
+    found = sorted_findings(report)
+    if told and found and found[0][2].verdict == "undetermined":
+        return Verdict(status, told[0], told[1:], label)
+    return Verdict(status, headline(report), told, label)
 
 
 def headline(report):
@@ -94,8 +98,6 @@ def headline(report):
         return sentence_of(*largest)
     if not found:
         return "Nothing can be compared: fewer than two groups have the pairs."
-    if found[0][2].verdict == "undetermined":
-        return "Undetermined: the scores at these thresholds tell nothing."
     return f"No rate differs significantly. {_largest_ratio(*found[0])}"
 
 
