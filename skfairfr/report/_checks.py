@@ -152,7 +152,8 @@ def _of_ratios(level, rate, operating_point, how, limit, found):
     else:
         low, high = found.compared.largest_ratio(found.tail)
         # Either bound is of the largest ratio, whichever groups it comes from.
-        groups = (*groups, *found.named([np.nanargmin(rates)]))
+        smallest = rates.size - 1 - np.nanargmin(rates[::-1])  # of equal rates, another
+        groups = (*groups, *found.named([smallest]))
         decides = groups if rates.size == 2 else ()
     return replace(figure, low=low, high=high), groups, decides
 

@@ -260,8 +260,8 @@ def _ends(rates):
 # ---- changes -------------------------------------------------------------------------
 
 
-def changes(found, rate, names):
-    """What a rate is divided or multiplied by, for every group and level.
+def changes(found, rate, names, few=()):
+    """Ratios of a rate with two systems, of every group and level.
 
     Parameters
     ----------
@@ -270,6 +270,8 @@ def changes(found, rate, names):
     rate : {"far", "frr"}
     names : dict of tuple -> str
         Level and threshold of a change -> its name.
+    few : sequence of Change, default=()
+        Those that rest on too few errors; hollow.
 
     Returns
     -------
@@ -282,7 +284,9 @@ def changes(found, rate, names):
     )
     shown = values[np.isfinite(values) & (values > 0)]
     shown = np.clip([*shown, 0.8, 1.25], 1e-3, 1e3)
-    ends = shown.min() / 1.15, shown.max() * 1.15
+    # A tenth of the axis is free on both sides.
+    margin = max(1.15, (shown.max() / shown.min()) ** 0.1)
+    ends = shown.min() / margin, shown.max() * margin
     looks = {w: {"color": c, "linewidth": 3.0} for w, c in VERDICTS.items()}
     looks[NO_DIFFERENCE] = {"color": _style.GREY, "linewidth": 1.0}
     markers = [_style.MARKERS[n % len(_style.MARKERS)] for n in range(len(levels))]
@@ -306,7 +310,8 @@ def changes(found, rate, names):
                         ax.plot(edge, y, color=look["color"], **at)
             if ratio > 0 and np.isfinite(ratio):
                 at = {"marker": markers[place], "linestyle": "none"}
-                ax.plot(ratio, y, color=look["color"], **at)
+                face = {"markerfacecolor": "white"} if change in few else {}
+                ax.plot(ratio, y, color=look["color"], **at, **face)
         for name, marker in zip(names.values(), markers, strict=True):
             at = {"marker": marker, "linestyle": "none", "label": worded(name)}
             ax.plot([], [], color=_style.GREY, **at)
@@ -354,7 +359,8 @@ def ratios_to_reference(findings, rate, limit=None):
         ):
             colour = VERDICTS.get(finding.verdict, _style.GREY)
             face = colour if finding.verdict in VERDICTS else "white"
-            if np.isfinite(low) and not np.isnan(high):
+            informative = low > 0 or np.isfinite(high)
+            if informative and not np.isnan(low + high):
                 ax.hlines(row, max(low, ends[0]), min(high, ends[1]), color=colour)
             if ratio > 0 and np.isfinite(ratio):
                 look = {"marker": "o", "markerfacecolor": face, "color": colour}

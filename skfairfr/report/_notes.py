@@ -114,9 +114,9 @@ def _left_out(kind, groups, rate):
 
 def _no_error(rate):
     return (
-        f"A group has no error, so that the disparity of the {RATES[rate]} is x/0 (+inf) "
-        "or 0/0 (nan). max - min does without a ratio; else audit more people, or at "
-        f"another threshold: a {'larger' if rate == 'far' else 'smaller'} FMR has more errors."
+        f"A group has no {RATES[rate]} error, so that the largest rate over the smallest is "
+        "infinite or undefined. Their difference is defined. More people have errors, or "
+        f"a threshold at a {'larger' if rate == 'far' else 'smaller'} FMR."
     )
 
 
@@ -137,6 +137,10 @@ def largest_rate(audit):
     """The group with the largest rate of an audit of decisions, as GroupRates."""
     known = (row for row in audit.levels[0].rates[1:] if row.frr.value == row.frr.value)
     return max(known, key=lambda row: row.frr.value)
+
+
+# By how much of the level an FMR that equal scores leave has to differ to be named.
+WORTH_NAMING = 0.1
 
 
 # ---- operating points ----------------------------------------------------------------
@@ -179,7 +183,13 @@ def title_of(level, found):
     """The same with the threshold there."""
     if "decisions" in found.settings:
         return heading_of(level, found)
-    return f"{heading_of(level, found)}: {accepted(level.threshold, found.settings)}"
+    text = f"{heading_of(level, found)}: {accepted(level.threshold, found.settings)}"
+    attained = level.rates[0].far.value
+    if level.set_on == "other data" or level.far is None:
+        return text
+    if abs(attained / level.far - 1) > WORTH_NAMING:
+        text += f", which is an FMR of {percent(attained)} because of equal scores"
+    return text
 
 
 # ---- reasons -------------------------------------------------------------------------

@@ -227,7 +227,10 @@ def beyond_all_scores(everyone):
         At the threshold.
     """
     rejected = np.array([1 - everyone.far.value, everyone.frr.value])
-    for share, accepted in ((0, "every pair"), (1, "no pair")):
+    for share, accepted in (
+        (0, "every pair is accepted, the FMR is 100 %"),
+        (1, "no pair is accepted, the FNMR is 100 %"),
+    ):
         if np.allclose(rejected, share, rtol=0, atol=1e-9):
-            return f"the threshold lies beyond all scores: {accepted} is accepted"
+            return f"the threshold lies beyond all scores: {accepted}"
     return ""

@@ -129,7 +129,7 @@ def test_a_check_shows_the_number_of_the_group_that_it_names():
     assert 3 < ratio.figure.low < rate["big"] / rate["mid"]
 
 
-BEYOND = "the threshold lies beyond all scores: {} pair is accepted"
+BEYOND = "the threshold lies beyond all scores: {} pair is accepted, the {} is 100 %"
 
 
 @pytest.mark.slow
@@ -144,7 +144,8 @@ def test_a_threshold_beyond_all_scores_tells_nothing(threshold, accepted):
     data = scored_pairs(np.random.default_rng(0), people, rates, n_impostor=9)
     limits = {"max_fmr": 0.03, "max_fnmr": 0.03, "max_fnmr_ratio": 5}
     report = audit_data(data, threshold=threshold, limits=limits)
-    reason = BEYOND.format(accepted) if accepted else ""
+    rate = "FMR" if accepted == "every" else "FNMR"
+    reason = BEYOND.format(accepted, rate) if accepted else ""
     verdict, code = ("undetermined", 3) if accepted else ("passed", 0)
     for check in json.loads(report.to_json())["checks"]:
         assert (check["verdict"], check["reason"]) == (verdict, reason)

@@ -8,14 +8,13 @@ from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
     answer,
     cannot_be_concluded,
-    largest_differences,
-    rates_figure,
     verdict,
 )
 from skfairfr.report.sections._averages import averages
 from skfairfr.report.sections._cells import lines_of
-from skfairfr.report.sections._covariates import at_equal
+from skfairfr.report.sections._covariates import at_equal, differences_at_equal
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
+from skfairfr.report.sections._differences import largest_differences
 from skfairfr.report.sections._failures import failures, lost
 from skfairfr.report.sections._indices import SHOWN, disparities
 from skfairfr.report.sections._limits import limits_in_short
@@ -28,6 +27,7 @@ from skfairfr.report.sections._rates import (
     counts,
     p_values,
     rates_and_ratios,
+    rates_figure,
     ratios_figure,
 )
 from skfairfr.report.sections._tested import crossing, sizes, tested
@@ -81,12 +81,19 @@ def summary_document(report, source=None, date=None):
     opening = [
         verdict(report),
         limits,
-        [*cannot_be_concluded(report, "in the full text"), DOES_NOT_SHOW],
+        [*cannot_be_concluded(report, "in the full text (--full)"), DOES_NOT_SHOW],
     ]
     differences = Section(
         "differences", "Largest differences", [largest_differences(report)]
     )
-    sections = [Section("verdict", "Result", opening), differences]
+    equal = [
+        text
+        for audit in report.audits
+        if audit.control is not None
+        for text in differences_at_equal(audit)
+    ]
+    at_equal_ = Section("equal", "At equal covariates", [equal])
+    sections = [Section("verdict", "Result", opening), differences, at_equal_]
     return _finished(report, sections, source, date)
 
 

@@ -56,7 +56,7 @@ from skfairfr.report.sections._cells import (
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
 from skfairfr.report.sections._indices import disparities
 from skfairfr.report.sections._matrix import matrices
-from skfairfr.report.sections._method import OF_ATTEMPTS, glossary
+from skfairfr.report.sections._method import OF_ATTEMPTS, glossary, reproduce
 from skfairfr.report.sections._open import FEW, unsupported
 from skfairfr.report.sections._rates import counts
 from skfairfr.report.sections._tested import facts_of_data, sizes
@@ -89,7 +89,7 @@ def comparison_document(found, date=None):
         *by,
         Section("open", "What the data cannot tell", _few_errors(found)),
         Section("notes", "Notes", [[*map(printable, found.notes)]]),
-        Section("method", "How it was computed", [_method_of_comparison(found)]),
+        Section("method", "How it was computed", _method_of_comparison(found)),
         Section("limits", "Limits", [lines_of("comparison_limits")]),
         Section("glossary", "Glossary", [Section("words", "Words", [terms], True)]),
     ]
@@ -97,10 +97,10 @@ def comparison_document(found, date=None):
 
 
 def summary_document(found, date=None):
-    """What a terminal shows of a comparison: the result and the disparities."""
-    rows = _disparity_changes(found)
-    shown = replace(rows, rows=rows.rows[:MOST_DISPARITIES])
-    more = len(rows.rows) - MOST_DISPARITIES
+    """The result and the largest changes of disparities, for a terminal."""
+    table = _disparity_changes(found)
+    shown = replace(table, rows=table.rows[:MOST_DISPARITIES])
+    more = len(table.rows) - MOST_DISPARITIES
     opening = [verdict_of_changes(found, MOST_TOLD), shown]
     opening += [f"{plural(more, 'more disparity', 'more disparities')}."] * (more > 0)
     return _finished(found, [Section("verdict", "Result", opening)], date)
@@ -145,81 +145,83 @@ def short_names(systems):
 
 
 def verdict_of_changes(found, most=None):
-    """What is higher and lower, counted, and in sentences, the first ``most`` of them."""
+    """The largest change in a sentence, how many there are, and the ``most`` largest."""
     if nothing := nothing_concluded(found.settings):
         return Verdict("undetermined", *nothing)
     harm, improved = found.harm, found.improved
     verdicts = [change.verdict for change in found.changes]
-    drawn = {_as_drawn(change, found).verdict for change in found.changes}
-    status, headline = "none", "No rate differs significantly."
-    name = (
-        short_names(found.systems)[-1] if len(found.systems) == 2 else "other systems"
-    )
-    told = [
-        f"{plural(len(of), 'rate')} {'is' if len(of) == 1 else 'are'} {word}"
-        for of, word in ((harm, "higher"), (improved, "lower"))
-        if of
-    ]
-    if told:
-        first = short_names(found.systems)[0]
-        headline = f"With {name}, {listed(told)} than with {first}."
-        if harm and "higher" in drawn:
+    status, headline, texts = "none", "No rate differs significantly.", []
+    by_size = sorted(harm, key=lambda change: -change.ratio)
+    by_size += sorted(improved, key=lambda change: change.ratio)
+    if by_size:
+        headline, *texts = (change_sentence(change, found) for change in by_size)
+        texts = [_counted(found), *texts[:most]]
+        if more := len(by_size) - len(texts):
+            texts.append(f"{plural(more, 'further difference')}.")
+        certain = {c.verdict for c in by_size if _is_supported(c, found)}
+        if "higher" in certain:
             status = "failed"
-        elif improved and not harm and "lower" in drawn:
+        elif not harm and "lower" in certain:
             status = "passed"
     elif set(verdicts) <= {TOO_FEW, "undetermined"}:
         status, headline = "undetermined", "Undetermined: whether a rate differs."
     label = ""
     if found.fail_on_harm:
         label = "Harm found" if harm else "No harm found"
-    by_size = sorted(harm, key=lambda change: -change.ratio)
-    by_size += sorted(improved, key=lambda change: change.ratio)
-    told = [change_sentence(change, found) for change in by_size]
-    texts = told[:most]
-    if len(told) > len(texts):
-        texts.append(f"{plural(len(told) - len(texts), 'further difference')}.")
     texts += [_levelled(change, found) for change in found.levelling_down]
     if found.notes:
-        texts.append(f"Read first: {plural(len(found.notes), 'note')} under 'Notes'.")
+        texts.append("Read first: the notes under 'Notes'.")
     return Verdict(status, headline, texts, label)
 
 
+def _counted(found):
+    """How many rates are higher and lower than with the first system."""
+    first, *others = short_names(found.systems)
+    name = others[0] if len(others) == 1 else "other systems"
+    counted = [
+        f"{plural(len(of), 'rate')} {'is' if len(of) == 1 else 'are'} {word}"
+        for of, word in ((found.harm, "higher"), (found.improved, "lower"))
+        if of
+    ]
+    return f"With {name}, {listed(counted)} than with {first}."
+
+
 def change_sentence(change, found):
-    """What became of a rate."""
-    of, system = "everyone", _which(change, found)
+    """A rate of both systems, their difference and its interval in a sentence."""
+    of = "everyone"
     if change.attribute is not None:
         of = f"{printable(change.group)} ({printable(change.attribute)})"
-    ends = signed(points_between(change.low, change.high)) or "no interval"
-    few = change.verdict in ("higher", "lower") and not _is_supported(change, found)
-    size = f"; by how much: {TOO_FEW}" if few else ""
+    ends = signed(points_between(change.low, change.high))
+    ends = f"{level_in_percent(found.settings)} CI {ends}" if ends else "no interval"
+    few = systems_with_few_errors(change, found)
+    few = f", {TOO_FEW} with {listed(few)}" if few else ""
+    system = short_names(found.systems)[found.systems.index(change.system)]
     return (
-        f"{capital(change.verdict)}{system and f' with {system}'}: {RATES[change.rate]} of "
-        f"{of} at {place_of(change, found)}, {percent(change.after)} instead of "
+        f"{capital(change.verdict)} with {system}: {RATES[change.rate]} of {of} at "
+        f"{place_of(change, found)}, {percent(change.after)} instead of "
         f"{percent(change.before)} (difference {signed(points(change.difference))}, {ends})"
-        f"{size}."
+        f"{few}."
     )
+
+
+def systems_with_few_errors(change, found):
+    """Names of those of the two systems that have too few errors for a rate."""
+    return [
+        short_names(found.systems)[found.systems.index(system)]
+        for system, level in _levels_of(change, found)
+        for row in level.rates
+        if row.group == change.group and not getattr(row, change.rate).supported
+    ]
 
 
 def _is_supported(change, found):
-    """Whether a rate rests on enough errors with both systems."""
-    return all(
-        getattr(row, change.rate).supported
-        for level in _levels_of(change, found)
-        for row in level.rates
-        if row.group == change.group
-    )
-
-
-def _as_drawn(change, found):
-    """The change, whose verdict is ``TOO_FEW`` where it is not to be coloured."""
-    supported = _is_supported(change, found)
-    return change if supported else replace(change, verdict=TOO_FEW)
+    return not systems_with_few_errors(change, found)
 
 
 def _levels_of(change, found):
-    """What was measured of both systems at the operating point of a change."""
+    """Pairs of a system and its Level at the operating point of a change, of both systems."""
     return [
-        level
+        (one.system, level)
         for one in found.measured
         if one.system in (found.systems[0], change.system)
         and change.attribute in (None, one.attribute)
@@ -249,11 +251,12 @@ def _levelled(change, found):
 
 
 def _disparity_changes(found):
-    """A table of what becomes of the disparities."""
-    rows = [_disparity_change(change, found) for change in found.disparities]
+    """The disparities of both systems in a table, the largest change first."""
+    by_size = sorted(found.disparities, key=_size_of_change, reverse=True)
+    rows = [_disparity_change(change, found) for change in by_size]
     caption = (
-        "Largest over smallest rate of the groups, 1 where all are alike; larger is less "
-        "fair. Each interval, and the conclusion, is of one disparity alone."
+        "Largest over smallest rate of the groups, 1 if all are equal; larger is less fair. "
+        "Each interval, and the conclusion, is of one disparity alone."
     )
     head = ["Disparity", *_pair_of_names(found), "Ratio", "Conclusion"]
     if any(change.rate == "frr" for change in found.changes):  # else of impostor pairs
@@ -262,8 +265,14 @@ def _disparity_changes(found):
     return Table(caption, head, rows)
 
 
+def _size_of_change(change):
+    """The larger disparity over the smaller; below all others if one is undefined."""
+    size = change.ratio
+    return max(size, 1 / size) if 0 < size < math.inf else 0.0
+
+
 def _pair_of_names(found):
-    """What the two columns of a comparison are called."""
+    """Names of the two columns of a comparison."""
     first, *others = short_names(found.systems)
     return first, others[0] if len(others) == 1 else "other system"
 
@@ -273,7 +282,7 @@ def _disparity_change(change, found):
     at_point = [c for c in found.changes if (c.system, c.far, c.threshold) == point]
     figures = [
         getattr(measured, change.rate)
-        for level in _levels_of(change, found)
+        for _, level in _levels_of(change, found)
         for measured in level.disparities
         if (measured.how, measured.operating_point) == ("max_min", "overall")
     ]
@@ -288,10 +297,13 @@ def _disparity_change(change, found):
         verdict = TOO_FEW
     elif change.ratio_low > 1 or change.ratio_high < 1:
         verdict = "higher" if change.ratio_low > 1 else "lower"
+    of_both = Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high))
+    if math.isinf(change.before) or math.isinf(change.after):
+        of_both = Cell("none: a group has no error")
     cells = [
         Cell(ratio(change.before)),
         Cell(ratio(change.after)),
-        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
+        of_both,
         concluded(verdict, verdict + ", levelling down" * change.levelling_down),
     ]
     cost = change.frr_before, change.frr_after
@@ -316,9 +328,6 @@ def _facts_of_systems(found):
         if n:
             about = f"{count(n)} {found.unit} that another system lacks"
             rows.append((f"Left out of {printable(name)}", about))
-    for name, digests in found.settings.get("sha256", {}).items():
-        for file, digest in digests.items():
-            rows.append((f"SHA-256 of {printable(file)} ({printable(name)})", digest))
     return rows
 
 
@@ -344,18 +353,18 @@ def _of_system(found, name, number):
     """What became of every rate under one system."""
     own = [change for change in found.changes if change.system == name]
     names = {(c.far, c.threshold): short_place(c, found) for c in own}
-    drawn = [_as_drawn(change, found) for change in own]
-    by_rate = {rate: [c for c in drawn if c.rate == rate] for rate in RATES}
+    by_rate = {rate: [c for c in own if c.rate == rate] for rate in RATES}
+    few = [change for change in own if not _is_supported(change, found)]
     caption = (
-        "Each rate of the second system over that of the first, with paired intervals: right of "
-        "1 is higher. An arrow means that the interval continues beyond the frame. Thick "
-        "lines are rates that are higher (red) or lower (green) by tests that hold for all "
-        f"rates together, unless they rest on {TOO_FEW}. Each interval stands alone, so "
-        "that a thin one may exclude 1."
+        f"Each rate with {printable(name)} over that with {printable(found.systems[0])}, with "
+        f"{level_in_percent(found.settings)} CI of each alone, paired by person. An arrow "
+        "means that the interval continues beyond the frame. Red and green differ "
+        "significantly among all rates together (Holm), so that a grey interval may exclude "
+        f"1. Hollow: {TOO_FEW}."
     )
 
     def draw():
-        return [changes(of, rate, names) for rate, of in by_rate.items() if of]
+        return [changes(of, rate, names, few) for rate, of in by_rate.items() if of]
 
     parts = [Figure(caption, draw, f"changes-{number}")]
     for n, key in enumerate(names):
@@ -466,7 +475,7 @@ def _method_of_comparison(found):
         own = "All systems have the threshold that was given."
         if "threshold_of_each" in settings:
             own = "Each system has the threshold that was given for it."
-    return [
+    texts = [
         "All systems are compared with the first, on the same people and the same "
         f"{found.unit}. {own}",
         f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "
@@ -476,3 +485,9 @@ def _method_of_comparison(found):
         f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
         "are not among these tests.",
     ]
+    digests = {
+        f"{file} ({name})": digest
+        for name, of_files in settings.get("sha256", {}).items()
+        for file, digest in of_files.items()
+    }
+    return [texts, reproduce(settings, found.about, digests)]

@@ -5,8 +5,8 @@ import math
 from skfairfr._text._document import Cell, Row, Section, Table
 from skfairfr._text._words import RATES, capital, listed, percent, printable
 from skfairfr.report._notes import heading_of, place_of
-from skfairfr.report.sections._answer import sentence_of
 from skfairfr.report.sections._cells import lines_of, of_rate, of_ratio, row_of_group
+from skfairfr.report.sections._differences import DIFFERS, sentence_of
 from skfairfr.report.sections._indices import DISPARITIES
 
 # Groups of more than these have no columns in a table of strata.
@@ -28,7 +28,7 @@ def at_equal(audit, name):
     if audit.control is None:
         return None
     title = f"At equal {names_of(audit)}"
-    parts = [_sentences(audit, title)]
+    parts = [differences_at_equal(audit)]
     both = zip(audit.levels, audit.standardised.levels, strict=True)
     for n, (level, found) in enumerate(both):
         rows = []
@@ -52,13 +52,14 @@ def at_equal(audit, name):
     return Section(name, title, parts)
 
 
-def _sentences(audit, title):
-    """What differs significantly at equal covariates, in a list."""
+def differences_at_equal(audit):
+    """Significant differences at equal covariates in sentences, or that there are none."""
+    title = f"At equal {names_of(audit)}"
     found = [
         (level, finding)
         for level in audit.standardised.levels
         for finding in level.findings
-        if finding.verdict in ("higher", "lower")
+        if finding.verdict in DIFFERS
     ]
     if not found:
         return [f"{title}, no rate differs significantly."]

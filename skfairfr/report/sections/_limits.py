@@ -44,8 +44,8 @@ def table_of_limits(report):
     head = ["Limit", "Allowed", "Highest", "Found", f"{ci} CI", "Result"]
     rows = [row_of_limit(check, report) for check in sorted_checks(report)]
     caption = (
-        "Exceeded: the lower end is above the limit. Kept: the upper end is not. A lower end "
-        "that is above a limit allows for the number of groups."
+        "Exceeded: the lower end, adjusted for the number of groups, is above the limit. "
+        "Kept: no group's upper end is."
     )
     return Table(caption, head, rows)
 
@@ -67,17 +67,17 @@ def sorted_checks(report):
 
 def row_of_limit(check, report):
     """A limit by name, with its groups, number, interval and result."""
-    settings = audit_of(check, report).settings
+    audit = audit_of(check, report)
     cells = [
         Cell(f"at most {allowed(check)}"),
         Cell(groups_of(check), more=_more(check)),
         Cell(shown(check)(check.figure.value), few=few_of(check.figure)),
-        Cell(_interval(check)),
+        Cell(_interval(check, audit)),
         Cell(RESULTS[check.verdict], word=check.verdict),
     ]
     name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
-    place = place_of_check(check, audit_of(check, report))
-    return reworded(Row(capital(name), cells, place), settings)
+    place = place_of_check(check, audit)
+    return reworded(Row(capital(name), cells, place), audit.settings)
 
 
 def place_of_check(check, audit):
@@ -129,20 +129,47 @@ def _more(check):
     return "; ".join(texts)
 
 
-def _interval(check):
-    """Both bounds of a check, and whose they are if not those of the groups shown."""
-    found, of_rate = check.figure, check.name in RATE_LIMITS
+def own_figures(check, audit):
+    """Rates of the groups that a check names, at its threshold; of one for a limit of rates.
+
+    Empty for two groups at a threshold of their own (BFAR, BFRR), and for a geometric mean.
+    """
+    rate, point, how = LIMITS[check.name]
+    if point != "overall" or how == "max_geomean":
+        return []
+    about = check.far, check.threshold
+    level = next(of for of in audit.levels if (of.far, of.threshold) == about)
+    of_group = {row.group: getattr(row, rate) for row in level.rates}
+    shown = check.groups if how else check.groups[:1]
+    return [of_group[group] for group in shown]
+
+
+def _interval(check, audit):
+    """The interval of the groups shown, and another group's bound if that one decides."""
+    found = check.figure
     if check.reason:
         return check.reason
     if not check.groups:
         return "none: too few groups have the pairs"
     if math.isnan(found.high):
         return "none: one person alone has the pairs"
-    ends = percents(found.low, found.high) if of_rate else ratios(found.low, found.high)
+    if check.name in RATE_LIMITS:
+        return _interval_of_rate(check, *own_figures(check, audit))
+    ends = ratios(found.low, found.high)
     if check.decided_by and check.decided_by[0] != check.groups[0]:
-        return f"{ends}, {'of' if of_rate else 'for'} {printable(check.decided_by[0])}"
-    if not check.decided_by and not of_rate:
-        return f"{ends}, of any two groups"
+        return f"{ends}, for {printable(check.decided_by[0])}"
+    return ends if check.decided_by else f"{ends}, of any two groups"
+
+
+def _interval_of_rate(check, own):
+    """The group's own interval; a bound of the check if the conclusion rests on it."""
+    ends, low, high = percents(own.low, own.high), check.figure.low, check.figure.high
+    failed, decides = check.verdict == "failed", check.decided_by[0]
+    if decides != check.groups[0] and not (failed and own.low > check.limit):
+        of = printable(decides)
+        return f"{ends}; {of}{f' from {percent(low)}' if failed else f' up to {percent(high)}'}"
+    if check.verdict == "undetermined" and own.low > check.limit:
+        return f"{ends}; from {percent(low)}, adjusted"
     return ends
 
 

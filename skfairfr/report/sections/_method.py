@@ -28,22 +28,19 @@ def method(report):
     """Parts of the section: how, and what makes the same numbers again."""
     first = report.audits[0]
     told = reworded(_method(first), first.settings)
-    again = Section("reproduce", "Reproduce", [Facts(reproduce(report))])
-    return [told, again]
+    digests = first.settings.get("sha256", {})
+    return [told, reproduce(first.settings, report.about, digests)]
 
 
-def reproduce(report):
-    """The command, the seed, the confidence level and the inputs."""
-    settings, about = report.audits[0].settings, report.about
+def reproduce(settings, about, digests):
+    """The command, the seed, the confidence level and the digest of every input."""
     rows = [("Command", printable(about["command"]))] if "command" in about else []
     rows += [
         ("Seed", f"{settings['random_state']}"),
         ("Confidence level", level_in_percent(settings)),
     ]
-    return rows + [
-        (f"SHA-256 of {printable(name)}", digest)
-        for name, digest in settings.get("sha256", {}).items()
-    ]
+    rows += [(f"SHA-256 of {printable(name)}", of) for name, of in digests.items()]
+    return Section("reproduce", "Reproduce", [Facts(rows)])
 
 
 def _method(audit):

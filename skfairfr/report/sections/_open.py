@@ -11,7 +11,6 @@ from skfairfr._text._words import (
     who,
 )
 from skfairfr.report._notes import at_place, rates_in, reason_in_words
-from skfairfr.report.sections._answer import findings_of
 from skfairfr.report.sections._limits import audit_of, name_of, needed_words
 
 FEW = (
@@ -33,7 +32,12 @@ def open_questions(report):
         Section("open-notes", "Notes", [notes_of(report)]),
         Section("open-few", capital(TOO_FEW), [FEW, few] if few else [], True),
     ]
-    verdicts = [finding.verdict for *_, finding in findings_of(report)]
+    verdicts = [
+        finding.verdict
+        for audit in report.audits
+        for level in audit.levels
+        for finding in level.findings
+    ]
     if not report.checks and NO_DIFFERENCE in verdicts:
         parts.append(
             "No significant difference is no evidence that there is none. How many more "

@@ -1,6 +1,7 @@
 """Error rates of every group and their ratios to the reference; counts; both averages."""
 
 import math
+from dataclasses import replace
 
 from skfairfr._text._document import Cell, Figure, Row, Table
 from skfairfr._text._words import (
@@ -16,8 +17,9 @@ from skfairfr._text._words import (
     reworded,
     who,
 )
-from skfairfr.report._figures import ratios_to_reference
-from skfairfr.report._notes import at_place, rates_in
+from skfairfr.report._figures import group_rates, ratios_to_reference
+from skfairfr.report._notes import at_place, rates_in, short_place
+from skfairfr.report._policy import limits_of
 from skfairfr.report.sections._cells import (
     beside,
     concluded,
@@ -34,6 +36,12 @@ COUNTED = {
 }
 
 
+CONSEQUENCES = {
+    "far": "A higher FMR means that more people are taken for somebody else.",
+    "frr": "A higher FNMR means that more people are not recognised.",
+}
+
+
 def rates_and_ratios(level, audit, everyone=True):
     """Both rates of every group with their ratios to the reference, the highest first.
 
@@ -43,10 +51,8 @@ def rates_and_ratios(level, audit, everyone=True):
     findings = {(f.rate, f.group): f for f in level.findings}
     references = {f.rate: f.reference for f in level.findings if f.group is not None}
     size = {row.group: row for row in audit.groups}
-    total, *groups = level.rates
-    groups.sort(key=lambda row: -_highest(row, measured))
     rows = []
-    for row in [total] * everyone + groups:
+    for row in [level.rates[0]] * everyone + in_order(level, measured):
         cells = [Cell(count(size[row.group].n_identities))]
         for rate in measured:
             found = findings.get((rate, row.group))
@@ -61,9 +67,14 @@ def rates_and_ratios(level, audit, everyone=True):
     return Table(_caption(level, audit), head, rows)
 
 
-def _highest(row, measured):
-    values = [getattr(row, rate).value for rate in measured]
-    return max((v for v in values[::-1] if not math.isnan(v)), default=-1.0)
+def in_order(level, measured):
+    """Rates of the groups, in the order of all tables and figures: the highest first."""
+
+    def highest(row):
+        values = (getattr(row, rate).value for rate in measured)
+        return max((v for v in values if not math.isnan(v)), default=-1.0)
+
+    return sorted(level.rates[1:], key=highest, reverse=True)
 
 
 def _caption(level, audit):
@@ -77,6 +88,8 @@ def _caption(level, audit):
             f"groups had the same rates, about {alpha:g} % of such audits or fewer would name "
             "any (Holm)"
         )
+    if level.matrix is not None:
+        texts.append("Everyone includes comparisons across groups")
     if audit.settings["average"] == "identity":
         texts.append(
             "Every person weighs the same: a rate is not errors over comparisons"
@@ -107,6 +120,32 @@ def _ratio(finding):
     return Cell(cell.text, cell.ends, told.text, told.few or cell.few, told.word)
 
 
+def rates_figure(audit):
+    """The figure of both rates of all groups at the first operating point."""
+    first = audit.levels[0]
+    names = [short_place(first, audit)]
+    limits, rates = limits_of(audit), rates_in(audit.groups)
+    limits = {rate: of[:1] for rate, of in limits.items()}
+    ci = level_in_percent(audit.settings)
+    shown = "Both error rates" if len(rates) > 1 else RATES[rates[0]]
+    at = at_place(first, audit)
+    caption = (
+        f"{shown} by {printable(audit.attribute)}{at and f' {at}'}, with {ci} CI. "
+    )
+    caption += " ".join(CONSEQUENCES[rate] for rate in rates)
+
+    def draw():
+        confidence = audit.settings["confidence_level"]
+        found, rows = [], (first.rates[0], *in_order(first, rates))
+        level = replace(first, rates=rows)
+        for rate in rates:
+            found += group_rates([level], names, limits, confidence, (rate,))
+        return found
+
+    name = f"rates-{audit.attribute}"
+    return reworded(Figure(caption, draw, name), audit.settings)
+
+
 def ratios_figure(audit, place=0):
     """Ratios of every group to the reference at one operating point, with the limits."""
     level = audit.levels[place]
@@ -121,13 +160,15 @@ def ratios_figure(audit, place=0):
     measured, limits = rates_in(audit.groups), ratio_limits(audit, level)
 
     def draw():
+        found = sorted(level.findings, key=lambda f: place_of.get(f.group, 0))
+        by_rate = {rate: [f for f in found if f.rate == rate] for rate in measured}
         return [
-            ratios_to_reference(
-                [f for f in level.findings if f.rate == rate], rate, limits.get(rate)
-            )
-            for rate in measured
+            ratios_to_reference(own, rate, limits.get(rate))
+            for rate, own in by_rate.items()
+            if own[0].group is not None
         ]
 
+    place_of = {row.group: n for n, row in enumerate(in_order(level, measured))}
     name = f"ratios-{audit.attribute}"
     return reworded(Figure(caption, draw, name), audit.settings)
 
@@ -160,8 +201,8 @@ def counts(levels, systems, settings, names=("",)):
     caption = "Comparisons and errors of each group."
     if not settings.get("independent_pairs"):
         caption += (
-            " Errors of one person come together: 'like 7 errors of 4 people' says how many "
-            "independent errors would tell as much, and how many people share the errors."
+            " Errors of one person are correlated: 'like 7 errors of 4 people' is the "
+            "effective number of errors and of people, not how many people have errors."
         )
     return Table(caption, head, beside(rows))
 
@@ -224,8 +265,9 @@ def against_others(levels, audit):
         for of in level.against_others
     ]
     caption = (
-        "Each group over the geometric mean of the others, which many groups together know "
-        "better than one reference. The p-values are a family of their own."
+        "Each group over the geometric mean of the others. With many groups of equal size "
+        "this finds more differences than one reference. The p-values are a family of their "
+        "own."
     )
     ci = level_in_percent(audit.settings)
     return Table(

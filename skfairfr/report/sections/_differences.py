@@ -1,0 +1,101 @@
+"""Differences between groups in sentences, the largest first."""
+
+import math
+
+from skfairfr._text._words import (
+    RATES,
+    TOO_FEW,
+    capital,
+    listed,
+    percent,
+    plural,
+    printable,
+    ratio,
+    ratios,
+    reworded,
+)
+from skfairfr.report._notes import at_place
+from skfairfr.report.sections._cells import level_in_percent
+
+DIFFERS = ("higher", "lower")
+# Differences that a terminal shows.
+MOST_SENTENCES = 5
+
+
+def findings_at_first_point(report):
+    """Findings at the first operating point: significant ones first, the largest ratio first.
+
+    For each rate and attribute: the significantly higher ones. Without any, the largest ratio
+    of the lower ones, or of all.
+    """
+    found = []
+    for audit in report.audits:
+        level = audit.levels[0]
+        for rate in RATES:
+            own = [f for f in level.findings if f.rate == rate and f.group is not None]
+            higher, lower = ([f for f in own if f.verdict == v] for v in DIFFERS)
+            kept = higher or sorted(lower or own, key=_ratio_of_larger)[-1:]
+            found += [(audit, level, f) for f in kept]
+
+    def order(one):
+        return one[2].verdict not in DIFFERS, -_ratio_of_larger(one[2])
+
+    return sorted(found, key=order)
+
+
+def _ratio_of_larger(finding):
+    """The larger rate over the smaller one; 0 if both are."""
+    value = finding.ratio.value
+    return 0.0 if math.isnan(value) else max(value, 1 / value if value else math.inf)
+
+
+def sentence_of(audit, level, finding):
+    """A significant difference; the group with the higher rate is named first."""
+    start, (one, other), (first, second), size, few = _parts(audit, level, finding)
+    text = (
+        f"{start}{one} has a higher {RATES[finding.rate]} than {other}: {first} against "
+        f"{second}, {size}{few}."
+    )
+    return reworded(text, audit.settings)
+
+
+def sentence_of_largest_ratio(audit, level, finding):
+    """The same of a difference that is not significant."""
+    start, (one, other), (first, second), size, few = _parts(audit, level, finding)
+    text = (
+        f"{start}the largest ratio is that of the {RATES[finding.rate]} of {one} "
+        f"({first}) to that of {other} ({second}): {size}{few}."
+    )
+    return reworded(capital(text), audit.settings)
+
+
+def _parts(audit, level, finding):
+    """Operating point, both groups and rates, the ratio, and groups with too few errors."""
+    groups = finding.group, finding.reference
+    values = finding.value, finding.reference_value
+    size, low, high = finding.ratio.value, finding.ratio.low, finding.ratio.high
+    if size < 1:
+        groups, values = groups[::-1], values[::-1]
+        size, low, high = (1 / v if v else math.inf for v in (size, high, low))
+    at, ci = at_place(level, audit), level_in_percent(audit.settings)
+    start = f"{capital(at)}, " if at else ""
+    times = f"at least {ratio(low)}" if math.isinf(size) else ratio(size)
+    size = f"{times} times as high ({ci} CI {ratios(low, high)})"
+    few = few_groups(finding.ratio)
+    few = f", {TOO_FEW} of {few}" if few else ""
+    return start, [*map(printable, groups)], [*map(percent, values)], size, few
+
+
+def few_groups(figure):
+    """Groups whose errors are too few for a figure, in words; empty of none."""
+    groups = dict.fromkeys(g for reason in figure.reasons for g in reason.groups or ())
+    return listed([*map(printable, groups)]) if groups else ""
+
+
+def largest_differences(report):
+    """The first significant differences in sentences, and how many more there are."""
+    found = [f for f in findings_at_first_point(report) if f[2].verdict in DIFFERS]
+    texts = [sentence_of(*f) for f in found[:MOST_SENTENCES]]
+    if len(found) > MOST_SENTENCES:
+        texts.append(f"{plural(len(found) - MOST_SENTENCES, 'further difference')}.")
+    return texts
