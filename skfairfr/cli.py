@@ -1172,7 +1172,7 @@ def _check_one_kind(given, searched):
 
 
 def _bench(arguments):
-    from skfairfr._text._words import named
+    from skfairfr._core._kinds import renamed
     from skfairfr.model_selection import compare_mitigations
     from skfairfr.report import EmbeddingData, read_data
 
@@ -1189,7 +1189,7 @@ def _bench(arguments):
     folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns
     options = _taken_by(compare_mitigations, given)
-    options["metrics"] = [named(name, PYTHON) for name in arguments.metrics]
+    options["metrics"] = [renamed(name, PYTHON) for name in arguments.metrics]
     found = compare_mitigations(
         data.X,
         data.y,

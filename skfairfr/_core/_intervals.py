@@ -6,13 +6,14 @@ in too many of them; a :class:`Reason` records what is missing.
 
 from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 
 import numpy as np
 from numba import njit
 from scipy.special import expit, logit
 
 from skfairfr._core._error_counts import chances_of_errors, errors_by_person
+from skfairfr._core._kinds import PAIRS
 from skfairfr._core._rates import count_at_least
 
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "jackknife")
@@ -158,61 +159,70 @@ class Reason:
     @property
     def label(self) -> str:
         """System, groups and rate in words; may be empty."""
-        label = "" if self.groups is None else " x ".join(map(str, self.groups))
-        if self.groups == ():
-            label = "overall"
-        if self.rate is not None and self.code not in ("no_pairs", "all_errors"):
-            label = f"{label}, {self.rate.upper()}"
-        return ": ".join(filter(None, (self.system, label)))
+        return label_of(self, PAIRS)
 
     @property
     def words(self) -> str:
         """What is missing, without the label."""
-        found, needed = self.found, self.needed
-        match self.code:
-            case "no_errors":
-                return f"no errors, {needed} needed"
-            case "few_errors":
-                return f"{found} error{'s' * (found != 1)}, {needed} needed"
-            case "few_people":
-                people = "person" if found == 1 else "people"
-                return f"errors from {found} {people}, {needed} needed"
-            case "one_person":
-                return (
-                    f"one person is in {100 * found:.0f} % of the errors, at most "
-                    f"{100 * needed:.0f} % allowed"
-                )
-            case "no_pairs":
-                return f"no {'impostor' if self.rate == 'far' else 'genuine'} pair"
-            case "all_errors" if self.rate == "far":
-                return "all rates are 1, because the threshold is not above any impostor score"
-            case "all_errors":
-                return (
-                    "all rates are 1, because the threshold is above all genuine scores"
-                )
-            case "few_groups":
-                return "fewer than two groups have the pairs it needs"
-            case "undefined_resamples":
-                return f"undefined in {found} resamples"
-            case "few_setters":
-                pairs = "pair sets" if found == 1 else "pairs set"
-                return (
-                    f"too few errors: {found} impostor {pairs} the threshold, {needed} "
-                    "needed"
-                )
-            case "below_resolution":
-                return "the FAR level is below 1 / n_impostor"
-        return "undefined"
+        return words_of(self, PAIRS)
 
     def __str__(self):
         return ": ".join(filter(None, (self.label, self.words)))
 
 
-def join_reasons(reasons):
+def label_of(reason, terms):
+    """System, groups and rate of a Reason in words; may be empty."""
+    label = "" if reason.groups is None else " x ".join(map(str, reason.groups))
+    if reason.groups == ():
+        label = "overall"
+    if reason.rate is not None and reason.code not in ("no_pairs", "all_errors"):
+        label = f"{label}, {terms[reason.rate].name}"
+    return ": ".join(filter(None, (reason.system, label)))
+
+
+def words_of(reason, terms):
+    """What is missing, without the label."""
+    found, needed = reason.found, reason.needed
+    match reason.code:
+        case "no_errors":
+            return f"no errors, {needed} needed"
+        case "few_errors":
+            return f"{found} error{'s' * (found != 1)}, {needed} needed"
+        case "few_people":
+            people = "person" if found == 1 else "people"
+            return f"errors from {found} {people}, {needed} needed"
+        case "one_person":
+            return (
+                f"one person is in {100 * found:.0f} % of the errors, at most "
+                f"{100 * needed:.0f} % allowed"
+            )
+        case "no_pairs":
+            return f"no {terms[reason.rate].trial}"
+        case "all_errors":
+            above = "not above the score of any"
+            if reason.rate == "frr":
+                above = "above the score of every"
+            trial = terms[reason.rate].trial
+            return f"all rates are 1, because the threshold is {above} {trial}"
+        case "few_groups":
+            return f"fewer than two groups have the {terms.trials} it needs"
+        case "undefined_resamples":
+            return f"undefined in {found} resamples"
+        case "few_setters":
+            far = terms.far
+            set_by = f"{far.trial} sets" if found == 1 else f"{far.trials} set"
+            return f"too few errors: {found} {set_by} the threshold, {needed} needed"
+        case "below_resolution":
+            return f"the {terms.far.name} level is below 1 / ({terms.far.trials})"
+    return "undefined"
+
+
+def join_reasons(reasons, terms=PAIRS):
     """Reasons in words, those about one label behind it; empty without any."""
     sentences = []
-    for label, of_label in groupby(reasons, key=attrgetter("label")):
-        words = "; ".join(reason.words for reason in of_label)
+    told = [(label_of(reason, terms), words_of(reason, terms)) for reason in reasons]
+    for label, of_label in groupby(told, itemgetter(0)):
+        words = "; ".join(words for _, words in of_label)
         sentences.append(f"{label}: {words}" if label else words)
     return "; ".join(sentences)
 

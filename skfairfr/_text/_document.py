@@ -18,7 +18,6 @@ from functools import cache
 from importlib import metadata
 from textwrap import wrap
 
-from skfairfr._text._words import as_typed
 from skfairfr.utils._validation import check_line
 
 WIDTH = 100
@@ -188,7 +187,7 @@ def figures_of(document):
                         name += "-"
                     found[name] = svg
 
-    walk(as_typed(document).sections)
+    walk(document.sections)
     return found
 
 
@@ -208,7 +207,7 @@ def _intervals_together(text):
 
 def write_text(document):
     """A document for a terminal: lines of at most 100 columns, figures left out."""
-    document, said = as_typed(document), set()
+    said = set()
     parts = [[*_underlined(document.title, "="), *_wrapped(document.subtitle)]]
     for section in document.sections:
         parts += _text_of_section(section, said)
@@ -303,7 +302,6 @@ TEXTS = {
 
 def write_markdown(document, level=2):
     """A document as Markdown, figures left out; its title is a heading of ``level``."""
-    document = as_typed(document)
     lines = [f"{'#' * level} {escaped(document.title)}", ""]
     lines += [escaped(document.subtitle), ""] if document.subtitle else []
     for section in document.sections:
@@ -388,7 +386,7 @@ def write_fragment(document):
 
 
 def _render(template, document, **about):
-    page = as_typed(document)
+    page = document
     return _environment().get_template(template).render(page=page, **about)
 
 

@@ -5,14 +5,16 @@ Rates are in percent in texts, and plain numbers in JSON.
 
 import math
 import re
-from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
-from dataclasses import fields, is_dataclass, replace
-from functools import cache, partial
-from string import ascii_letters
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 
+from skfairfr._core._kinds import (
+    COMPARISONS,
+    SEARCHES,
+    WITH_FAILURES,
+    terms_of_decisions,
+)
 from skfairfr._core._rates import in_digits, on_its_side, p_in_digits
 
 PERCENT = "\N{NO-BREAK SPACE}%"
@@ -20,41 +22,23 @@ NONE = "\N{EN DASH}"
 # What rests on too little, or may as well be chance, in texts, records and figures.
 TOO_FEW, NO_DIFFERENCE = "too few errors", "no significant difference"
 RATES = {"far": "FMR", "frr": "FNMR"}
-# What the standard calls rates in names.
-ISO = {"far": "fmr", "frr": "fnmr"}
-# Keys whose values have names of users and of estimators.
-OF_OTHERS = ("sha256", "withheld", "parameters", "about")
-LONG_RATES = {"far": "false match rate", "frr": "false non-match rate"}
-# Letters and quotes of labels in texts that are not finished: no rewording finds a word there.
-GUARDED = str.maketrans({c: chr(0xF0000 + ord(c)) for c in ascii_letters + "'\""})
-LETTERS = {ord(guarded): chr(letter) for letter, guarded in GUARDED.items()}
 # What a message quotes of a caller's.
 QUOTED = re.compile(r"""((?<!\w)(?:'(?:\\.|[^\\\n])*?'|"(?:\\.|[^\\\n])*?")(?!\w))""")
-# Functions that change texts into the words of what is measured, one after the other.
-_WORDING = ContextVar("wording", default=())
+# Keys whose values have names of users and of estimators.
+OF_OTHERS = ("sha256", "withheld", "parameters", "about", "similarity", "gallery")
+# Keys whose values are names of rates, limits or metrics.
+OF_NAMES = ("rate", "name", "metric", "metrics")
+LONG_RATES = {"far": "false match rate", "frr": "false non-match rate"}
 
-# Of decisions on attempts: their rate, at length, what is counted, and what is an error.
-DECISIONS = {
-    "frr": ("FRR", "false rejection rate", "genuine attempts", "False rejections"),
-    "far": ("FAR", "false acceptance rate", "impostor attempts", "False acceptances"),
-    "bpcer": (
-        *("BPCER", "bona fide presentation classification error rate"),
-        *("bona fide attempts", "Taken for attacks"),
-    ),
-    "apcer": (
-        *("APCER", "attack presentation classification error rate"),
-        *("attack attempts", "Taken for bona fide"),
-    ),
-}
-# A longer name of a rate does not fit below the axes of a figure.
-LONGEST_RATE = 30
-# What rates of comparisons are called where failures count as rejections.
-WITH_FAILURES = {
-    **{"FMR": "FAR", "FNMR": "FRR"},
-    **{"False matches": "False acceptances", "False non-matches": "False rejections"},
-    **{"false match rate": "false acceptance rate"},
-    **{"false non-match rate": "false rejection rate"},
-}
+
+def terms_of(settings):
+    """Terms of what was measured with these settings, a dict."""
+    if "decisions" in settings:
+        transactions = bool(settings.get("best_of"))
+        return terms_of_decisions(settings["decisions"], transactions)
+    if "gallery" in settings:
+        return SEARCHES
+    return WITH_FAILURES if settings.get("failures") == "reject" else COMPARISONS
 
 
 def number(value, digits=3):
@@ -156,28 +140,10 @@ def capital(text):
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def plain_label(label):
+def printable(label):
     """A label as text in which nothing moves the cursor; quoted if space surrounds it."""
     text = "".join(c if c.isprintable() or c in PERCENT else "?" for c in str(label))
     return text if text == text.strip() else repr(text)
-
-
-def printable(label):
-    """The same for a text that is not finished; no rewording changes it.
-
-    What finishes a text, ``worded`` or a writer, turns its letters back.
-    """
-    return plain_label(label).translate(GUARDED)
-
-
-def guarded(reasons):
-    """Reasons whose groups no rewording changes."""
-    return [
-        replace(
-            r, groups=r.groups and tuple(str(g).translate(GUARDED) for g in r.groups)
-        )
-        for r in reasons
-    ]
 
 
 def who(group):
@@ -199,109 +165,10 @@ def given_point(threshold, settings):
     return f"threshold {in_digits(threshold)}"
 
 
-def words_for(settings):
-    """Words of a document -> those for what was audited with these settings, a dict."""
-    if "decisions" not in settings:
-        return WITH_FAILURES if settings.get("failures") == "reject" else {}
-    name, rate, attempts, errors = DECISIONS[settings["decisions"]]
-    one = "attempt"
-    if settings.get("best_of"):
-        attempts, one = attempts.replace(one, "transaction"), "transaction"
-    found = {
-        "Attempts": f"{capital(one)}s",
-        "share of all attempts": f"share of all {one}s",
-        **{
-            "Mated comparisons (genuine pairs)": attempts,
-            "mated comparisons": attempts,
-        },
-        **{"False non-matches": errors, "false non-match rate": rate, "FNMR": name},
-        **{"genuine pairs": attempts, "genuine pair": attempts[:-1]},
-        **{
-            "every comparison": f"every {one}",
-            "comparisons, errors": f"{one}s, errors",
-        },
-        **{"pairs": f"{one}s", "pair": one},
-    }
-    if len(rate) > LONGEST_RATE:  # below a figure
-        found["false non-match rate (FNMR)"] = name
-    # Limits are about errors of either kind, of which these decisions have one.
-    opposite = {"frr": "far", "far": "frr", "bpcer": "apcer", "apcer": "bpcer"}
-    found["FMR"] = DECISIONS[opposite[settings["decisions"]]][0]
-    if settings["decisions"] in ("far", "apcer"):
-        found |= {"max_fnmr": "max_fmr", "max_fmr": "max_fnmr"}
-        ratios = [
-            f"max_{rate}_{of}ratio"
-            for rate in ("fmr", "fnmr")
-            for of in ("", "geomean_")
-        ]
-        found |= dict(zip(ratios, ratios[2:] + ratios[:2], strict=True))
-    if settings["decisions"] == "bpcer":
-        found |= {"compared and then not matched": "then taken for attacks"}
-        found |= {"Then not matched": "Then taken for attacks"}
-    return found
-
-
-def reworded(part, settings):
-    """A text, or a part of a document, in the words for what was audited."""
-    words = words_for(settings)
-    return changed(part, replacer(tuple(words.items()))) if words else part
-
-
-@cache
-def replacer(words):
-    """A function that replaces pairs of words, capital ones too, in a text."""
-    known = dict(words) | {capital(old): capital(new) for old, new in words}
-    longest = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
-    pattern = re.compile(rf"(?<![\w-])({longest})(?![\w-])")
-    return partial(pattern.sub, lambda found: known[found[0]])
-
-
-def changed(part, change):
-    """A text, or all texts of a part of a document, changed by a function."""
-    if isinstance(part, str):
-        return change(part)
-    if isinstance(part, list | tuple):
-        return type(part)(changed(one, change) for one in part)
-    if is_dataclass(part):
-        found = {f.name: changed(getattr(part, f.name), change) for f in fields(part)}
-        return replace(part, **found)
-    if callable(part):  # what draws a figure
-        return wording(change)(part)
-    return part
-
-
-@contextmanager
-def wording(change):
-    """Let a function change the texts that ``worded`` finishes."""
-    before = _WORDING.set((change, *_WORDING.get()))
-    try:
-        yield
-    finally:
-        _WORDING.reset(before)
-
-
-def wording_of(settings):
-    """The same for what is measured with these settings, a dict."""
-    words = words_for(settings)
-    return wording(replacer(tuple(words.items()))) if words else nullcontext()
-
-
-def worded(text):
-    """A finished text, in the words of what is measured; labels and quotes stay as typed."""
-    for change in _WORDING.get():
-        text = outside_quotes(text, change)
-    return text.translate(LETTERS)
-
-
 def outside_quotes(text, change):
     """A text, changed by a function except in what it quotes."""
     parts = QUOTED.split(text)
     return "".join(p if n % 2 else change(p) for n, p in enumerate(parts))
-
-
-def as_typed(part):
-    """A text, or a part of a document, whose labels have their letters back."""
-    return changed(part, lambda text: text.translate(LETTERS))
 
 
 def plain_form(value):
@@ -326,44 +193,22 @@ def plain_form(value):
     return value
 
 
-def in_iso(form):
-    """Dicts and lists for JSON or CSV, with the names of ISO/IEC 19795 for both rates.
+def in_terms(form, terms, of_name=False):
+    """Dicts and lists for JSON or CSV, with the keys of some Terms.
 
-    Python's ``far_errors`` is fmr_errors there, and ``rate`` is "fmr" or "fnmr". What users
-    or estimators have named stays.
-    """
-    of_names = ("rate", "metric", "metrics")
-    return with_names(form, ISO, OF_OTHERS, of_names, partial(named, names=ISO))
-
-
-def named(name, names):
-    """A name whose parts, between underscores, are called otherwise."""
-    return "_".join(names.get(part, part) for part in name.split("_"))
-
-
-def with_names(form, names, of_users, of_names, text, is_name=False):
-    """Dicts and lists with other names of their keys, and other texts under some of them.
-
-    Parameters
-    ----------
-    form : object
-    names : dict of str -> str
-        Of parts of keys.
-    of_users, of_names : tuples of str
-        Keys whose values stay, and those whose values ``text`` translates.
-    text : callable
+    Python's ``far_errors`` is fmr_errors of comparisons, and ``rate`` is "fmr" or "fnmr". What
+    users or estimators have named stays.
     """
     if isinstance(form, dict):
-        asked = names, of_users, of_names, text
         return {
-            named(key, names): value
-            if key in of_users
-            else with_names(value, *asked, key in of_names)
-            for key, value in form.items()
+            terms.limit(terms.key(name)): value
+            if name in OF_OTHERS
+            else in_terms(value, terms, name in OF_NAMES)
+            for name, value in form.items()
         }
     if isinstance(form, list | tuple):
-        return [with_names(v, names, of_users, of_names, text, is_name) for v in form]
-    return text(form) if is_name and isinstance(form, str) else form
+        return [in_terms(value, terms, of_name) for value in form]
+    return terms.limit(terms.key(form)) if of_name and isinstance(form, str) else form
 
 
 def _digits(value):

@@ -6,9 +6,10 @@ import numpy as np
 
 from skfairfr._core._error_counts import course_of, people_with_pairs
 from skfairfr._core._jackknife import rate_ends
+from skfairfr._core._kinds import COMPARISONS, SEARCHES
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._core._rates import count_at_least, threshold_at
-from skfairfr._text._words import RATES, level_percent, printable, worded
+from skfairfr._text._words import level_percent, printable
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed
 
@@ -102,6 +103,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
         Whether every group has its own threshold.
     """
     labels, n, wrong = engine.groups[codes], len(codes), 1 - confidence_level
+    terms = SEARCHES if engine.terms is SEARCHES else COMPARISONS
     names = labels.tolist()
     # At one threshold the group whose crossing is strictest decides: no correction. Bounds
     # are the ends of two-sided intervals, as in audits; of few and uneven people they are
@@ -119,7 +121,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
         if more is not None:
             label = names[codes.index(limit.scope[0])]
             needed += [(label, more)] if np.isfinite(more) else []
-            reasons.append(limit.in_words(label, more))
+            reasons.append(limit.in_words(printable(label), more, terms))
     first, last = (None, None) if own else (np.argmax(low), np.argmin(high))
     if not own:
         low, high = np.full(n, low.max()), np.full(n, high.min())
@@ -127,8 +129,8 @@ def certify(engine, codes, far, frr, confidence_level, own):
     for g in np.flatnonzero(low > high)[: n if own else 1]:
         by = [printable(names[k]) for k in ((g, g) if own else (first, last))]
         reasons.append(
-            f"an FMR of {level_percent(far)} needs a stricter threshold (by {by[0]}) than an "
-            f"FNMR of {level_percent(frr)} allows (by {by[1]})"
+            f"an {terms.far.name} of {level_percent(far)} needs a stricter threshold (by "
+            f"{by[0]}) than an {terms.frr.name} of {level_percent(frr)} allows (by {by[1]})"
         )
     bounds = np.array([limit.bound_at(t) for limit, t in zip(asked, low, strict=True)])
     rates = [_rates_at(engine, g, t, wrong, n) for g, t in zip(codes, low, strict=True)]
@@ -138,7 +140,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
         *(low if own else float(low[0]), labels, of_far, bounds, *of_frr[:3]),
         names[first] if known and not own else None,
         not reasons,
-        worded("; ".join(reasons)),
+        "; ".join(reasons),
         tuple(needed),
         high if own else float(high[0]),
         names[last] if known_high and not own else None,
@@ -210,19 +212,17 @@ class _Limit:
         enough = first_number(keeps, people + 1)
         return np.inf if enough is None else enough - people
 
-    def in_words(self, label, more):
+    def in_words(self, label, more, terms):
         """That no threshold keeps the limit, and how many more people it takes."""
         what = "people" if self.pairs.images.n_drawn is None else "pairs"
-        kept = f"keeps an {RATES[self.rate]} of {level_percent(self.limit)}"
-        kind, way = (
-            ("impostor", "strict") if self.rate == "far" else ("genuine", "loose")
-        )
+        kept = f"keeps an {terms[self.rate].name} of {level_percent(self.limit)}"
+        way = "strict" if self.rate == "far" else "loose"
         if np.isnan(more):
-            return f"too few {kind} pairs within {printable(label)} to certify by"
+            return f"too few {terms[self.rate].trials} within {label} to certify by"
         number = f"{more:,}" if np.isfinite(more) else f"over {MAX_PEOPLE:,}"
         return (
-            f"no threshold, however {way}, certainly {kept} for {printable(label)}: about {number} more "
-            f"{what} of {printable(label)} are needed"
+            f"no threshold, however {way}, certainly {kept} for {label}: about {number} more "
+            f"{what} of {label} are needed"
         )
 
 
@@ -258,7 +258,7 @@ def _rates_at(engine, group, threshold, wrong, n_groups):
     if np.isnan(threshold):
         return [np.nan] * 5
     found, scope = [], (group, group)
-    for rate in RATES:
+    for rate in ("far", "frr"):
         about = engine.question(None, threshold, rate, None, None, "overall")
         evidence = engine.evidence(replace(about, scope=scope), (scope,))
         if evidence is None:

@@ -5,10 +5,7 @@ impostor pair whose score is that of the person returned, and a mated one a genu
 an alarm, a mate and a random gallery are is in ``_core._searches``.
 """
 
-import re
-import warnings
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
@@ -21,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._jackknife import genuine_sums, rate_ends
+from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._pair_tiles import PreparedImages, unit_rows
 from skfairfr._core._parallel import OF_HELD, available_bytes
 from skfairfr._core._rates import accepts
@@ -34,18 +32,20 @@ from skfairfr._core._searches import (
     search,
     share_held,
 )
-from skfairfr._text._searches import in_search_terms, named
-from skfairfr._text._words import outside_quotes, wording
 from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc._engine import not_exactly_one
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._errors import ArgumentError, kind_of_value, refused
+from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
+    RATE,
     NeedsIdentities,
     check_count,
     check_group,
+    check_level,
+    check_number,
     check_option,
     plain,
     to_array,
@@ -390,10 +390,10 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             If fpir is outside (0, 1) or the group unknown.
         """
         check_is_fitted(self)
-        with in_terms_of_searches():
-            return self._system().threshold_at(
-                fpir, operating_point=operating_point, group=group
-            )
+        check_level(fpir, "fpir")
+        return self._system().threshold_at(
+            fpir, operating_point=operating_point, group=group
+        )
 
     def estimate(
         self,
@@ -578,14 +578,16 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             If there are no groups, one is unknown, or a rate is out of range.
         """
         check_is_fitted(self)
-        with in_terms_of_searches():
-            found = self._system().certify(
-                fpir,
-                frr=fnir,
-                groups=groups,
-                confidence_level=confidence_level,
-                operating_point=operating_point,
-            )
+        for name, level in (("fpir", fpir), ("fnir", fnir)):
+            if level is not None:
+                check_number(level, name, *RATE)
+        found = self._system().certify(
+            fpir,
+            frr=fnir,
+            groups=groups,
+            confidence_level=confidence_level,
+            operating_point=operating_point,
+        )
         return framed(found, self._library)
 
     def fpir_matrix(
@@ -678,13 +680,15 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             if asked["far"] is None and self.resample == "identities":
                 rocs = [roc.by(method="jackknife") for roc in rocs]
             try:
-                with in_terms_of_searches():
-                    found = getattr(rocs[0], method)(*rocs[1:], **asked)
+                found = getattr(rocs[0], method)(*rocs[1:], **asked)
                 break
             except FloorTooHighError:
                 for system in systems:
                     system._hold_more()
-        levels = {RATES_OF.get(n, n): v for n, v in found._level_columns.items()}
+        levels = {
+            "fpir" if name == "far" else name: level
+            for name, level in found._level_columns.items()
+        }
         return [framed(found, self._library, **levels)]
 
     def _system(self, size=None, shares=None):
@@ -766,7 +770,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         """Whether each probe alarms falsely, and the person returned."""
         check_is_fitted(self)
         if (fpir is None) == (threshold is None):
-            raise _not_exactly_one(fpir, "fpir")
+            raise not_exactly_one(fpir, SEARCHES)
         threshold = self.threshold_at(fpir) if threshold is None else threshold
         if np.ndim(threshold):
             raise ValueError(f"Give one level or threshold; got {plain(threshold)!r}.")
@@ -799,57 +803,10 @@ def searches_within(X, y, sensitive_features, similarity):
     return search_._system()
 
 
-# ---- in the terms of searches --------------------------------------------------------
-
-RATES_OF = {"far": "fpir"}
-
-
-def _translated(text):
-    """A text of the engine in the terms of searches; what it quotes stays."""
-
-    def change(part):
-        return re.sub(r"\bfar(?==| and)", "fpir", in_search_terms(part))
-
-    return outside_quotes(text, change)
-
-
-@contextmanager
-def in_terms_of_searches():
-    """Translate warnings and errors of the engine."""
-    try:
-        with (
-            warnings.catch_warnings(record=True) as caught,
-            wording(in_search_terms),
-        ):
-            warnings.simplefilter("always")
-            yield
-    except ArgumentError as error:
-        name = named(error.argument)
-        # A message may begin with a value in place of the argument.
-        begins = name if str(error).startswith(error.argument) else ""
-        text = begins + _translated(str(error).removeprefix(error.argument))
-        raise ArgumentError(text, name, error.value, error.remedy) from None
-    except ValueError as error:
-        error.args = (_translated(str(error)), *error.args[1:])
-        raise
-    for found in caught:
-        message = found.message
-        message.args = (_translated(str(message)), *message.args[1:])
-        warnings.warn_explicit(message, found.category, found.filename, found.lineno)
-
-
-def _not_exactly_one(fpir, name):
-    given = "neither" if fpir is None else "both"
-    return ValueError(
-        f"Give exactly one of {name} and threshold; got {given}. {name}=1e-2 sets the "
-        f"threshold by its {name.upper()}, threshold=0.4 is that of a deployed system."
-    )
-
-
 def _in_engine_terms(fpir, threshold, rate, group):
     """The arguments of a question as SimilarityROC has them."""
     if (fpir is None) == (threshold is None):
-        raise _not_exactly_one(fpir, "fpir")
+        raise not_exactly_one(fpir, SEARCHES)
     check_option(rate, "rate", tuple(RATES))
     asked = {"far": fpir, "threshold": threshold, "rate": RATES[rate]}
     return asked | {"group": group}
@@ -906,6 +863,7 @@ class _Searches(_inputs.Attributes):
     share: float
     drawn: np.ndarray | None = None
     images_named = True
+    terms = SEARCHES
 
     @classmethod
     def of(cls, X, identity, attributes, side, roc):

@@ -24,7 +24,6 @@ from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._identification import (
     RATES,
-    in_terms_of_searches,
     searches_within,
 )
 from skfairfr.metrics._pairs._checks import check_single_level
@@ -110,8 +109,7 @@ class _Scorer(SharingScorer):
             if key not in shared:
                 found = searches_within(known[1], y, sensitive_features, known[2])
                 shared[key] = data, found
-            with in_terms_of_searches():
-                return self._of_roc(shared[key][1])
+            return self._of_roc(shared[key][1])
         roc = shared.get(key, (None, None))[1]
         if roc is None or roc.far_max < far_max:
             roc = SimilarityROC(far_max=far_max, similarity=known[2], **settings)
@@ -134,16 +132,16 @@ class _Scorer(SharingScorer):
         if how is None:
             needed, found = "some", engine.counts(question)[rate == "far"]
         if not found:
-            kind = "impostor" if rate == "far" else "genuine"
+            trials = engine.terms[rate].trials
             raise ValueError(
-                f"{self!r} needs {needed} {kind} pairs, which this fold lacks. Use fewer "
+                f"{self!r} needs {needed} {trials}, which this fold lacks. Use fewer "
                 "folds, or skfairfr.IdentityKFold, which balances groups over folds and "
                 "keeps all images of a person in one."
             )
         unresolved = engine.unresolved(question)
         if unresolved is not None:
             raise ValueError(
-                f"{self!r} cannot be computed: {unresolved}. Give a larger far, fewer "
+                f"{self!r} cannot be computed: {unresolved.in_words(engine.terms)}. Give a larger far, fewer "
                 "folds or more people."
             )
         values, errors = engine.points_and_errors(question)

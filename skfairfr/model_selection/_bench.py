@@ -15,10 +15,11 @@ from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
 from skfairfr._core._jackknife import holm
+from skfairfr._core._kinds import COMPARISONS
 from skfairfr._core._rates import on_its_side
 from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr._text._words import (
-    in_iso,
+    in_terms,
     level_percent,
     listed,
     p_value,
@@ -260,7 +261,7 @@ class Bench:
         """
         record = {"schema_version": SCHEMA_VERSION, **plain_form(about)}
         record |= {"sentence": self.sentence, **plain_form(self)}
-        record = in_iso(record)
+        record = in_terms(record, COMPARISONS)
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
     def to_frame(self, backend: str | None = None) -> Any:

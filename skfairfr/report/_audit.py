@@ -12,11 +12,8 @@ from numpy.typing import ArrayLike
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import (
-    RATES,
     percent,
-    plain_label,
-    worded,
-    wording_of,
+    printable,
 )
 from skfairfr.datasets._decisions import read_times
 from skfairfr.metrics import SimilarityROC
@@ -498,7 +495,7 @@ def audit_data(
                 part, names, points, options, by_default, reference
             )
             points = found[0].points
-            notes += notes_of(warnings)
+            notes += notes_of(warnings, part.terms)
             settings = _settings_of(part, points, asked, options, warnings, control)
             measured += [(own, settings) for own in found]
         if reference:
@@ -509,15 +506,14 @@ def audit_data(
         for (part, names), (own, settings), judged in zip(
             chosen, measured, told, strict=True
         ):
-            with wording_of(settings):
-                found = _audit_by(own, part, names, settings, judged)
-                limits = of_decisions(asked.limits, part, parts)
-                checks = check(found, judged, limits, asked.at)
-                audits.append(replace(found, checks=checks))
+            found = _audit_by(own, part, names, settings, judged)
+            limits = of_decisions(asked.limits, part, parts)
+            checks = check(found, judged, limits, asked.at)
+            audits.append(replace(found, checks=checks))
         if control is not None:
             next_step("standardising rates")
             by, systems = [n for _, n in chosen], [own for own, _ in measured]
-            with collecting([]), wording_of(settings):
+            with collecting([]):
                 about_strata = by, strata, control, options.confidence_level
                 audits = controlled(audits, systems, *about_strata)
             del systems
@@ -529,7 +525,7 @@ def audit_data(
             if len(parts) == 1:
                 names = chosen[0][1]
                 notes += _about_repeats(parts[0], names, audits[0], points, options)
-    audits[0] = _with_notes(audits[0], notes)
+    audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
     report = Report(tuple(audits), crossings, about or {})
@@ -564,12 +560,6 @@ def check_known(reference, groups):
             raise refused(
                 "reference", reference, problem, "give one of each attribute."
             )
-
-
-def _with_notes(audit, notes):
-    """An audit with notes about all data before its own."""
-    with wording_of(audit.settings):
-        return replace(audit, notes=(*map(worded, notes), *audit.notes))
 
 
 def _measured(data, chosen, points, options, by_default, reference):
@@ -621,10 +611,13 @@ def _about_repeats(data, attributes, audit, points, options):
     except ValueError:
         return [f"{words} Without them there is nothing to compare."]
     threshold, without = points.threshold, AuditedROC(roc.by(attributes), points)
-    rates = zip(*(without._points(r, None, threshold)[0] for r in RATES), strict=True)
+    rates = zip(
+        *(without._points(r, None, threshold)[0] for r in ("far", "frr")), strict=True
+    )
+    terms = data.terms
     told = [
-        f"at {place_of(level, audit)}, FMR {percent(far)} instead of "
-        f"{percent(level.rates[0].far.value)} and FNMR {percent(frr)} instead of "
+        f"at {place_of(level, audit)}, {terms.far.name} {percent(far)} instead of "
+        f"{percent(level.rates[0].far.value)} and {terms.frr.name} {percent(frr)} instead of "
         f"{percent(level.rates[0].frr.value)}"
         for level, (far, frr) in zip(audit.levels, rates, strict=True)
     ]
@@ -689,7 +682,7 @@ def points_on(threshold_from, data, points, options):
             threshold = chosen_thresholds(roc, points.far, "overall", points.group)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
-    notes = other.notes + notes_of(warnings)
+    notes = other.notes + notes_of(warnings, data.terms)
     path = None if other.reading is None else other.reading.path
     set_by = {"threshold": threshold, "set_on": "other data", "path": path}
     return replace(points, **set_by), notes
@@ -723,7 +716,7 @@ def prepare(data, points, random_state):
         _check_groups(group, " & ".join(attributes), lost)
     check_count(random_state, "random_state", 0, 2**32 - 1)
     far_max = choose_far_max(data.people().size, points.far)
-    points = replace(points, far_max=far_max)
+    points = replace(points, far_max=far_max, terms=data.terms)
     if points.group is not None:
         setter = _setting_group(points.group, groups, chosen)
         points = replace(points, group=setter)
@@ -789,7 +782,7 @@ def _reach_further(roc, columns):
 def _audit_by(audited, data, attributes, settings, judged):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
-    next_step(f"auditing by {plain_label(name)}")
+    next_step(f"auditing by {printable(name)}")
     people, images = data.people(), data.images()
     group = data.groups(attributes)
     warnings = audited.warnings
@@ -822,7 +815,7 @@ def _audit_by(audited, data, attributes, settings, judged):
     members = people if images is None else images
     notes = [
         data.lack_of_pairs(),
-        *notes_of(warnings),
+        *notes_of(warnings, data.terms),
         "" if data.independent else mixed_people(people, group, name, data.decisions),
         "" if data.attempts is None else data.attempts.note,
         *(lost_groups(failures) if data.failed is None else ()),
@@ -844,7 +837,7 @@ def _audit_by(audited, data, attributes, settings, judged):
             None,
         ),
         averaged,
-        tuple(map(worded, filter(None, notes))),
+        tuple(filter(None, notes)),
         failures=failures,
         curves=curves,
     )

@@ -8,7 +8,6 @@ import numpy as np
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
 from skfairfr._text._document import Cell, Row, Table, Verdict
-from skfairfr._text._searches import in_search_terms, named
 from skfairfr._text._words import (
     accepted,
     capital,
@@ -17,13 +16,16 @@ from skfairfr._text._words import (
     percent,
     percents,
     printable,
-    worded,
+    terms_of,
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
-from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import prepare
 from skfairfr.report._data import check_about, check_data
-from skfairfr.report._identification import as_of_pairs, searches_of
+from skfairfr.report._identification import (
+    as_of_pairs,
+    in_arguments_of_searches,
+    searches_of,
+)
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import (
     collecting,
@@ -33,9 +35,9 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import RATE_LIMITS, settle_limits
-from skfairfr.report._searches import AS_GIVEN, facts_of, schema_of_searches
+from skfairfr.report._records import schema_of
+from skfairfr.report.sections._gallery import AS_GIVEN, facts_of_gallery
 from skfairfr.utils._errors import refused
-from skfairfr.utils._validation import check_option
 
 if TYPE_CHECKING:
     from skfairfr.report._data import EmbeddingData, PairData
@@ -118,9 +120,7 @@ class Certificate(Page):
         ArgumentError
             A ValueError: if ``kind`` is none of the two.
         """
-        check_option(kind, "kind", ("verification", "identification"))
-        schema = super().schema()
-        return schema if kind == "verification" else schema_of_searches(schema)
+        return schema_of(f"{cls._name}.json", kind)
 
     def _record(self):
         names = ("attribute", "settings", "verdict", "limits", "n_people")
@@ -135,24 +135,28 @@ class Certificate(Page):
     def _heading(self):
         return f"Threshold for every group by {printable(self.attribute)}"
 
-    def _document(self, source=None, date=None):
-        document = super()._document(source, date)
-        return in_search_terms(document) if "gallery" in self.settings else document
-
     def _facts(self):
         people = "not known; pairs taken as independent"
         if self.n_people is not None:
             people = count(self.n_people)
-        names = {"max_fmr": "FMR", "max_fnmr": "FNMR"}
+        names = {"max_fmr": self._far, "max_fnmr": self._frr}
         limits = [
             f"{names[name]} of each group at most {level_percent(limit)}"
             for name, limit in self.limits.items()
         ]
         facts = [("People", people), ("Limits", "; ".join(limits))]
         if "gallery" in self.settings:
-            of_gallery = facts_of(self.settings["gallery"])
+            of_gallery = facts_of_gallery(self.settings)
             facts = [*of_gallery, ("People who search", people), facts[-1]]
         return facts
+
+    @property
+    def _far(self):
+        return terms_of(self.settings).far.name
+
+    @property
+    def _frr(self):
+        return terms_of(self.settings).frr.name
 
     def _opening(self):
         return [self._told()]
@@ -170,32 +174,33 @@ class Certificate(Page):
             headline = "Not every group has a threshold that keeps its limits."
             if found.supported:
                 headline = (
-                    f"Certified at {level} for all groups at once: each keeps an FMR of "
-                    f"{limit} at its own threshold."
+                    f"Certified at {level} for all groups at once: each keeps an "
+                    f"{self._far} of {limit} at its own threshold."
                 )
             return Verdict(self.verdict, headline, texts)
         if np.isnan(found.threshold):
             headline = "No threshold can be certified with these people."
             return Verdict(self.verdict, headline, texts)
         at = accepted(found.threshold, self.settings)
+        far, frr = self._far, self._frr
         headline = {
-            "passed": f"Certified at {level}: {at}, every group keeps an FMR of {limit} in "
+            "passed": f"Certified at {level}: {at}, every group keeps an {far} of {limit} in "
             "other people too.",
-            "failed": f"No threshold keeps both limits: {at}, as the FMR needs, the FNMR of a "
-            f"group exceeds {most}.",
-            "undetermined": "The data cannot tell whether a threshold keeps both limits: the "
-            f"FMR needs the one {at}.",
+            "failed": f"No threshold keeps both limits: {at}, as the {far} needs, the {frr} "
+            f"of a group exceeds {most}.",
+            "undetermined": "The data cannot tell whether a threshold keeps both limits: "
+            f"the {far} needs the one {at}.",
         }[self.verdict]
-        by = printable(found.binding_group)
-        told = (
-            "decides: with more false matches the bound of its FMR exceeds the limit."
+        by, errors = printable(found.binding_group), terms_of(self.settings).far.errors
+        texts.insert(
+            0,
+            f"{by} decides: with more {errors} the bound of its {far} exceeds the limit.",
         )
-        texts.insert(0, f"{by} {told}")
         if found.binding_group_high is not None:
             which = "Any threshold" if found.supported else "No threshold but those"
             texts.append(
-                f"{which} up to {self._point(found.threshold_high)} keeps an FNMR of {most} in "
-                f"every group ({printable(found.binding_group_high)} decides)."
+                f"{which} up to {self._point(found.threshold_high)} keeps an {frr} of {most} "
+                f"in every group ({printable(found.binding_group_high)} decides)."
             )
         return Verdict(self.verdict, headline, texts)
 
@@ -208,8 +213,8 @@ class Certificate(Page):
         """What a threshold means for each group; nothing where there is none."""
         found, own = self.found, self.settings["own"]
         thresholds = np.broadcast_to(found.threshold, found.groups.shape)
-        head = ["Group", "FMR", "Bound", "FNMR", "95 %"]
-        head[-1] = f"{100 * self.settings['confidence_level']:g} % interval"
+        level = f"{100 * self.settings['confidence_level']:g} %"
+        head = ["Group", self._far, "Bound", self._frr, f"{level} CI"]
         rows = []
         for place, group in enumerate(found.groups.tolist()):
             if np.isnan(thresholds[place]):
@@ -230,13 +235,15 @@ class Certificate(Page):
         if own:
             head.insert(1, "Threshold")
         caption = (
-            "FMR within the group, with the bound that was certified, the upper end of its "
-            "two-sided interval; FNMR with its interval. Each is of its group alone."
+            f"{self._far} within the group, with the bound that was certified, the upper end "
+            f"of its two-sided interval. {self._frr} with its interval. Each is of its group "
+            "alone."
         )
         return Table(caption, head, rows)
 
     def _method(self):
-        told = self._lines("certificate_own" if self.settings["own"] else "certificate")
+        name = "certificate_own" if self.settings["own"] else "certificate"
+        told = self._lines(name, far=self._far)
         return [*told[:-1], AS_GIVEN] if "gallery" in self.settings else told
 
 
@@ -309,7 +316,7 @@ def certify_data(
     if gallery is not None:
         data = searches_of(data, gallery, rank, template)
         policy, limits = as_of_pairs(policy, limits)
-        with in_terms_of_searches():
+        with in_arguments_of_searches():
             return certify_data(
                 data,
                 limits=limits,
@@ -326,7 +333,7 @@ def certify_data(
     limits = {name: every[name] for name in CERTIFIABLE if name in every}
     if "max_fmr" not in limits:
         where = f" by the policy {settings['policy']!r}" if settings else ""
-        remedy = "name the largest FMR allowed of each group."
+        remedy = f"name the largest {data.terms.far.name} allowed of each group."
         raise refused("max_fmr", None, f"is not given{where};", remedy)
     chosen, points = prepare(data, Points.of(limits["max_fmr"]), 0)
     warnings = []
@@ -349,9 +356,9 @@ def certify_data(
         settings |= {"sha256": data.reading.sha256, "distance": data.is_distance}
     if (code := reason_to_withhold(warnings)) is not None:
         settings["withheld"] = code
-    notes = [*data.notes, *notes_of(warnings)]
-    name_of = named if "gallery" in settings else str
-    if left_out := [name_of(name) for name in every if name not in RATE_LIMITS]:
+    notes = [*data.notes, *notes_of(warnings, data.terms)]
+    limit = data.terms.limit
+    if left_out := [limit(name) for name in every if name not in RATE_LIMITS]:
         notes.append(
             f"Not certified: {', '.join(left_out)}, which an audit at the threshold judges."
         )
@@ -361,6 +368,6 @@ def certify_data(
         limits,
         found,
         None if data.independent else np.unique(data.people()).size,
-        tuple(dict.fromkeys(map(worded, filter(None, notes)))),
+        tuple(dict.fromkeys(filter(None, notes))),
         about or {},
     )

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from skfairfr._core._jackknife import Contrasts, every_two, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
-from skfairfr._text._words import worded
+from skfairfr._text._words import terms_of
 from skfairfr.report._notes import WITHHELD
 from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
@@ -74,23 +74,24 @@ def _check(audit, place, level, name, limit, judged):
     verdict, reason = verdict_of(figure, limit), ""
     if "withheld" in audit.settings:
         reason = WITHHELD[audit.settings["withheld"]][0]
-    reason = reason or _why_nothing_is_told(level, None if of_rate else found)
+    terms = terms_of(audit.settings)
+    reason = reason or _why_nothing_is_told(level, None if of_rate else found, terms)
     # A limit on rates is about each group.
     if verdict == "passed" and of_rate and not_covered:
-        reason = reason or "not every group has the pairs"
+        reason = reason or f"not every group has the {terms.trials}"
     verdict = "undetermined" if reason else verdict
     needed = ()
     if verdict == "undetermined" and groups and not reason:
         two = rate == "far" and "gallery" not in audit.settings
         sizes = {row.group: _size(row, rate, two) for row in audit.groups[1:]}
         needed = people_needed(found, how, limit, sizes)
-    told = (verdict, needed, worded(reason), decides)
+    told = (verdict, needed, reason, decides)
     return Check(*about, figure, groups, not_covered, *told)
 
 
-def _why_nothing_is_told(level, of_ratio):
+def _why_nothing_is_told(level, of_ratio, terms):
     """Why a limit tells nothing of the system, kept or not; empty if it does."""
-    beyond = beyond_all_scores(level.rates[0])
+    beyond = beyond_all_scores(level.rates[0], terms)
     # Without the groups of a ratio, each rate is limited.
     if beyond or of_ratio is None:
         return beyond
@@ -99,7 +100,8 @@ def _why_nothing_is_told(level, of_ratio):
         if np.allclose(rates, share, rtol=0, atol=1e-12):
             return f"all rates are {share}"
     if rates.min() > NEARLY_ALL:
-        return f"more than {NEARLY_ALL:g} of the pairs of every group are wrong"
+        share = f"{100 * NEARLY_ALL:g} %"
+        return f"more than {share} of the {terms.trials} of every group are errors"
     return ""
 
 

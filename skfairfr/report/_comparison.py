@@ -19,9 +19,7 @@ from skfairfr._text._words import (
     NO_DIFFERENCE,
     TOO_FEW,
     level_percent,
-    plain_label,
     printable,
-    worded,
 )
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
@@ -143,7 +141,7 @@ def compare_systems(
     _check_all(data)
     names = _names_of(data, names)
     points = [
-        Points.of(far, own, one.is_distance)
+        replace(Points.of(far, own, one.is_distance), terms=one.terms)
         for own, one in zip(_of_each(threshold, len(data)), data, strict=True)
     ]
     common, left_out = overlap(data, names)
@@ -152,13 +150,13 @@ def compare_systems(
     options = AuditOptions(*asked, n_jobs, random_state)
     chosen, first = prepare(common[0], points[0], random_state)
     _check_differ(common, names, points)
-    notes = [*map(worded, chain(*(one.notes for one in data)))]
+    notes = [*chain(*(one.notes for one in data))]
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
         fits = [_fit(*own, chosen[-1], options, first.far_max) for own in named]
         rocs, warnings = zip(*fits, strict=True)
         _check_same(rocs, names, common)
-        notes += map(worded, notes_of(chain(*warnings)))
+        notes += notes_of(chain(*warnings), before.terms)
         withheld = _why_withheld(names, warnings)
         # What is undefined is nan, as the tables show.
         with collecting([]):
@@ -397,7 +395,7 @@ def _check_same(rocs, names, common):
 
 def _fit(name, data, attributes, options, far_max):
     """A system's SimilarityROC, and the warnings of its fit."""
-    next_step(f"comparing all pairs of {plain_label(name)}")
+    next_step(f"comparing all pairs of {printable(name)}")
     warnings = []
     with collecting(warnings):
         roc = data.fit(SimilarityROC(**vars(options), far_max=far_max), attributes)
@@ -458,7 +456,8 @@ def _changes(names, rocs, chosen, points, rates):
                 continue  # it is set
             about = name, attribute, label, rate
             found += _of_group(engines, about, (own, points[0]))
-    return [replace(c, reason=_few_in_words(few, c, names[0])) for c in found]
+    far = points[0].terms.far
+    return [replace(c, reason=_few_in_words(few, c, names[0], far)) for c in found]
 
 
 def _of_group(engines, about, points):
@@ -510,15 +509,16 @@ def _few_setters(roc, attributes, points):
     }
 
 
-def _few_in_words(few, change, first):
+def _few_in_words(few, change, first, kind):
     """Why a change is not tested; empty if it is."""
     found = {name: few[name].get(change.far) for name in (first, change.system)}
     told = [f"{n} of {printable(name)}" for name, n in found.items() if n is not None]
     if not told:
         return ""
-    return worded(
-        f"FMR {level_percent(change.far)}: {TOO_FEW}: the threshold is set by so "
-        f"many impostor pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
+    return (
+        f"{kind.name} {level_percent(change.far)}: {TOO_FEW}: the threshold is set by so "
+        f"many {kind.trials}: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested "
+        "there."
     )
 
 
@@ -529,9 +529,9 @@ def _without_gains(changes, measured, points, is_distance):
     beyond = {}
     for one in measured:
         for level in one.levels:
-            if why := beyond_all_scores(level.rates[0]):
+            if why := beyond_all_scores(level.rates[0], points.terms):
                 shown = in_digits(level.threshold * (-1 if is_distance else 1))
-                beyond[one.system, level.threshold] = worded(
+                beyond[one.system, level.threshold] = (
                     f"{printable(one.system)} at {shown}: {why}, and nothing but harm is "
                     "named there."
                 )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core._strata import Strata, standardised, standards
-from skfairfr._text._words import RATES, listed, printable, worded
+from skfairfr._text._words import RATES, listed, printable
 from skfairfr.report._measure import AuditedROC
 from skfairfr.report._records import Control, Other, Stratum
 from skfairfr.report._verdicts import judge
@@ -231,10 +231,11 @@ class StandardisedROC(AuditedROC):
 
     def lacking(self):
         """A sentence for each rate that has pairs and no common stratum, a list."""
+        terms = self.points.terms
         return [
-            f"no stratum of the covariates has {kind} pairs of all groups, so that the "
-            f"{RATES[rate]} cannot be standardised"
-            for rate, kind in (("far", "impostor"), ("frr", "genuine"))
+            f"no stratum of the covariates has {terms[rate].trials} of all groups, so that "
+            f"the {terms[rate].name} cannot be standardised"
+            for rate in RATES
             if rate not in self.rates and self.standards[rate].totals.any()
         ]
 
@@ -286,7 +287,7 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
     found = []
     for audit, one, judged in zip(audits, own, told, strict=True):
         by = printable(audit.attribute)
-        notes = [worded(f"By {by}, {text}.") for text in one.lacking()]
+        notes = [f"By {by}, {text}." for text in one.lacking()]
         audit = replace(audit, notes=(*audit.notes, *notes))
         if one.rates:
             how = {"in_short": True, "withheld": "withheld" in audit.settings}

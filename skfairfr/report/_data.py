@@ -16,10 +16,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._kinds import Terms
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._pairs import usual_far_max
 from skfairfr._core._rates import next_above
-from skfairfr._text._words import reworded
+from skfairfr._text._words import terms_of
 from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.datasets._embeddings import labels_beside, read_embeddings
 from skfairfr.datasets._files import column_names, data_row, kind_of, meanings
@@ -170,6 +171,13 @@ class _Data:
     one_average = False
     # What numbers depend on beside the options of an audit.
     more_settings = {}  # noqa: RUF012
+
+    @property
+    def terms(self) -> Terms:
+        """Words for what the data hold."""
+        names = ("decisions", "best_of", "failures")
+        told = {name: getattr(self, name, None) for name in names}
+        return terms_of({n: value for n, value in told.items() if value is not None})
 
     @property
     def is_distance(self) -> bool:
@@ -1280,8 +1288,7 @@ def with_failures(data, failed, failures, problem, outcome=None):
             of_array = problem[0] in ("X", "y_score")
             rows = f"rows, first in {f'row {first}' if of_array else data_row(first)}"
             if data.decisions:  # rows of some kind of attempts, or transactions
-                about = {"decisions": data.decisions, "best_of": data.best_of}
-                rows = reworded("mated comparisons", about)
+                rows = data.terms.frr.trials
             found = f"{problem[1]} in {n_failed:,} of {failed.size:,} {rows};"
             raise refused(problem[0], None, found, ABOUT_FAILURES)
         return data

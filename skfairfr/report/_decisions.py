@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfairfr._text._words import DECISIONS, named
+from skfairfr._core._kinds import DECISIONS, terms_of_decisions
 from skfairfr.datasets._decisions import guessed_times
 from skfairfr.report._policy import Policy
 from skfairfr.utils._errors import plain, refused
@@ -11,8 +11,6 @@ from skfairfr.utils._validation import check_count, check_option, to_array
 
 # Kinds of errors in which the system accepts whom it should not.
 OF_ACCEPTANCE = ("far", "apcer")
-# Of them, what limits one rate limits the other to the audit.
-SWAPPED = {"fmr": "fnmr", "fnmr": "fmr"}
 # Why they have no strata, and what to do.
 NO_CONTROL = (
     "standardises rates of comparisons, and decisions are none;",
@@ -214,5 +212,5 @@ def of_decisions(limits, part, parts):
     for name, limit in limits.items():
         about_acceptance = "_fmr" in name
         if about_acceptance == of_acceptance or about_acceptance not in known:
-            found[named(name, SWAPPED) if of_acceptance else name] = limit
+            found[terms_of_decisions(part.decisions).limit(name)] = limit
     return found

@@ -7,10 +7,11 @@ from io import StringIO
 from itertools import product
 from math import ceil
 from operator import attrgetter
+from textwrap import fill
 
 import numpy as np
 
-from skfairfr._text._words import NO_DIFFERENCE, RATES, plain_label, printable, worded
+from skfairfr._text._words import NO_DIFFERENCE, RATES, printable
 from skfairfr.metrics import GallerySizeDisplay, GroupRatesDisplay
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._groups import (
@@ -27,6 +28,8 @@ SALT = {"svg.hashsalt": "skfairfr"}
 WIDTH = 4.1
 # More curves than this on one axes cannot be told apart; each has axes of its own.
 MAX_CURVES = 6
+# Characters of a line below the axes, beside labels without a letter.
+LINE = 52
 # Characters of a legend's entry, of which two fit into the width.
 LONG_NAME = 16
 TEXT = {"svg.fonttype": "none", "font.size": 10} | SALT
@@ -49,7 +52,7 @@ def rates_display(levels, names, limits, confidence_level):
     return GroupRatesDisplay(
         groups=_printable(row.group for row in levels[0].rates),
         **columns,
-        names=tuple(map(worded, names)),
+        names=tuple(names),
         limits=limits,
         confidence_level=confidence_level,
     )
@@ -57,11 +60,11 @@ def rates_display(levels, names, limits, confidence_level):
 
 def _printable(groups):
     """Labels that a font has glyphs for; None is everyone."""
-    return tuple(None if g is None else plain_label(g) for g in groups)
+    return tuple(None if g is None else printable(g) for g in groups)
 
 
-def group_rates(levels, names, limits, confidence_level, rates=tuple(RATES)):
-    """The FMR and the FNMR, or one of them, of every group at every level, an SVG for each.
+def group_rates(levels, names, limits, confidence_level, terms, rates=("far", "frr")):
+    """Both rates, or one of them, of every group at every level, an SVG for each.
 
     Parameters
     ----------
@@ -71,6 +74,7 @@ def group_rates(levels, names, limits, confidence_level, rates=tuple(RATES)):
     limits : dict of str -> ndarray, shape (n_levels,)
         Of each rate; nan where there is none.
     confidence_level : float in (0, 1)
+    terms : Terms
     rates : sequence of str, default=("far", "frr")
 
     Returns
@@ -82,13 +86,14 @@ def group_rates(levels, names, limits, confidence_level, rates=tuple(RATES)):
     # Two long names do not fit beside each other.
     long_names = len(names) > 1 and max(map(len, names)) > LONG_NAME
     height = panel_height(len(groups), len(levels)) + 0.2 * long_names * len(names)
-    # Beside long labels the axes are too narrow for the title in one line.
-    gap = "\n" if max(map(_length, groups)) > 12 else " "
 
     def draw(figure, rate):
         display.plot([figure.subplots()], rates=(rate,))
         (ax,) = display.axes_
-        ax.set_xlabel(worded(f"{_style.RATE_TITLES[rate]},{gap}log scale"))
+        title = f"{terms[rate].title}, log scale"
+        # Beside long labels the axes are narrow.
+        room = LINE - max(map(_length, groups))
+        ax.set_xlabel(fill(title, room) if len(title) > room else title)
         if long_names:
             entries = ax.get_legend_handles_labels()
             ax.get_legend().remove()
@@ -96,16 +101,19 @@ def group_rates(levels, names, limits, confidence_level, rates=tuple(RATES)):
 
     about = "of every group, with intervals"
     return [
-        _svg(lambda figure, r=rate: draw(figure, r), height + 0.35, f"{title} {about}")
-        for rate, title in _style.RATE_TITLES.items()
-        if rate in rates
+        _svg(
+            lambda figure, r=rate: draw(figure, r),
+            height + 0.35,
+            f"{terms[rate].title} {about}",
+        )
+        for rate in rates
     ]
 
 
 # ---- detection error tradeoffs -------------------------------------------------------
 
 
-def det(curves, levels, names):
+def det(curves, levels, names, terms):
     """Detection error tradeoff of every group, with the operating points marked.
 
     Parameters
@@ -113,6 +121,7 @@ def det(curves, levels, names):
     curves : Curves
     levels : tuple of Level
     names : sequence of str, shape (n_levels,)
+    terms : Terms
 
     Returns
     -------
@@ -142,25 +151,22 @@ def det(curves, levels, names):
         for row, style in enumerate(_style.styles_on(ax, groups)[0]):
             draw_row(ax, row, style | ({} if row else {"linewidth": 1.4}))
         _set_det_axes(ax, ends)
-        titles = map(worded, _style.RATE_TITLES.values())
-        ax.set(**dict(zip(("xlabel", "ylabel"), titles, strict=True)))
+        ax.set(xlabel=terms.far.title, ylabel=terms.frr.title)
         for name, look in zip(names, of_levels, strict=True):
-            ax.plot([], [], **look, label=_style.plain_text(worded(name)))
+            ax.plot([], [], **look, label=_style.plain_text(name))
         labels = ax.get_legend_handles_labels()[1]
         n_columns = 3 if max(map(len, labels)) < 12 else 2
         place = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
         ax.legend(**place, ncols=n_columns, handlelength=2.6, **ABOVE)
 
-    about = f"{FNMR_OVER_FMR} of every group; points mark {', '.join(names)}"
+    about = f"{terms.frr.title} over {terms.far.title} of every group"
+    about += f"; points mark {', '.join(names)}"
     if len(groups) > MAX_CURVES:
-        return [_panels(groups[1:], draw_panel, ends, about, names, of_levels)]
+        return [_panels(groups[1:], draw_panel, ends, about, names, of_levels, terms)]
     return [_svg(draw_all, 4.1, about)]
 
 
-FNMR_OVER_FMR = f"{_style.RATE_TITLES['frr']} over {_style.RATE_TITLES['far']}"
-
-
-def det_of_systems(curves, levels, names):
+def det_of_systems(curves, levels, names, terms):
     """Detection error tradeoff of several systems, a panel for each group.
 
     Parameters
@@ -169,6 +175,7 @@ def det_of_systems(curves, levels, names):
         Of the same groups.
     levels : sequence of tuple of Level, shape (n_systems,)
     names : sequence of str, shape (n_systems,)
+    terms : Terms
 
     Returns
     -------
@@ -186,13 +193,13 @@ def det_of_systems(curves, levels, names):
             _mark_points(ax, rates, style["color"], style["marker"])
         return any(_is_drawn(one, row) for one in curves)
 
-    about = f"{FNMR_OVER_FMR} of every group under {', '.join(names)}"
-    return [
-        _panels(_printable(curves[0].groups), draw_panel, ends, about, names, styles)
-    ]
+    about = f"{terms.frr.title} over {terms.far.title} of every group"
+    about += f" under {', '.join(names)}"
+    groups = _printable(curves[0].groups)
+    return [_panels(groups, draw_panel, ends, about, names, styles, terms)]
 
 
-def _panels(groups, draw_panel, ends, about, names, styles):
+def _panels(groups, draw_panel, ends, about, names, styles, terms):
     """A panel for each group, two in a row; what each name looks like above all."""
     n_rows = ceil(len(groups) / 2)
 
@@ -213,11 +220,11 @@ def _panels(groups, draw_panel, ends, about, names, styles):
         # All panels share their ticks; the largest rates have the shortest labels.
         ticks = axes[0].get_xticks()
         axes[0].set_xticks(ticks[::-1][:: ceil(len(ticks) / 3)])
-        figure.supxlabel(worded(_style.RATE_TITLES["far"]), fontsize="medium")
-        figure.supylabel(worded(_style.RATE_TITLES["frr"]), fontsize="medium")
+        figure.supxlabel(terms.far.title, fontsize="medium")
+        figure.supylabel(terms.frr.title, fontsize="medium")
         lines = [Line2D([], [], **style) for style in styles]
         place = {"loc": "outside upper center", "handlelength": 3.4}
-        labels = [_style.plain_text(worded(name)) for name in names]
+        labels = [_style.plain_text(name) for name in names]
         figure.legend(lines, labels, **place, **ABOVE)
 
     return _svg(draw, 0.8 + 0.2 * len(names) + 1.75 * n_rows, about)
@@ -260,14 +267,15 @@ def _ends(rates):
 # ---- changes -------------------------------------------------------------------------
 
 
-def changes(found, rate, names, few=()):
+def changes(found, kind, names, few=()):
     """Ratios of a rate with two systems, of every group and level.
 
     Parameters
     ----------
     found : list of Change
         Of one rate of one system.
-    rate : {"far", "frr"}
+    kind : ErrorKind
+        Of that rate.
     names : dict of tuple -> str
         Level and threshold of a change -> its name.
     few : sequence of Change, default=()
@@ -313,29 +321,30 @@ def changes(found, rate, names, few=()):
                 face = {"markerfacecolor": "white"} if change in few else {}
                 ax.plot(ratio, y, color=look["color"], **at, **face)
         for name, marker in zip(names.values(), markers, strict=True):
-            at = {"marker": marker, "linestyle": "none", "label": worded(name)}
+            at = {"marker": marker, "linestyle": "none", "label": name}
             ax.plot([], [], color=_style.GREY, **at)
         for word, look in looks.items():
             ax.plot([], [], **look, label=word)
         ax.set(xscale="log", xlim=ends)
-        ax.set_xlabel(worded(f"{RATES[rate]}, second over first system, log scale"))
+        ax.set_xlabel(f"{kind.name}, second over first system, log scale")
         _style.ratio_ticks(ax.xaxis, ends)
-        name_rows(ax, [None if a is None else plain_label(g) for a, g in groups])
+        name_rows(ax, [None if a is None else printable(g) for a, g in groups])
         place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
         ax.legend(**place, **ABOVE)
 
-    about = f"{_style.RATE_TITLES[rate]} of the second system over the first, of every group"
+    about = f"{kind.title} of the second system over the first, of every group"
     return _svg(draw, panel_height(len(groups), len(levels)) + 0.35, about)
 
 
-def ratios_to_reference(findings, rate, limit=None):
+def ratios_to_reference(findings, kind, limit=None):
     """Ratios of every group's rate to that of the reference, the largest on top.
 
     Parameters
     ----------
     findings : sequence of Finding
         Of one rate at one operating point.
-    rate : {"far", "frr"}
+    kind : ErrorKind
+        Of that rate.
     limit : float, default=None
         Largest ratio that is allowed.
 
@@ -367,11 +376,11 @@ def ratios_to_reference(findings, rate, limit=None):
                 ax.plot(ratio, row, **look)
         ax.set(xscale="log", xlim=ends)
         reference = printable(findings[0].reference)
-        ax.set_xlabel(worded(f"{RATES[rate]} over that of {reference}, log scale"))
+        ax.set_xlabel(f"{kind.name} over that of {reference}, log scale")
         _style.ratio_ticks(ax.xaxis, ends)
-        name_rows(ax, [plain_label(f.group) for f in findings])
+        name_rows(ax, [printable(f.group) for f in findings])
 
-    about = f"{_style.RATE_TITLES[rate]} of every group over that of the reference"
+    about = f"{kind.title} of every group over that of the reference"
     return _svg(draw, panel_height(len(findings), 1) + 0.35, about)
 
 
@@ -453,7 +462,7 @@ def watched_over_time(history, findings, enough):
         ax = figure.subplots()
         for row, group in enumerate(groups):
             style = _style.line_style(row)
-            label = _style.row_label(plain_label(group))
+            label = _style.row_label(printable(group))
             line = style | {"marker": "none"}
             ax.plot(place, of("value", row), **line, label=label)
             if len(groups) <= _style.MAX_BANDS:
@@ -481,7 +490,7 @@ def watched_over_time(history, findings, enough):
         ax = figure.subplots()
         most = sorted(findings, key=lambda finding: -finding.e_value)
         for row, finding in enumerate(most[:MOST_LIMITS]):
-            name = " / ".join(map(plain_label, finding.groups))
+            name = " / ".join(map(printable, finding.groups))
             # A group has the same line in both figures.
             alone = len(finding.groups) == 1
             style = _style.line_style(
@@ -524,4 +533,4 @@ def _svg(draw, height, about):
         draw(figure)
         written = StringIO()
         figure.savefig(written, format="svg", metadata={"Date": None})
-    return written.getvalue(), worded(about)
+    return written.getvalue(), about

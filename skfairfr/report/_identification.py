@@ -1,6 +1,7 @@
 """Audits and comparisons of searches (1:N), of IdentificationROC, by the group of the probe."""
 
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -8,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr._text._searches import named
+from skfairfr._core._kinds import SEARCHES
 from skfairfr.metrics import IdentificationROC
-from skfairfr.metrics._identification import in_terms_of_searches
 from skfairfr.report._audit import audit_data
 from skfairfr.report._comparison import compare_systems, overlap
 from skfairfr.report._data import EmbeddingData, check_data, columns_of, restated
@@ -48,6 +48,7 @@ class SearchData(EmbeddingData):
     template: str = "image"
     fitted: list = field(default_factory=list, repr=False)
     one_average = True
+    terms = SEARCHES
 
     def fit(self, roc, attributes=()):
         """Search the gallery; the SimilarityROC whose pairs are the searches."""
@@ -93,7 +94,7 @@ class SearchData(EmbeddingData):
         """Say why no FNIR, or no FPIR, can be measured; empty if both can."""
         counts = self.genuine_pairs().sum()
         if not counts:
-            return "No probe is of a person enrolled, so that no FNMR can be measured."
+            return "No probe is of a person enrolled, so that no FNIR can be measured."
         return "" if counts < len(self.y) else "All people who search are enrolled."
 
     @property
@@ -247,7 +248,7 @@ def identify_data(
     """
     searches = searches_of(data, gallery, rank, template)
     policy, limits = as_of_pairs(policy, limits)
-    with in_terms_of_searches():
+    with in_arguments_of_searches():
         report = audit_data(
             searches,
             far=fpir,
@@ -347,7 +348,7 @@ def compare_searches(
         for k, one in enumerate(both)
     ]
     _check_same_galleries(galleries)
-    with in_terms_of_searches():
+    with in_arguments_of_searches():
         found = compare_systems(
             *systems, names=names, far=fpir, threshold=threshold, **options
         )
@@ -396,6 +397,21 @@ def searches_of(data, gallery, rank, template, called="gallery"):
     return SearchData(**own, gallery=gallery, rank=rank, template=template)
 
 
+@contextmanager
+def in_arguments_of_searches():
+    """Name the arguments of searches in errors: fpir for far, max_fpir for max_fmr."""
+    try:
+        yield
+    except ArgumentError as error:
+        name = str(error.argument)
+        own = SEARCHES.level if name == "far" else SEARCHES.limit(name)
+        text = str(error)
+        if text.startswith(name):
+            text = own + text.removeprefix(name)
+        own = own if error.argument else None
+        raise ArgumentError(text, own, error.value, error.remedy) from None
+
+
 def as_of_pairs(policy, limits):
     """A policy of searches, and limits, by their names of comparisons; None stays."""
     policy = None if policy is None else as_policy(policy).for_search()
@@ -403,7 +419,7 @@ def as_of_pairs(policy, limits):
         return policy, None
     if not isinstance(limits, dict):
         raise refused("limits", limits, f"must be a dict; got {kind_of_value(limits)}.")
-    known = {named(name): name for name in OF_SEARCHES}
+    known = {SEARCHES.limit(name): name for name in OF_SEARCHES}
     unknown = [name for name in limits if name not in known]
     if unknown:
         remedy = f"Known are {', '.join(known)}."

@@ -5,6 +5,7 @@ from itertools import repeat
 
 import numpy as np
 
+from skfairfr._core._kinds import COMPARISONS, Terms
 from skfairfr._core._rates import DISPARITIES, count_at_least
 from skfairfr._text._words import NO_DIFFERENCE, RATES, level_percent, percent
 from skfairfr.metrics import (
@@ -75,6 +76,8 @@ class Points:
     group : label or tuple, default=None
         The group whose FAR meets the levels; from ``prepare`` on the attributes that have
         it, and its label. None: all impostor pairs.
+    terms : Terms, default=COMPARISONS
+        Of the data.
     """
 
     far: np.ndarray | None
@@ -84,6 +87,7 @@ class Points:
     worst_group: np.ndarray | None = None
     path: str | None = None
     group: object = None
+    terms: Terms = COMPARISONS
 
     @classmethod
     def of(cls, far=None, threshold=None, distance=False, group=None):
@@ -101,8 +105,7 @@ class Points:
         if threshold is not None and group is not None:
             raise refused(
                 *("threshold_group", group),
-                "sets thresholds where the FMR of a group meets a level, and a threshold "
-                "was given;",
+                "sets thresholds by the level of a group, and a threshold was given;",
                 "leave one out.",
             )
         if threshold is not None:
@@ -140,7 +143,8 @@ class Points:
             raise refused(
                 "threshold",
                 None,
-                "is missing, and no pair is of two people, so that no level of the FMR sets one;",
+                f"is missing, and there are no {self.terms.far.trials}, so that no level sets "
+                "one;",
                 "give the threshold at which the system accepts; an audit also takes other data that set "
                 "it (threshold_from, --threshold-from).",
             )
@@ -225,9 +229,10 @@ class AuditedROC:
             if not len(self.rates) == 2:
                 equal = None
             elif n_genuine and n_impostor:
-                equal = figures_of(self.roc.equal_error_rate(label))[0]
+                found = self.roc.equal_error_rate(label)
+                equal = figures_of(found, self.points.terms)[0]
             else:
-                equal = Figure.undefined(*self._lack(row))
+                equal = Figure.undefined(*self._lack(row), terms=self.points.terms)
             sizes = (
                 np.unique(people[inside]).size,
                 None if images is None else np.unique(images[inside]).size,
@@ -319,9 +324,9 @@ class AuditedROC:
             (found, above), (n_found, n_above) = self._points("far", scope, both)
             if found < 0.9 * far and n_above > n_found + 1:
                 notes.append(
-                    f"An FMR of {level_percent(far)} cannot be met: scores are tied, the "
-                    f"nearest attainable levels are {percent(found)} and {percent(above)}; "
-                    "the first is used."
+                    f"An {self.points.terms.far.name} of {level_percent(far)} cannot be met: "
+                    f"scores are equal, and the nearest levels are {percent(found)} and "
+                    f"{percent(above)}. The first is used."
                 )
         return notes
 
@@ -371,7 +376,7 @@ class AuditedROC:
         """Figures, errors and their worth (None in short), lists (n_groups, n_levels) each."""
         n_levels, threshold = self.points.size, self.points.threshold
         figures = [
-            [Figure.undefined(*self._lack(row))] * n_levels
+            [Figure.undefined(*self._lack(row), terms=self.points.terms)] * n_levels
             for row in range(len(self.labels))
         ]
         errors, worth = ([[None] * n_levels for _ in figures] for _ in range(2))
@@ -379,7 +384,7 @@ class AuditedROC:
         unnamed = self.roc._engine.pairs.images.n_drawn is not None
         for row in np.flatnonzero(self.n_pairs[rate]).tolist():
             estimate = self._estimate("overall", rate=rate, group=self.labels[row])
-            figures[row] = figures_of(estimate)
+            figures[row] = figures_of(estimate, self.points.terms)
             if in_short:
                 continue
             scope = self._scopes()[row]
@@ -439,10 +444,13 @@ class AuditedROC:
             if self._threshold(operating_point) is None:
                 reason = reason or self._few_groups("far")
             if reason is not None:
-                figures.append([Figure.undefined(reason)] * self.points.size)
+                figures.append(
+                    [Figure.undefined(reason, terms=self.points.terms)]
+                    * self.points.size
+                )
             else:
                 estimate = self._estimate(operating_point, rate=rate, how=how)
-                figures.append(figures_of(estimate))
+                figures.append(figures_of(estimate, self.points.terms))
         neutral = DISPARITIES[how].neutral
         return [
             Disparity(how, operating_point, neutral, far, frr)
@@ -489,7 +497,7 @@ class AuditedROC:
                 (group,), tests = of_level.named([place]), of_level.compared.tests
                 *numbers, p_value = of_level.against(place, tests)
                 own = of_group[group]
-                why = own.supported, *_why(own.reasons, own.source)
+                why = own.supported, *_why(own.reasons, own.source, self.points.terms)
                 ratio = Figure(*numbers, *why, p_value=p_value)
                 found.append(
                     Deviation(rate, group, ratio, float(of_level.p_others[place]))
@@ -504,7 +512,11 @@ class AuditedROC:
         sources = {of_group[g].source for g in both}
         source = "all pairs" if len(sources) > 1 else sources.pop()
         ratio = Figure(
-            value, *numbers, not reasons, *_why(reasons, source), p_value=p_value
+            value,
+            *numbers,
+            not reasons,
+            *_why(reasons, source, self.points.terms),
+            p_value=p_value,
         )
         verdict, p_adjusted = NO_DIFFERENCE, float(judged.p_adjusted[place])
         if p_adjusted <= 1 - judged.confidence_level:
@@ -522,7 +534,7 @@ class AuditedROC:
         )
 
 
-def figures_of(estimate):
+def figures_of(estimate, terms=COMPARISONS):
     """One Figure for each level of an Estimate."""
     names = ("value", "low", "high", "standard_error", "supported", "source", "reasons")
     columns = [getattr(estimate, name) for name in (*names, "corrected", "p_value")]
@@ -532,14 +544,14 @@ def figures_of(estimate):
         columns = [repeat(None) if c is None else c.tolist() for c in columns]
     rows = zip(*columns, strict=False)
     return [
-        Figure(*row, *_why(reasons, source), corrected, p_value)
+        Figure(*row, *_why(reasons, source, terms), corrected, p_value)
         for *row, source, reasons, corrected, p_value in rows
     ]
 
 
-def _why(reasons, source):
+def _why(reasons, source, terms):
     """Reason, source and reasons of a Figure."""
-    return in_words(reasons, source), source, tuple(reasons)
+    return in_words(reasons, terms, source), source, tuple(reasons)
 
 
 def _no_pairs(rate, groups=None):

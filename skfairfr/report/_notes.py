@@ -6,24 +6,24 @@ message as values. A note has the same meaning in the words of a report.
 
 import warnings
 from contextlib import contextmanager
-from itertools import groupby
-from operator import attrgetter
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairfr._core._intervals import label_of, words_of
+from skfairfr._core._kinds import COMPARISONS
 from skfairfr._text._words import (
     RATES,
     accepted,
     capital,
     given_point,
-    guarded,
     level_percent,
     percent,
     printable,
-    worded,
+    terms_of,
 )
 from skfairfr.metrics import ReversedScoresWarning
+from skfairfr.metrics._roc._engine import left_out_in_words
 
 # What SimilarityROC warns of that belongs into an audit's notes.
 ABOUT_DATA = (UndefinedMetricWarning, ReversedScoresWarning)
@@ -44,14 +44,14 @@ def collecting(collected, categories=ABOUT_DATA):
             )
 
 
-def notes_of(collected):
+def notes_of(collected, terms=COMPARISONS):
     """Notes about warnings, a list of str, each once."""
     notes = {}
     for warning in collected:
         code = getattr(warning, "code", None)
         note = warning.args[0]
         if code in NOTES:
-            note = NOTES[code](**warning.values)
+            note = NOTES[code](terms, **warning.values)
         notes[note] = None
     return list(notes)
 
@@ -93,30 +93,29 @@ def mixed_people(people, group, attribute, decisions=None):
     )
 
 
-def _below_resolution(far, smallest, group=None):
-    whose, about = "all impostor pairs", "The threshold is"
+def _below_resolution(terms, far, smallest, group=None):
+    name, trials = terms.far.name, terms.far.trials
+    whose, about = f"all {trials}", "The threshold is"
     if group is not None:
-        whose = f"the impostor pairs within group {printable(group)}"
-        about = "Thresholds that its FMR sets, such as those of BFAR and BFRR, are"
+        whose = f"the {trials} within group {printable(group)}"
+        about = f"A threshold that its {name} sets is"
     return (
-        f"An FMR of {level_percent(far)} is below 1 / (impostor pairs) = "
-        f"{percent(smallest)}, the smallest FMR that {whose} can resolve. {about} "
-        "above their largest score. Give a larger FMR, or more people."
+        f"An {name} of {level_percent(far)} is below 1 / ({trials}) = {percent(smallest)}, "
+        f"the smallest {name} that {whose} can resolve. {about} above their largest score. "
+        f"Give a larger {name}, or more people."
     )
 
 
-def _left_out(kind, groups, rate):
-    return (
-        f"No {kind} pair within group {', '.join(groups)}: left out of the disparity of "
-        f"the {RATES[rate]}."
-    )
+def _left_out(terms, lacking, groups, rate):
+    return left_out_in_words(lacking, groups, rate, terms)
 
 
-def _no_error(rate):
+def _no_error(terms, rate):
+    larger = "larger" if rate == "far" else "smaller"
     return (
-        f"A group has no {RATES[rate]} error, so that the largest rate over the smallest is "
-        "infinite or undefined. Their difference is defined. More people have errors, or "
-        f"a threshold at a {'larger' if rate == 'far' else 'smaller'} FMR."
+        f"A group has no {terms[rate].name} error, so that the largest rate over the "
+        "smallest is infinite or undefined. Their difference is defined. With more people, "
+        f"or at a {larger} {terms.far.name}, there are more errors."
     )
 
 
@@ -156,7 +155,8 @@ def place_of(level, found):
     other = " on other data" if elsewhere else ""
     group = found.settings.get("threshold_group")
     within = "" if group is None else f" in {printable(group)}"
-    return f"an FMR of {level_percent(level.far)}{within}{other}"
+    name = terms_of(found.settings).far.name
+    return f"an {name} of {level_percent(level.far)}{within}{other}"
 
 
 def at_place(level, found):
@@ -168,7 +168,7 @@ def short_place(level, found):
     """The same for a legend."""
     if "decisions" in found.settings:
         return ""
-    place = place_of(level, found).replace("an FMR of", "FMR")
+    place = place_of(level, found).removeprefix("an ").replace(" of ", " ", 1)
     return place.removeprefix("the given ").replace("on other data", "elsewhere")
 
 
@@ -188,7 +188,8 @@ def title_of(level, found):
     if level.set_on == "other data" or level.far is None:
         return text
     if abs(attained / level.far - 1) > WORTH_NAMING:
-        text += f", which is an FMR of {percent(attained)} because of equal scores"
+        name = terms_of(found.settings).far.name
+        text += f", an {name} of {percent(attained)} because of equal scores"
     return text
 
 
@@ -241,41 +242,37 @@ def nothing_concluded(settings):
     return f"Undetermined: {short}.", reasons
 
 
-def reason_in_words(figure, rate=None):
+def reason_in_words(figure, terms, rate=None):
     """Why a figure rests on too few errors; its group, and a given rate, were named."""
     words = {}
     for reason in figure.reasons:
         of_rate = rate is None and reason.rate in RATES and reason.code != "no_pairs"
-        about = f"{RATES[reason.rate]}: " if of_rate else ""
-        words.setdefault(about, []).append(reason.words)
+        about = f"{terms[reason.rate].name}: " if of_rate else ""
+        words.setdefault(about, []).append(words_of(reason, terms))
     text = "; ".join(f"{about}{'; '.join(texts)}" for about, texts in words.items())
     return text or printable(figure.reason)
 
 
-def in_words(reasons, source="all pairs"):
+def in_words(reasons, terms=COMPARISONS, source="all pairs"):
     """Reasons, of any length, as one text that ends with the source.
 
     Parameters
     ----------
     reasons : sequence of Reason
+    terms : Terms, default=COMPARISONS
     source : {"all pairs", "sample"}, default="all pairs"
 
     Returns
     -------
     text : str
     """
+    by_label = {}
+    for reason in reasons:
+        lacking, others = by_label.setdefault(label_of(reason, terms), ([], []))
+        own = lacking if reason.code == "no_pairs" else others
+        own.append(words_of(reason, terms))
     texts = []
-    for label, of_label in groupby(guarded(reasons), attrgetter("label")):
-        lacking, others, rate = [], [], ""
-        for reason in of_label:
-            if reason.code == "no_pairs":
-                lacking.append(reason.words.removesuffix(" pair"))
-            else:
-                others.append(reason.words)
-                rate = rate or reason.rate
-        told = [f"{' and '.join(lacking)} pair"] if lacking else []
-        if rate and label.endswith(own := rate.upper()):
-            label = label.removesuffix(own) + RATES[rate]
-        texts.append(": ".join(filter(None, (label, "; ".join(told + others)))))
-    # A label at the start may begin with space.
-    return worded("; ".join(filter(None, [*texts, SOURCES[source]])).strip())
+    for label, (lacking, others) in by_label.items():
+        told = "; ".join(filter(None, [" and ".join(lacking), *others]))
+        texts.append(f"{label}: {told}" if label else told)
+    return "; ".join(filter(None, [*texts, SOURCES[source]]))

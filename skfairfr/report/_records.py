@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from skfairfr._core._kinds import COMPARISONS
 from skfairfr._text._document import (
     figures_of,
     write_fragment,
@@ -25,20 +26,16 @@ from skfairfr._text._document import (
     write_page,
     write_text,
 )
-from skfairfr._text._searches import in_search_names, in_search_terms, named
 from skfairfr._text._words import (
     OF_OTHERS,
-    RATES,
     TOO_FEW,
-    as_typed,
-    in_iso,
+    in_terms,
     plain_form,
-    plain_label,
-    reworded,
+    printable,
+    terms_of,
     who,
 )
 from skfairfr.report._notes import in_words, largest_rate, short_place
-from skfairfr.report._searches import schema_of_searches
 from skfairfr.report.sections import _audit as audits
 from skfairfr.report.sections import _changes as comparisons
 from skfairfr.report.sections._limits import audit_of, sentence_of_check
@@ -93,10 +90,10 @@ class Figure:
     p_value: float | None = None
 
     @classmethod
-    def undefined(cls, *reasons):
+    def undefined(cls, *reasons, terms=COMPARISONS):
         """A number that the data have no pairs for, and the Reasons of that."""
-        nan = math.nan
-        return cls(nan, nan, nan, nan, False, in_words(reasons), reasons=reasons)
+        nan, told = math.nan, in_words(reasons, terms)
+        return cls(nan, nan, nan, nan, False, told, reasons=reasons)
 
 
 # What records of decisions have not.
@@ -548,7 +545,7 @@ class Audit:
     standardised: Other | None = None
 
     def __repr__(self):
-        by, levels = plain_label(self.attribute), len(self.levels)
+        by, levels = printable(self.attribute), len(self.levels)
         return f"Audit by {by}: {len(self.groups) - 1} groups at {levels} thresholds"
 
 
@@ -633,7 +630,7 @@ class Report:
         record = {
             "about": self.about,
             "audits": [form for form, _ in both],
-            "crossings": in_iso(plain_form(self.crossings)),
+            "crossings": plain_form(self.crossings),
             "checks": [
                 _formed(check, audit) for _, audit in both for check in audit.checks
             ],
@@ -739,11 +736,9 @@ class Report:
         for check in self.checks:
             audit = audit_of(check, self)
             at = short_place(check, audit)
-            name = f"{check.name} {check.limit:g} {at and f'at {at}'}".strip()
-            name = reworded(name, audit.settings)
+            limit = terms_of(audit.settings).limit(check.name)
+            name = f"{limit} {check.limit:g} {at and f'at {at}'}".strip()
             said = sentence_of_check(check, self)
-            if "gallery" in self.audits[0].settings:
-                name = in_search_terms(name.replace(check.name, named(check.name)))
             place = f"skfairfr.audit.{check.attribute}"
             cases.append((place, name, check.verdict, said))
         return _suite("skfairfr audit", cases)
@@ -814,9 +809,8 @@ class Report:
         """A table with the names of the standard; those of decisions have them."""
         settings = self.audits[0].settings
         if "decisions" not in settings:
-            rows = map(in_iso, rows)
-        if "gallery" in settings:
-            rows = map(in_search_names, rows)
+            terms = terms_of(settings)
+            rows = [in_terms(row, terms) for row in rows]
         return to_csv(rows)
 
     @staticmethod
@@ -837,7 +831,7 @@ class Report:
         ArgumentError
             A ValueError: if ``kind`` is none of the two.
         """
-        return _schema_of("audit.json", kind)
+        return schema_of("audit.json", kind)
 
     def _repr_html_(self):
         document = audits.audit_document(self)
@@ -1106,11 +1100,10 @@ class SystemsComparison:
         cases = []
         for change in self.changes:
             of = who(change.group if change.attribute is not None else None)
-            name = f"{RATES[change.rate]} of {of} at {short_place(change, self)}"
+            rate = terms_of(self.settings)[change.rate].name
+            name = f"{rate} of {of} at {short_place(change, self)}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
             said = comparisons.change_sentence(change, self)
-            if "gallery" in self.settings:
-                name, said = in_search_terms(name), in_search_terms(said)
             cases.append((place, f"{change.system}: {name}", change.verdict, said))
         return _suite("skfairfr compare", cases)
 
@@ -1177,7 +1170,7 @@ class SystemsComparison:
         ArgumentError
             A ValueError: if ``kind`` is none of the two.
         """
-        return _schema_of("comparison.json", kind)
+        return schema_of("comparison.json", kind)
 
     def _repr_html_(self):
         document = comparisons.comparison_document(self)
@@ -1260,7 +1253,7 @@ def disparities_of(audits):
             found = [
                 (d.how, d.operating_point, d.neutral, rate, getattr(d, rate))
                 for d in level.disparities
-                for rate in RATES
+                for rate in ("far", "frr")
             ]
             found += [
                 (index.name, "overall", index.neutral, "both", _without_interval(index))
@@ -1437,9 +1430,8 @@ def to_json(version, about, record, settings):
 
 
 def _standard(form, settings):
-    """Dicts and lists with the names of the standard, for comparisons or for searches."""
-    form = in_iso(in_given_scale(form, settings))
-    return in_search_names(form) if "gallery" in settings else form
+    """Dicts and lists with the keys of what was measured, and thresholds in its scale."""
+    return in_terms(in_given_scale(form, settings), terms_of(settings))
 
 
 def _to_text(form):
@@ -1448,37 +1440,30 @@ def _to_text(form):
 
 
 def _formed(record, audit=None):
-    """An audit, or a check of one, as dicts with the names of the standard."""
+    """An audit, or a check of one, as dicts with the keys of what was measured."""
     audit = audit or record
     form, decisions = plain_form(record), audit.settings.get("decisions")
     if decisions is None:
         return _standard(form, audit.settings)
-    found = _without_scores(form, decisions)
-    if "name" in found:
-        found["name"] = reworded(found["name"], audit.settings)
+    found = in_terms(_without_scores(form), terms_of(audit.settings))
     if decisions == "apcer" and record is audit:
         found["largest"] = largest_rate(audit).group
     return found
 
 
-def _without_scores(form, decisions, of=""):
-    """A form of decisions, without what they have not, and with their rate's own name."""
+def _without_scores(form):
+    """A form of decisions, without what they have not."""
     if isinstance(form, list):
-        return [_without_scores(one, decisions, of) for one in form]
-    if not isinstance(form, dict) or of in OF_OTHERS:
-        return decisions if of == "rate" and form == "frr" else form
+        return [_without_scores(one) for one in form]
+    if not isinstance(form, dict):
+        return form
     return {
-        _named(name, decisions): _without_scores(value, decisions, name)
+        "n_attempts" if name == "n_genuine" else name: value
+        if name in OF_OTHERS
+        else _without_scores(value)
         for name, value in form.items()
         if name not in OF_SCORES and not name.startswith("far")
     }
-
-
-def _named(name, decisions):
-    """A key with the name of the rate of decisions."""
-    if name == "n_genuine":
-        return "n_attempts"
-    return "_".join(decisions if part == "frr" else part for part in name.split("_"))
 
 
 def read_schema(name):
@@ -1487,11 +1472,16 @@ def read_schema(name):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _schema_of(name, kind):
+def schema_of(name, kind):
     """A JSON Schema of comparisons, or of searches."""
     check_option(kind, "kind", ("verification", "identification"))
     schema = read_schema(name)
-    return schema if kind == "verification" else schema_of_searches(schema)
+    if kind == "verification":
+        return schema
+    text = json.dumps(schema)
+    for old, new in (("fnmr", "fnir"), ("fmr", "fpir")):
+        text = text.replace(old, new).replace(old.upper(), new.upper())
+    return json.loads(text)
 
 
 def _suite(name, cases):
@@ -1503,7 +1493,7 @@ def _suite(name, cases):
     root = ElementTree.Element("testsuites", attributes)
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **attributes})
     for (place, title, _, said), kind in zip(cases, kinds, strict=True):
-        place, title, said = (plain_label(as_typed(t)) for t in (place, title, said))
+        place, title, said = map(printable, (place, title, said))
         about = {"classname": place, "name": title}
         case = ElementTree.SubElement(suite, "testcase", about)
         if kind is not None:

@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 
 from skfairfr._core._jackknife import holm, rate_ends
+from skfairfr._core._kinds import COMPARISONS
 from skfairfr._text._words import RATES
 from skfairfr.metrics._roc._evidence import ComparedGroups
 
@@ -218,18 +219,19 @@ def _holm(p, share):
     return np.split(adjusted, ends)[: len(p)]
 
 
-def beyond_all_scores(everyone):
+def beyond_all_scores(everyone, terms=COMPARISONS):
     """That a threshold accepts every pair, or none, which tells nothing; else empty.
 
     Parameters
     ----------
     everyone : GroupRates
         At the threshold.
+    terms : Terms, default=COMPARISONS
     """
     rejected = np.array([1 - everyone.far.value, everyone.frr.value])
     for share, accepted in (
-        (0, "every pair is accepted, the FMR is 100 %"),
-        (1, "no pair is accepted, the FNMR is 100 %"),
+        (0, f"every {terms.trial} is accepted, the {terms.far.name} is 100 %"),
+        (1, f"no {terms.trial} is accepted, the {terms.frr.name} is 100 %"),
     ):
         if np.allclose(rejected, share, rtol=0, atol=1e-9):
             return f"the threshold lies beyond all scores: {accepted}"

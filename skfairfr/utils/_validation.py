@@ -232,6 +232,10 @@ def to_float(value):
     return math.nan
 
 
+# What `check_number` asks of a rate.
+RATE = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
+
+
 def check_number(value, name, holds, wanted):
     """A float.
 

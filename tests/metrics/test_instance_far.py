@@ -185,7 +185,9 @@ def test_groups_may_travel_inside_y(y, impostors):
 
 
 def test_a_level_that_cannot_be_resolved_is_said_and_accepts_nobody():
-    with pytest.warns(UndefinedMetricWarning, match="below 1 / n_impostor") as seen:
+    with pytest.warns(
+        UndefinedMetricWarning, match=r"below 1 / \(impostor pairs\)"
+    ) as seen:
         found = instance_far(FACES.X, FACES.y, far=1e-7)
     assert not found.instance_far.any()
     assert seen[0].filename == __file__

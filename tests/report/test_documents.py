@@ -20,7 +20,6 @@ from skfairfr._text._document import (
 from skfairfr._text._document import Figure as Drawn
 from skfairfr._text._words import (
     TOO_FEW,
-    as_typed,
     count,
     p_value,
     percent,
@@ -492,7 +491,7 @@ def test_a_change_on_too_few_errors_has_no_colour_of_a_change():
     # The words stay.
     verdict, *_ = changes_.comparison_document(few).sections[0].parts
     assert verdict.headline.startswith("Higher with ")
-    first, second = as_typed(changes_.short_names(few.systems))
+    first, second = changes_.short_names(few.systems)
     assert verdict.headline.endswith(f"), {TOO_FEW} with {first} and {second}.")
 
 
@@ -692,7 +691,7 @@ def test_states_of_a_comparison_have_the_words_of_an_audit():
 def test_who_tested_what_and_when_stands_under_the_title_of_a_comparison():
     about = {"system": "S", "dataset": "D", "organisation": "L"}
     found = replace(harmed(), about=about)
-    first, other = as_typed(changes_.short_names(found.systems))
+    first, other = changes_.short_names(found.systems)
     line = f"System: S; Data set: D; Organisation: L; {other} against {first}"
     assert changes_.comparison_document(found).subtitle == line
     dated = f"{line}; Report written: 2026-02-03"

@@ -17,7 +17,7 @@ from skfairfr.report import (
     compare_searches,
     identify,
 )
-from skfairfr.report._searches import _of_many
+from skfairfr.report.sections._gallery import _of_many
 
 
 @cache

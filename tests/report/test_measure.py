@@ -101,4 +101,4 @@ def test_every_reason_is_a_record():
     lacking = [(r.code, r.groups, r.rate) for r in single.equal_error_rate.reasons]
     assert lacking == [("no_pairs", ("single",), rate) for rate in ("frr", "far")]
     reason = single.equal_error_rate.reason
-    assert reason == "single: no genuine and no impostor pair"
+    assert reason == "single: no genuine pair and no impostor pair"

@@ -178,7 +178,7 @@ def test_a_roc_of_genuine_pairs(average, impostors):
         assert (one.value, one.low, one.high) == (other.value, other.low, other.high)
     assert rocs[0].n_impostor_.tolist() == [0] * 5
     with pytest.warns(
-        UndefinedMetricWarning, match="no threshold meets a FAR level"
+        UndefinedMetricWarning, match="no threshold meets a level of the FAR"
     ) as told:
         assert np.isnan(rocs[0].estimate(0.01).value)
     assert len(told) == 1

@@ -8,7 +8,8 @@ from io import StringIO
 import numpy as np
 import pytest
 
-from skfairfr._text._words import in_iso
+from skfairfr._core._kinds import COMPARISONS
+from skfairfr._text._words import in_terms
 from skfairfr.report import audit
 from skfairfr.report._records import disparities_of, rates_of, to_csv
 from tests.report.audits import small_report, synthetic
@@ -29,7 +30,7 @@ def rows_of(text):
 def test_rates_are_those_of_the_json(found):
     levels = json.loads(found.to_json())["audits"][0]["levels"]
     expected = [(lev, rates) for lev in levels for rates in lev["rates"]]
-    rows = rows_of(to_csv(map(in_iso, rates_of(found.audits))))
+    rows = rows_of(to_csv(in_terms(rates_of(found.audits), COMPARISONS)))
     assert len(rows) == len(expected) == 6
     for row, (level, rates) in zip(rows, expected, strict=True):
         assert float(row["level"]) == level["fmr"]
@@ -44,7 +45,7 @@ def test_rates_are_those_of_the_json(found):
 
 def test_disparities_are_those_of_the_json(found):
     levels = json.loads(found.to_json())["audits"][0]["levels"]
-    rows = rows_of(to_csv(map(in_iso, disparities_of(found.audits))))
+    rows = rows_of(to_csv(in_terms(disparities_of(found.audits), COMPARISONS)))
     read = {
         (float(r["level"]), r["how"], r["operating_point"], r["rate"]): r["value"]
         for r in rows

@@ -63,7 +63,7 @@ def test_ties_around_a_level_are_noted():
     data = pairs()
     data = PairData(np.rint(data.y_score), data.identities, data.columns)
     notes = audit_data(data, far=0.04, threshold_group="m", **QUICK).audits[0].notes
-    assert sum("cannot be met: scores are tied" in note for note in notes) == 1
+    assert sum("cannot be met: scores are equal" in note for note in notes) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from skfairfr._core._rates import DISPARITIES
-from skfairfr._text._words import RATES, worded
+from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._validation import check_option, check_sequence
 
@@ -403,7 +403,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
 
     def _label(self, row, drawn, name):
         rate, how = self.curves[row]
-        label = f"{worded(RATES[rate])}: {HOW_LABELS.get(how, how)}"
+        label = f"{RATES[rate]}: {HOW_LABELS.get(how, how)}"
         label = label if name is None else _style.plain_text(f"{name}, {label}")
         return f"{label} (undefined)" if np.isnan(drawn).all() else label
 

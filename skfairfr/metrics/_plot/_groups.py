@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr._text._words import worded
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_option, check_sequence, plain, to_array
@@ -253,7 +252,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
             _style.explain(self.axes_[0], _style.TOO_FEW)
         self._draw_limits(ax, rate, limits)
         name_rows(ax, self.groups)
-        ax.set_xlabel(worded(_style.RATE_TITLES[rate]))
+        ax.set_xlabel(_style.RATE_TITLES[rate])
         ax.spines[["top", "right", "left"]].set_visible(False)
 
     def _write_values(self, ax, values, y, ends):
@@ -263,7 +262,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
         look = {"bbox": {"facecolor": "white", "linewidth": 0, "pad": 0.8}}
         look |= {"fontsize": "small", "va": "bottom", "zorder": 4}
         for value, row in zip(values, y, strict=True):
-            place, text = np.sqrt(ends[0] * ends[1]), worded(_style.NO_PAIRS)
+            place, text = np.sqrt(ends[0] * ends[1]), _style.NO_PAIRS
             if value == value:
                 place, text = max(value, ends[0] * 1.06), _style.percent(value)
             side = "left" if place < ends[0] * 1.3 else "center"

@@ -14,7 +14,7 @@ from scipy.ndimage import binary_dilation
 
 from skfairfr._core._rates import in_digits
 from skfairfr._text import _words
-from skfairfr._text._words import LONG_RATES, RATES, TOO_FEW, capital, worded
+from skfairfr._text._words import LONG_RATES, RATES, TOO_FEW, capital
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._validation import (
     check_group,
@@ -400,7 +400,7 @@ def explain(ax, label, **style):
 
 def write_once(ax, text, place, offset, **options):
     """Write at a place of the data, in points away from it; once for each axes."""
-    text = worded(text)
+    text = text
     if text not in [written.get_text() for written in ax.texts]:
         look = {"va": "bottom", "fontsize": "small", "textcoords": "offset points"}
         ax.annotate(text, place, offset, **look, **options)
@@ -440,7 +440,7 @@ def stands_above(ax, place):
 
 def finish(drawn, xlabel, ylabel, above=False):
     """Label the axes of a display, add a grid and a legend, and return the display."""
-    drawn.ax_.set(xlabel=worded(xlabel), ylabel=worded(ylabel))
+    drawn.ax_.set(xlabel=xlabel, ylabel=ylabel)
     light_grid(drawn.ax_)
     add_legend(drawn.ax_, above=above)
     return drawn
@@ -489,7 +489,7 @@ def written_above(ax):
 
 def shade(ax, ends, label):
     """Draw a light grey band behind everything, with one legend entry."""
-    label = SHADED + worded(label)
+    label = SHADED + label
     if label in ax.get_legend_handles_labels()[1]:
         label = "_nolegend_"
     ax.axvspan(*ends, facecolor="0.93", edgecolor="0.8", zorder=-1, label=label)

@@ -12,7 +12,8 @@ import numpy as np
 
 from skfairfr._core import _bootstrap
 from skfairfr._core._bootstrap import OPERATING_POINTS, Query, point_rates, rate_table
-from skfairfr._core._intervals import support_of
+from skfairfr._core._intervals import support_of, words_of
+from skfairfr._core._kinds import PAIRS, Terms
 from skfairfr._core._rates import (
     DISPARITIES,
     DisparityMeasure,
@@ -36,9 +37,9 @@ N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
 
 
-def level_with_errors(rate):
-    """Which FAR level has more errors of a rate."""
-    return "larger far" if rate == "far" else "smaller far"
+def level_with_errors(rate, level="far"):
+    """Which level of the FAR has more errors of a rate."""
+    return f"{'larger' if rate == 'far' else 'smaller'} {level}"
 
 
 class EstimandWarning(UserWarning):
@@ -50,6 +51,15 @@ class EstimandWarning(UserWarning):
     """
 
 
+def left_out_in_words(lacking, groups, rate, terms):
+    """That groups without trials of some rates are left out of a disparity."""
+    trials = " or no ".join(terms[of].trial for of in lacking)
+    return (
+        f"No {trials} within group {', '.join(groups)}: left out of the disparity of the "
+        f"{terms[rate].name}."
+    )
+
+
 class Unresolved(NamedTuple):
     """A FAR level below the smallest one that the impostor pairs of a group resolve."""
 
@@ -57,10 +67,11 @@ class Unresolved(NamedTuple):
     smallest: float
     group: object
 
-    def __str__(self):
+    def in_words(self, terms=PAIRS):
+        """The same in a text."""
         return (
-            f"far={self.far:g} is below 1 / n_impostor = {self.smallest:.3g}, "
-            "the smallest FAR these data can resolve"
+            f"{terms.level}={self.far:g} is below 1 / ({terms.far.trials}) = "
+            f"{self.smallest:.3g}, the smallest {terms.far.name} these data can resolve"
         )
 
 
@@ -82,6 +93,8 @@ class Engine:
     confidence_level : float, default=0.95
     images_named : bool, default=True
         Whether images can be resampled.
+    terms : Terms, default=PAIRS
+        Words of messages.
 
     Attributes
     ----------
@@ -100,9 +113,10 @@ class Engine:
     method: str = "recentered"
     confidence_level: float = 0.95
     images_named: bool = True
+    terms: Terms = PAIRS
 
     def __post_init__(self):
-        self.question = partial(parse_question, self.groups)
+        self.question = partial(parse_question, self.groups, terms=self.terms)
         self.drawn = None if self.method == "jackknife" else self.resampling
         self.two_sides = self.pairs.images.side is not None
         self._warned_of_estimand = False
@@ -357,7 +371,8 @@ class Engine:
         scope, counts = question.scope, self.counts(question)
         if not all(counts):
             found = _estimates.no_equal_error(self, question, counts)
-            whose = " and ".join(reason.words for reason in found.reasons[0])
+            words = (words_of(reason, self.terms) for reason in found.reasons[0])
+            whose = " and ".join(words)
             where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
             warn_undefined(
                 f"There is {whose} {where}: the equal error rate is undefined and "
@@ -378,56 +393,60 @@ class Engine:
         wanted = question.picked or range(self.groups.size)
         left_out = [repr(str(self.groups[g])) for g in wanted if (g, g) not in used]
         if left_out:
-            kind = "impostor" if question.rate == "far" else "genuine"
-            if question.operating_point == "group" and kind == "genuine":
-                kind = "genuine or no impostor"
+            lacking = (question.rate,)
+            if question.operating_point == "group" and question.rate == "frr":
+                lacking = ("frr", "far")
             warn_undefined(
-                f"No {kind} pair within group {', '.join(left_out)}: left out of the "
-                f"disparity of the {question.rate.upper()}.",
+                left_out_in_words(lacking, left_out, question.rate, self.terms),
                 "left_out",
-                kind=kind,
+                lacking=lacking,
                 groups=left_out,
                 rate=question.rate,
             )
 
     def _warn_unresolved(self, question):
+        terms = self.terms
         if question.levels is not None and not self.pairs.count(None):
             warn_undefined(
-                "No impostor pair, so that no threshold meets a FAR level: what is asked at "
-                "one is undefined and set to nan. Give threshold=."
+                f"No {terms.far.trial}, so that no threshold meets a level of the "
+                f"{terms.far.name}: what is asked at one is undefined and set to nan. Give "
+                "threshold=."
             )
         unresolved = self.unresolved(question)
         if unresolved is not None:
             warn_undefined(
-                f"{unresolved}: the threshold is the one just above the largest impostor "
-                "score. Give a larger far or more people.",
+                f"{unresolved.in_words(terms)}: the threshold is the one just above the "
+                f"largest score of the {terms.far.trials}. Give a larger {terms.level} or "
+                "more people.",
                 "below_resolution",
                 **unresolved._asdict(),
             )
 
     def _warn_undefined_values(self, question, found):
         """Say why some are nan, or a ratio over groups without any error is +inf."""
-        rate = question.rate.upper()
+        rate, terms = self.terms[question.rate].name, self.terms
         if question.levels is not None and not self.pairs.count(None):
             return  # which was said
         if question.how is not None:
             warn_undefined(
                 f"A group has no error, so that the disparity of the {rate} is x/0 (+inf) "
                 "or 0/0 (nan). Ask for how='difference', a "
-                f"{level_with_errors(question.rate)}, or more people.",
+                f"{level_with_errors(question.rate, terms.level)}, or more people.",
                 "no_error",
                 rate=question.rate,
             )
         else:
             own_threshold = question.operating_point == "group"
-            needed = {"genuine": question.rate == "frr"}
-            needed["impostor"] = question.rate == "far" or own_threshold
+            needed = {"frr": question.rate == "frr"}
+            needed["far"] = question.rate == "far" or own_threshold
             n_pairs = dict(zip(needed, self.counts(question), strict=True))
-            missing = [kind for kind in needed if needed[kind] and not n_pairs[kind]]
+            missing = [
+                terms[of].trial for of in needed if needed[of] and not n_pairs[of]
+            ]
             where = "" if question.scope is None else " in the group asked for"
             warn_undefined(
-                f"No {' and no '.join(missing)} pair{where}: the {rate} is undefined and "
-                "set to nan."
+                f"No {' and no '.join(missing)}{where}: the {rate} is undefined and set "
+                "to nan."
             )
 
     def _warn_of_estimand(self, found, over_people):
@@ -497,7 +516,9 @@ class Question:
         return restored.item() if self.shape == () else restored
 
 
-def parse_question(groups, far, threshold, rate, group, how, operating_point):
+def parse_question(
+    groups, far, threshold, rate, group, how, operating_point, terms=PAIRS
+):
     """A Question from the groups of the data and the arguments of ``estimate``.
 
     Raises
@@ -506,17 +527,13 @@ def parse_question(groups, far, threshold, rate, group, how, operating_point):
         If an argument is out of range or contradicts another.
     """
     if (far is None) == (threshold is None):
-        given = "neither" if far is None else "both"
-        raise ValueError(
-            f"Give exactly one of far and threshold; got {given}. far=1e-3 sets the "
-            "threshold by its FAR, threshold=0.4 is that of a deployed system."
-        )
+        raise not_exactly_one(far, terms)
     check_option(rate, "rate", ("far", "frr"))
     check_option(operating_point, "operating_point", OPERATING_POINTS)
     if threshold is not None and operating_point != "overall":
         raise ValueError(
-            f"operating_point={operating_point!r} says how a FAR level becomes a "
-            "threshold; with threshold= leave it out."
+            f"operating_point={operating_point!r} sets the threshold by a level of the "
+            f"{terms.far.name}; with threshold= leave it out."
         )
     if group is not None and how is not None:
         raise ValueError(
@@ -534,12 +551,25 @@ def parse_question(groups, far, threshold, rate, group, how, operating_point):
             "operating_point='group' gives every group its own threshold, so that there "
             "is no overall or cross-group rate; give group= or how=."
         )
-    values = check_level(far) if far is not None else check_threshold(threshold)
+    if far is None:
+        values = check_threshold(threshold)
+    else:
+        values = check_level(far, terms.level)
     order = np.argsort(values, axis=None, kind="stable")
     ordered = values.ravel()[order]
     given = (ordered, None) if far is not None else (None, ordered)
     about = (rate, scope, disparity, picked, operating_point)
     return Question(*given, order, values.shape, *about)
+
+
+def not_exactly_one(level, terms):
+    """The error that neither a level nor a threshold is given, or both."""
+    given = "neither" if level is None else "both"
+    return ValueError(
+        f"Give exactly one of {terms.level} and threshold; got {given}. "
+        f"{terms.level}=1e-2 sets the threshold by its {terms.far.name}, threshold=0.4 "
+        "is that of a deployed system."
+    )
 
 
 def no_groups(asked):

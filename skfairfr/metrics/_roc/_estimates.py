@@ -13,7 +13,6 @@ from skfairfr._core._intervals import (
 )
 from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._rates import ROUNDING, exceeds
-from skfairfr._text._words import guarded, worded
 from skfairfr.metrics._records import Estimate, GroupFARMatrix
 from skfairfr.metrics._roc._evidence import analyse, place_of
 from skfairfr.utils._errors import plain
@@ -175,7 +174,7 @@ def no_equal_error(engine, question, counts):
     return Answer(
         *(*[nan] * 5, *np.array([*counts, 0])[:, None], None, None),
         np.zeros(1, dtype=bool),
-        np.array([worded(join_reasons(guarded(reasons)))], dtype=object),
+        np.array([join_reasons(reasons, engine.terms)], dtype=object),
         np.array(["all pairs"], dtype=object),
         *(np.fromiter([reasons], object), nan, none, none),
     )
@@ -207,8 +206,8 @@ def _with_interval(engine, question, rates, threshold, reasons, sampled):
             error = moved.std(axis=-1, ddof=1)
             uncertainty = replicates.std(axis=-1, ddof=1) / value
     end = OF_SAMPLE if sampled else ""
-    told = (join_reasons(guarded(of_level)) for of_level in reasons)
-    words = (worded("; ".join(filter(None, (text, end)))) for text in told)
+    told = (join_reasons(of_level, engine.terms) for of_level in reasons)
+    words = ("; ".join(filter(None, (text, end))) for text in told)
     n_pairs = (np.full(value.size, n) for n in engine.counts(question))
     return Answer(
         *(value, low, high, error, uncertainty, *n_pairs, n_undefined, None, None),

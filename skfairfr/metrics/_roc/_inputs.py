@@ -8,9 +8,11 @@ import re
 import warnings
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
+from skfairfr._core._kinds import PAIRS, Terms
 from skfairfr._core._pair_tiles import PreparedImages, is_at_hand, unit_rows
 from skfairfr._core._pairs import (
     DEPTH,
@@ -550,6 +552,7 @@ class Attributes:
 
     columns: dict
     images: Images
+    terms: ClassVar[Terms] = PAIRS
 
     def names(self, attributes):
         """Names of some columns: of a name, or a list or tuple of names.

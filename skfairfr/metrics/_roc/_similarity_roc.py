@@ -33,6 +33,7 @@ from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
+    RATE,
     NeedsIdentities,
     check_group,
     check_number,
@@ -53,7 +54,6 @@ ANSWERED = (
     *("n_resamples", "confidence_level", "n_jobs"),
 )
 # A rate, or a confidence level.
-_RATE = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
 
 
 class SimilarityROC(NeedsIdentities, BaseEstimator):
@@ -754,9 +754,9 @@ shape (n_pairs,), default=None
         check_is_fitted(self)
         if not self.groups_.size:
             raise no_groups("certify")
-        limits = [check_number(far, "far", *_RATE)]
-        limits.append(None if frr is None else check_number(frr, "frr", *_RATE))
-        level = check_number(confidence_level, "confidence_level", *_RATE)
+        limits = [check_number(far, "far", *RATE)]
+        limits.append(None if frr is None else check_number(frr, "frr", *RATE))
+        level = check_number(confidence_level, "confidence_level", *RATE)
         check_option(operating_point, "operating_point", ("overall", "group"))
         codes = list(range(self.groups_.size))
         if groups is not None:
@@ -968,6 +968,7 @@ shape (n_pairs,), default=None
             self.n_jobs,
         )
         how = (method, float(self.confidence_level), compared.images_named)
+        how += (compared.terms,)
         self._engine = Engine(pairs, self.groups_, far_max, resampling, *how)
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
         self.n_genuine_ = np.array([pairs.count(scope, "frr") for scope in scopes])

@@ -4,7 +4,6 @@ import math
 
 from skfairfr._text._document import Verdict
 from skfairfr._text._words import (
-    RATES,
     TOO_FEW,
     capital,
     listed,
@@ -14,7 +13,7 @@ from skfairfr._text._words import (
     printable,
     ratio,
     ratios,
-    reworded,
+    terms_of,
 )
 from skfairfr.report._notes import at_place, largest_rate, nothing_concluded, rates_in
 from skfairfr.report._policy import LIMITS, RATE_LIMITS
@@ -65,14 +64,16 @@ def verdict(report):
         return Verdict("undetermined", *nothing)
     status, label = _status(report)
     reasons = [check.reason for check in report.checks]
-    reasons += [beyond_all_scores(level.rates[0]) for level in report.audits[0].levels]
+    first = report.audits[0]
+    terms = terms_of(first.settings)
+    reasons += [beyond_all_scores(level.rates[0], terms) for level in first.levels]
     texts = [f"{capital(reason)}." for reason in dict.fromkeys(reasons) if reason]
     found = findings_at_first_point(report)
     if texts and found and found[0][2].verdict == "undetermined":
         return Verdict(status, texts[0], texts[1:], label)
     failed = [check for check in report.checks if check.verdict == "failed"]
     if not failed:
-        return Verdict(status, _headline(found), texts, label)
+        return Verdict(status, _headline(found, report), texts, label)
     worst = max(failed, key=lambda check: check.figure.value / check.limit)
     if found and found[0][2].verdict not in DIFFERS:
         texts.insert(0, NONE_DIFFERS)
@@ -94,10 +95,11 @@ def _status(report):
     return status, f"{LABELS[status]}. {number}: {listed(counted)}{policy}"
 
 
-def _headline(found):
+def _headline(found, report):
     """One sentence about the largest difference, significant or not."""
     if not found:
-        return "Nothing can be compared: fewer than two groups have the pairs."
+        trials = terms_of(report.audits[0].settings).trials
+        return f"Nothing can be compared: fewer than two groups have the {trials}."
     if found[0][2].verdict in DIFFERS:
         return sentence_of(*found[0])
     return f"{NONE_DIFFERS} {sentence_of_largest_ratio(*found[0])}"
@@ -106,7 +108,8 @@ def _headline(found):
 def _headline_of_limit(check, report):
     """One sentence about a limit that is exceeded."""
     audit, ci = audit_of(check, report), level_in_percent(report.audits[0].settings)
-    rate, at = RATES[LIMITS[check.name][0]], place_of_check(check, audit)
+    rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
+    at = place_of_check(check, audit)
     start, first = f"{at}, " if at else "", printable(check.groups[0])
     own, figure = own_figures(check, audit), check.figure
     if check.name in RATE_LIMITS:
@@ -132,8 +135,7 @@ def _headline_of_limit(check, report):
             text = f"the {rate} of {first} is {times} times {other}: {values} ({ends})"
         few = few_groups(figure)
         few = f"{TOO_FEW} of {few}" if few else ""
-    text = capital(f"{start}{text}{few and f', {few}'}. The limit is {allowed(check)}.")
-    return reworded(text, audit.settings)
+    return capital(f"{start}{text}{few and f', {few}'}. The limit is {allowed(check)}.")
 
 
 def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
@@ -148,12 +150,12 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
     few, first = {}, report.audits[0]
     for audit in report.audits:
         for rate in rates_in(audit.groups):
-            of_rate = reworded(RATES[rate], audit.settings)
+            of_rate = terms_of(audit.settings)[rate].name
             for row in audit.levels[0].rates[1:]:
                 if not getattr(row, rate).supported:
                     few.setdefault(of_rate, {})[printable(row.group)] = None
     if few:
-        at = reworded(at_place(first.levels[0], first), first.settings)
+        at = at_place(first.levels[0], first)
         texts = [f"the {rate} of {_named(groups)}" for rate, groups in few.items()]
         lines.append(f"{TOO_FEW.capitalize()} {at and f'{at} '}for {listed(texts)}.")
     undetermined = [
@@ -162,10 +164,12 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
     if undetermined:
         first = undetermined[0]
         text = f"Undetermined: {name_of(first, report)}. {needed_words(first, report)}"
-        lines.append(reworded(text, audit_of(first, report).settings))
+        lines.append(text)
     if differing := sum(map(n_differing, report.audits)):
-        unit = {"pair": "person", "identity": "comparison"}
-        own = unit[report.audits[0].settings["average"]]
+        settings = report.audits[0].settings
+        own = "person"
+        if settings["average"] == "identity":
+            own = terms_of(settings).comparison
         lines.append(
             f"{plural(differing, 'conclusion')} would be another if every {own} weighed the "
             "same: see 'Both averages'."

@@ -1,9 +1,8 @@
 """The document of an audit: its sections, in their order."""
 
 from skfairfr._text._document import Document, Section
-from skfairfr._text._words import as_typed, listed, printable, reworded
+from skfairfr._text._words import listed, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of
-from skfairfr.report._searches import over_sizes, searched, who_alarms
 from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
     answer,
@@ -11,11 +10,11 @@ from skfairfr.report.sections._answer import (
     verdict,
 )
 from skfairfr.report.sections._averages import averages
-from skfairfr.report.sections._cells import lines_of
 from skfairfr.report.sections._covariates import at_equal, differences_at_equal
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
 from skfairfr.report.sections._differences import largest_differences
 from skfairfr.report.sections._failures import failures, lost
+from skfairfr.report.sections._gallery import over_sizes, who_alarms
 from skfairfr.report.sections._indices import SHOWN, disparities
 from skfairfr.report.sections._limits import limits_in_short
 from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
@@ -55,14 +54,20 @@ def audit_document(report, source=None, date=None):
     by = []
     for n, audit in enumerate(report.audits):
         name = printable(audit.attribute)
-        rates = "FNMR" if "decisions" in audit.settings else "Error rates"
-        section = Section(f"by-{n}", f"{rates} by {name}", _of_attribute(report, n))
-        by.append(reworded(section, audit.settings))
+        rates = "Error rates"
+        if "decisions" in audit.settings:
+            rates = terms_of(audit.settings).frr.name
+        parts = _of_attribute(report, n)
+        by.append(Section(f"by-{n}", f"{rates} by {name}", parts))
+    of_gallery = []
+    if "gallery" in report.audits[0].settings:
+        of_gallery = [who_alarms(report), over_sizes(report)]
     sections = [
         Section("verdict", "Result", answer(report)),
         Section("data", "What was tested", tested(report)),
         *by,
         *own_sections(report),
+        *of_gallery,
         Section("open", "What the data cannot tell", open_questions(report)),
         Section("method", "How it was computed", method(report)),
         Section("limits", "Limits of this report", [limits_of_page(report)]),
@@ -98,14 +103,9 @@ def summary_document(report, source=None, date=None):
 
 
 def _finished(report, sections, source, date):
-    first = report.audits[0]
     data = "" if source is None else f"Data: {printable(source)}"
     title, subtitle = called(report, _title(report)), under_title(report, data, date)
-    found = Document(title, subtitle, sections)
-    if "gallery" in first.settings:
-        alarms = [who_alarms(report), over_sizes(report)]
-        found = searched(found, first.settings, lines_of("search_glossary"), alarms)
-    return as_typed(found)
+    return Document(title, subtitle, sections)
 
 
 def _title(report):
@@ -117,7 +117,7 @@ def _title(report):
         return f"Audit of decisions by {about}"
     independent = first.settings.get("independent_pairs")
     more = ", pairs taken as independent" if independent else ""
-    return f"Audit of verification errors by {about}{more}"
+    return f"Audit of {terms_of(first.settings).task} errors by {about}{more}"
 
 
 def called(found, usual):
@@ -141,14 +141,10 @@ def under_title(found, data, date):
     return "; ".join(filter(None, [*told, data, written]))
 
 
-def headline_of(report):
-    """The verdict of a report, for its repr."""
-    return as_typed(verdict(report))
-
-
 def _of_attribute(report, place):
     """Parts of the section of one attribute: the first operating point open, others folded."""
     audit, name = report.audits[place], f"by-{place}"
+    terms = terms_of(audit.settings)
     first, *others = audit.levels
     kinds = [one.settings.get("decisions") for one in report.audits]
     everyone = kinds.index(kinds[place]) == place  # once for each kind of error
@@ -166,7 +162,7 @@ def _of_attribute(report, place):
         ("indices", "All disparities and indices", _all_levels(disparities, audit)),
         ("p", "p-values", [p_values(audit.levels, audit)]),
         ("others", "Against the other groups", [against_others(audit.levels, audit)]),
-        ("groups", "Size of the groups", [sizes([audit]), *crossings]),
+        ("groups", "Size of the groups", [sizes([audit], terms), *crossings]),
     ]
     return [
         rates_figure(audit) if place else None,
@@ -196,7 +192,10 @@ def _of_attribute(report, place):
             f"{name}-failures", "Failures to acquire and to enrol", [failures(audit)]
         ),
         Section(
-            f"{name}-matrix", "FMR of every two groups", matrix if large else [], True
+            f"{name}-matrix",
+            f"{terms.far.name} of every two groups",
+            matrix if large else [],
+            True,
         ),
         *[Section(f"{name}-{n}", title, parts, True) for n, title, parts in folded],
     ]
@@ -217,4 +216,4 @@ def _all_levels(tables, audit):
 def _matrices(audit, level, by):
     neutral = level.rates[0].far.value if level.far is None else level.far
     about = f"{by} {at_place(level, audit).removeprefix('at ')}"
-    return matrices([level.matrix], neutral, [about])
+    return matrices([level.matrix], neutral, [about], terms_of(audit.settings))

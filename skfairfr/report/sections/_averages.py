@@ -3,7 +3,7 @@
 from itertools import product
 
 from skfairfr._text._document import Cell, Row, Table
-from skfairfr._text._words import RATES, printable, who
+from skfairfr._text._words import printable, terms_of, who
 from skfairfr.report._notes import at_place, rates_in
 from skfairfr.report.sections._cells import of_rate
 
@@ -12,21 +12,26 @@ def averages(audit):
     """Rates and conclusions, every comparison weighing the same and every person."""
     if audit.averaged is None:
         return None
-    rows = []
+    rows, terms = [], terms_of(audit.settings)
     for both in zip(audit.levels, audit.averaged.levels, strict=True):
         place = at_place(both[0], audit)
         for rate in rates_in(audit.groups):
             for of_group in zip(*(level.rates for level in both), strict=True):
-                name = f"{RATES[rate]} of {who(of_group[0].group)}"
+                name = f"{terms[rate].name} of {who(of_group[0].group)}"
                 cells = [of_rate(getattr(found, rate)) for found in of_group]
                 rows.append(Row(name, cells, place))
             told = [_differing(level, rate) for level in both]
-            rows.append(Row(f"{RATES[rate]}, significant", [*map(Cell, told)], place))
-    weighs = {"pair": "Every comparison alike", "identity": "Every person alike"}
+            rows.append(
+                Row(f"{terms[rate].name}, significant", [*map(Cell, told)], place)
+            )
+    weighs = {
+        "pair": f"Every {terms.comparison} alike",
+        "identity": "Every person alike",
+    }
     caption = (
-        f"One person is in {100 * audit.largest_genuine_share:.0f} % of the mated "
-        "comparisons, so it matters whether every comparison weighs the same or every "
-        "person. The conclusions, limits and tables above use the first of the two columns."
+        f"One person is in {100 * audit.largest_genuine_share:.0f} % of the "
+        f"{terms.frr.standard_trials}, so it matters whether every {terms.comparison} "
+        "weighs the same or every person. The conclusions, limits and tables above use the first of the two columns."
     )
     head = ["Rate", weighs[audit.settings["average"]], weighs[audit.averaged.value]]
     return Table(caption, head, rows)

@@ -17,12 +17,9 @@ from skfairfr._text._document import (
     Verdict,
 )
 from skfairfr._text._words import (
-    LONG_RATES,
     NO_DIFFERENCE,
-    RATES,
     TOO_FEW,
     accepted,
-    as_typed,
     capital,
     count,
     listed,
@@ -35,6 +32,7 @@ from skfairfr._text._words import (
     ratio,
     ratios,
     signed,
+    terms_of,
 )
 from skfairfr.report._figures import changes, group_rates
 from skfairfr.report._notes import (
@@ -45,7 +43,6 @@ from skfairfr.report._notes import (
     short_place,
     title_of,
 )
-from skfairfr.report._searches import searched
 from skfairfr.report.sections._audit import called, under_title
 from skfairfr.report.sections._cells import (
     concluded,
@@ -54,6 +51,11 @@ from skfairfr.report.sections._cells import (
     row_of_group,
 )
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
+from skfairfr.report.sections._gallery import (
+    AS_GIVEN,
+    facts_of_gallery,
+    how_searched,
+)
 from skfairfr.report.sections._indices import disparities
 from skfairfr.report.sections._matrix import matrices
 from skfairfr.report.sections._method import OF_ATTEMPTS, glossary, reproduce
@@ -82,6 +84,7 @@ def comparison_document(found, date=None):
         Section(f"by-{n}", f"Error rates by {printable(of)}", _of_attribute(found, of))
         for n, of in enumerate(attributes)
     ]
+    as_given = [AS_GIVEN] if "gallery" in found.settings else []
     sections = [
         Section("verdict", "Result", opening),
         Section("data", "What was compared", [Facts(_facts_of_systems(found))]),
@@ -90,7 +93,7 @@ def comparison_document(found, date=None):
         Section("open", "What the data cannot tell", _few_errors(found)),
         Section("notes", "Notes", [[*map(printable, found.notes)]]),
         Section("method", "How it was computed", _method_of_comparison(found)),
-        Section("limits", "Limits", [lines_of("comparison_limits")]),
+        Section("limits", "Limits", [[*as_given, *lines_of("comparison_limits")]]),
         Section("glossary", "Glossary", [Section("words", "Words", [terms], True)]),
     ]
     return _finished(found, sections, date)
@@ -108,12 +111,10 @@ def summary_document(found, date=None):
 
 def _finished(found, sections, date):
     first, *others = short_names(found.systems)
-    title = called(found, "Comparison of verification systems")
+    task = terms_of(found.settings).task
+    title = called(found, f"Comparison of {task} systems")
     subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
-    document = Document(title, subtitle, sections)
-    if "gallery" in found.settings:
-        document = searched(document, found.settings, lines_of("search_glossary"))
-    return as_typed(document)
+    return Document(title, subtitle, sections)
 
 
 def short_names(systems):
@@ -197,11 +198,15 @@ def change_sentence(change, found):
     few = f", {TOO_FEW} with {listed(few)}" if few else ""
     system = short_names(found.systems)[found.systems.index(change.system)]
     return (
-        f"{capital(change.verdict)} with {system}: {RATES[change.rate]} of {of} at "
+        f"{capital(change.verdict)} with {system}: {_rate(change, found)} of {of} at "
         f"{place_of(change, found)}, {percent(change.after)} instead of "
         f"{percent(change.before)} (difference {signed(points(change.difference))}, {ends})"
         f"{few}."
     )
+
+
+def _rate(change, found):
+    return terms_of(found.settings)[change.rate].name
 
 
 def systems_with_few_errors(change, found):
@@ -243,7 +248,7 @@ def _which(change, found):
 
 def _levelled(change, found):
     return (
-        f"Levelling down: the ratio of largest to smallest {RATES[change.rate]} by "
+        f"Levelling down: the ratio of largest to smallest {_rate(change, found)} by "
         f"{printable(change.attribute)} at {place_of(change, found)} fell from "
         f"{ratio(change.before)} to {ratio(change.after)}, because rates of groups are "
         "higher; no rate is significantly lower."
@@ -260,8 +265,9 @@ def _disparity_changes(found):
     )
     head = ["Disparity", *_pair_of_names(found), "Ratio", "Conclusion"]
     if any(change.rate == "frr" for change in found.changes):  # else of impostor pairs
-        caption += " The last two columns are the FNMR of everyone."
-        head += [f"FNMR, {name}" for name in _pair_of_names(found)]
+        rate = terms_of(found.settings).frr.name
+        caption += f" The last two columns are the {rate} of everyone."
+        head += [f"{rate}, {name}" for name in _pair_of_names(found)]
     return Table(caption, head, rows)
 
 
@@ -308,13 +314,14 @@ def _disparity_change(change, found):
     ]
     cost = change.frr_before, change.frr_after
     cells += [Cell(percent(frr)) for frr in cost if not np.isnan(frr)]
-    name = f"{RATES[change.rate]} by {printable(change.attribute)}"
+    name = f"{_rate(change, found)} by {printable(change.attribute)}"
     place = f"at {place_of(change, found)}", _which(change, found)
     return Row(name, cells, ", ".join(filter(None, place)))
 
 
 def _facts_of_systems(found):
-    rows = [("First system", printable(found.systems[0]))]
+    rows = facts_of_gallery(found.settings)
+    rows += [("First system", printable(found.systems[0]))]
     rows += [("Compared with it", printable(name)) for name in found.systems[1:]]
     rows += [
         ("People in all systems", count(found.n_people)),
@@ -322,7 +329,8 @@ def _facts_of_systems(found):
     ]
     if found.measured:
         attributes = dict.fromkeys(printable(m.attribute) for m in found.measured)
-        rows += facts_of_data(found.measured[0].groups[0], attributes)[-3:]
+        everyone, terms = found.measured[0].groups[0], terms_of(found.settings)
+        rows += facts_of_data(everyone, attributes, terms)[-3:]
         rows.append(("Operating points", _thresholds(found)))
     for name, n in zip(found.systems, found.left_out, strict=True):
         if n:
@@ -353,7 +361,8 @@ def _of_system(found, name, number):
     """What became of every rate under one system."""
     own = [change for change in found.changes if change.system == name]
     names = {(c.far, c.threshold): short_place(c, found) for c in own}
-    by_rate = {rate: [c for c in own if c.rate == rate] for rate in RATES}
+    terms = terms_of(found.settings)
+    by_rate = {rate: [c for c in own if c.rate == rate] for rate in ("far", "frr")}
     few = [change for change in own if not _is_supported(change, found)]
     caption = (
         f"Each rate with {printable(name)} over that with {printable(found.systems[0])}, with "
@@ -364,13 +373,15 @@ def _of_system(found, name, number):
     )
 
     def draw():
-        return [changes(of, rate, names, few) for rate, of in by_rate.items() if of]
+        return [
+            changes(of, terms[rate], names, few) for rate, of in by_rate.items() if of
+        ]
 
     parts = [Figure(caption, draw, f"changes-{number}")]
     for n, key in enumerate(names):
         at_point = [c for c in own if (c.far, c.threshold) == key]
         place = place_of(at_point[0], found)
-        tables = [_table_of_changes(at_point, rate, place, found) for rate in RATES]
+        tables = [_table_of_changes(at_point, rate, place, found) for rate in by_rate]
         parts.append(Section(f"system-{number}-{n}", f"At {place}", tables))
     return parts
 
@@ -407,9 +418,10 @@ def _table_of_changes(at_point, rate, place, found):
         f"Ratio ({ci} CI)",
     ]
     head += ["p, unadjusted", "p, adjusted", "Conclusion"]
+    kind = terms_of(found.settings)[rate]
     caption = (
-        f"{capital(LONG_RATES[rate])} ({RATES[rate]}) at {place}; lower is better. "
-        "Differences are in percentage points."
+        f"{capital(kind.rate)} ({kind.name}) at {place}. Lower is better. Differences are "
+        "in percentage points."
     )
     return Table(caption, head, rows)
 
@@ -420,7 +432,7 @@ def _table_of_changes(at_point, rate, place, found):
 def _of_attribute(found, attribute):
     """Figures and tables of all systems by one attribute, as of audits of each."""
     systems = [m for m in found.measured if m.attribute == attribute]
-    names = short_names(found.systems)
+    names, terms = short_names(found.systems), terms_of(found.settings)
     parts = [
         "Each system as an audit of it shows it, with intervals that are not paired."
     ]
@@ -432,12 +444,14 @@ def _of_attribute(found, attribute):
         tables = [
             counts(levels, systems, found.settings, names),
             disparities(levels, systems, found.settings, None, names),
-            *matrices([level.matrix for level in levels], neutral, about),
+            *matrices([level.matrix for level in levels], neutral, about, terms),
         ]
         shown = [_figure_of_systems(found, levels, names), *tables]
         parts.append(Section(f"rates-{n}", heading_of(levels[0], found), shown, True))
-    parts.append(Section("rates-det", TITLE, [curves_of_systems(systems, names)]))
-    return [*parts, Section("rates-groups", "Groups", [sizes(systems, names)])]
+    parts.append(
+        Section("rates-det", TITLE, [curves_of_systems(systems, names, terms)])
+    )
+    return [*parts, Section("rates-groups", "Groups", [sizes(systems, terms, names)])]
 
 
 def _figure_of_systems(found, levels, names):
@@ -445,13 +459,15 @@ def _figure_of_systems(found, levels, names):
         found.settings["confidence_level"],
         level_in_percent(found.settings),
     )
-    rates = rates_in(found.measured[0].groups)
+    rates, terms = rates_in(found.measured[0].groups), terms_of(found.settings)
     caption = (
-        f"{'Both error rates' if len(rates) > 1 else RATES[rates[0]]} of every group under {listed(names)}; further right is worse. "
+        f"{'Both error rates' if len(rates) > 1 else terms[rates[0]].name} of every group under {listed(names)}; further right is worse. "
         f"Bars are {ci} CI of each rate on its own: whether two systems differ is for the "
         "paired intervals above."
     )
-    return Figure(caption, lambda: group_rates(levels, names, None, confidence, rates))
+    return Figure(
+        caption, lambda: group_rates(levels, names, None, confidence, terms, rates)
+    )
 
 
 # ---- what is open, how, and what not -------------------------------------------------
@@ -470,12 +486,14 @@ def _few_errors(found):
 def _method_of_comparison(found):
     settings = found.settings
     alpha = 100 * (1 - settings["confidence_level"])
-    own = "Each system meets a level of the FMR at a threshold of its own."
+    name = terms_of(settings).far.name
+    own = f"Each system meets a level of the {name} at a threshold of its own."
     if settings["threshold"] is not None:
         own = "All systems have the threshold that was given."
         if "threshold_of_each" in settings:
             own = "Each system has the threshold that was given for it."
     texts = [
+        *how_searched(settings),
         "All systems are compared with the first, on the same people and the same "
         f"{found.unit}. {own}",
         f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "

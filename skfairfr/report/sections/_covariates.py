@@ -3,7 +3,7 @@
 import math
 
 from skfairfr._text._document import Cell, Row, Section, Table
-from skfairfr._text._words import RATES, capital, listed, percent, printable
+from skfairfr._text._words import capital, listed, percent, printable, terms_of
 from skfairfr.report._notes import heading_of, place_of
 from skfairfr.report.sections._cells import lines_of, of_rate, of_ratio, row_of_group
 from skfairfr.report.sections._differences import DIFFERS, sentence_of
@@ -43,7 +43,8 @@ def at_equal(audit, name):
         )
         caption = f"Rates at {place_of(level, audit)}, as they are and {title.lower()}."
         head = ["Group"]
-        for rate in RATES.values():
+        terms = terms_of(audit.settings)
+        for rate in (terms.far.name, terms.frr.name):
             head += [f"{rate}, as it is", f"{rate}, {title.lower()}"]
         table = Table(caption, head, rows)
         parts.append(Section(f"{name}-{n}", heading_of(level, audit), [table], n > 0))
@@ -82,8 +83,9 @@ def _strata(audit, rate):
             *map(Cell, map(percent, within)),
         ]
         rows.append(Row(printable(stratum.name), cells))
+    name = terms_of(audit.settings)[rate].name
     caption = (
-        f"Strata of the {RATES[rate]}: the weight of each, and its share of the pairs of "
-        f"each group. {percent(lost)} of the pairs are in no stratum that all groups have."
+        f"Strata of the {name}: the weight of each, and its share of the pairs of each "
+        f"group. {percent(lost)} of the pairs are in no stratum that all groups have."
     )
     return Table(caption, ["Stratum", "Weight", *map(printable, groups)], rows)

@@ -1,7 +1,7 @@
 """Detection error tradeoffs of the groups, of one system or of several."""
 
 from skfairfr._text._document import Figure
-from skfairfr._text._words import TOO_FEW
+from skfairfr._text._words import TOO_FEW, terms_of
 from skfairfr.report._figures import MAX_CURVES, det, det_of_systems
 from skfairfr.report._notes import rates_in, short_place
 
@@ -22,10 +22,11 @@ def curves_of_groups(audit):
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
     name = f"det-{audit.attribute}"
-    return Figure(caption, lambda: det(audit.curves, audit.levels, names), name)
+    terms = terms_of(audit.settings)
+    return Figure(caption, lambda: det(audit.curves, audit.levels, names, terms), name)
 
 
-def curves_of_systems(systems, names):
+def curves_of_systems(systems, names, terms):
     """The figure of the curves of every group under each system."""
     if len(rates_in(systems[0].groups)) < 2:
         return None
@@ -36,4 +37,4 @@ def curves_of_systems(systems, names):
     )
     curves, levels = [s.curves for s in systems], [s.levels for s in systems]
     name = f"det-{systems[0].attribute}"
-    return Figure(caption, lambda: det_of_systems(curves, levels, names), name)
+    return Figure(caption, lambda: det_of_systems(curves, levels, names, terms), name)

@@ -3,7 +3,6 @@
 import math
 
 from skfairfr._text._words import (
-    RATES,
     TOO_FEW,
     capital,
     listed,
@@ -12,7 +11,7 @@ from skfairfr._text._words import (
     printable,
     ratio,
     ratios,
-    reworded,
+    terms_of,
 )
 from skfairfr.report._notes import at_place
 from skfairfr.report.sections._cells import level_in_percent
@@ -31,7 +30,7 @@ def findings_at_first_point(report):
     found = []
     for audit in report.audits:
         level = audit.levels[0]
-        for rate in RATES:
+        for rate in ("far", "frr"):
             own = [f for f in level.findings if f.rate == rate and f.group is not None]
             higher, lower = ([f for f in own if f.verdict == v] for v in DIFFERS)
             kept = higher or sorted(lower or own, key=_ratio_of_larger)[-1:]
@@ -52,21 +51,21 @@ def _ratio_of_larger(finding):
 def sentence_of(audit, level, finding):
     """A significant difference; the group with the higher rate is named first."""
     start, (one, other), (first, second), size, few = _parts(audit, level, finding)
-    text = (
-        f"{start}{one} has a higher {RATES[finding.rate]} than {other}: {first} against "
-        f"{second}, {size}{few}."
+    rate = terms_of(audit.settings)[finding.rate].name
+    return (
+        f"{start}{one} has a higher {rate} than {other}: {first} against {second}, "
+        f"{size}{few}."
     )
-    return reworded(text, audit.settings)
 
 
 def sentence_of_largest_ratio(audit, level, finding):
     """The same of a difference that is not significant."""
     start, (one, other), (first, second), size, few = _parts(audit, level, finding)
-    text = (
-        f"{start}the largest ratio is that of the {RATES[finding.rate]} of {one} "
-        f"({first}) to that of {other} ({second}): {size}{few}."
+    rate = terms_of(audit.settings)[finding.rate].name
+    return capital(
+        f"{start}the largest ratio is that of the {rate} of {one} ({first}) to that of "
+        f"{other} ({second}): {size}{few}."
     )
-    return reworded(capital(text), audit.settings)
 
 
 def _parts(audit, level, finding):

@@ -1,7 +1,7 @@
 """Failures to acquire and to enrol, and where each group is lost."""
 
 from skfairfr._text._document import Cell, Table
-from skfairfr._text._words import count, percent
+from skfairfr._text._words import capital, count, percent, terms_of
 from skfairfr.report._notes import at_place
 from skfairfr.report.sections._cells import row_of_group
 
@@ -20,16 +20,15 @@ def lost(audit):
                 share = percent(number / n) if n else ""
                 cells.append(Cell(count(number), share))
             rows.append(row_of_group(found.group, cells, at_place(level, audit)))
+    trials = capital(terms_of(audit.settings).frr.standard_trials)
+    later = "not matched"
+    if audit.settings.get("decisions") == "bpcer":
+        later = "taken for attacks"
     caption = (
-        "Mated comparisons of each group that fail to be enrolled or acquired, and those that "
-        "are compared and then not matched; both are rejected."
+        f"{trials} of each group that fail to be enrolled or acquired, and those that are "
+        f"not, and are then {later}. Both are rejected."
     )
-    head = [
-        "Group",
-        "Mated comparisons",
-        "Not enrolled or acquired",
-        "Then not matched",
-    ]
+    head = ["Group", trials, "Not enrolled or acquired", f"Then {later}"]
     return Table(caption, [*head, "Rejected"], rows)
 
 
@@ -41,10 +40,15 @@ def failures(audit):
         shown += count(found.n_failed_to_enrol), percent(found.fte)
         texts = (count(found.n_attempts), *shown)[: 5 if enrolled else 3]
         rows.append(row_of_group(found.group, list(map(Cell, texts))))
-    head = ["Group", "Attempts", "Failed to acquire", "FTA"]
-    of_all = "FTA is the share of all attempts"
+    attempts = "attempts"
+    if "decisions" in audit.settings:
+        attempts = terms_of(audit.settings).trials
+    head = ["Group", capital(attempts), "Failed to acquire", "FTA"]
+    of_all = f"FTA is the share of all {attempts}"
     if enrolled:
         head += ["Failed to enrol", "FTE"]
         of_all += ", FTE the share of those acquired"
-    caption = f"Attempts that gave no template or no score, by group. {of_all}."
+    caption = (
+        f"{capital(attempts)} that gave no template or no score, by group. {of_all}."
+    )
     return Table(caption, head, rows)

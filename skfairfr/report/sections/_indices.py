@@ -6,18 +6,18 @@ from dataclasses import replace
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
     NONE,
-    RATES,
     accepted,
     points,
     points_between,
     ratio,
     ratios,
+    terms_of,
 )
 from skfairfr.report._notes import rates_in
 from skfairfr.report.sections._cells import beside, few_of
 
 DISPARITIES = {
-    "gini": "FPD, FND (Gini) of ISO/IEC 19795-10, as cited by DeSCon",
+    "gini": "Gini coefficient",
     "max_min": "largest / smallest",
     "max_geomean": "largest / geometric mean",
     "log_geomean": "log10 distance from geometric mean",
@@ -43,25 +43,29 @@ def disparities(levels, systems, settings, hows=None, names=("",)):
         rows.append(_rows(level, measured, settings, hows, name))
     at = "" if "decisions" in settings else " at one threshold for everybody"
     caption = f"Disparities{at}. Larger is less fair"
-    if len(measured) > 1 and hows is None:
+    if hows is None and any(level.indices for level in levels):
         caption += "; for FDR, smaller is. The last four combine both rates and have no interval"
     caption += (
         ". Chance alone makes rates differ: 'without noise' is an estimate of the disparity "
         "without that part."
     )
-    head = ["Disparity", "If all are alike", *(f"Of the {RATES[r]}" for r in measured)]
+    terms = terms_of(settings)
+    head = ["Disparity", "If all are alike"]
+    head += [f"Of the {terms[rate].name}" for rate in measured]
     return Table(caption, head, beside(rows))
 
 
 def _rows(level, measured, settings, hows, place):
     found = {(d.how, d.operating_point): d for d in level.disparities}
     named = [(name, found.get((how, "overall"))) for how, name in DISPARITIES.items()]
-    if "decisions" in settings:  # FND is of comparisons
-        named[0] = "Gini coefficient", named[0][1]
+    if level.indices:  # the standard's names are of comparisons
+        named[0] = f"FPD, FND ({named[0][0]}) of ISO/IEC 19795-10", named[0][1]
     if hows is not None:
         kept = [(name, d) for name, d in named if d is not None and d.how in hows]
         return [_row(name, d, measured, place) for name, d in kept]
-    worst = "BFAR, BFRR: largest / smallest where no group's FMR exceeds the level"
+    worst = f"largest / smallest where no group's {terms_of(settings).far.name} exceeds the level"
+    if level.indices:
+        worst = f"BFAR, BFRR: {worst}"
     named.append((worst, found.get(("max_min", "worst_group"))))
     rows = [_row(name, d, measured, place) for name, d in named if d is not None]
     if math.isfinite(level.worst_group_threshold):

@@ -4,10 +4,8 @@ import math
 
 from skfairfr._core._planning import MAX_PEOPLE
 from skfairfr._text._document import Cell, Row, Table
-from skfairfr._text._searches import in_search_terms
 from skfairfr._text._words import (
     accepted,
-    as_typed,
     capital,
     level_percent,
     listed,
@@ -17,21 +15,21 @@ from skfairfr._text._words import (
     printable,
     ratio,
     ratios,
-    reworded,
+    terms_of,
 )
 from skfairfr.report._notes import at_place
 from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS
 from skfairfr.report.sections._cells import few_of, level_in_percent
 
 LIMITED = {
-    "max_fmr": "FMR of each group",
-    "max_fnmr": "FNMR of each group",
-    "max_bfar": "largest over smallest FMR (BFAR)",
-    "max_bfrr": "largest over smallest FNMR (BFRR)",
-    "max_fmr_ratio": "largest over smallest FMR",
-    "max_fnmr_ratio": "largest over smallest FNMR",
-    "max_fmr_geomean_ratio": "largest FMR over the geometric mean",
-    "max_fnmr_geomean_ratio": "largest FNMR over the geometric mean",
+    "max_fmr": "{rate} of each group",
+    "max_fnmr": "{rate} of each group",
+    "max_bfar": "largest over smallest {rate} (BFAR)",
+    "max_bfrr": "largest over smallest {rate} (BFRR)",
+    "max_fmr_ratio": "largest over smallest {rate}",
+    "max_fnmr_ratio": "largest over smallest {rate}",
+    "max_fmr_geomean_ratio": "largest {rate} over the geometric mean",
+    "max_fnmr_geomean_ratio": "largest {rate} over the geometric mean",
 }
 RESULTS = {"failed": "exceeded", "passed": "kept", "undetermined": "undetermined"}
 # More groups that exceed a limit are counted, not named.
@@ -70,14 +68,19 @@ def row_of_limit(check, report):
     audit = audit_of(check, report)
     cells = [
         Cell(f"at most {allowed(check)}"),
-        Cell(groups_of(check), more=_more(check)),
+        Cell(groups_of(check), more=_more(check, audit)),
         Cell(shown(check)(check.figure.value), few=few_of(check.figure)),
         Cell(_interval(check, audit)),
         Cell(RESULTS[check.verdict], word=check.verdict),
     ]
-    name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
-    place = place_of_check(check, audit)
-    return reworded(Row(capital(name), cells, place), audit.settings)
+    name = f"{_limited(check, audit)}, by {printable(check.attribute)}"
+    return Row(capital(name), cells, place_of_check(check, audit))
+
+
+def _limited(check, audit):
+    """The rate, or ratio of rates, that a limit is about."""
+    rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
+    return LIMITED[check.name].format(rate=rate)
 
 
 def place_of_check(check, audit):
@@ -85,7 +88,8 @@ def place_of_check(check, audit):
     if LIMITS[check.name][1] == "overall":
         return at_place(check, audit)
     there = accepted(check.threshold, audit.settings)
-    return f"where no group's FMR exceeds {level_percent(check.far)}, {there}"
+    far = terms_of(audit.settings).far.name
+    return f"where no group's {far} exceeds {level_percent(check.far)}, {there}"
 
 
 def audit_of(check, report):
@@ -114,7 +118,7 @@ def groups_of(check):
     return f"{printable(check.groups[0])} over {printable(check.groups[1])}"
 
 
-def _more(check):
+def _more(check, audit):
     """Other groups that exceed the limit, or may, and those that it is not about."""
     texts, others = [], check.groups[1:]
     if check.name in RATE_LIMITS and others:
@@ -125,7 +129,8 @@ def _more(check):
         texts.append(f"also {verb} it: {named}")
     if check.not_covered:
         left_out = ", ".join(map(printable, check.not_covered))
-        texts.append(f"not judged for lack of pairs: {left_out}")
+        trials = terms_of(audit.settings).trials
+        texts.append(f"not judged for lack of {trials}: {left_out}")
     return "; ".join(texts)
 
 
@@ -146,13 +151,13 @@ def own_figures(check, audit):
 
 def _interval(check, audit):
     """The interval of the groups shown, and another group's bound if that one decides."""
-    found = check.figure
+    found, trials = check.figure, terms_of(audit.settings).trials
     if check.reason:
         return check.reason
     if not check.groups:
-        return "none: too few groups have the pairs"
+        return f"none: too few groups have the {trials}"
     if math.isnan(found.high):
-        return "none: one person alone has the pairs"
+        return f"none: one person alone has the {trials}"
     if check.name in RATE_LIMITS:
         return _interval_of_rate(check, *own_figures(check, audit))
     ends = ratios(found.low, found.high)
@@ -182,14 +187,14 @@ def sentence_of_check(check, report, needed=True):
     text = f"{result.line}: {row.line}, {allowed_.line}: {groups.text} {found.line} ({told}){more}."
     if needed:
         text = f"{text} {needed_words(check, report)}".strip()
-    searched = "gallery" in report.audits[0].settings
-    return as_typed(in_search_terms(text) if searched else text)
+    return text
 
 
 def name_of(check, report):
     """Name, limit and operating point of a check."""
-    name = f"{LIMITED[check.name]} by {printable(check.attribute)}"
-    place = place_of_check(check, audit_of(check, report))
+    audit = audit_of(check, report)
+    name = f"{_limited(check, audit)} by {printable(check.attribute)}"
+    place = place_of_check(check, audit)
     return ", ".join(filter(None, (name, f"at most {allowed(check)}", place)))
 
 
@@ -199,8 +204,8 @@ def needed_words(check, report):
         return ""
     one, several = "person", "people"
     if report.audits[0].settings.get("independent_pairs"):
-        one = f"{'impostor' if LIMITS[check.name][0] == 'far' else 'genuine'} pair"
-        several = f"{one}s"
+        kind = terms_of(report.audits[0].settings)[LIMITS[check.name][0]]
+        one, several = kind.trial, kind.trials
     if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."
     if not check.people_needed:

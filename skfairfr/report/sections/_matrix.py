@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfairfr._core._kinds import SEARCHES
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import percent, printable
 
@@ -14,7 +15,7 @@ FULL = 30.0
 MOST_GROUPS = 6
 
 
-def matrices(found, neutral, abouts):
+def matrices(found, neutral, abouts, terms):
     """Tables of matrices of some systems at one operating point; empty without two groups.
 
     ``neutral`` is the rate without a colour: the level, or the rate of everyone.
@@ -22,24 +23,33 @@ def matrices(found, neutral, abouts):
     if any(matrix is None or len(matrix.groups) < 2 for matrix in found):
         return []
     return [
-        _matrix(one, neutral, about) for one, about in zip(found, abouts, strict=True)
+        _matrix(one, neutral, about, terms)
+        for one, about in zip(found, abouts, strict=True)
     ]
 
 
-def _matrix(matrix, neutral, about):
-    rows = []
+def _matrix(matrix, neutral, about, terms):
+    rows, name = [], terms.far.name
     for g, group in enumerate(matrix.groups):
         cells = [
-            Cell(percent(far), style=style_of(far, neutral)) if n else Cell("no pairs")
+            Cell(percent(far), style=style_of(far, neutral))
+            if n
+            else Cell(f"no {terms.trials}")
             for n, far in zip(matrix.n_impostor[g], matrix.far[g], strict=True)
         ]
         rows.append(Row(printable(group), cells))
     caption = (
-        f"FMR of every two groups {about}: how often two people, one of each group, are "
-        f"taken for one. Red is above {percent(neutral)}, blue below."
+        f"{name} of every two groups {about}: how often two people, one of each group, are "
+        "taken for one."
     )
-    if not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
+    if terms is SEARCHES:
+        caption = (
+            f"{name} by the groups of the probe (rows) and of the person returned {about}: "
+            "how often a search of the row's group returns somebody of the column's first."
+        )
+    elif not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
         caption += " Rows are the groups of probes, columns those of references."
+    caption += f" Red is above {percent(neutral)}, blue below."
     return Table(caption, ["Group", *map(printable, matrix.groups)], rows, "matrix")
 
 

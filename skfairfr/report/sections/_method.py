@@ -1,8 +1,10 @@
 """How the numbers came about, how to make them again, what they do not say, and words."""
 
+from skfairfr._core._kinds import DECISIONS
 from skfairfr._text._document import Facts, Section
-from skfairfr._text._words import DECISIONS, printable, reworded
+from skfairfr._text._words import printable, terms_of
 from skfairfr.report.sections._cells import level_in_percent, lines_of
+from skfairfr.report.sections._gallery import AS_GIVEN, how_searched
 
 ONE_PERSON_OUT = (
     "They are made by leaving out one person at a time (jackknife): people who are in many "
@@ -22,12 +24,17 @@ FAILURES_TOLD = {
 # Terms of attempts, which comparisons have none of, and terms that decisions have.
 OF_ATTEMPTS = ("FRR,", "FAR,", "BPCER", "APCER", "Attempt", "Template")
 OF_DECISIONS = ("Attempt", "FTA", "Differential", "Interval", "Too few errors")
+# Terms that are of comparisons alone.
+OF_COMPARISONS = (
+    *("FMR", "FNMR", "Mated", "Non-mated", "Template", "FTA", "GFAR", "FPD"),
+    *("Inequity", "Levelling"),
+)
 
 
 def method(report):
     """Parts of the section: how, and what makes the same numbers again."""
     first = report.audits[0]
-    told = reworded(_method(first), first.settings)
+    told = _method(first)
     digests = first.settings.get("sha256", {})
     return [told, reproduce(first.settings, report.about, digests)]
 
@@ -48,7 +55,10 @@ def _method(audit):
     settings, set_on = audit.settings, audit.levels[0].set_on
     if "decisions" in settings:
         return _method_of_decisions(settings)
-    independent = settings.get("independent_pairs")
+    if "gallery" in settings:
+        tests = "Groups are compared by two-sided tests of the errors of each person."
+        interval = _of_intervals(settings)
+        return [*how_searched(settings), _setting(settings, set_on), interval, tests]
     end = (
         "distance is at most" if settings.get("distance") else "similarity is at least"
     )
@@ -65,27 +75,46 @@ def _method(audit):
     if settings.get("domain"):
         across = f"the two values of {printable(settings['domain'])}"
         texts.append(f"Only samples across {across} are compared.")
-    pairs = "all non-mated comparisons"
-    if settings["impostors"] == "same_group":
-        pairs = "the non-mated comparisons within a group"
-    if "threshold_group" in settings:
-        pairs = f"{printable(settings['threshold_group'])} alone"
-    on = printable(settings.get("threshold_from") or set_on)
-    setting = f"A threshold is set where the FMR of {pairs} meets the level, on {on}."
-    if set_on == "given":
-        setting = "The threshold was given."
-    drawn, left_out = "other people of the same population", ONE_PERSON_OUT
-    if independent:
-        drawn = "other pairs, as if no two shared a person"
-        left_out = ONE_PAIR_OUT
-    weighs = "comparison" if settings["average"] == "pair" else "person"
     return [
         *texts,
-        f"{setting} Every {weighs} weighs the same in a rate.",
-        f"Intervals are about this threshold and {drawn}, at "
-        f"{level_in_percent(settings)}, each alone. {left_out}",
+        f"{_setting(settings, set_on)} {_weighs(settings)}",
+        _of_intervals(settings),
         TESTS_AGREE,
     ]
+
+
+def _setting(settings, set_on):
+    """How the threshold was set."""
+    if set_on == "given":
+        return "The threshold was given."
+    far = terms_of(settings).far
+    trials = f"all {far.standard_trials}"
+    if settings["impostors"] == "same_group":
+        trials = f"the {far.standard_trials} within a group"
+    if "threshold_group" in settings:
+        trials = f"{printable(settings['threshold_group'])} alone"
+    on = printable(settings.get("threshold_from") or set_on)
+    return (
+        f"A threshold is set where the {far.name} of {trials} meets the level, on {on}."
+    )
+
+
+def _weighs(settings):
+    own = "person"
+    if settings["average"] == "pair":
+        own = terms_of(settings).comparison
+    return f"Every {own} weighs the same in a rate."
+
+
+def _of_intervals(settings):
+    """What intervals are about, and how they come about."""
+    about, left_out = "other people of the same population", ONE_PERSON_OUT
+    if settings.get("independent_pairs"):
+        about = "other pairs, as if no two shared a person"
+        left_out = ONE_PAIR_OUT
+    if "decisions" not in settings:
+        about = f"this threshold and {about}"
+    return f"Intervals are about {about}, at {level_in_percent(settings)}, each alone. {left_out}"
 
 
 def _method_of_decisions(settings):
@@ -98,14 +127,7 @@ def _method_of_decisions(settings):
         )
     told = FAILURES_TOLD.get(settings.get("failures"))
     texts += [told] if told else []
-    weighs = "comparison" if settings["average"] == "pair" else "person"
-    return [
-        *texts,
-        f"Every {weighs} weighs the same in a rate.",
-        "Intervals are about other people of the same population, at "
-        f"{level_in_percent(settings)}, each alone. {ONE_PERSON_OUT}",
-        TESTS_AGREE,
-    ]
+    return [*texts, _weighs(settings), _of_intervals(settings), TESTS_AGREE]
 
 
 def limits_of_page(report):
@@ -116,7 +138,7 @@ def limits_of_page(report):
     if audit.settings.get("independent_pairs"):
         about = "Nobody is known by name: pairs were taken as independent. Where people"
         lines.insert(1, f"{about} are in several pairs, intervals are too narrow.")
-    return lines
+    return [*([AS_GIVEN] if "gallery" in audit.settings else []), *lines]
 
 
 def glossary(settings, without, only=""):
@@ -124,10 +146,15 @@ def glossary(settings, without, only=""):
     accepted_at = "similarity from which on"
     if settings.get("distance"):
         accepted_at = "distance up to which"
-    lines = (line.replace("{accepted}", accepted_at) for line in lines_of("glossary"))
-    terms = (line.split(": ", 1) for line in lines)
+    terms = terms_of(settings)
+    told = {"accepted": accepted_at, "far": terms.far.name, "frr": terms.frr.name}
+    lines = [line.format(**told) for line in lines_of("glossary")]
+    if "gallery" in settings:
+        kept = [line for line in lines if not line.startswith(OF_COMPARISONS)]
+        lines = lines_of("search_glossary") + kept
+    words = (line.split(": ", 1) for line in lines)
     return Facts(
-        [(t, s) for t, s in terms if t.startswith(only) and not t.startswith(without)],
+        [(t, s) for t, s in words if t.startswith(only) and not t.startswith(without)],
         long=True,
     )
 
@@ -141,7 +168,7 @@ def words_of(report):
     """Words of an audit's page: those of comparisons, or of the decisions that it has."""
     settings, kinds = report.audits[0].settings, _kinds(report)
     if kinds:
-        wanted = tuple(f"{DECISIONS[kind][0]}," for kind in kinds)
+        wanted = tuple(f"{DECISIONS[kind].name}," for kind in kinds)
         return glossary(settings, (), (*wanted, *OF_DECISIONS))
     failed = any(audit.failures for audit in report.audits)
     left_out = ["Levelling down", *OF_ATTEMPTS, *([] if failed else ["FTA", "GFAR"])]

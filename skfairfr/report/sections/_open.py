@@ -3,15 +3,14 @@
 from skfairfr._text._document import Section
 from skfairfr._text._words import (
     NO_DIFFERENCE,
-    RATES,
     TOO_FEW,
     capital,
     printable,
-    reworded,
+    terms_of,
     who,
 )
 from skfairfr.report._notes import at_place, rates_in, reason_in_words
-from skfairfr.report.sections._limits import audit_of, name_of, needed_words
+from skfairfr.report.sections._limits import name_of, needed_words
 
 FEW = (
     "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
@@ -24,8 +23,7 @@ def open_questions(report):
     needed = []
     for check in report.checks:
         if text := needed_words(check, report):
-            settings = audit_of(check, report).settings
-            needed.append(reworded(f"{name_of(check, report)}: {text}", settings))
+            needed.append(f"{name_of(check, report)}: {text}")
     few = [text for audit in report.audits for text in unsupported(audit, audit)]
     parts = [
         Section("open-needed", "What would settle a limit", [needed], len(needed) > 2),
@@ -63,6 +61,7 @@ def unsupported(measured, found):
         Whose settings these are.
     """
     by, rates = f"by {printable(measured.attribute)}", rates_in(measured.groups)
+    terms = terms_of(found.settings)
     named = [
         (f"EER of {who(row.group)} ({by})", row.equal_error_rate, None)
         for row in measured.groups
@@ -73,7 +72,7 @@ def unsupported(measured, found):
         at = at_place(level, found)
         named += [
             (
-                f"{RATES[rate]} of {who(row.group)} ({by}) {at}".strip(),
+                f"{terms[rate].name} of {who(row.group)} ({by}) {at}".strip(),
                 getattr(row, rate),
                 rate,
             )
@@ -81,17 +80,19 @@ def unsupported(measured, found):
             for rate in rates
         ]
         for finding in level.findings:
-            about = f"{RATES[finding.rate]} {by} {at}".strip()
+            about = f"{terms[finding.rate].name} {by} {at}".strip()
             if finding.group is None:
                 texts.append(
                     f"{about}: not compared, {printable(finding.ratio.reason)}."
                 )
             elif finding.not_compared:
                 groups = ", ".join(map(printable, finding.not_compared))
-                texts.append(f"{about}: not compared for lack of pairs: {groups}.")
+                texts.append(
+                    f"{about}: not compared for lack of {terms.trials}: {groups}."
+                )
     few = [
-        f"{name}: {reason_in_words(figure, rate)}."
+        f"{name}: {reason_in_words(figure, terms, rate)}."
         for name, figure, rate in named
         if not figure.supported
     ]
-    return reworded(list(dict.fromkeys(few + texts)), found.settings)
+    return list(dict.fromkeys(few + texts))

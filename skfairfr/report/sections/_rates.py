@@ -3,18 +3,19 @@
 import math
 from dataclasses import replace
 
+from skfairfr._core._kinds import SEARCHES
 from skfairfr._text._document import Cell, Figure, Row, Table
 from skfairfr._text._words import (
     NO_DIFFERENCE,
     NONE,
-    RATES,
+    capital,
     count,
     listed,
     p_value,
     percent,
     plural,
     printable,
-    reworded,
+    terms_of,
     who,
 )
 from skfairfr.report._figures import group_rates, ratios_to_reference
@@ -28,18 +29,6 @@ from skfairfr.report.sections._cells import (
     of_ratio,
     row_of_group,
 )
-
-# What is compared, and what is an error, of either rate.
-COUNTED = {
-    "far": ("Non-mated comparisons", "False matches"),
-    "frr": ("Mated comparisons", "False non-matches"),
-}
-
-
-CONSEQUENCES = {
-    "far": "A higher FMR means that more people are taken for somebody else.",
-    "frr": "A higher FNMR means that more people are not recognised.",
-}
 
 
 def rates_and_ratios(level, audit, everyone=True):
@@ -60,10 +49,10 @@ def rates_and_ratios(level, audit, everyone=True):
             ratio = Cell("reference") if is_reference else _ratio(found)
             cells += [of_rate(getattr(row, rate)), ratio]
         rows.append(row_of_group(row.group, cells))
-    head = ["Group", "People"]
+    head, terms = ["Group", "People"], terms_of(audit.settings)
     for rate in measured:
         whom = printable(references.get(rate, "reference"))
-        head += [f"{RATES[rate]} ({ci} CI)", f"over {whom} ({ci} CI)"]
+        head += [f"{terms[rate].name} ({ci} CI)", f"over {whom} ({ci} CI)"]
     return Table(_caption(level, audit), head, rows)
 
 
@@ -79,32 +68,33 @@ def in_order(level, measured):
 
 def _caption(level, audit):
     texts = [f"Error rates {at_place(level, audit)}".strip()]
-    if references_of(level):
+    terms = terms_of(audit.settings)
+    if references_of(level, terms):
         n = max(f.n_comparisons for f in level.findings)
         alpha = 100 * (1 - audit.settings["confidence_level"])
-        texts[0] += f", and their ratios to those of {references_of(level)}"
+        texts[0] += f", and their ratios to those of {references_of(level, terms)}"
         texts.append(
             f"Higher and lower are significant among all {plural(n, 'comparison')}: if all "
             f"groups had the same rates, about {alpha:g} % of such audits or fewer would name "
             "any (Holm)"
         )
-    if level.matrix is not None:
+    if level.matrix is not None and terms is not SEARCHES:
         texts.append("Everyone includes comparisons across groups")
     if audit.settings["average"] == "identity":
         texts.append(
-            "Every person weighs the same: a rate is not errors over comparisons"
+            f"Every person weighs the same: a rate is not errors over {terms.comparisons}"
         )
     return f"{'. '.join(texts)}."
 
 
-def references_of(level):
+def references_of(level, terms):
     """The reference in words, by rate if the rates have different ones; empty of none."""
     found = {
         f.rate: printable(f.reference) for f in level.findings if f.group is not None
     }
     if len(set(found.values())) < 2:
         return "".join(set(found.values()))
-    return listed([f"{group} ({RATES[rate]})" for rate, group in found.items()])
+    return listed([f"{group} ({terms[rate].name})" for rate, group in found.items()])
 
 
 def _ratio(finding):
@@ -126,34 +116,36 @@ def rates_figure(audit):
     names = [short_place(first, audit)]
     limits, rates = limits_of(audit), rates_in(audit.groups)
     limits = {rate: of[:1] for rate, of in limits.items()}
-    ci = level_in_percent(audit.settings)
-    shown = "Both error rates" if len(rates) > 1 else RATES[rates[0]]
+    ci, terms = level_in_percent(audit.settings), terms_of(audit.settings)
+    shown = "Both error rates" if len(rates) > 1 else terms[rates[0]].name
     at = at_place(first, audit)
     caption = (
         f"{shown} by {printable(audit.attribute)}{at and f' {at}'}, with {ci} CI. "
     )
-    caption += " ".join(CONSEQUENCES[rate] for rate in rates)
+    kinds = [terms[rate] for rate in rates]
+    caption += " ".join(
+        f"A higher {kind.name} means that {kind.consequence}." for kind in kinds
+    )
 
     def draw():
         confidence = audit.settings["confidence_level"]
         found, rows = [], (first.rates[0], *in_order(first, rates))
         level = replace(first, rates=rows)
         for rate in rates:
-            found += group_rates([level], names, limits, confidence, (rate,))
+            found += group_rates([level], names, limits, confidence, terms, (rate,))
         return found
 
-    name = f"rates-{audit.attribute}"
-    return reworded(Figure(caption, draw, name), audit.settings)
+    return Figure(caption, draw, f"rates-{audit.attribute}")
 
 
 def ratios_figure(audit, place=0):
     """Ratios of every group to the reference at one operating point, with the limits."""
-    level = audit.levels[place]
-    if not references_of(level):
+    level, terms = audit.levels[place], terms_of(audit.settings)
+    if not references_of(level, terms):
         return None
     ci, at = level_in_percent(audit.settings), at_place(level, audit)
     caption = (
-        f"Ratios to the rates of {references_of(level)} by "
+        f"Ratios to the rates of {references_of(level, terms)} by "
         f"{printable(audit.attribute)}{at and f' {at}'}, with {ci} CI, each alone. "
         "Filled points differ significantly."
     )
@@ -163,14 +155,13 @@ def ratios_figure(audit, place=0):
         found = sorted(level.findings, key=lambda f: place_of.get(f.group, 0))
         by_rate = {rate: [f for f in found if f.rate == rate] for rate in measured}
         return [
-            ratios_to_reference(own, rate, limits.get(rate))
+            ratios_to_reference(own, terms[rate], limits.get(rate))
             for rate, own in by_rate.items()
             if own[0].group is not None
         ]
 
     place_of = {row.group: n for n, row in enumerate(in_order(level, measured))}
-    name = f"ratios-{audit.attribute}"
-    return reworded(Figure(caption, draw, name), audit.settings)
+    return Figure(caption, draw, f"ratios-{audit.attribute}")
 
 
 def ratio_limits(audit, level):
@@ -193,12 +184,12 @@ def counts(levels, systems, settings, names=("",)):
     for level, system, name in zip(levels, systems, names, strict=True):
         of_groups = zip(level.rates, system.groups, strict=True)
         rows.append([_row_of_counts(level, measured, *row, name) for row in of_groups])
-    head = ["Group"]
-    for rate in measured:
-        head += [*COUNTED[rate], RATES[rate]]
+    head, terms = ["Group"], terms_of(settings)
+    for kind in (terms[rate] for rate in measured):
+        head += [*map(capital, (kind.standard_trials, kind.errors)), kind.name]
     if any(level.generalised for level in levels):
         head += [f"G{rate.upper()}" for rate in measured]
-    caption = "Comparisons and errors of each group."
+    caption = f"{capital(terms.comparisons)} and errors of each group."
     if not settings.get("independent_pairs"):
         caption += (
             " Errors of one person are correlated: 'like 7 errors of 4 people' is the "
@@ -212,7 +203,7 @@ def _row_of_counts(level, measured, found, size, place):
     cells, n_pairs = [], {"far": size.n_impostor, "frr": size.n_genuine}
     for rate in measured:
         figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
-        like = _like(rate, getattr(found, f"{rate}_effective"))
+        like = _like(getattr(found, f"{rate}_effective"))
         cells += [
             Cell(count(n_pairs[rate])),
             Cell(count(errors, figure.source), more=like),
@@ -225,20 +216,20 @@ def _row_of_counts(level, measured, found, size, place):
     return row_of_group(found.group, cells, place)
 
 
-def _like(rate, effective):
-    """As how many independent errors, of how many people, errors count; "" of none."""
+def _like(effective):
+    """The effective numbers of errors and of people in words; empty of none."""
     if effective is None or not effective.errors:
         return ""
     errors, people = (max(1, round(n)) for n in (effective.errors, effective.people))
-    of = "between" if rate == "far" else "of"
-    return f"like {plural(errors, 'error')} {of} {plural(people, 'person', 'people')}"
+    return f"like {plural(errors, 'error')} of {plural(people, 'person', 'people')}"
 
 
 def p_values(levels, audit):
     """p-values of all comparisons with the reference, alone and adjusted for all of them."""
+    terms = terms_of(audit.settings)
     rows = [
         Row(
-            f"{RATES[f.rate]} of {who(f.group)} over {printable(f.reference)}",
+            f"{terms[f.rate].name} of {who(f.group)} over {printable(f.reference)}",
             [*map(Cell, (p_value(f.ratio.p_value), p_value(f.p_adjusted)))],
             at_place(level, audit),
         )
@@ -252,9 +243,10 @@ def p_values(levels, audit):
 
 def against_others(levels, audit):
     """Every group against the geometric mean of the others; empty of two groups."""
+    terms = terms_of(audit.settings)
     rows = [
         Row(
-            f"{RATES[of.rate]} of {who(of.group)}",
+            f"{terms[of.rate].name} of {who(of.group)}",
             [
                 of_ratio(of.ratio),
                 *map(Cell, (p_value(of.ratio.p_value), p_value(of.p_adjusted))),

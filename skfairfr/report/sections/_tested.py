@@ -2,15 +2,15 @@
 
 from skfairfr._text._document import Cell, Facts, Row, Table
 from skfairfr._text._words import (
-    LONG_RATES,
     capital,
     count,
     plural,
     printable,
-    reworded,
+    terms_of,
 )
 from skfairfr.report._notes import rates_in, title_of
 from skfairfr.report.sections._cells import beside, of_rate, row_of_group
+from skfairfr.report.sections._gallery import facts_of_gallery
 from skfairfr.report.sections._rates import references_of
 
 
@@ -27,11 +27,15 @@ def facts(report):
     if decisions:
         rows = _facts_of_decisions(report, attributes)
     else:
-        rows = facts_of_data(first.groups[0], attributes)
+        terms = terms_of(first.settings)
+        rows = facts_of_gallery(first.settings)
+        rows += facts_of_data(first.groups[0], attributes, terms)
     unit = "images" if first.groups[0].n_images is not None else "people or pairs"
     unit = "people" if decisions else unit
     references = {
-        printable(audit.attribute): references_of(audit.levels[0])
+        printable(audit.attribute): references_of(
+            audit.levels[0], terms_of(audit.settings)
+        )
         for audit in report.audits
         if audit.reference is not None
     }
@@ -53,12 +57,12 @@ def _facts_of_decisions(report, attributes):
     for audit in report.audits:
         everyone = audit.groups[0]
         people = plural(everyone.n_identities, "person", "people")
-        attempts = reworded("Mated comparisons", audit.settings)
+        attempts = capital(terms_of(audit.settings).frr.trials)
         rows[attempts] = f"{count(everyone.n_genuine)}, of {people}"
     return [*rows.items(), ("Attributes", "; ".join(dict.fromkeys(attributes)))]
 
 
-def facts_of_data(everyone, attributes):
+def facts_of_data(everyone, attributes, terms):
     """How many people, images and comparisons there are, and by what they are grouped."""
     people = "not known; pairs taken as independent"
     if everyone.n_identities is not None:
@@ -66,8 +70,8 @@ def facts_of_data(everyone, attributes):
     images = [] if everyone.n_images is None else [("Images", count(everyone.n_images))]
     genuine, impostor = everyone.n_genuine, everyone.n_impostor
     of_kind = [
-        (("Mated comparisons (genuine pairs)", count(genuine)), genuine),
-        (("Non-mated comparisons (impostor pairs)", count(impostor)), impostor),
+        ((capital(terms.frr.trials_at_length), count(genuine)), genuine),
+        ((capital(terms.far.trials_at_length), count(impostor)), impostor),
     ]
     return [
         ("People", people),
@@ -77,7 +81,7 @@ def facts_of_data(everyone, attributes):
     ]
 
 
-def sizes(systems, names=("",)):
+def sizes(systems, terms, names=("",)):
     """Sizes of the groups, and the equal error rates of each system."""
     rows, shown = [], {"n_identities": "People", "n_images": "Images"}
     if systems[0].groups[0].n_images is None:
@@ -94,7 +98,7 @@ def sizes(systems, names=("",)):
         head.append("EER")
         caption = (
             "Size of each group, and its equal error rate (EER), at the threshold where its "
-            f"{LONG_RATES['far']} equals its {LONG_RATES['frr']}."
+            f"{terms.far.rate} equals its {terms.frr.rate}."
         )
     return Table(caption, head, beside(rows))
 
@@ -110,5 +114,5 @@ def crossing(found, audit):
         for cell in found.cells
     ]
     names = ", ".join(map(printable, found.attributes))
-    head = [capital(names), capital(counted)]
+    head = [names, capital(counted)]
     return Table(f"Number of {counted} by {names}.", head, rows)

@@ -1,49 +1,10 @@
-"""The document of an audit of searches, from that of comparisons, and its schema."""
-
-import json
-from dataclasses import replace
+"""The gallery of searches: its facts, who causes the alarms, and rates over its size."""
 
 from scipy.stats import binom
 
-from skfairfr._text._document import Cell, Facts, Figure, Row, Section, Table
-from skfairfr._text._searches import in_search_terms
+from skfairfr._text._document import Cell, Figure, Row, Section, Table
 from skfairfr._text._words import count, percent, plural, printable
 from skfairfr.report._notes import place_of
-
-# Terms of the glossary that are about comparisons alone.
-LEFT_OUT = (
-    *("FMR", "FNMR", "Mated", "Non-mated", "Template", "FTA", "GFAR", "FPD"),
-    *("Inequity", "Levelling"),
-)
-
-
-def searched(document, settings, glossary, alarms=()):
-    """A document about searches, from that of an audit or of a comparison of systems.
-
-    ``alarms`` are the sections about who causes the alarms.
-    """
-    gallery, sections = settings["gallery"], []
-    lines = [line.split(": ", 1) for line in glossary]
-    for section in in_search_terms(document).sections:
-        if section.name == "data":
-            (facts,) = section.parts
-            section = replace(section, parts=[Facts([*facts_of(gallery), *facts.rows])])
-        if section.name == "open":
-            sections += alarms
-        if section.name == "method":
-            told, *rest = section.parts
-            section = replace(section, parts=[_method(settings, told), *rest])
-        if section.name == "limits":
-            section = replace(section, parts=[[AS_GIVEN, *section.parts[0]]])
-        if section.name == "glossary":
-            (folded,) = section.parts
-            (own,) = folded.parts
-            kept = [row for row in own.rows if not row[0].startswith(LEFT_OUT)]
-            words = replace(folded, parts=[replace(own, rows=lines + kept)])
-            section = replace(section, parts=[words])
-        sections.append(section)
-    return replace(in_search_terms(document), sections=sections)
-
 
 AS_GIVEN = (
     "The gallery is taken as given: intervals are for other people who search it. Another "
@@ -51,8 +12,11 @@ AS_GIVEN = (
 )
 
 
-def facts_of(gallery):
-    """Facts about a gallery."""
+def facts_of_gallery(settings):
+    """Facts about the gallery that is searched, in a list; empty of comparisons."""
+    if "gallery" not in settings:
+        return []
+    gallery = settings["gallery"]
     templates = {
         "image": "one image of each",
         "mean": "the mean of each person's images",
@@ -81,7 +45,7 @@ def who_alarms(report):
             ]
             rows.append(Row(printable(of["identity"]), cells))
         total = percent(sum(of["share"] for of in alarms))
-        caption = in_search_terms(
+        caption = (
             f"Enrolled people whom false alarms return first, at {place_of(level, first)}: "
             f"these {len(rows)} are {total} of all such alarms. "
             f"{_of_many(alarms, first.settings['gallery']['enrolled'])}"
@@ -123,34 +87,20 @@ def _of_many(alarms, n_enrolled):
     )
 
 
-def _method(settings, told):
-    """How the numbers came about: searches, then what is said of any audit."""
-    gallery = settings["gallery"]
-    more = f"{gallery['rank']} or more others reach"
-    first = [
+def how_searched(settings):
+    """How the numbers of searches come about, in a list; empty of comparisons."""
+    if "gallery" not in settings:
+        return []
+    rank = settings["gallery"]["rank"]
+    others = "somebody else reaches" if rank == 1 else f"{rank} or more others reach"
+    texts = [
         "Every probe is compared with everybody enrolled. A search alarms if the score of "
         "somebody is at least the threshold; it belongs to the group of its probe. Searches "
         "by people who are not enrolled are non-mated, and their alarms false. A mated search "
-        "misses its mate if the mate's score is below the threshold, or if "
-        f"{'somebody else reaches' if gallery['rank'] == 1 else more} it."
+        f"misses its mate if the mate's score is below the threshold, or if {others} it."
     ]
     if "similarity" in settings:
-        first.append(f"Two samples are compared by {settings['similarity']}.")
-    if told[0].startswith("All systems"):
-        return [*first, *told]
-    given = told[-3].split(" Every comparison")[0]
-    tests = "Groups are compared by two-sided tests of the errors of each person."
-    return [*first, given, told[-2], tests]
-
-
-def schema_of_searches(schema):
-    """The JSON Schema of an audit of searches, from that of comparisons."""
-    text = json.dumps(schema)
-    for old, new in (
-        ("fnmr", "fnir"),
-        ("fmr", "fpir"),
-        ("FNMR", "FNIR"),
-        ("FMR", "FPIR"),
-    ):
-        text = text.replace(old, new)
-    return json.loads(text)
+        texts.append(
+            f"Two samples are compared by {printable(settings['similarity'])}."
+        )
+    return texts
