@@ -7,7 +7,7 @@ import numpy as np
 
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
-from skfairfr._text._document import Cell, Row, Table, Verdict
+from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
     accepted,
     capital,
@@ -15,12 +15,14 @@ from skfairfr._text._words import (
     level_percent,
     percent,
     percents,
+    plural,
     printable,
     terms_of,
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
 from skfairfr.report._audit import prepare
 from skfairfr.report._data import check_about, check_data
+from skfairfr.report._figures import group_rates
 from skfairfr.report._identification import (
     as_of_pairs,
     in_arguments_of_searches,
@@ -34,9 +36,12 @@ from skfairfr.report._notes import (
     reason_to_withhold,
 )
 from skfairfr.report._pages import Page
-from skfairfr.report._policy import RATE_LIMITS, settle_limits
-from skfairfr.report._records import schema_of
+from skfairfr.report._policy import LIMITS, RATE_LIMITS, settle_limits
+from skfairfr.report._records import Figure as Estimate
+from skfairfr.report._records import GroupRates, schema_of
+from skfairfr.report.sections._answer import LABELS
 from skfairfr.report.sections._gallery import AS_GIVEN, facts_of_gallery
+from skfairfr.report.sections._limits import RESULTS
 from skfairfr.utils._errors import refused
 
 if TYPE_CHECKING:
@@ -130,6 +135,10 @@ class Certificate(Page):
     # ---- the document ------------------------------------------------------------
 
     _called = "Data", "Every group there", "What was tested"
+    _does_not_show = (
+        "Does not show: rates of pairs across groups, other ways of taking pictures, or that "
+        "the system is lawful."
+    )
 
     @property
     def _heading(self):
@@ -159,13 +168,66 @@ class Certificate(Page):
         return terms_of(self.settings).frr.name
 
     def _opening(self):
-        return [self._told()]
+        return [self._told(), self._limits(), self._rates()]
+
+    def _limits(self):
+        """The table of limits: the group whose bound decides, its rate, bound and result."""
+        found, rows = self.found, []
+        if self.settings["own"] or np.isnan(found.threshold):
+            return None
+        columns = {
+            "max_fmr": ("far", found.far, found.far_high),
+            "max_fnmr": ("frr", found.frr, found.frr_high),
+        }
+        for name, limit in self.limits.items():
+            rate, values, bounds = columns[name]
+            place = int(np.argmax(bounds))
+            result = "kept" if bounds[place] <= limit else "undetermined"
+            if rate == "frr" and (found.frr_least > limit).any():
+                place, result = int(np.argmax(found.frr_least)), "exceeded"
+            texts = [f"at most {level_percent(limit)}", printable(found.groups[place])]
+            texts += [percent(values[place]), f"up to {percent(bounds[place])}"]
+            word = {text: word for word, text in RESULTS.items()}[result]
+            cells = [*map(Cell, texts), Cell(result, word=word)]
+            rows.append(
+                Row(f"{terms_of(self.settings)[rate].name} of each group", cells)
+            )
+        caption = f"At this threshold: {accepted(found.threshold, self.settings)}."
+        head = ["Limit", "Allowed", "Highest bound", "Found", "Bound", "Result"]
+        return Table(caption, head, rows)
+
+    def _rates(self):
+        """The figure of both rates of all groups there, with the limits."""
+        found, terms = self.found, terms_of(self.settings)
+        known = np.flatnonzero(~np.isnan(found.far))
+        if not known.size:
+            return None
+        rows = []
+        for g in known[np.argsort(-found.far[known], kind="stable")]:
+            far = _figure(found.far[g], found.far[g], found.far_high[g])
+            frr = _figure(found.frr[g], found.frr_low[g], found.frr_high[g])
+            rows.append(GroupRates(found.groups[g], far, frr))
+        limits = {
+            LIMITS[name][0]: np.array([limit]) for name, limit in self.limits.items()
+        }
+        level = self.settings["confidence_level"]
+        kinds = (terms.far, terms.frr)
+        caption = f"Rates there, the {self._far} with its bound. "
+        caption += " ".join(
+            f"A higher {kind.name} means that {kind.consequence}." for kind in kinds
+        )
+
+        def draw():
+            return group_rates([rows], [""], limits, level, terms)
+
+        return Figure(caption, draw, "rates")
 
     def _told(self):
         """The threshold and whose it is, or why there is none."""
         if nothing := nothing_concluded(self.settings):
             return Verdict("undetermined", *nothing)
         found, level = self.found, f"{100 * self.settings['confidence_level']:g} %"
+        label = f"{LABELS[self.verdict]}. {plural(len(self.limits), 'limit')}"
         limit = level_percent(self.limits["max_fmr"])
         most = level_percent(self.limits.get("max_fnmr", 1.0))
         reasons = filter(None, found.reason.split("; "))
@@ -177,10 +239,10 @@ class Certificate(Page):
                     f"Certified at {level} for all groups at once: each keeps an "
                     f"{self._far} of {limit} at its own threshold."
                 )
-            return Verdict(self.verdict, headline, texts)
+            return Verdict(self.verdict, headline, texts, label)
         if np.isnan(found.threshold):
             headline = "No threshold can be certified with these people."
-            return Verdict(self.verdict, headline, texts)
+            return Verdict(self.verdict, headline, texts, label)
         at = accepted(found.threshold, self.settings)
         far, frr = self._far, self._frr
         headline = {
@@ -188,8 +250,8 @@ class Certificate(Page):
             "other people too.",
             "failed": f"No threshold keeps both limits: {at}, as the {far} needs, the {frr} "
             f"of a group exceeds {most}.",
-            "undetermined": "The data cannot tell whether a threshold keeps both limits: "
-            f"the {far} needs the one {at}.",
+            "undetermined": "The data cannot tell whether a threshold keeps both limits. The "
+            f"limit of the {far} needs: {at}.",
         }[self.verdict]
         by, errors = printable(found.binding_group), terms_of(self.settings).far.errors
         texts.insert(
@@ -202,7 +264,7 @@ class Certificate(Page):
                 f"{which} up to {self._point(found.threshold_high)} keeps an {frr} of {most} "
                 f"in every group ({printable(found.binding_group_high)} decides)."
             )
-        return Verdict(self.verdict, headline, texts)
+        return Verdict(self.verdict, headline, texts, label)
 
     def _point(self, threshold):
         """A threshold on the scale of the caller's scores."""
@@ -245,6 +307,11 @@ class Certificate(Page):
         name = "certificate_own" if self.settings["own"] else "certificate"
         told = self._lines(name, far=self._far)
         return [*told[:-1], AS_GIVEN] if "gallery" in self.settings else told
+
+
+def _figure(value, low, high):
+    """A rate with its interval, as the figures of a page take it."""
+    return Estimate(float(value), float(low), float(high), np.nan, True, "")
 
 
 def certify_data(

@@ -42,15 +42,15 @@ VERDICTS = {"higher": "#9B1C1C", "lower": "#1B5E20"}
 # ---- rates ---------------------------------------------------------------------------
 
 
-def rates_display(levels, names, limits, confidence_level):
-    """A GroupRatesDisplay of levels, not drawn; arguments are those of ``group_rates``."""
+def rates_display(rows, names, limits, confidence_level):
+    """A GroupRatesDisplay, not drawn; arguments are those of ``group_rates``."""
     columns = {}
     for rate, field in product(RATES, ("value", "low", "high", "supported")):
         name = rate if field == "value" else f"{rate}_{field}"
         asked = attrgetter(f"{rate}.{field}")
-        columns[name] = np.array([list(map(asked, level.rates)) for level in levels])
+        columns[name] = np.array([list(map(asked, of_level)) for of_level in rows])
     return GroupRatesDisplay(
-        groups=_printable(row.group for row in levels[0].rates),
+        groups=_printable(row.group for row in rows[0]),
         **columns,
         names=tuple(names),
         limits=limits,
@@ -63,12 +63,12 @@ def _printable(groups):
     return tuple(None if g is None else printable(g) for g in groups)
 
 
-def group_rates(levels, names, limits, confidence_level, terms, rates=("far", "frr")):
+def group_rates(rows, names, limits, confidence_level, terms, rates=("far", "frr")):
     """Both rates, or one of them, of every group at every level, an SVG for each.
 
     Parameters
     ----------
-    levels : tuple of Level
+    rows : sequence of sequences of GroupRates, (n_levels, n_groups)
     names : sequence of str, shape (n_levels,)
         Of the levels.
     limits : dict of str -> ndarray, shape (n_levels,)
@@ -81,11 +81,11 @@ def group_rates(levels, names, limits, confidence_level, terms, rates=("far", "f
     -------
     figures : list of tuple
     """
-    display = rates_display(levels, names, limits, confidence_level)
+    display = rates_display(rows, names, limits, confidence_level)
     groups = display.groups
     # Two long names do not fit beside each other.
     long_names = len(names) > 1 and max(map(len, names)) > LONG_NAME
-    height = panel_height(len(groups), len(levels)) + 0.2 * long_names * len(names)
+    height = panel_height(len(groups), len(rows)) + 0.2 * long_names * len(names)
 
     def draw(figure, rate):
         display.plot([figure.subplots()], rates=(rate,))

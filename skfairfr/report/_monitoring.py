@@ -31,6 +31,8 @@ from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
+from skfairfr.report.sections._answer import NO_LIMITS
+from skfairfr.report.sections._limits import RESULTS
 from skfairfr.utils._bands import split_bands, to_bands
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import is_unknown
@@ -124,6 +126,10 @@ class Monitoring(Page):
     # ---- the document ------------------------------------------------------------
 
     _called = "Log", "Every group", "What was watched"
+    _does_not_show = (
+        "Does not show: false acceptances, or that the system is lawful or fit for a purpose. "
+        "That no excess is found is no proof that a limit is kept."
+    )
 
     @property
     def _heading(self):
@@ -146,21 +152,41 @@ class Monitoring(Page):
         failed, of_logs = self.state.failed, self._of_logs
         new = self._new()
         if not self.state.findings:
-            headline = f"No limit was given: rates are watched alone. {new}"
-            return Verdict("none", headline, [])
+            return Verdict("none", self._highest(), [], f"{NO_LIMITS}. {new}")
         if not failed and not of_logs:
-            headline = f"No limit is known to be exceeded. {new}"
-            return Verdict("undetermined", headline, self._not_judged())
+            label = f"No limit is known to be exceeded. {new}"
+            return Verdict("undetermined", self._highest(), self._not_judged(), label)
         exceeded = {(how, frozenset(groups)) for how, groups in of_logs}
         exceeded |= {(one.how, frozenset(one.groups)) for one in failed}
-        headline = (
+        label = (
             f"{plural(len(exceeded), 'limit')} exceeded, at "
             f"{100 * self.settings['confidence_level']:g} % for all limits and logs together. "
             f"{new}"
         )
-        sentences = [self._sentence_of_log(*one, *of) for one, of in of_logs.items()]
-        sentences += [self._sentence(one) for one in failed]
-        return Verdict("failed", headline, sentences + self._not_judged())
+        first, *others = [
+            *(self._sentence_of_log(*one, *of) for one, of in of_logs.items()),
+            *map(self._sentence, failed),
+        ]
+        return Verdict("failed", first, [*others, *self._not_judged()], label)
+
+    def _highest(self):
+        """The group with the highest rate, in this log if it is audited by itself."""
+        if self.log:
+            group = max(
+                self.log["groups"],
+                key=lambda of: np.nan_to_num(_in_log(self.log, of)[2]),
+            )
+            _, _, rate, low, high = _in_log(self.log, group)
+            where, level = "in this log", self.log["confidence_level"]
+        else:
+            rates = self.state.rates
+            place = int(np.argmax(np.nan_to_num(rates.value)))
+            group, rate = rates.groups[place], rates.value[place]
+            low, high = rates.low[place], rates.high[place]
+            where, level = "of first attempts", self.settings["level_of_first"]
+        ends = percents(low, high)
+        ends = f" ({100 * level:.5g} % CI {ends})" if ends else ""
+        return f"The highest FRR {where} is that of {printable(group)}: {percent(rate)}{ends}."
 
     def _not_judged(self):
         """Why limits could not be judged in the last log, a list of str."""
@@ -174,24 +200,23 @@ class Monitoring(Page):
     def _new(self):
         """How much of the last log is new."""
         if not self.log:
-            return (
-                "The last log has fewer than two groups and is not audited by itself."
-            )
+            return "The last log has fewer than two groups and is not audited by itself"
         k, n_new = self.settings["attempts"], self.log["n_new"]
         people = plural(n_new, "new person", "new people") if n_new else "no new people"
         if k > 1:
             people = (
                 f"{plural(n_new, 'person', 'people')} with {k} first attempts by now"
             )
-        return f"This log has {plural(self.log['n_attempts'], 'attempt')} and {people}."
+        return f"This log has {plural(self.log['n_attempts'], 'attempt')} and {people}"
 
     def _sentence_of_log(self, how, groups, limit, log, when):
         """A limit that was exceeded in a log."""
-        people, attempts, rate, *_ = _in_log(log, groups[0])
+        people, attempts, rate, low, high = _in_log(log, groups[0])
         first, *others = map(printable, groups)
         which = "this log" if log is self.log else f"the log until {when}"
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
-        found = f"{first}: FRR {percent(rate)} in {which} ({rests})"
+        ci = f"{100 * log['confidence_level']:.5g} % CI {percents(low, high)}"
+        found = f"{first}: FRR {percent(rate)} ({ci}) in {which} ({rests})"
         if how is None:
             return f"{found}, above the limit of {level_percent(limit)}."
         with np.errstate(divide="ignore"):
@@ -211,7 +236,7 @@ class Monitoring(Page):
             people, attempts, rate, low, high = _in_log(self.log, group)
             texts = percent(rate), percents(low, high), count(attempts), count(people)
             word = "failed" if group in exceeded else "undetermined"
-            result = Cell(word, word=word) if of_rates else Cell(NONE)
+            result = Cell(RESULTS[word], word=word) if of_rates else Cell(NONE)
             rows.append(Row(f"FRR, {printable(group)}", [*map(Cell, texts), result]))
         one = checks.get("max_fnmr_ratio")
         if one is not None and one["groups"]:
@@ -221,7 +246,8 @@ class Monitoring(Page):
             result = "failed" if one["verdict"] == "failed" else "undetermined"
             cells = [*map(Cell, (ratio(one["value"]), ends, *sums))]
             named = " over ".join(map(printable, one["groups"]))
-            row = Row(f"ratio of FRR, {named}", [*cells, Cell(result, word=result)])
+            result = Cell(RESULTS[result], word=result)
+            row = Row(f"ratio of FRR, {named}", [*cells, result])
             rows.append(row)
         # Five digits, as the level of a late log is near 1.
         level = f"{100 * self.log['confidence_level']:.5g} %"
@@ -265,15 +291,14 @@ class Monitoring(Page):
                 Cell(count(sum(people[group] for group in one.groups))),
                 Cell(number(one.e_value)),
                 Cell(p_value(one.p_adjusted)),
-                Cell(one.verdict, word=one.verdict),
+                Cell(RESULTS[one.verdict], word=one.verdict),
             ]
             named = " over ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
         caption = (
-            "First attempts of people, in all logs so far. Evidence is the largest wealth so far "
-            "of bets that the limit is exceeded, which began at 1; p is one over it, adjusted for all limits here (Holm). Both hold at "
-            "whatever time they are looked at. That no excess is found is no proof that a "
-            "limit is kept."
+            "First attempts of people, in all logs so far. Evidence is the largest wealth so "
+            "far of bets that the limit is exceeded, which began at 1. p is one over it, "
+            "adjusted for all limits here (Holm). Both are valid whenever they are read."
         )
         head = [
             "Limit",

@@ -15,6 +15,7 @@ from skfairfr._text._words import printable
 from skfairfr.report._records import read_schema, save_texts, to_json
 from skfairfr.report.sections._audit import called, under_title
 from skfairfr.report.sections._cells import lines_of
+from skfairfr.report.sections._method import reproduce
 from skfairfr.utils._types import FilePath
 
 SCHEMA_VERSION = 1
@@ -28,8 +29,8 @@ class Page:
     A record has ``settings``, ``notes``, ``about`` and a ``verdict``; it gives the keys of its
     JSON by ``_record()``, and the parts of its document: ``_heading``, what the page is
     called; ``_called``, what its data, its groups and its facts are; ``_opening()``, the
-    verdict and what belongs to it; ``_table()``, by group; ``_facts()``; and ``_method()``,
-    how it was computed, from ``_lines``.
+    verdict, the limits and a figure; ``_does_not_show``; ``_table()``, by group;
+    ``_facts()``; and ``_method()``, how it was computed, from ``_lines``.
     """
 
     @property
@@ -40,12 +41,16 @@ class Page:
     def _document(self, source=None, date=None):
         of_data, of_groups, of_facts = self._called
         data = "" if source is None else f"{of_data}: {printable(source)}"
+        notes = ["Read first: the notes under 'Notes'."] if self.notes else []
+        opening = [*self._opening(), *notes, self._does_not_show]
+        digests = self.settings.get("sha256", {})
+        again = reproduce(self.settings, self.about, digests)
         sections = [
-            Section("verdict", "Result", self._opening()),
+            Section("verdict", "Result", opening),
             Section("groups", of_groups, [self._table()]),
             Section("data", of_facts, [Facts(self._facts())]),
             Section("notes", "Notes", [[*map(printable, self.notes)]]),
-            Section("method", "How it was computed", [self._method()]),
+            Section("method", "How it was computed", [self._method(), again]),
         ]
         title = called(self, self._heading)
         return Document(title, under_title(self, data, date), sections)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
+from skfairfr._text._words import percent
 from skfairfr.metrics import IdentificationROC
 from skfairfr.report import Certificate, EmbeddingData, audit_data, certify_data
 from tests.report.audits import HOSTILE, scored_pairs, synthetic
@@ -67,6 +68,27 @@ def test_an_audit_of_the_printed_threshold_accepts_the_same_pairs(data):
     level = audit_data(data, threshold=printed).audits[0].levels[0]
     assert [row.far.value for row in level.rates[1:]] == found.found.far.tolist()
     assert [row.frr.low for row in level.rates[1:]] == found.found.frr_low.tolist()
+
+
+@pytest.mark.parametrize(("most", "result"), [(0.6, "kept"), (0.3, "undetermined")])
+def test_the_first_screen_has_the_limits_and_both_rates(data, most, result):
+    limits = {"max_fmr": 0.05, "max_fnmr": most}
+    certificate = certify_data(data, limits=limits)
+    verdict, table, figure, last = certificate._document().sections[0].parts
+    assert verdict.label.endswith(". 2 limits") and last.startswith("Does not show")
+    found, results = certificate.found, []
+    columns = (found.far, found.far_high), (found.frr, found.frr_high)
+    for row, (values, bounds) in zip(table.rows, columns, strict=True):
+        _, group, value, bound, told = (cell.text for cell in row.cells)
+        place = list(found.groups).index(group)
+        assert bounds[place] == max(bounds)
+        assert (value, bound) == (
+            percent(values[place]),
+            f"up to {percent(bounds[place])}",
+        )
+        results.append(told)
+    assert results == ["kept", result]
+    assert len(figure.draw()) == 2
 
 
 def test_own_thresholds_stand_beside_their_groups(data):

@@ -1,6 +1,7 @@
 """What ``monitor_log`` and the command ``skfairfr monitor`` say of logs, one after the other."""
 
 import json
+import re
 from datetime import datetime
 
 import numpy as np
@@ -256,7 +257,7 @@ def test_customers_who_come_back_are_audited_log_by_log(tmp_path):
     kept = RateMonitor.load(tmp_path / "state.json").confidence_level
     assert kept == found.settings["level_of_first"] == pytest.approx(1 - 0.05 / 2)
     text = " ".join(found.to_text().split())
-    assert f"Ost: FRR {100 * rate:.1f} % in this log" in text
+    assert re.search(rf"Ost: FRR {100 * rate:.1f} % \(\S+ % CI .*?\) in this log", text)
     assert "This log has 8,000 attempts and 1 new person." in text
     (check,) = found.log["checks"]
     assert (check["verdict"], check["groups"]) == ("failed", ["Ost"])
@@ -298,6 +299,24 @@ def test_the_first_line_says_how_much_is_new(tmp_path):
     assert found.to_html(date="2026-01-01").count("<img") == 1
 
 
+def test_the_first_screen_names_the_highest_rate_of_the_log(tmp_path):
+    rates = {"Ost": 0.3, "Sued": 0.1, "West": 0.2}
+    found = [
+        ("2026-01-01", f"{g}{k % 100}", g, int(k % 10 >= 10 * rate))
+        for g, rate in rates.items()
+        for k in range(1000)
+    ]
+    log = write(tmp_path / "log.csv", found)
+    for limits, status in (({}, "none"), ({"max_fnmr": 0.5}, "undetermined")):
+        watched = monitor_log(log, limits=limits or None, **ASKED)
+        verdict = watched._opening()[0]
+        assert verdict.status == status
+        assert verdict.headline.startswith(
+            "The highest FRR in this log is that of Ost: 30"
+        )
+    assert "3,000 attempts and 300 new people" in verdict.label
+
+
 def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tmp_path):
     found = [("2026-01-01", k % 300, "fm"[k % 2], 0) for k in range(3000)]
     log, limits = write(tmp_path / "log.csv", found), {"max_fnmr": 0.05}
@@ -305,8 +324,10 @@ def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tm
     text = " ".join(told.to_text().split())
     assert told.exit_code == 1 and "2 limits exceeded, at 95 %" in text
     for group in "fm":
-        words = f"{group}: FRR 100 % in this log (1,500 attempts of 150 people)"
-        assert words in text
+        words = (
+            r"FRR 100 % \(\S+ % CI \S+ to 100 %\) in this log \(1,500 attempts of 150"
+        )
+        assert re.search(f"{group}: {words} people", text)
     assert "The ratio of rates of this log cannot be judged: all rates are 1." in text
 
 

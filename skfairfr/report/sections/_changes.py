@@ -465,8 +465,9 @@ def _figure_of_systems(found, levels, names):
         f"Bars are {ci} CI of each rate on its own: whether two systems differ is for the "
         "paired intervals above."
     )
+    rows = [level.rates for level in levels]
     return Figure(
-        caption, lambda: group_rates(levels, names, None, confidence, terms, rates)
+        caption, lambda: group_rates(rows, names, None, confidence, terms, rates)
     )
 
 

@@ -42,10 +42,9 @@ def method(report):
 def reproduce(settings, about, digests):
     """The command, the seed, the confidence level and the digest of every input."""
     rows = [("Command", printable(about["command"]))] if "command" in about else []
-    rows += [
-        ("Seed", f"{settings['random_state']}"),
-        ("Confidence level", level_in_percent(settings)),
-    ]
+    if "random_state" in settings:
+        rows.append(("Seed", f"{settings['random_state']}"))
+    rows.append(("Confidence level", level_in_percent(settings)))
     rows += [(f"SHA-256 of {printable(name)}", of) for name, of in digests.items()]
     return Section("reproduce", "Reproduce", [Facts(rows)])
 

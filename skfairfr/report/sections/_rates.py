@@ -1,7 +1,6 @@
 """Error rates of every group and their ratios to the reference; counts; both averages."""
 
 import math
-from dataclasses import replace
 
 from skfairfr._core._kinds import SEARCHES
 from skfairfr._text._document import Cell, Figure, Row, Table
@@ -129,11 +128,8 @@ def rates_figure(audit):
 
     def draw():
         confidence = audit.settings["confidence_level"]
-        found, rows = [], (first.rates[0], *in_order(first, rates))
-        level = replace(first, rates=rows)
-        for rate in rates:
-            found += group_rates([level], names, limits, confidence, terms, (rate,))
-        return found
+        rows = [first.rates[0], *in_order(first, rates)]
+        return group_rates([rows], names, limits, confidence, terms, rates)
 
     return Figure(caption, draw, f"rates-{audit.attribute}")
 
