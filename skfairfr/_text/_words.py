@@ -80,6 +80,13 @@ def percents(low, high):
     return f"{_digits(100 * low)} to {_digits(100 * high)}{PERCENT}"
 
 
+def numbers(low, high):
+    """Two ends of an interval of a number; empty if there is none."""
+    if math.isnan(low) or math.isnan(high):
+        return ""
+    return f"{number(low)} to {number(high)}"
+
+
 def points(difference):
     """A difference of two rates, in percentage points."""
     return percent(difference).replace("%", "points")

@@ -17,7 +17,11 @@ from skfairfr._text._words import (
 )
 from skfairfr.datasets._decisions import read_times
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report._checks import check, operating_points_of
+from skfairfr.report._checks import (
+    check,
+    checks_of_metrics,
+    operating_points_of,
+)
 from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import (
     BETWEEN,
@@ -68,7 +72,7 @@ from skfairfr.report._notes import (
     place_of,
     reason_to_withhold,
 )
-from skfairfr.report._policy import settle
+from skfairfr.report._policy import LIMITS, settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.report.sections._own import measured as measured_by_user
@@ -367,6 +371,7 @@ def audit_data(
     control: str | Sequence[str] | None = None,
     reference: Any = None,
     sections: Sequence = (),
+    metrics: dict | None = None,
     progress: bool = False,
     average: str = "pair",
     impostors: str = "all",
@@ -420,6 +425,10 @@ def audit_data(
         Sections of your own, with a ``title``, ``measure(report)``, which gives what the JSON
         gets, and ``document(record)``, which gives paragraphs, lists of texts, and tables
         (caption, columns, rows).
+    metrics : dict of str -> callable, default=None
+        Metrics of your own by name: functions of the FAR and of the FRR of all groups, two
+        ndarrays (n_groups,), to a float. Intervals hold for smooth functions, not for the
+        largest or the smallest of several groups. ``limits`` may have "max_" and the name.
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
@@ -464,6 +473,7 @@ def audit_data(
         points = far, threshold, threshold_from, threshold_group
         check_without_points(points, policy, control)
         threshold = BETWEEN
+    limits, own_limits = split_limits(limits, metrics, data)
     given = far, threshold, threshold_from, limits, confidence_level, threshold_group
     asked = settle(policy, parts[0], *given)
     parts = (asked.data, *(part.by(tuple(asked.data.columns)) for part in parts[1:]))
@@ -506,9 +516,10 @@ def audit_data(
         for (part, names), (own, settings), judged in zip(
             chosen, measured, told, strict=True
         ):
-            found = _audit_by(own, part, names, settings, judged)
+            found = _audit_by(own, part, names, settings, judged, metrics)
             limits = of_decisions(asked.limits, part, parts)
             checks = check(found, judged, limits, asked.at)
+            checks += checks_of_metrics(found, own_limits)
             audits.append(replace(found, checks=checks))
         if control is not None:
             next_step("standardising rates")
@@ -529,9 +540,26 @@ def audit_data(
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
     report = Report(tuple(audits), crossings, about or {})
-    if not sections:
-        return report
     return replace(report, sections=measured_by_user(sections, report))
+
+
+def split_limits(limits, metrics, data):
+    """Limits of rates and ratios, and those of metrics of the user's; raise for what is none."""
+    if metrics is None:
+        return limits, {}
+    if not isinstance(metrics, dict) or not all(map(callable, metrics.values())):
+        problem = f"must be functions by name; got {plain(metrics)!r}."
+        raise refused("metrics", metrics, problem)
+    if isinstance(data, DecisionData):
+        problem = "are functions of both rates, and decisions have one;"
+        raise refused("metrics", metrics, problem, "leave them out.")
+    own = {f"max_{name}" for name in metrics}
+    if taken := own & LIMITS.keys():
+        problem = f"has the name of a limit of the package, {min(taken)!r};"
+        raise refused("metrics", metrics, problem, "give it another name.")
+    limits = limits or {}
+    kept = {name: limit for name, limit in limits.items() if name not in own}
+    return kept or None, {n: float(v) for n, v in limits.items() if n in own}
 
 
 # Groups that an error names.
@@ -779,7 +807,7 @@ def _reach_further(roc, columns):
     return all(enough)
 
 
-def _audit_by(audited, data, attributes, settings, judged):
+def _audit_by(audited, data, attributes, settings, judged, metrics):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
     next_step(f"auditing by {printable(name)}")
@@ -791,6 +819,10 @@ def _audit_by(audited, data, attributes, settings, judged):
         if data.independent:
             groups = tuple(replace(row, n_identities=None) for row in groups)
         levels = audited.levels(judged, withheld="withheld" in settings)
+        if metrics:
+            own = audited.metrics(metrics, settings["confidence_level"])
+            both = zip(levels, own, strict=True)
+            levels = tuple(replace(level, metrics=found) for level, found in both)
         # Of listed pairs all scores are at hand.
         whole = isinstance(data, PairData)
         curves = None if data.decisions else audited.curves(whole)

@@ -50,6 +50,23 @@ def check(audit, judged, limits, at):
     )
 
 
+def checks_of_metrics(audit, limits):
+    """A Check for each limit of a metric of the user's, "max_" and its name, and level."""
+    checks = []
+    for name, limit in limits.items():
+        for level in audit.levels:
+            figure = next(
+                one.figure for one in level.metrics if f"max_{one.name}" == name
+            )
+            reason = beyond_all_scores(level.rates[0], terms_of(audit.settings))
+            if "withheld" in audit.settings:
+                reason = WITHHELD[audit.settings["withheld"]][0]
+            verdict = "undetermined" if reason else verdict_of(figure, limit)
+            about = name, limit, audit.attribute, level.far, level.threshold, figure
+            checks.append(Check(*about, (), (), verdict, reason=reason))
+    return tuple(checks)
+
+
 def _point(level, audit):
     """The FAR of a level, or its threshold on the scale of the scores that were given."""
     if level.far is not None:

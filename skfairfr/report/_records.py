@@ -99,6 +99,7 @@ class Figure:
 # What records of decisions have not.
 OF_SCORES = (
     *("threshold", "worst_group_threshold", "set_on", "matrix", "curves", "indices"),
+    "metrics",
     *(
         "standardised",
         "strata",
@@ -172,6 +173,14 @@ class Index:
     name: str
     value: float
     neutral: float
+
+
+@dataclass(frozen=True)
+class OwnMetric:
+    """A metric of the user's, of both rates of all groups, with its interval."""
+
+    name: str
+    figure: Figure
 
 
 @dataclass(frozen=True)
@@ -397,6 +406,7 @@ class Level:
         Everyone first; empty where no failures were recorded.
     matrix : Matrix or None
         None of more groups than are shown. Of searches, by the group of the person returned.
+    metrics : tuple of OwnMetric
     against_others : tuple of Deviation
         Empty of two groups.
     """
@@ -412,6 +422,7 @@ class Level:
     generalised: tuple = ()
     matrix: Matrix | None = None
     against_others: tuple = ()
+    metrics: tuple = ()
 
 
 @dataclass(frozen=True)

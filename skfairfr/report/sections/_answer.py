@@ -7,6 +7,8 @@ from skfairfr._text._words import (
     TOO_FEW,
     capital,
     listed,
+    number,
+    numbers,
     percent,
     percents,
     plural,
@@ -32,6 +34,7 @@ from skfairfr.report.sections._limits import (
     allowed,
     audit_of,
     name_of,
+    name_of_metric,
     needed_words,
     own_figures,
     place_of_check,
@@ -108,9 +111,15 @@ def _headline(found, report):
 def _headline_of_limit(check, report):
     """One sentence about a limit that is exceeded."""
     audit, ci = audit_of(check, report), level_in_percent(report.audits[0].settings)
-    rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
     at = place_of_check(check, audit)
-    start, first = f"{at}, " if at else "", printable(check.groups[0])
+    start = f"{at}, " if at else ""
+    if check.name not in LIMITS:
+        name, of = name_of_metric(check), check.figure
+        ends = f"{ci} CI {numbers(of.low, of.high)}"
+        text = f"{start}{name} by {printable(check.attribute)} is {number(of.value)}"
+        return f"{capital(text)} ({ends}). The limit is {allowed(check)}."
+    rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
+    first = printable(check.groups[0])
     own, figure = own_figures(check, audit), check.figure
     if check.name in RATE_LIMITS:
         one, few = own[0], TOO_FEW if not own[0].supported else ""

@@ -7,8 +7,11 @@ from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
     NONE,
     accepted,
+    number,
+    numbers,
     points,
     points_between,
+    printable,
     ratio,
     ratios,
     terms_of,
@@ -60,9 +63,10 @@ def _rows(level, measured, settings, hows, place):
     named = [(name, found.get((how, "overall"))) for how, name in DISPARITIES.items()]
     if level.indices:  # the standard's names are of comparisons
         named[0] = f"FPD, FND ({named[0][0]}) of ISO/IEC 19795-10", named[0][1]
+    own = [_row_of_metric(one, place) for one in level.metrics]
     if hows is not None:
         kept = [(name, d) for name, d in named if d is not None and d.how in hows]
-        return [_row(name, d, measured, place) for name, d in kept]
+        return [_row(name, d, measured, place) for name, d in kept] + own
     worst = f"largest / smallest where no group's {terms_of(settings).far.name} exceeds the level"
     if level.indices:
         worst = f"BFAR, BFRR: {worst}"
@@ -74,7 +78,14 @@ def _rows(level, measured, settings, hows, place):
     for index in level.indices:
         cells = [Cell(f"{index.neutral:g}"), Cell(f"{ratio(index.value)} (both rates)")]
         rows.append(Row(INDICES[index.name], [*cells, Cell(NONE)], place))
-    return rows
+    return rows + own
+
+
+def _row_of_metric(found, place):
+    """A metric of the user's: one number of both rates."""
+    figure = found.figure
+    value = Cell(number(figure.value), numbers(figure.low, figure.high), "both rates")
+    return Row(printable(found.name), [Cell(NONE), value, Cell(NONE)], place)
 
 
 def _row(name, found, measured, place):

@@ -9,6 +9,8 @@ from skfairfr._text._words import (
     capital,
     level_percent,
     listed,
+    number,
+    numbers,
     percent,
     percents,
     plural,
@@ -74,18 +76,26 @@ def row_of_limit(check, report):
         Cell(RESULTS[check.verdict], word=check.verdict),
     ]
     name = f"{_limited(check, audit)}, by {printable(check.attribute)}"
-    return Row(capital(name), cells, place_of_check(check, audit))
+    name = capital(name) if check.name in LIMITS else name
+    return Row(name, cells, place_of_check(check, audit))
+
+
+def name_of_metric(check):
+    """The name of a metric of the user's."""
+    return printable(check.name.removeprefix("max_"))
 
 
 def _limited(check, audit):
     """The rate, or ratio of rates, that a limit is about."""
+    if check.name not in LIMITS:
+        return name_of_metric(check)
     rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
     return LIMITED[check.name].format(rate=rate)
 
 
 def place_of_check(check, audit):
     """The operating point of a limit in words; with the threshold, if groups set it."""
-    if LIMITS[check.name][1] == "overall":
+    if check.name not in LIMITS or LIMITS[check.name][1] == "overall":
         return at_place(check, audit)
     there = accepted(check.threshold, audit.settings)
     far = terms_of(audit.settings).far.name
@@ -100,6 +110,8 @@ def audit_of(check, report):
 
 def shown(check):
     """The function that writes the numbers of a limit."""
+    if check.name not in LIMITS:
+        return number
     return percent if check.name in RATE_LIMITS else ratio
 
 
@@ -111,6 +123,8 @@ def allowed(check):
 
 def groups_of(check):
     """The group that the number is of, or the two."""
+    if check.name not in LIMITS:
+        return "all groups"
     if not check.groups:
         return "none"
     if check.name in RATE_LIMITS or len(check.groups) == 1:
@@ -154,6 +168,8 @@ def _interval(check, audit):
     found, trials = check.figure, terms_of(audit.settings).trials
     if check.reason:
         return check.reason
+    if check.name not in LIMITS:
+        return numbers(found.low, found.high)
     if not check.groups:
         return f"none: too few groups have the {trials}"
     if math.isnan(found.high):

@@ -1,0 +1,129 @@
+"""Metrics that a user gives: their values, intervals and limits."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from skfairfr import SimilarityROC
+from skfairfr.report import audit, audit_decisions
+from tests.report.audits import small_report, synthetic
+from tests.report.json_schema import is_valid
+
+FAR = 0.1
+
+
+def log_ratio(far, frr):
+    return np.log(far[1] / far[0])
+
+
+def cost(far, frr):
+    return far.mean() / FAR + frr.mean()
+
+
+def figure_of(report, name, level=0):
+    metrics = report.audits[0].levels[level].metrics
+    return next(one.figure for one in metrics if one.name == name)
+
+
+def test_the_interval_of_a_ratio_is_that_of_the_package():
+    """The logarithm of a ratio of two rates has the ends of that ratio."""
+    X, y, groups = synthetic(150)
+    metrics = {"log ratio": log_ratio}
+    report = audit(X, y, groups, far=[FAR, 0.02], metrics=metrics)
+    roc = SimilarityROC(method="jackknife", n_resamples=1).fit(X, y, groups)
+    for place, level in enumerate(report.audits[0].levels):
+        how = ("ratio", *roc.groups_)
+        expected = roc.estimate(threshold=level.threshold, rate="far", how=how)
+        found = figure_of(report, "log ratio", place)
+        ends = np.exp([found.value, found.low, found.high])
+        assert_allclose(ends, [expected.value, expected.low, expected.high])
+
+
+def test_values_are_those_of_the_rates():
+    report = small_report(synthetic(100), metrics={"cost": cost})
+    rates = report.audits[0].levels[0].rates[1:]
+    far, frr = (
+        np.array([getattr(row, rate).value for row in rates]) for rate in ("far", "frr")
+    )
+    assert figure_of(report, "cost").value == pytest.approx(cost(far, frr))
+
+
+def test_people_who_cause_both_errors_are_counted_once_in_the_interval():
+    """The spread of a sum of both logarithms is that of leaving out every person in turn."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(80), 5)
+    X = rng.normal(size=(80, 12))[y] + rng.normal(size=(400, 12)) * rng.choice(
+        [0.4, 1.6], size=(80, 1)
+    ).repeat(5, axis=0)
+    groups = np.where(y % 2, "a", "b")
+
+    def both(far, frr):
+        return np.log(far[0]) + np.log(frr[0])
+
+    report = audit(X, y, groups, far=0.2, metrics={"both": both})
+    found, level = figure_of(report, "both"), report.audits[0].levels[0]
+
+    def value(kept):
+        roc = SimilarityROC(n_resamples=1).fit(X[kept], y[kept], groups[kept])
+        asked = {"threshold": level.threshold, "group": "a"}
+        return sum(np.log(roc.estimate(rate=r, **asked).value) for r in ("far", "frr"))
+
+    of_a = np.unique(y[groups == "a"])
+    left_out = np.array([value(y != person) for person in of_a])
+    spread = np.sqrt((left_out.size - 1) * left_out.var())
+    alone = [np.log(getattr(level.rates[1], rate).value) for rate in ("far", "frr")]
+    assert found.value == pytest.approx(sum(alone))
+    assert (found.high - found.low) / 2 / 1.96 == pytest.approx(spread, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict"), [(0.1, "failed"), (1.0, "undetermined"), (9.0, "passed")]
+)
+def test_a_limit_of_a_metric_is_judged_by_its_interval(share, verdict):
+    value = figure_of(
+        small_report(synthetic(100), metrics={"cost": cost}), "cost"
+    ).value
+    limit = share * value
+    report = small_report(
+        synthetic(100), metrics={"cost": cost}, limits={"max_cost": limit}
+    )
+    (check,) = report.checks
+    found = figure_of(report, "cost")
+    assert (check.name, check.figure, check.verdict) == ("max_cost", found, verdict)
+    expected = {"failed": found.low > limit, "passed": found.high <= limit}
+    assert expected.get(verdict, found.low <= limit < found.high)
+    form = json.loads(report.to_json())
+    assert is_valid(form, report.schema()) and form["checks"][0]["name"] == "max_cost"
+    for text in (report.to_text(), report.to_html(), report.to_card()):
+        assert "cost, by gender" in text
+    assert 'name="max_cost' in report.to_junit()
+
+
+def test_a_metric_is_in_the_table_of_disparities():
+    report = small_report(metrics={"cost <b>": cost})
+    assert "cost <b>" in report.to_text()
+    assert "cost &lt;b&gt;" in report.to_html()
+    assert small_report().audits[0].levels[0].metrics == ()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ([cost], "must be functions by name"),
+        ({"cost": 3}, "must be functions by name"),
+        ({"fmr": cost}, "has the name of a limit of the package, 'max_fmr'"),
+    ],
+)
+def test_unusable_metrics_are_refused(metrics, message):
+    with pytest.raises(ValueError, match=message):
+        small_report(metrics=metrics)
+
+
+def test_limits_of_unknown_metrics_and_metrics_of_decisions_are_refused():
+    with pytest.raises(ValueError, match="max_kost"):
+        small_report(metrics={"cost": cost}, limits={"max_kost": 1.0})
+    error, people = np.zeros(40), np.arange(40)
+    with pytest.raises(ValueError, match="decisions have one"):
+        audit_decisions(error, people, people % 2, metrics={"cost": cost})
