@@ -531,11 +531,17 @@ def _add_compare(commands, full):
     points = compare.add_argument_group("operating points")
     _add_levels(points)
     _add_threshold(points, repeats=EACH)
-    compare.add_argument_group("checks").add_argument(
+    checks = compare.add_argument_group("checks")
+    checks.add_argument(
+        "--baseline",
+        action="store_true",
+        help="BEFORE is in use, and the others are to replace it: higher rates are harm",
+    )
+    checks.add_argument(
         "--fail-on-harm",
         action="store_true",
-        help="exit with status 1 where a rate of a group got worse, and 3 where that is "
-        "undetermined",
+        help="the same, and exit with status 1 if a rate of a group is higher, and 3 if "
+        "that is undetermined",
     )
     _add_measurement(compare)
     _add_common(

@@ -55,6 +55,7 @@ def compare_systems(
     average: str = "pair",
     impostors: str = "all",
     confidence_level: float = 0.95,
+    baseline: bool = False,
     fail_on_harm: bool = False,
     about: dict | None = None,
     progress: bool = False,
@@ -89,8 +90,11 @@ def compare_systems(
         Pairs whose FAR sets the threshold; "same_group" needs one attribute.
     confidence_level : float in (0, 1), default=0.95
         Of the intervals, and of the family of tests.
+    baseline : bool, default=False
+        Whether the first system is in use, and the others are to replace it: a rate that is
+        higher is then called harm.
     fail_on_harm : bool, default=False
-        Whether harm makes the ``exit_code`` of the result 1.
+        The same, and whether harm makes the ``exit_code`` of the result 1.
     about : dict of str -> str, default=None
         As of :func:`audit_data`.
     progress : bool, default=False
@@ -174,9 +178,10 @@ def compare_systems(
             notes += [change.reason for change in changes]
             disparities = _disparities(names, rocs, chosen, points, rates, changes)
     embedded = isinstance(before, EmbeddingData)
+    settings = options.settings() | _settings_of(points, data, names, withheld)
     return SystemsComparison(
         tuple(names),
-        options.settings() | _settings_of(points, data, names, withheld),
+        settings | {"baseline": True} if baseline else settings,
         np.unique(common[0].people()).size,
         len(common[0].y if embedded else common[0].y_score),
         left_out,

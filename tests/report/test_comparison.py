@@ -205,6 +205,9 @@ def test_harm_fails_only_where_it_is_asked(harmed):
     data = data_of(0, (0.7, 0.7), (1.0, 0.7))
     assert compare_systems(*data, fail_on_harm=True, **QUICK).exit_code == 1
     same = replace(data[0], X=data[0].X + 1e-6)
+    asked = compare_systems(*data, baseline=True, **QUICK)
+    assert asked.exit_code == 0 and "Harm found: " in asked.to_text()
+    assert "arm found" not in compare_systems(*data, **QUICK).to_text()
     found = compare_systems(data[0], same, fail_on_harm=True, **QUICK)
     assert found.exit_code == 0 and not found.harm
 

@@ -167,8 +167,10 @@ def verdict_of_changes(found, most=None):
     elif set(verdicts) <= {TOO_FEW, "undetermined"}:
         status, headline = "undetermined", "Undetermined: whether a rate differs."
     label = ""
-    if found.fail_on_harm:
-        label = "Harm found" if harm else "No harm found"
+    if found.fail_on_harm or "baseline" in found.settings:
+        label = "No harm found"
+        if harm:
+            label = f"Harm found: {plural(len(harm), 'rate is', 'rates are')} higher"
     texts += [_levelled(change, found) for change in found.levelling_down]
     if found.notes:
         texts.append("Read first: the notes under 'Notes'.")
