@@ -71,7 +71,7 @@ def test_an_interrupted_audit_leaves_the_old_report_whole(
     def interrupted(*_):
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("skfairfr.report._records.to_csv", interrupted)
+    monkeypatch.setattr("skfairfr.report._report.to_csv", interrupted)
     given = ["--attribute", "gender", "--out", out, "--replace", *QUICK]
     found = run(capsys, "audit", tmp_path / "faces.npz", *given)
     assert found == (130, "", "skfairfr audit: interrupted\n")

@@ -36,6 +36,8 @@ A fit makes pairs; a question turns pairs and weights into rates; evidence turns
 estimate. A scope, everywhere, is None (all pairs), ``(g, g)`` (both images in group g) or
 ``(g, h)`` (one image in each).
 
+Kinds of error, their keys and their words are in ``_kinds``.
+
 Apart stand the scores of comparators (``_adjustments``), the von Mises-Fisher normaliser and
 draws (``_vmf``), and how work is spread and what memory it takes (``_parallel``). Searches of
 a gallery are pairs of their own kind (``_searches``), pairs at equal covariates weigh by

@@ -23,13 +23,8 @@ from skfairfr.report._identification import (
 )
 from skfairfr.report._monitoring import Monitoring, monitor_log
 from skfairfr.report._policy import Policy
-from skfairfr.report._records import (
-    Audit,
-    Change,
-    DisparityChange,
-    Report,
-    SystemsComparison,
-)
+from skfairfr.report._records import Audit, Change, DisparityChange
+from skfairfr.report._report import Report, SystemsComparison
 
 __all__ = [
     "Audit",

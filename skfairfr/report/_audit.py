@@ -73,8 +73,10 @@ from skfairfr.report._notes import (
     reason_to_withhold,
 )
 from skfairfr.report._policy import LIMITS, settle
-from skfairfr.report._records import Audit, Other, Report
+from skfairfr.report._records import Audit, Other
+from skfairfr.report._report import Report
 from skfairfr.report._verdicts import judge
+from skfairfr.report.sections import _curves, _metrics
 from skfairfr.report.sections._own import measured as measured_by_user
 from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
@@ -473,7 +475,9 @@ def audit_data(
         points = far, threshold, threshold_from, threshold_group
         check_without_points(points, policy, control)
         threshold = BETWEEN
-    limits, own_limits = split_limits(limits, metrics, data)
+    own_limits = {}
+    if metrics is not None:
+        limits, own_limits = split_limits(limits, metrics, data)
     given = far, threshold, threshold_from, limits, confidence_level, threshold_group
     asked = settle(policy, parts[0], *given)
     parts = (asked.data, *(part.by(tuple(asked.data.columns)) for part in parts[1:]))
@@ -495,19 +499,10 @@ def audit_data(
     n_steps = 2 + n_more + len(chosen)
     with show_progress(progress, n_steps):
         for part, (names, points) in zip(parts, prepared, strict=True):
-            if threshold_from is not None:
-                points, notes_of_other = points_on(
-                    threshold_from, part, points, options
-                )
-                notes += notes_of_other
-            by_default = asked.far is None and points.set_on == "these data"
-            found, warnings = _measured(
-                part, names, points, options, by_default, reference
-            )
-            points = found[0].points
-            notes += notes_of(warnings, part.terms)
-            settings = _settings_of(part, points, asked, options, warnings, control)
-            measured += [(own, settings) for own in found]
+            how = asked, options, threshold_from, control, reference
+            found, notes_of_part = _measured(part, names, points, *how)
+            measured += found
+            notes += notes_of_part
         if reference:
             check_known(reference, [own.labels[1:] for own, _ in measured])
         told = _judged(
@@ -519,7 +514,7 @@ def audit_data(
             found = _audit_by(own, part, names, settings, judged, metrics)
             limits = of_decisions(asked.limits, part, parts)
             checks = check(found, judged, limits, asked.at)
-            checks += checks_of_metrics(found, own_limits)
+            checks += checks_of_metrics(found, own_limits) if own_limits else ()
             audits.append(replace(found, checks=checks))
         if control is not None:
             next_step("standardising rates")
@@ -531,8 +526,9 @@ def audit_data(
         with collecting([]):
             of_all = (own.missed_levels() for own, _ in measured)
             notes += dict.fromkeys(note for own in of_all for note in own)
+            points = measured[0][0].points
             # Without the repeats, pairs take as much memory again.
-            del measured, own
+            del measured, own, found
             if len(parts) == 1:
                 names = chosen[0][1]
                 notes += _about_repeats(parts[0], names, audits[0], points, options)
@@ -545,8 +541,6 @@ def audit_data(
 
 def split_limits(limits, metrics, data):
     """Limits of rates and ratios, and those of metrics of the user's; raise for what is none."""
-    if metrics is None:
-        return limits, {}
     if not isinstance(metrics, dict) or not all(map(callable, metrics.values())):
         problem = f"must be functions by name; got {plain(metrics)!r}."
         raise refused("metrics", metrics, problem)
@@ -590,8 +584,12 @@ def check_known(reference, groups):
             )
 
 
-def _measured(data, chosen, points, options, by_default, reference):
-    """An AuditedROC by each of the chosen attributes, and what the comparison warned of."""
+def _measured(data, chosen, points, asked, options, threshold_from, control, reference):
+    """AuditedROCs by the chosen attributes, each with its settings, and notes."""
+    notes = []
+    if threshold_from is not None:
+        points, notes = points_on(threshold_from, data, points, options)
+    by_default = asked.far is None and points.set_on == "these data"
     # All pairs are compared once; every attribute is a question about them.
     next_step("comparing all pairs")
     warnings, columns = [], tuple(data.columns)
@@ -603,7 +601,10 @@ def _measured(data, chosen, points, options, by_default, reference):
         AuditedROC(roc.by(by), points, references_of(data, by, reference))
         for by in chosen
     ]
-    return audited, warnings
+    points = audited[0].points
+    settings = _settings_of(data, points, asked, options, warnings, control)
+    notes = [*notes, *notes_of(warnings, data.terms)]
+    return [(own, settings) for own in audited], notes
 
 
 def references_of(data, attributes, asked):
@@ -640,7 +641,8 @@ def _about_repeats(data, attributes, audit, points, options):
         return [f"{words} Without them there is nothing to compare."]
     threshold, without = points.threshold, AuditedROC(roc.by(attributes), points)
     rates = zip(
-        *(without._points(r, None, threshold)[0] for r in ("far", "frr")), strict=True
+        *(without.at_thresholds(r, None, threshold)[0] for r in ("far", "frr")),
+        strict=True,
     )
     terms = data.terms
     told = [
@@ -820,12 +822,12 @@ def _audit_by(audited, data, attributes, settings, judged, metrics):
             groups = tuple(replace(row, n_identities=None) for row in groups)
         levels = audited.levels(judged, withheld="withheld" in settings)
         if metrics:
-            own = audited.metrics(metrics, settings["confidence_level"])
+            own = _metrics.measure(audited, metrics, settings["confidence_level"])
             both = zip(levels, own, strict=True)
             levels = tuple(replace(level, metrics=found) for level, found in both)
         # Of listed pairs all scores are at hand.
         whole = isinstance(data, PairData)
-        curves = None if data.decisions else audited.curves(whole)
+        curves = None if data.decisions else _curves.measure(audited, whole)
     failures = failures_of(data.attempts, attributes)
     if failures:
         levels = tuple(_with_failures(lev, data, group, failures) for lev in levels)

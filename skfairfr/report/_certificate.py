@@ -35,10 +35,11 @@ from skfairfr.report._notes import (
     nothing_concluded,
     reason_to_withhold,
 )
+from skfairfr.report._outputs import schema_of
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import LIMITS, RATE_LIMITS, settle_limits
 from skfairfr.report._records import Figure as Estimate
-from skfairfr.report._records import GroupRates, schema_of
+from skfairfr.report._records import GroupRates
 from skfairfr.report.sections._answer import LABELS
 from skfairfr.report.sections._gallery import AS_GIVEN, facts_of_gallery
 from skfairfr.report.sections._limits import RESULTS

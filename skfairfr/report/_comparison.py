@@ -28,13 +28,10 @@ from skfairfr.report._audit import AuditOptions, check_one_threshold, prepare
 from skfairfr.report._data import EmbeddingData, check_about, check_data, restated
 from skfairfr.report._measure import AuditedROC, Points
 from skfairfr.report._notes import collecting, notes_of, rates_in, reason_to_withhold
-from skfairfr.report._records import (
-    Change,
-    DisparityChange,
-    Measured,
-    SystemsComparison,
-)
+from skfairfr.report._records import Change, DisparityChange, Measured
+from skfairfr.report._report import SystemsComparison
 from skfairfr.report._verdicts import beyond_all_scores
+from skfairfr.report.sections import _curves
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
 from skfairfr.utils._validation import to_array
@@ -440,7 +437,7 @@ def _measured(name, roc, data, points, attributes):
         " & ".join(attributes),
         audited.groups(data.people(), data.images(), data.groups(attributes)),
         audited.levels(None),
-        audited.curves(whole=not isinstance(data, EmbeddingData)),
+        _curves.measure(audited, not isinstance(data, EmbeddingData)),
     )
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from skfairfr._core._strata import Strata, standardised, standards
 from skfairfr._text._words import RATES, listed, printable
 from skfairfr.report._measure import AuditedROC
-from skfairfr.report._records import Control, Other, Stratum
+from skfairfr.report._records import Other
 from skfairfr.report._verdicts import judge
+from skfairfr.report.sections._covariates import Control, Stratum
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_sequence

@@ -16,13 +16,13 @@ from skfairfr.report._comparison import compare_systems, overlap
 from skfairfr.report._data import EmbeddingData, check_data, columns_of, restated
 from skfairfr.report._figures import over_gallery_sizes
 from skfairfr.report._policy import as_policy
-from skfairfr.report._records import Matrix
+from skfairfr.report.sections._matrix import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
 from skfairfr.utils._labels import encode, find_labels, to_column
 from skfairfr.utils._types import Columns
 
 if TYPE_CHECKING:
-    from skfairfr.report._records import Report, SystemsComparison
+    from skfairfr.report._report import Report, SystemsComparison
 
 # Enrolled people that a report names for their alarms.
 MOST_NAMED = 10

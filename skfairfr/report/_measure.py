@@ -5,23 +5,16 @@ from itertools import repeat
 
 import numpy as np
 
-from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._kinds import COMPARISONS, Terms
 from skfairfr._core._rates import DISPARITIES, count_at_least
 from skfairfr._text._words import NO_DIFFERENCE, RATES, level_percent, percent
 from skfairfr.metrics import (
     Reason,
-    fairness_discrepancy_rate,
-    garbe,
-    inequity_rate,
-    werm,
 )
-from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.metrics._roc._engine import Question
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.report._notes import collecting, in_words
 from skfairfr.report._records import (
-    Curves,
     Deviation,
     Disparity,
     Effective,
@@ -29,12 +22,10 @@ from skfairfr.report._records import (
     Finding,
     GroupRates,
     GroupRow,
-    Index,
     Level,
-    Matrix,
-    OwnMetric,
 )
 from skfairfr.report._verdicts import beyond_all_scores
+from skfairfr.report.sections import _indices, _matrix
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
 
@@ -44,17 +35,6 @@ DEFAULT_FAR = (1e-2, 1e-3)
 SMALLEST_FAR = 1e-4
 ENOUGH_IMPOSTORS = 300_000
 HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
-# Indices of both rates, and their values where all groups have the same rates.
-INDICES = {
-    "inequity_rate": (inequity_rate, 1.0),
-    "werm": (werm, 1.0),
-    "garbe": (garbe, 0.0),
-    "fairness_discrepancy_rate": (fairness_discrepancy_rate, 1.0),
-}
-# Where a curve without impostor pairs has its thresholds.
-SHARES_OF_GENUINE = np.linspace(0, 1, 65)
-# A matrix of more groups than this is not measured.
-MAX_MATRIX = 30
 
 
 @dataclass(frozen=True)
@@ -267,7 +247,7 @@ class AuditedROC:
                 hows.append(("max_min", "worst_group"))
                 worst_group = points.worst_group
         disparities = [self._disparity(*about) for about in hows]
-        matrices = [None] * points.size if in_short else self._matrices()
+        matrices = [None] * points.size if in_short else _matrix.measure(self)
         levels = []
         for level in range(points.size):
             rates = tuple(
@@ -295,7 +275,7 @@ class AuditedROC:
                     tuple(of_levels[level] for of_levels in disparities),
                     tuple(findings),
                     points.set_on,
-                    () if in_short or len(self.rates) < 2 else self._indices(rates),
+                    () if in_short or len(self.rates) < 2 else _indices.measure(rates),
                     matrix=matrices[level],
                     against_others=()
                     if in_short or judged is None
@@ -323,7 +303,7 @@ class AuditedROC:
             if not next_score.size:
                 continue  # the level is 1 but for rounding
             both = [threshold, *next_score]
-            (found, above), (n_found, n_above) = self._points("far", scope, both)
+            (found, above), (n_found, n_above) = self.at_thresholds("far", scope, both)
             if found < 0.9 * far and n_above > n_found + 1:
                 notes.append(
                     f"An {self.points.terms.far.name} of {level_percent(far)} cannot be met: "
@@ -332,27 +312,6 @@ class AuditedROC:
                 )
         return notes
 
-    def curves(self, whole):
-        """Both rates of everyone and of every group over levels of the overall FAR.
-
-        If not ``whole``, they end at the audit's threshold that accepts most.
-        """
-        if "far" not in self.rates:
-            scores = self.roc._engine.pairs.genuine.ascending(None).scores
-            threshold = np.unique(np.quantile(scores, SHARES_OF_GENUINE))[::-1]
-            columns = {rate: self._by_group(rate, threshold) for rate in RATES}
-            return Curves(tuple(self.labels), threshold, **columns)
-        levels = default_levels(self.roc)
-        with collecting([]):
-            own = np.empty(0)
-            if not whole:
-                own = np.min(self.points.threshold, keepdims=True)
-                levels = levels[levels < self._points("far", None, own)[0]]
-            drawn = self.roc.threshold_at(levels) if levels.size else levels
-            threshold = np.append(drawn, own)
-            columns = {rate: self._by_group(rate, threshold) for rate in RATES}
-        return Curves(tuple(self.labels), threshold, **columns)
-
     def _question(self, rate, scope, threshold, how=None):
         """A question about thresholds; what it is made of was checked before."""
         threshold = np.asarray(threshold, dtype=np.float64)
@@ -360,15 +319,17 @@ class AuditedROC:
         about = (rate, scope, how, None, "overall")
         return Question(None, threshold[order], order, threshold.shape, *about)
 
-    def _points(self, rate, scope, threshold):
+    def at_thresholds(self, rate, scope, threshold):
         """Values and numbers of errors of a scope at thresholds, in their order."""
         question = self._question(rate, scope, threshold)
         values, errors = self.roc._engine.points_and_errors(question)
         return question.in_shape(values), question.in_shape(errors[0])
 
-    def _by_group(self, rate, threshold):
+    def by_group(self, rate, threshold):
         """Values of everyone and of every group, (n_groups, n_thresholds)."""
-        return np.array([self._points(rate, s, threshold)[0] for s in self._scopes()])
+        return np.array(
+            [self.at_thresholds(rate, s, threshold)[0] for s in self._scopes()]
+        )
 
     def _scopes(self):
         """None, which is everyone, and the scope of every group."""
@@ -390,7 +351,7 @@ class AuditedROC:
             if in_short:
                 continue
             scope = self._scopes()[row]
-            errors[row] = self._points(rate, scope, threshold)[1].tolist()
+            errors[row] = self.at_thresholds(rate, scope, threshold)[1].tolist()
             if unnamed:
                 continue
             question = self._question(rate, scope, threshold)
@@ -402,82 +363,6 @@ class AuditedROC:
             worth[row] = [Effective(*both) for both in zip(*columns, strict=True)]
         return figures, errors, worth
 
-    def _indices(self, rates):
-        """Indices that join both rates of the groups at one threshold."""
-        values = [[getattr(row, rate).value for row in rates[1:]] for rate in RATES]
-        # The notes already hold that a rate is undefined.
-        with collecting([]):
-            return tuple(
-                Index(name, float(function(*values)), neutral)
-                for name, (function, neutral) in INDICES.items()
-            )
-
-    def metrics(self, functions, confidence_level):
-        """Metrics of the user's at every level, a list of tuples of OwnMetric.
-
-        Parameters
-        ----------
-        functions : dict of str -> callable
-            Smooth functions of the FAR and of the FRR of all groups that have both, two
-            ndarrays (n_groups,), to a float.
-        confidence_level : float in (0, 1)
-        """
-        both = [self.evidence(rate, "overall") for rate in RATES if rate in self.rates]
-        if len(both) < 2 or None in [evidence for evidence, _ in both]:
-            none = Figure.undefined(self._few_groups("far") or _only(0))
-            found = tuple(OwnMetric(name, none) for name in functions)
-            return [found] * self.points.size
-        (far, order), (frr, _) = both
-        scopes = [scope for scope in far.scopes if scope in frr.scopes]
-        at = [
-            of.sums.columns([of.scopes.index(s) for s in scopes]) for of in (far, frr)
-        ]
-        tail, levels = (1 - confidence_level) / 2, [None] * len(order)
-        for row, level in enumerate(order.tolist()):
-            sums = [of.rows(row) for of in at]
-            ends = [rate_ends(of, tail) for of in sums]
-            together = [
-                float(
-                    (
-                        far.influence[far.scopes.index(scope)][[row]]
-                        * frr.influence[frr.scopes.index(scope)][[row]]
-                    ).sum()
-                )
-                for scope in scopes
-            ]
-            spread = np.sqrt(sums[0].log_variance * sums[1].log_variance)
-            correlation = np.divide(
-                together, spread, out=np.zeros(len(scopes)), where=spread > 0
-            )
-            about = [of.rate for of in sums], ends, np.clip(correlation, -1, 1)
-            levels[level] = tuple(
-                OwnMetric(name, _own_figure(function, *about))
-                for name, function in functions.items()
-            )
-        return levels
-
-    def _matrices(self):
-        """The FAR of every two groups at each threshold; None of too many groups."""
-        groups = self.labels[1:]
-        threshold = self.points.threshold
-        if len(groups) > MAX_MATRIX or "far" not in self.rates:
-            return [None] * len(threshold)
-        pairs, two_sides = self.roc._engine.pairs, self.roc._engine.two_sides
-        shape = (len(groups), len(groups))
-        far = np.full((len(threshold), *shape), np.nan)
-        errors = np.zeros(far.shape, dtype=np.int64)
-        counts = np.zeros(shape, dtype=np.int64)
-        for g, h in np.ndindex(shape):
-            # Without two sides, (g, h) and (h, g) are the same pairs.
-            scope = (g, h) if two_sides else (min(g, h), max(g, h))
-            counts[g, h] = pairs.count(scope)
-            if counts[g, h]:
-                far[:, g, h], errors[:, g, h] = self._points("far", scope, threshold)
-        return [
-            Matrix(tuple(groups), far[level], errors[level], counts)
-            for level in range(len(threshold))
-        ]
-
     def _estimate(self, operating_point, **question):
         threshold = self._threshold(operating_point)
         return self.roc.estimate(threshold=threshold, **question)
@@ -486,9 +371,9 @@ class AuditedROC:
         """One disparity of either rate, at every level."""
         figures = []
         for rate in RATES:
-            reason = self._few_groups(rate)
+            reason = self.few_groups(rate)
             if self._threshold(operating_point) is None:
-                reason = reason or self._few_groups("far")
+                reason = reason or self.few_groups("far")
             if reason is not None:
                 figures.append(
                     [Figure.undefined(reason, terms=self.points.terms)]
@@ -510,7 +395,7 @@ class AuditedROC:
         groups = None if lacking == everywhere else (self.labels[row],)
         return tuple(_no_pairs(rate, groups) for rate in lacking)
 
-    def _few_groups(self, rate):
+    def few_groups(self, rate):
         """The Reason why no two groups can be compared; None if they can."""
         if not self.n_pairs[rate][0]:
             return _no_pairs(rate)
@@ -522,7 +407,7 @@ class AuditedROC:
         places = [] if judged is None else judged.compared_groups
         if not places:
             n_groups = np.count_nonzero(self.n_pairs[rate][1:])
-            why = self._few_groups(rate) or _only(min(n_groups, 1))
+            why = self.few_groups(rate) or _only(min(n_groups, 1))
             return [
                 Finding.untested(rate, Figure.undefined(why), tuple(self.labels[1:]))
             ]
@@ -578,34 +463,6 @@ class AuditedROC:
             left_out,
             verdict,
         )
-
-
-def _own_figure(function, rates, ends, correlation):
-    """A smooth function of both rates of groups with its interval (MOVER).
-
-    Each rate moves to the ends of its own interval. What the function moves by adds up in
-    squares, and by the correlation of both rates of a group (Zou & Donner 2008).
-
-    Parameters
-    ----------
-    function : callable
-    rates : list of two ndarrays, (n_groups,)
-    ends : list of two tuples of two ndarrays, (n_groups,)
-    correlation : ndarray, shape (n_groups,)
-    """
-    value = float(function(*rates))
-    moved = np.zeros((2, 2, correlation.size))  # by the rate, the end and the group
-    for rate, end, group in np.ndindex(moved.shape):
-        both = [of.copy() for of in rates]
-        both[rate][group] = ends[rate][end][group]
-        moved[rate, end, group] = float(function(*both)) - value
-    rising = np.sign(moved[:, 1] - moved[:, 0])
-    reaches = []
-    for far, frr in (moved.max(axis=1), -moved.min(axis=1)):
-        shared = 2 * correlation * rising[0] * rising[1] * far * frr
-        reaches.append(np.sqrt(max((far**2 + frr**2 + shared).sum(), 0.0)))
-    up, down = reaches
-    return Figure(value, value - down, value + up, np.nan, True, "")
 
 
 def figures_of(estimate, terms=COMPARISONS):

@@ -12,7 +12,7 @@ from skfairfr._text._document import (
     write_text,
 )
 from skfairfr._text._words import printable
-from skfairfr.report._records import read_schema, save_texts, to_json
+from skfairfr.report._outputs import read_schema, save_texts, to_json
 from skfairfr.report.sections._audit import called, under_title
 from skfairfr.report.sections._cells import lines_of
 from skfairfr.report.sections._method import reproduce

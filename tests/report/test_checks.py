@@ -8,7 +8,8 @@ import pytest
 
 from skfairfr.report._checks import operating_points_of
 from skfairfr.report._policy import verdict_of
-from skfairfr.report._records import Check, Figure, Report
+from skfairfr.report._records import Check, Figure
+from skfairfr.report._report import Report
 from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 
 

@@ -5,7 +5,8 @@ import math
 from dataclasses import replace
 
 from skfairfr.metrics import Reason
-from skfairfr.report._records import Audit, Figure, Other, Report
+from skfairfr.report._records import Audit, Figure, Other
+from skfairfr.report._report import Report
 
 
 def make_audit(figure):

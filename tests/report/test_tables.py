@@ -11,7 +11,7 @@ import pytest
 from skfairfr._core._kinds import COMPARISONS
 from skfairfr._text._words import in_terms
 from skfairfr.report import audit
-from skfairfr.report._records import disparities_of, rates_of, to_csv
+from skfairfr.report._outputs import disparities_of, rates_of, to_csv
 from tests.report.audits import small_report, synthetic
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"

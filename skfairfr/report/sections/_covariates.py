@@ -1,6 +1,7 @@
 """Rates at equal covariates beside the rates as they are."""
 
 import math
+from dataclasses import dataclass
 
 from skfairfr._text._document import Cell, Row, Section, Table
 from skfairfr._text._words import capital, listed, percent, printable, terms_of
@@ -11,6 +12,46 @@ from skfairfr.report.sections._indices import DISPARITIES
 
 # Groups of more than these have no columns in a table of strata.
 MOST_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """A stratum of the pairs, by covariates.
+
+    Attributes
+    ----------
+    name : str
+    far_share, frr_share : float in [0, 1]
+        Share of the impostor, and of the genuine, pairs of all groups that are in common
+        strata; 0 of a stratum that some group has no pairs in, which is left out.
+    far_within, frr_within : tuple of float, shape (n_groups,)
+        Share of the pairs of each group that are in the stratum; nan of a group without any.
+    """
+
+    name: str
+    far_share: float
+    far_within: tuple
+    frr_share: float
+    frr_within: tuple
+
+
+@dataclass(frozen=True)
+class Control:
+    """The strata by which rates are standardised.
+
+    Attributes
+    ----------
+    groups : tuple of labels
+        Those of the tuples of a Stratum.
+    strata : tuple of Stratum
+    far_lost, frr_lost : float in [0, 1]
+        Share of the groups' pairs outside common strata; nan where there is none.
+    """
+
+    groups: tuple
+    strata: tuple
+    far_lost: float
+    frr_lost: float
 
 
 def names_of(audit):

@@ -1,12 +1,61 @@
 """Detection error tradeoffs of the groups, of one system or of several."""
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from skfairfr._text._document import Figure
 from skfairfr._text._words import TOO_FEW, terms_of
+from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.report._figures import MAX_CURVES, det, det_of_systems
-from skfairfr.report._notes import rates_in, short_place
+from skfairfr.report._notes import collecting, rates_in, short_place
 
 TITLE = "Detection error tradeoff (DET) by group"
 POINTS = f"hollow ones rest on {TOO_FEW}. Rates of zero have no place on these axes."
+# Where a curve without impostor pairs has its thresholds.
+SHARES_OF_GENUINE = np.linspace(0, 1, 65)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The FRR of every group over levels of the overall FAR; the first is everyone's.
+
+    Attributes
+    ----------
+    groups : tuple of labels
+        None is everyone.
+    threshold : ndarray, shape (n_levels,)
+        Similarities (minus a distance) from which on a pair is accepted.
+    far, frr : ndarrays, shape (n_groups, n_levels)
+        Rates of a group at these thresholds; nan without the pairs.
+    """
+
+    groups: tuple
+    threshold: np.ndarray
+    far: np.ndarray
+    frr: np.ndarray
+
+
+def measure(audited, whole):
+    """Both rates of everyone and of every group over levels of the overall FAR.
+
+    If not ``whole``, they end at the audit's threshold that accepts most.
+    """
+    if "far" not in audited.rates:
+        scores = audited.roc._engine.pairs.genuine.ascending(None).scores
+        threshold = np.unique(np.quantile(scores, SHARES_OF_GENUINE))[::-1]
+        columns = {rate: audited.by_group(rate, threshold) for rate in ("far", "frr")}
+        return Curves(tuple(audited.labels), threshold, **columns)
+    levels = default_levels(audited.roc)
+    with collecting([]):
+        own = np.empty(0)
+        if not whole:
+            own = np.min(audited.points.threshold, keepdims=True)
+            levels = levels[levels < audited.at_thresholds("far", None, own)[0]]
+        drawn = audited.roc.threshold_at(levels) if levels.size else levels
+        threshold = np.append(drawn, own)
+        columns = {rate: audited.by_group(rate, threshold) for rate in ("far", "frr")}
+    return Curves(tuple(audited.labels), threshold, **columns)
 
 
 def curves_of_groups(audit):

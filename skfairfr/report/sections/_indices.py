@@ -1,23 +1,22 @@
 """Disparities of the groups' rates, and indices of both rates."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
     NONE,
     accepted,
-    number,
-    numbers,
     points,
     points_between,
-    printable,
     ratio,
     ratios,
     terms_of,
 )
-from skfairfr.report._notes import rates_in
+from skfairfr.metrics import fairness_discrepancy_rate, garbe, inequity_rate, werm
+from skfairfr.report._notes import collecting, rates_in
 from skfairfr.report.sections._cells import beside, few_of
+from skfairfr.report.sections._metrics import row_of_metric
 
 DISPARITIES = {
     "gini": "Gini coefficient",
@@ -28,12 +27,43 @@ DISPARITIES = {
 }
 # What a reader sees without opening anything.
 SHOWN = ("max_min", "difference")
+# Name, function and value if all groups have the same rates.
 INDICES = {
-    "inequity_rate": "Inequity rate (IR)",
-    "werm": "WERM",
-    "garbe": "GARBE",
-    "fairness_discrepancy_rate": "Fairness discrepancy rate (FDR)",
+    "inequity_rate": ("Inequity rate (IR)", inequity_rate, 1.0),
+    "werm": ("WERM", werm, 1.0),
+    "garbe": ("GARBE", garbe, 0.0),
+    "fairness_discrepancy_rate": (
+        "Fairness discrepancy rate (FDR)",
+        fairness_discrepancy_rate,
+        1.0,
+    ),
 }
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index that joins both rates of all groups; nan where undefined.
+
+    ``neutral`` is its value when all groups have the same rates. The fairness discrepancy
+    rate is smaller where groups are treated less alike, the others larger.
+    """
+
+    name: str
+    value: float
+    neutral: float
+
+
+def measure(rates):
+    """Indices that join both rates of the groups at one threshold."""
+    values = [
+        [getattr(row, rate).value for row in rates[1:]] for rate in ("far", "frr")
+    ]
+    # The notes already hold that a rate is undefined.
+    with collecting([]):
+        return tuple(
+            Index(name, float(function(*values)), neutral)
+            for name, (_, function, neutral) in INDICES.items()
+        )
 
 
 def disparities(levels, systems, settings, hows=None, names=("",)):
@@ -63,7 +93,7 @@ def _rows(level, measured, settings, hows, place):
     named = [(name, found.get((how, "overall"))) for how, name in DISPARITIES.items()]
     if level.indices:  # the standard's names are of comparisons
         named[0] = f"FPD, FND ({named[0][0]}) of ISO/IEC 19795-10", named[0][1]
-    own = [_row_of_metric(one, place) for one in level.metrics]
+    own = [row_of_metric(one, place) for one in level.metrics]
     if hows is not None:
         kept = [(name, d) for name, d in named if d is not None and d.how in hows]
         return [_row(name, d, measured, place) for name, d in kept] + own
@@ -77,15 +107,8 @@ def _rows(level, measured, settings, hows, place):
         rows[-1] = replace(rows[-1], place=", ".join(filter(None, (place, there))))
     for index in level.indices:
         cells = [Cell(f"{index.neutral:g}"), Cell(f"{ratio(index.value)} (both rates)")]
-        rows.append(Row(INDICES[index.name], [*cells, Cell(NONE)], place))
+        rows.append(Row(INDICES[index.name][0], [*cells, Cell(NONE)], place))
     return rows + own
-
-
-def _row_of_metric(found, place):
-    """A metric of the user's: one number of both rates."""
-    figure = found.figure
-    value = Cell(number(figure.value), numbers(figure.low, figure.high), "both rates")
-    return Row(printable(found.name), [Cell(NONE), value, Cell(NONE)], place)
 
 
 def _row(name, found, measured, place):

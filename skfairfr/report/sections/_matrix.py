@@ -1,5 +1,7 @@
 """The FMR of every two groups, shaded by how far it is from the level."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from skfairfr._core._kinds import SEARCHES
@@ -13,6 +15,51 @@ HIGH, LOW, INK_CHANGES = np.array([146, 43, 33]), np.array([8, 62, 112]), 0.69
 FULL = 30.0
 # A matrix of more groups than these is folded.
 MOST_GROUPS = 6
+# A matrix of more groups than this is not measured.
+MAX_MATRIX = 30
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The FAR of the impostor pairs of every two groups at the threshold of a level.
+
+    Attributes
+    ----------
+    groups : tuple of labels
+    far : ndarray, shape (n_groups, n_groups)
+        nan without a pair.
+    n_errors, n_impostor : ndarrays of int, shape (n_groups, n_groups)
+    """
+
+    groups: tuple
+    far: np.ndarray
+    n_errors: np.ndarray
+    n_impostor: np.ndarray
+
+
+def measure(audited):
+    """The FAR of every two groups at each threshold; None of too many groups."""
+    groups = audited.labels[1:]
+    threshold = audited.points.threshold
+    if len(groups) > MAX_MATRIX or "far" not in audited.rates:
+        return [None] * len(threshold)
+    pairs, two_sides = audited.roc._engine.pairs, audited.roc._engine.two_sides
+    shape = (len(groups), len(groups))
+    far = np.full((len(threshold), *shape), np.nan)
+    errors = np.zeros(far.shape, dtype=np.int64)
+    counts = np.zeros(shape, dtype=np.int64)
+    for g, h in np.ndindex(shape):
+        # Without two sides, (g, h) and (h, g) are the same pairs.
+        scope = (g, h) if two_sides else (min(g, h), max(g, h))
+        counts[g, h] = pairs.count(scope)
+        if counts[g, h]:
+            far[:, g, h], errors[:, g, h] = audited.at_thresholds(
+                "far", scope, threshold
+            )
+    return [
+        Matrix(tuple(groups), far[level], errors[level], counts)
+        for level in range(len(threshold))
+    ]
 
 
 def matrices(found, neutral, abouts, terms):

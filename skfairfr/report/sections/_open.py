@@ -37,10 +37,12 @@ def open_questions(report):
         for finding in level.findings
     ]
     if not report.checks and NO_DIFFERENCE in verdicts:
+        limit = terms_of(report.audits[0].settings).limit("max_fnmr").replace("_", "-")
         parts.append(
             "No significant difference is no evidence that there is none. How many more "
-            "people would decide depends on the difference that matters: give a limit (such "
-            "as --max-fnmr), and the audit says so; skfairfr plan answers before a test."
+            "people would decide depends on the difference that matters. An audit with a "
+            f"limit, such as --{limit}, names their number, and skfairfr plan names it "
+            "before a test."
         )
     return parts
 

@@ -40,7 +40,9 @@ def facts(report):
         if audit.reference is not None
     }
     told = "; ".join(f"{group} ({name})" for name, group in references.items())
-    rows += [("Reference", told)] if told else []
+    if told:
+        why = "the group with the most people unless another is asked for"
+        rows.append(("Reference", f"{told}: {why}"))
     for audit in report.audits:
         if audit.n_unknown:
             about = f"{count(audit.n_unknown)} {unit}, counted for everyone only"

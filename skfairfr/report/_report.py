@@ -1,0 +1,552 @@
+"""A report of audits, and a comparison of systems: their documents, JSON, tables and files."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from skfairfr._text._document import (
+    figures_of,
+    write_fragment,
+    write_markdown,
+    write_page,
+    write_text,
+)
+from skfairfr._text._words import (
+    TOO_FEW,
+    in_terms,
+    plain_form,
+    printable,
+    terms_of,
+    who,
+)
+from skfairfr.report._notes import short_place
+from skfairfr.report._outputs import (
+    audit_form,
+    disparities_of,
+    json_text,
+    rates_of,
+    save_texts,
+    schema_of,
+    standard_form,
+    to_csv,
+    to_json,
+)
+from skfairfr.report.sections import _audit as audits
+from skfairfr.report.sections import _changes as comparisons
+from skfairfr.report.sections._limits import audit_of, sentence_of_check
+from skfairfr.utils._frames import build_frame
+from skfairfr.utils._types import FilePath
+from skfairfr.utils._validation import check_option
+
+SCHEMA_VERSION, COMPARISON_VERSION = 9, 6
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """Audits of one set of data.
+
+    Attributes
+    ----------
+    audits : tuple of Audit
+        By each attribute, then by their combinations.
+    crossings : tuple of Crossing
+        For each combination of attributes the number of people in its cells.
+    about : dict of str -> str
+        What the caller said of the test, by "title", "system", "dataset", "organisation",
+        "tested" (a day), "labels_source" and "sampling"; and the "command" that made it.
+    sections : tuple
+        What sections of the user's measured: ``title``, ``record`` and ``parts`` of each.
+    """
+
+    audits: tuple
+    crossings: tuple = ()
+    about: dict = field(default_factory=dict)
+    sections: tuple = ()
+
+    @property
+    def checks(self) -> tuple:
+        """Checks of all audits, a tuple."""
+        return tuple(check for audit in self.audits for check in audit.checks)
+
+    @property
+    def policy(self) -> str | None:
+        """Name of the policy that the checks are of; None without one."""
+        return self.audits[0].settings.get("policy")
+
+    @property
+    def exit_code(self) -> int:
+        """0 if all checks passed, 1 if one failed, else 3."""
+        verdicts = {check.verdict for check in self.checks}
+        return 1 if "failed" in verdicts else 3 if "undetermined" in verdicts else 0
+
+    def to_json(self, **about: Any) -> str:
+        """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
+
+        Parameters
+        ----------
+        **about : JSON-able values
+            Keys written before the audits.
+
+        Returns
+        -------
+        text : str
+        """
+        both = [(audit_form(audit), audit) for audit in self.audits]
+        record = {
+            "about": self.about,
+            "audits": [form for form, _ in both],
+            "crossings": plain_form(self.crossings),
+            "checks": [
+                audit_form(check, audit) for _, audit in both for check in audit.checks
+            ],
+        }
+        if self.sections:
+            record["sections"] = {own.title: own.record for own in self.sections}
+        return json_text({"schema_version": SCHEMA_VERSION, **about, **record})
+
+    def to_text(
+        self,
+        source: str | None = None,
+        *,
+        date: str | None = None,
+        full: bool = True,
+    ) -> str:
+        """The report for a terminal: ASCII of at most 100 columns.
+
+        Parameters
+        ----------
+        source : str, default=None
+            Where the data come from, for the line under the title.
+        date : str, default=None
+            Day of the report, for the same line; None leaves it out, so that equal audits
+            give equal texts. JSON never has it.
+        full : bool, default=True
+            Whether all sections are given, or the result, the limits and the largest
+            differences alone.
+
+        Returns
+        -------
+        text : str
+        """
+        document = audits.audit_document if full else audits.summary_document
+        return write_text(document(self, source, date))
+
+    def to_html(
+        self,
+        source: str | None = None,
+        *,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> str:
+        """One self-contained page: no script, no network, every label escaped.
+
+        Parameters
+        ----------
+        source : str, default=None
+            Where the data come from.
+        version : str, default=None
+            Of skfairfr; None takes the installed one.
+        date : str, default=None
+            Day of the report, under the title; None takes today in UTC, or that of the
+            environment variable SOURCE_DATE_EPOCH. JSON never has it.
+
+        Returns
+        -------
+        html : str
+        """
+        return write_page(audits.audit_document(self, source), version, date)
+
+    def to_frame(self, table: str = "rates", backend: str | None = None) -> Any:
+        """A tidy table, as in ``rates.csv`` or ``disparities.csv``, with Python's names.
+
+        Parameters
+        ----------
+        table : {"rates", "disparities"}, default="rates"
+            A row for each attribute, level and group, or for each disparity of each rate.
+        backend : {"pandas", "polars", "pyarrow"}, default=None
+            Library of the frame; None takes the first of these that is installed.
+
+        Returns
+        -------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            With n_rows rows; a missing ``group`` is everyone.
+
+        Raises
+        ------
+        ValueError
+            If an argument is none of those listed.
+        ImportError
+            If that library is not installed or, with None, none of them is.
+        """
+        tables = {"rates": rates_of, "disparities": disparities_of}
+        check_option(table, "table", tuple(tables))
+        rows = tables[table](self.audits)
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        if "group" in columns:
+            kinds = {type(label) for label in columns["group"] if label is not None}
+            if len(kinds) > 1:
+                columns["group"] = [
+                    None if g is None else str(g) for g in columns["group"]
+                ]
+        return build_frame(columns, backend)
+
+    def to_junit(self) -> str:
+        """Checks as JUnit XML: failed ones as failures, undetermined ones as errors.
+
+        Returns
+        -------
+        xml : str
+        """
+        cases = []
+        for check in self.checks:
+            audit = audit_of(check, self)
+            at = short_place(check, audit)
+            limit = terms_of(audit.settings).limit(check.name)
+            name = f"{limit} {check.limit:g} {at and f'at {at}'}".strip()
+            said = sentence_of_check(check, self)
+            place = f"skfairfr.audit.{check.attribute}"
+            cases.append((place, name, check.verdict, said))
+        return _suite("skfairfr audit", cases)
+
+    def to_card(self, source: str | None = None, *, date: str | None = None) -> str:
+        """A section of a model card, in Markdown: the page cut to what was found.
+
+        Parameters
+        ----------
+        source, date : str, default=None
+            As of :meth:`to_text`.
+
+        Returns
+        -------
+        markdown : str
+        """
+        document = audits.audit_document(self, source, date)
+        return write_markdown(document.only(*audits.IN_CARD))
+
+    def save(
+        self,
+        folder: FilePath,
+        source: str | None = None,
+        *,
+        replace: bool = False,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> tuple[Path, ...]:
+        """Write ``audit.json``, ``report.html``, both tables and the page's figures to a folder.
+
+        The folder changes when all is written: an error or an interrupt leaves an earlier
+        report whole.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it does not exist.
+        replace : bool, default=False
+            Whether a report that the folder holds is replaced; files of others stay.
+        source, version, date : str, default=None
+            As of :meth:`to_html`. The date is on the page alone: equal audits write the
+            same bytes into the other files.
+
+        Returns
+        -------
+        paths : tuple of pathlib.Path
+            Files written, without the figures.
+
+        Raises
+        ------
+        ArgumentError
+            If the folder is no path, or holds a report that is not to be replaced.
+        OSError
+            If it cannot be written to.
+        """
+        about = {"version": version, "source": source}
+        about = {name: value for name, value in about.items() if value is not None}
+        page = audits.audit_document(self, source)
+        written = {
+            "report.html": write_page(page, version, date),
+            "audit.json": self.to_json(**about),
+            "rates.csv": self._csv(rates_of(self.audits)),
+            "disparities.csv": self._csv(disparities_of(self.audits)),
+        }
+        return save_texts(folder, written, replace, figures_of(page))
+
+    def _csv(self, rows):
+        """A table with the names of the standard; those of decisions have them."""
+        settings = self.audits[0].settings
+        if "decisions" not in settings:
+            terms = terms_of(settings)
+            rows = [in_terms(row, terms) for row in rows]
+        return to_csv(rows)
+
+    @staticmethod
+    def schema(kind: str = "verification") -> dict:
+        """JSON Schema of what :meth:`to_json` gives.
+
+        Parameters
+        ----------
+        kind : {"verification", "identification"}, default="verification"
+            What was audited: comparisons, or searches.
+
+        Returns
+        -------
+        schema : dict
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if ``kind`` is none of the two.
+        """
+        return schema_of("audit.json", kind)
+
+    def _repr_html_(self):
+        document = audits.audit_document(self)
+        return write_fragment(document.only(*audits.IN_NOTEBOOK))
+
+    def __repr__(self):
+        document = audits.summary_document(self)
+        found = document.sections[0].parts[0]
+        return "\n".join([document.title, found.label, found.headline, *found.texts])
+
+
+@dataclass(frozen=True, repr=False)
+class SystemsComparison:
+    """Systems on the same people: which groups are better or worse off than with the first.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names; all others are compared with the first.
+    settings : dict
+        Options of the measurement.
+    n_people : int
+        With an image, or a pair, in all systems.
+    n_rows : int
+        Images, or scored pairs, in all systems.
+    left_out : tuple of int
+        Images, or scored pairs, of every system that another lacks.
+    unit : {"images", "pairs"}
+    changes : tuple of Change
+        Of everyone, then of the groups of every attribute and combination, with one family
+        of tests.
+    disparities : tuple of DisparityChange
+    notes : tuple of str
+        What was undefined or could not be resolved.
+    fail_on_harm : bool
+        Whether harm makes ``exit_code`` 1, and what cannot be told 3.
+    measured : tuple of Measured
+        Every system by every attribute and combination, the systems of an attribute in
+        their order.
+    about : dict of str -> str
+        As of :class:`Report`.
+
+    See Also
+    --------
+    skfairfr.report.compare_systems : Returns it.
+    """
+
+    systems: tuple
+    settings: dict
+    n_people: int
+    n_rows: int
+    left_out: tuple
+    unit: str
+    changes: tuple
+    disparities: tuple
+    notes: tuple = ()
+    fail_on_harm: bool = False
+    measured: tuple = ()
+    about: dict = field(default_factory=dict)
+
+    @property
+    def harm(self) -> tuple:
+        """Changes for the worse, of everyone or of a group, a tuple of Change."""
+        return tuple(change for change in self.changes if change.verdict == "higher")
+
+    @property
+    def improved(self) -> tuple:
+        """Changes for the better, a tuple of Change."""
+        return tuple(change for change in self.changes if change.verdict == "lower")
+
+    @property
+    def levelling_down(self) -> tuple:
+        """Disparities that fell with nobody better off, a tuple of DisparityChange."""
+        return tuple(d for d in self.disparities if d.levelling_down)
+
+    @property
+    def exit_code(self) -> int:
+        """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 where it cannot be told.
+
+        That is where a change is undetermined, or all rest on too few errors.
+        """
+        if not self.fail_on_harm:
+            return 0
+        if self.harm:
+            return 1
+        verdicts = {change.verdict for change in self.changes}
+        return 3 if "undetermined" in verdicts or verdicts == {"too few errors"} else 0
+
+    def to_text(self, *, date: str | None = None, full: bool = True) -> str:
+        """Conclusions and tables for a terminal: ASCII of at most 100 columns.
+
+        Parameters
+        ----------
+        date, full : options
+            As of :meth:`Report.to_text`.
+
+        Returns
+        -------
+        text : str
+        """
+        document = comparisons.comparison_document
+        document = document if full else comparisons.summary_document
+        return write_text(document(self, date))
+
+    def to_json(self, **about: Any) -> str:
+        """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
+
+        Parameters
+        ----------
+        **about : JSON-able values
+            Keys written before the comparison.
+
+        Returns
+        -------
+        text : str
+        """
+        names = ("harm", "improved", "levelling_down")
+        record = vars(self) | {name: getattr(self, name) for name in names}
+        return to_json(COMPARISON_VERSION, about, record, self.settings)
+
+    def to_html(self, *, version: str | None = None, date: str | None = None) -> str:
+        """One self-contained page: no script, no network, every label escaped.
+
+        Parameters
+        ----------
+        version, date : str, default=None
+            As of :meth:`Report.to_html`.
+
+        Returns
+        -------
+        html : str
+        """
+        return write_page(comparisons.comparison_document(self), version, date)
+
+    def to_junit(self) -> str:
+        """Changes as JUnit XML, those for the worse as failures.
+
+        Returns
+        -------
+        xml : str
+        """
+        cases = []
+        for change in self.changes:
+            of = who(change.group if change.attribute is not None else None)
+            rate = terms_of(self.settings)[change.rate].name
+            name = f"{rate} of {of} at {short_place(change, self)}"
+            place = f"skfairfr.compare.{change.attribute or 'everyone'}"
+            said = comparisons.change_sentence(change, self)
+            cases.append((place, f"{change.system}: {name}", change.verdict, said))
+        return _suite("skfairfr compare", cases)
+
+    def save(
+        self,
+        folder: FilePath,
+        *,
+        replace: bool = False,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> tuple[Path, ...]:
+        """Write the page, the JSON, the text and a table of changes to a folder.
+
+        The folder changes when all is written, as that of :meth:`Report.save`.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it does not exist.
+        replace : bool, default=False
+            Whether a report that the folder holds is replaced; files of others stay.
+        version, date : str, default=None
+            As of :meth:`to_html`. The text has the date where it is given; equal
+            comparisons write the same bytes into the JSON and the table.
+
+        Returns
+        -------
+        paths : tuple of pathlib.Path
+            Files written.
+
+        Raises
+        ------
+        ArgumentError
+            If the folder is no path, or holds a report that is not to be replaced.
+        OSError
+            If it cannot be written to.
+        """
+        about = {} if version is None else {"version": version}
+        changes = [*map(vars, self.changes)]
+        page = comparisons.comparison_document(self)
+        written = {
+            "report.html": write_page(page, version, date),
+            "comparison.json": self.to_json(**about),
+            "comparison.txt": self.to_text(date=date),
+            "changes.csv": to_csv(standard_form(changes, self.settings)),
+        }
+        return save_texts(folder, written, replace, figures_of(page))
+
+    @staticmethod
+    def schema(kind: str = "verification") -> dict:
+        """JSON Schema of what :meth:`to_json` gives.
+
+        Parameters
+        ----------
+        kind : {"verification", "identification"}, default="verification"
+            As of :meth:`Report.schema`.
+
+        Returns
+        -------
+        schema : dict
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if ``kind`` is none of the two.
+        """
+        return schema_of("comparison.json", kind)
+
+    def _repr_html_(self):
+        document = comparisons.comparison_document(self)
+        return write_fragment(document.only(*comparisons.IN_NOTEBOOK))
+
+    def __repr__(self):
+        document = comparisons.comparison_document(self)
+        found = document.sections[0].parts[0]
+        return "\n".join([document.subtitle, found.headline, *found.texts])
+
+
+# What JUnit makes of a verdict; of others nothing.
+KINDS = {
+    "failed": "failure",
+    "higher": "failure",
+    "undetermined": "error",
+    TOO_FEW: "skipped",
+}
+
+
+def _suite(name, cases):
+    """Cases as a suite: class name, name, verdict, and a sentence."""
+    kinds = [KINDS.get(verdict) for _, _, verdict, _ in cases]
+    names = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {name: str(kinds.count(kind)) for name, kind in names.items()}
+    attributes = {"tests": str(len(cases)), **counts}
+    root = ElementTree.Element("testsuites", attributes)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": name, **attributes})
+    for (place, title, _, said), kind in zip(cases, kinds, strict=True):
+        place, title, said = map(printable, (place, title, said))
+        about = {"classname": place, "name": title}
+        case = ElementTree.SubElement(suite, "testcase", about)
+        if kind is not None:
+            failed = ElementTree.SubElement(case, kind, {"message": said})
+            failed.text = said
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"
