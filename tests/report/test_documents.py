@@ -461,7 +461,7 @@ def test_a_limit_has_a_row_with_its_group_number_interval_and_result(case):
     assert plain(ends(own.low, own.high)) in shown
     assert result == RESULTS[check.verdict]
     assert document.sections[0].parts[0].status == check.verdict
-    assert sentence_of_check(check, report).startswith(result)
+    assert sentence_of_check(check, report).startswith(result.capitalize())
 
 
 def test_a_finding_on_too_few_errors_has_no_colour_of_a_finding():

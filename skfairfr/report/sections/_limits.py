@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from skfairfr._core._planning import MAX_PEOPLE
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
@@ -60,9 +62,14 @@ def limits_in_short(report, most):
 
 
 def sorted_checks(report):
-    """All checks, those that fail first."""
+    """All checks: those that fail first, and of one result the largest excess first."""
     worst_first = ("failed", "undetermined", "passed").index
-    return sorted(report.checks, key=lambda check: worst_first(check.verdict))
+
+    def order(check):
+        excess = check.figure.value / check.limit
+        return worst_first(check.verdict), -np.nan_to_num(excess, nan=0.0)
+
+    return sorted(report.checks, key=order)
 
 
 def row_of_limit(check, report):
@@ -200,7 +207,7 @@ def sentence_of_check(check, report, needed=True):
     allowed_, groups, found, ends, result = row.cells
     told = check.reason or f"{level_in_percent(settings)} CI {ends.line}"
     more = groups.more and f"; {groups.more}"
-    text = f"{result.line}: {row.line}, {allowed_.line}: {groups.text} {found.line} ({told}){more}."
+    text = f"{capital(result.line)}: {row.line}, {allowed_.line}: {groups.text} {found.line} ({told}){more}."
     if needed:
         text = f"{text} {needed_words(check, report)}".strip()
     return text
