@@ -15,7 +15,7 @@ finds the groups that another system harms or helps; ``skfairfr compare`` calls 
 from skfairfr.report._audit import audit, audit_data, audit_decisions, audit_pairs
 from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_systems
-from skfairfr.report._data import DecisionData, EmbeddingData, PairData, read_data
+from skfairfr.report._data import DecisionData, EmbeddingData, PairData
 from skfairfr.report._identification import (
     compare_searches,
     identify,
@@ -23,6 +23,7 @@ from skfairfr.report._identification import (
 )
 from skfairfr.report._monitoring import Monitoring, monitor_log
 from skfairfr.report._policy import Policy
+from skfairfr.report._reading import read_data
 from skfairfr.report._records import Audit, Change, DisparityChange
 from skfairfr.report._report import Report, SystemsComparison
 

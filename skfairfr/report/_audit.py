@@ -24,39 +24,27 @@ from skfairfr.report._checks import (
 )
 from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import (
-    BETWEEN,
     INDEPENDENT,
-    NO_EMBEDDING,
-    OF_ALL,
-    OF_EMBEDDINGS,
-    OF_PAIRS,
     DecisionData,
     EmbeddingData,
     PairData,
-    by_name,
-    check_about,
     check_data,
-    check_people,
-    choose_far_max,
-    columns_of,
-    cross,
-    decisions,
-    failures_of,
-    generalised,
-    holds_pairs,
-    lost_groups,
-    n_lost,
-    placeholders,
-    read_data,
-    restated,
-    two_columns,
-    with_failures,
 )
 from skfairfr.report._decisions import (
     OF_ACCEPTANCE,
     check_decisions,
     check_without_points,
     of_decisions,
+)
+from skfairfr.report._failing import BETWEEN, NO_EMBEDDING, decisions, with_failures
+from skfairfr.report._given import (
+    by_name,
+    check_about,
+    check_people,
+    choose_far_max,
+    columns_of,
+    restated,
+    two_columns,
 )
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,
@@ -73,11 +61,26 @@ from skfairfr.report._notes import (
     reason_to_withhold,
 )
 from skfairfr.report._policy import LIMITS, settle
+from skfairfr.report._reading import (
+    OF_ALL,
+    OF_EMBEDDINGS,
+    OF_PAIRS,
+    holds_pairs,
+    placeholders,
+    read_data,
+)
 from skfairfr.report._records import Audit, Other
 from skfairfr.report._report import Report
 from skfairfr.report._verdicts import judge
 from skfairfr.report.sections import _curves, _metrics
+from skfairfr.report.sections._failures import (
+    failures_of,
+    generalised,
+    lost_groups,
+    n_lost,
+)
 from skfairfr.report.sections._own import measured as measured_by_user
+from skfairfr.report.sections._tested import cross
 from skfairfr.utils._errors import plain, refused, shown
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns

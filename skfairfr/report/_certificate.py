@@ -21,8 +21,9 @@ from skfairfr._text._words import (
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
 from skfairfr.report._audit import prepare
-from skfairfr.report._data import check_about, check_data
+from skfairfr.report._data import check_data
 from skfairfr.report._figures import group_rates
+from skfairfr.report._given import check_about
 from skfairfr.report._identification import (
     as_of_pairs,
     in_arguments_of_searches,

@@ -13,8 +13,9 @@ from skfairfr._core._kinds import SEARCHES
 from skfairfr.metrics import IdentificationROC
 from skfairfr.report._audit import audit_data
 from skfairfr.report._comparison import compare_systems, overlap
-from skfairfr.report._data import EmbeddingData, check_data, columns_of, restated
+from skfairfr.report._data import EmbeddingData, check_data
 from skfairfr.report._figures import over_gallery_sizes
+from skfairfr.report._given import columns_of, restated
 from skfairfr.report._policy import as_policy
 from skfairfr.report.sections._matrix import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of

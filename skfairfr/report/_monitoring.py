@@ -25,9 +25,9 @@ from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.datasets._files import column_names
 from skfairfr.metrics import MonitorState, RateMonitor
 from skfairfr.report._audit import audit_decisions
-from skfairfr.report._data import check_about
 from skfairfr.report._decisions import check_ascending, in_time
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
+from skfairfr.report._given import check_about
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits

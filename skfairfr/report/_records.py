@@ -108,41 +108,6 @@ class GroupRates:
 
 
 @dataclass(frozen=True)
-class GeneralisedRates:
-    """Rates of a group that count failures to enrol and to acquire as well.
-
-    ``gfar`` is FMR (1 - FTA) (1 - FTE), and ``gfrr`` is FTE + (1 - FTE) FTA +
-    (1 - FTE) (1 - FTA) FNMR, of ISO/IEC 19795-1; nan without the pairs, but 0 and 1
-    where no attempt of the group gave a template.
-    """
-
-    group: object
-    gfar: float
-    gfrr: float
-
-
-@dataclass(frozen=True)
-class Failures:
-    """Attempts of a group that gave no template; ``group`` None is everyone.
-
-    ``fta`` is the share of all attempts that failed to acquire, ``fte`` the share of the
-    others that failed to enrol.
-    """
-
-    group: object
-    n_attempts: int
-    n_failed_to_acquire: int
-    n_failed_to_enrol: int
-    fta: float
-    fte: float
-
-    @property
-    def n_made(self):
-        """Number of attempts that gave a template."""
-        return self.n_attempts - self.n_failed_to_acquire - self.n_failed_to_enrol
-
-
-@dataclass(frozen=True)
 class Disparity:
     """One disparity of the groups' FAR and of their FRR.
 
@@ -404,33 +369,6 @@ class Audit:
     def __repr__(self):
         by, levels = printable(self.attribute), len(self.levels)
         return f"Audit by {by}: {len(self.groups) - 1} groups at {levels} thresholds"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Number of people in one combination of the groups of several attributes.
-
-    Attributes
-    ----------
-    groups : tuple of labels
-        One of each attribute; None is unknown.
-    n_identities : int
-        Where scored pairs do not name their people, the number of pairs.
-    n_images : int or None
-        None where scored pairs do not name their images.
-    """
-
-    groups: tuple
-    n_identities: int
-    n_images: int | None
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """Every combination of the groups of several attributes, empty ones included."""
-
-    attributes: tuple
-    cells: tuple
 
 
 # ---- comparisons of systems ----------------------------------------------------------

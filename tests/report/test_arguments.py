@@ -19,7 +19,7 @@ from skfairfr.report import (
     compare_systems,
     identify_data,
 )
-from skfairfr.report._data import choose_far_max, columns_of
+from skfairfr.report._given import choose_far_max, columns_of
 from tests.refusals import refusal
 from tests.report.audits import small_audit, synthetic
 

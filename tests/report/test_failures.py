@@ -12,14 +12,9 @@ from skfairfr.cli import main
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.datasets import load_pairs
 from skfairfr.report import Report, audit, audit_data, audit_pairs, read_data
-from skfairfr.report._data import (
-    MADE,
-    WORDS,
-    PairData,
-    outcomes,
-    placeholders,
-    with_failures,
-)
+from skfairfr.report._data import PairData
+from skfairfr.report._failing import MADE, WORDS, outcomes, with_failures
+from skfairfr.report._reading import placeholders
 from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid

@@ -1,9 +1,134 @@
 """Failures to acquire and to enrol, and where each group is lost."""
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from skfairfr._text._document import Cell, Table
 from skfairfr._text._words import capital, count, percent, terms_of
+from skfairfr.report._data import PairData, combinations_of
 from skfairfr.report._notes import at_place
 from skfairfr.report.sections._cells import row_of_group
+
+
+@dataclass(frozen=True)
+class GeneralisedRates:
+    """Rates of a group that count failures to enrol and to acquire as well.
+
+    ``gfar`` is FMR (1 - FTA) (1 - FTE), and ``gfrr`` is FTE + (1 - FTE) FTA +
+    (1 - FTE) (1 - FTA) FNMR, of ISO/IEC 19795-1; nan without the pairs, but 0 and 1
+    where no attempt of the group gave a template.
+    """
+
+    group: object
+    gfar: float
+    gfrr: float
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Attempts of a group that gave no template; ``group`` None is everyone.
+
+    ``fta`` is the share of all attempts that failed to acquire, ``fte`` the share of the
+    others that failed to enrol.
+    """
+
+    group: object
+    n_attempts: int
+    n_failed_to_acquire: int
+    n_failed_to_enrol: int
+    fta: float
+    fte: float
+
+    @property
+    def n_made(self):
+        """Number of attempts that gave a template."""
+        return self.n_attempts - self.n_failed_to_acquire - self.n_failed_to_enrol
+
+
+def failures_of(attempts, attributes):
+    """Numbers and rates of failures, everyone's first, then those of every group.
+
+    Parameters
+    ----------
+    attempts : Attempts or None
+    attributes : tuple of str
+
+    Returns
+    -------
+    failures : tuple of Failures
+        Of groups without any template as well; empty where no attempts were recorded.
+    """
+    if attempts is None:
+        return ()
+    labels = combinations_of({name: attempts.columns[name] for name in attributes})
+    scopes = [(None, slice(None))]
+    scopes += [(g, labels.codes == c) for c, g in enumerate(labels.values.tolist())]
+    rows = []
+    for group, inside in scopes:
+        made, n_fta, n_fte = np.bincount(attempts.outcome[inside], minlength=3).tolist()
+        acquired = made + n_fte
+        n = acquired + n_fta
+        fte = n_fte / acquired if acquired else float("nan")
+        rows.append(Failures(group, n, n_fta, n_fte, n_fta / n, fte))
+    return tuple(rows)
+
+
+def generalised(rates, failures):
+    """Generalised rates of everyone and of every group at one threshold.
+
+    Parameters
+    ----------
+    rates : tuple of GroupRates
+    failures : tuple of Failures
+
+    Returns
+    -------
+    rates : tuple of GeneralisedRates
+        In the order of ``failures``. A group without a template has no rates of pairs:
+        nobody of it is accepted, whoever they claim to be.
+    """
+    of_group = {row.group: row for row in rates}
+    found = []
+    for row in failures:
+        made = row.n_made / row.n_attempts
+        gfar, gfrr = 0.0, 1.0
+        if row.n_made:
+            compared = of_group[row.group]
+            gfar = compared.far.value * made
+            gfrr = 1 - made + made * compared.frr.value
+        found.append(GeneralisedRates(row.group, gfar, gfrr))
+    return tuple(found)
+
+
+def n_lost(data, inside):
+    """How many genuine pairs of some images failed; None where none is kept.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    inside : ndarray of bool, shape (n_rows,)
+        As of its ``groups``.
+    """
+    if data.failed is None:
+        return None
+    failed = data.failed
+    if isinstance(data, PairData):
+        failed = np.tile(failed, 2)
+    every, rest = (
+        data.genuine_pairs(rows).sum() for rows in (inside, inside & ~failed)
+    )
+    return int(every - rest)
+
+
+def lost_groups(failures):
+    """A sentence on every group of which no attempt gave a template, a list."""
+    return [
+        f"None of the {row.n_attempts:,} attempts of {row.group!r} gave a template or a "
+        "score: all were rejected (GFRR 1), and no FNMR of theirs can be measured."
+        for row in failures
+        if not row.n_made
+    ]
 
 
 def lost(audit):

@@ -1,5 +1,10 @@
 """Who and what was tested: people, comparisons, files, groups and operating points."""
 
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
 from skfairfr._text._document import Cell, Facts, Row, Table
 from skfairfr._text._words import (
     capital,
@@ -12,6 +17,65 @@ from skfairfr.report._notes import rates_in, title_of
 from skfairfr.report.sections._cells import beside, of_rate, row_of_group
 from skfairfr.report.sections._gallery import facts_of_gallery
 from skfairfr.report.sections._rates import references_of
+
+
+@dataclass(frozen=True)
+class GroupCount:
+    """Number of people in one combination of the groups of several attributes.
+
+    Attributes
+    ----------
+    groups : tuple of labels
+        One of each attribute; None is unknown.
+    n_identities : int
+        Where scored pairs do not name their people, the number of pairs.
+    n_images : int or None
+        None where scored pairs do not name their images.
+    """
+
+    groups: tuple
+    n_identities: int
+    n_images: int | None
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Every combination of the groups of several attributes, empty ones included."""
+
+    attributes: tuple
+    cells: tuple
+
+
+def cross(data, attributes):
+    """Number of people in each combination of groups.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    attributes : tuple of str
+
+    Returns
+    -------
+    crossing : Crossing
+        Combinations in the order of sorted labels, unknown last where some are; a person
+        whose images differ in a label counts in several.
+    """
+    masks = [_masks(data.groups((name,))) for name in attributes]
+    people, images = data.people(), data.images()
+    cells = []
+    for combination in product(*masks):
+        groups, of_groups = zip(*combination, strict=True)
+        inside = np.logical_and.reduce(of_groups)
+        n_images = None if images is None else np.unique(images[inside]).size
+        cells.append(GroupCount(groups, np.unique(people[inside]).size, n_images))
+    return Crossing(tuple(attributes), tuple(cells))
+
+
+def _masks(labels):
+    """Each group and whether an image is in it, (n_rows,); unknown last where some are."""
+    groups = [*enumerate(labels.values.tolist()), (-1, None)]
+    masks = [(group, labels.codes == code) for code, group in groups]
+    return [(group, mask) for group, mask in masks if mask.any()]
 
 
 def tested(report):

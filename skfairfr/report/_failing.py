@@ -1,0 +1,190 @@
+"""Failures to acquire and to enrol in the data, and decisions that are made of attempts."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skfairfr.datasets._files import data_row, meanings
+from skfairfr.report._decisions import (
+    OF_ACCEPTANCE,
+    transactions,
+)
+from skfairfr.utils._errors import (
+    ABOUT_FAILURES,
+    refused,
+)
+from skfairfr.utils._labels import (
+    encode,
+    to_column,
+)
+from skfairfr.utils._validation import (
+    check_option,
+)
+
+if TYPE_CHECKING:
+    pass
+from skfairfr.report._data import Attempts, PairData, stacked
+
+# What is wrong with an image that failed.
+NO_EMBEDDING = "is zero, or has nan or infinite values,"
+# What becomes of an attempt that failed.
+FAILURES = ("reject", "report", "error")
+# Score of an error of a decision, and of a decision that is none; and what lies between.
+WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
+# What a column says of an attempt.
+MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
+WORDS = {
+    **dict.fromkeys(("", "0", "no", "false", "ok"), MADE),
+    **dict.fromkeys(("fta", "acquire"), NOT_ACQUIRED),
+    **dict.fromkeys(("1", "yes", "true", "fte", "enrol", "enroll"), NOT_ENROLLED),
+}
+
+
+def decisions(
+    error,
+    identity,
+    columns,
+    *,
+    kind="frr",
+    session=None,
+    best_of=None,
+    time=None,
+    failures=None,
+    grouped=(),
+    problem=("accepted", "is empty, or captured is 0,"),
+):
+    """Attempts of one kind, PairData.
+
+    Parameters
+    ----------
+    error : ndarray, shape (n_attempts,)
+        1 or 0; NaN where nothing was captured.
+    identity : array-like, shape (n_attempts,)
+    columns : dict of str -> array-like, shape (n_attempts,)
+    kind : {"frr", "far", "bpcer", "apcer"}
+    session : array-like, shape (n_attempts,), default=None
+    best_of : int, default=None
+    time : ndarray, shape (n_attempts,), default=None
+        As of :func:`read_times`; None takes the order of the rows.
+    failures : {"reject", "report", "error"}, default=None
+    grouped : tuple of str, default=()
+        Columns that tell apart transactions within a session.
+    problem : tuple of two str
+        The argument, and what is wrong where nothing was captured, for messages.
+
+    Returns
+    -------
+    data : PairData
+    """
+    identity = to_column(identity, "identity")
+    columns = {name: to_column(column, name) for name, column in columns.items()}
+    if best_of is not None:
+        keys = [identity, session, *(columns[name] for name in grouped)]
+        of_acceptance = kind in OF_ACCEPTANCE
+        first, error = transactions(error, keys, best_of, of_acceptance, time)
+        identity = identity[first]
+        columns = {name: column[first] for name, column in columns.items()}
+    failed = np.isnan(error)
+    # Nobody who was not captured is accepted.
+    wrong = np.where(failed, kind not in OF_ACCEPTANCE, error) == 1
+    data = PairData(
+        np.where(wrong, WRONG, RIGHT),
+        (identity, identity),
+        {name: (column, column) for name, column in columns.items()},
+        decisions=kind,
+        best_of=best_of,
+        mated_only=True,
+    )
+    return with_failures(data, failed, failures, problem)
+
+
+def outcomes(values, name):
+    """What became of every attempt, from the column that says so.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_attempts,)
+        Empty, 0, "no", "false" or "ok" where a template was made; "fta" or "acquire" where
+        no sample was acquired; 1, "yes", "true", "fte" or "enrol" where no template was
+        stored.
+    name : str
+        Of the column, for messages.
+
+    Returns
+    -------
+    outcome : ndarray of int, shape (n_attempts,)
+    """
+    remedy = (
+        "write fte (or 1) where enrolment failed, fta where acquisition failed, and 0 "
+    )
+    remedy += "or nothing elsewhere."
+    return meanings(to_column(values, name), WORDS, "fte", name, remedy, missing=MADE)
+
+
+def with_failures(data, failed, failures, problem, outcome=None):
+    """Data of which some rows failed: rejected, or left out and counted.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    failed : ndarray of bool, shape (n_rows,)
+        Of its images or pairs.
+    failures : {"reject", "report", "error"} or None
+        What to do; None raises an error that names these.
+    problem : tuple of two str
+        The argument, and what is wrong, for messages.
+    outcome : ndarray of int, shape (n_rows,), default=None
+        What became of each; None takes failures to acquire.
+
+    Returns
+    -------
+    data : EmbeddingData or PairData
+        The same where nothing failed and nothing was asked.
+    """
+    if failures is not None:
+        check_option(failures, "failures", FAILURES)
+    n_failed = int(failed.sum())
+    if failures in (None, "error"):
+        if n_failed:
+            first = int(failed.argmax())
+            of_array = problem[0] in ("X", "y_score")
+            rows = f"rows, first in {f'row {first}' if of_array else data_row(first)}"
+            if data.decisions:  # rows of some kind of attempts, or transactions
+                rows = data.terms.frr.trials
+            found = f"{problem[1]} in {n_failed:,} of {failed.size:,} {rows};"
+            raise refused(problem[0], None, found, ABOUT_FAILURES)
+        return data
+    if n_failed == failed.size:
+        remedy = "give data that hold an attempt that did not fail."
+        raise refused(problem[0], None, f"{problem[1]} in all rows;", remedy)
+    outcome = np.where(failed, NOT_ACQUIRED, MADE) if outcome is None else outcome
+    columns, note = data.columns, ""
+    if isinstance(data, PairData):
+        # Attempts are genuine comparisons, of which those who are rejected know.
+        left, right = np.split(data.people(), 2)
+        counted = left == right if data.y_true is None else np.asarray(data.y_true) == 1
+        counted = counted if counted.any() else ~counted
+        if not counted.all():
+            note = (
+                "Failures are counted among mated comparisons. Non-mated comparisons "
+            )
+            note += (
+                f"without a score: {failed[~counted].sum():,} of {(~counted).sum():,}."
+            )
+        outcome = outcome[counted]
+        columns = {n: _of_one_group(both, n)[counted] for n, both in columns.items()}
+    about = {"attempts": Attempts(outcome, columns, note), "failures": failures}
+    if failures == "report":
+        return replace(data.take(~failed), **about)
+    return replace(data, failed=failed, **about)
+
+
+def _of_one_group(both, name):
+    """The group of both images of pairs, None where they are in two."""
+    labels = encode(stacked(both, name), name, allow_unknown=True)
+    left, right = np.split(labels.codes, 2)
+    found = np.full(left.size, None, dtype=object)
+    same = (left == right) & (left >= 0)
+    found[same] = np.array(labels.values.tolist(), dtype=object)[left[same]]
+    return found

@@ -1,0 +1,178 @@
+"""Labels and options as callers give them: names, columns of one side or of both."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import narwhals.stable.v2 as nw
+
+from skfairfr._core._pairs import usual_far_max
+from skfairfr.utils._errors import (
+    ArgumentError,
+    kind_of_value,
+    plain,
+    refused,
+    size_of,
+)
+from skfairfr.utils._validation import (
+    check_line,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+# The name of an attribute whose labels come without one.
+UNNAMED = "group"
+# What a caller may say of the test.
+ABOUT = ("title", "system", "dataset", "organisation", "tested", "labels_source")
+ABOUT += ("sampling", "command")
+
+
+def choose_far_max(n_images, far):
+    """The FAR up to which pairs are held: the largest level, or more of few images.
+
+    Rates at the levels are exact; others, such as the FAR of one group at a threshold for
+    all, may exceed them.
+    """
+    rule = usual_far_max(n_images)
+    return rule if far is None else max(rule, float(far.max()))
+
+
+def restated(error, argument, value):
+    """An error about a part of an argument as one about the argument, an ArgumentError."""
+    if getattr(error, "argument", None) == argument:
+        return error
+    remedy = error.remedy if isinstance(error, ArgumentError) else ""
+    problem = str(error).removesuffix(remedy).rstrip()
+    return refused(argument, value, f"cannot be used: {problem}", remedy)
+
+
+def check_about(about):
+    """Raise unless these are texts about a test by name, or None."""
+    if about is None:
+        return
+    if not isinstance(about, Mapping) or about.keys() - {*ABOUT}:
+        remedy = f"Give texts for some of {', '.join(ABOUT)}."
+        raise refused("about", about, f"must be a dict; got {plain(about)!r}.", remedy)
+    for name, text in about.items():
+        check_line(text, name)
+
+
+def columns_of(sensitive_features, attribute, of_pairs=False):
+    """Name -> labels as callers give them, and whether they came with their names."""
+    if sensitive_features is None:
+        columns, problem = {}, "is None"
+    else:
+        columns = (_of_both if of_pairs else by_name)(sensitive_features)
+        problem = "has no column"
+    if not columns:
+        raise refused(
+            "sensitive_features",
+            sensitive_features,
+            f"{problem}, and an audit compares the groups of one attribute at least;",
+            "give the group of each image.",
+        )
+    if not isinstance(sensitive_features, dict) and len(columns) == 1:
+        ((name, labels),) = columns.items()
+        return {attribute or name or UNNAMED: labels}, False
+    if attribute is not None:
+        raise refused(
+            "attribute",
+            attribute,
+            f"{attribute!r} names labels that come without a name, and sensitive_features "
+            f"names its own ({', '.join(columns)});",
+            "leave it out.",
+        )
+    return columns, True
+
+
+def by_name(labels):
+    """Name -> labels of a dict, a frame or a series; labels without a name have an empty one."""
+    if isinstance(labels, dict):
+        return {str(name): column for name, column in labels.items()}
+    native = nw.from_native(labels, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame):
+        return {str(name): native[name] for name in native.columns}
+    name = native.name if isinstance(native, nw.Series) else None
+    return {"" if name is None else str(name): labels}
+
+
+def _of_both(sensitive_features):
+    """The same of both images of each pair: two columns a name."""
+    if isinstance(sensitive_features, dict):
+        return {
+            str(name): groups_of_both(both, f"sensitive_features[{name!r}]")
+            for name, both in sensitive_features.items()
+        }
+    both = groups_of_both(sensitive_features, "sensitive_features")
+    first, second = map(by_name, both)
+    if len(first) == len(second) == 1:
+        # Of NAME_1 and NAME_2 the name is NAME.
+        (one,), (other,) = first, second
+        stem = one.removesuffix("_1")
+        shared = stem if (one, other) == (f"{stem}_1", f"{stem}_2") else ""
+        return {one if one == other else shared: (first[one], second[other])}
+    if list(first) != list(second):
+        raise refused(
+            "sensitive_features",
+            sensitive_features,
+            "must have the same columns for the first and the second image of a pair;",
+            "give two frames with columns of the same names.",
+        )
+    return {name: (first[name], second[name]) for name in first}
+
+
+def check_people(identities, y_true):
+    """Raise unless pairs name their people, or say which of them are genuine."""
+    if (identities is None) == (y_true is None):
+        given = "are None" if y_true is None else "were both given"
+        remedy = "give whom the images show or, where no person is known, y_true alone."
+        raise refused("identities", identities, f"and y_true {given};", remedy)
+
+
+def groups_of_both(values, name):
+    """Labels of both images of each pair, a tuple of two; one column is that of both."""
+    native = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame):
+        # Two columns may be meant for the two images, or for two attributes.
+        is_one = len(native.columns) == 1
+    elif isinstance(native, nw.Series):
+        is_one = True
+    else:
+        # The first two tell labels from columns.
+        is_one = _is_column(values) and all(map(_is_label, islice(values, 2)))
+    return (values, values) if is_one else two_columns(values, name)
+
+
+def two_columns(values, name, needed=True):
+    """Labels of the first and of the second image of each pair, a tuple of two.
+
+    Parameters
+    ----------
+    values : tuple or array of two array-likes, shape (n_pairs,)
+    name : str
+        The argument, for messages.
+    needed : bool, default=True
+        Whether either may not be None.
+    """
+    native = nw.from_native(values, pass_through=True, allow_series=True)
+    is_one = isinstance(native, nw.DataFrame | nw.Series | str | dict)
+    if not is_one and size_of(values) == 2:
+        both = tuple(values)
+        if all(_is_column(c) or (c is None and not needed) for c in both):
+            return both
+    raise refused(
+        name,
+        values,
+        "must be a tuple of two array-likes, for the first and for the second image of "
+        f"each pair; got {kind_of_value(values)}.",
+    )
+
+
+def _is_column(value):
+    return size_of(value) is not None and not isinstance(value, str | dict)
+
+
+def _is_label(value):
+    return size_of(value) is None or isinstance(value, str)

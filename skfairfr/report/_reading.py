@@ -1,0 +1,495 @@
+"""Data of an audit from files: which reader, which columns, and what a file lacks."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from hashlib import file_digest
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skfairfr.datasets._decisions import read_decisions, read_times
+from skfairfr.datasets._embeddings import labels_beside, read_embeddings
+from skfairfr.datasets._files import column_names, kind_of
+from skfairfr.datasets._metadata import joined, read_metadata
+from skfairfr.datasets._scored_pairs import read_pairs
+from skfairfr.datasets._trials import load_score_matrix, load_trials
+from skfairfr.report._control import covariates_of
+from skfairfr.report._decisions import (
+    NO_CONTROL,
+    OF_ACCEPTANCE,
+    check_ascending,
+    check_best_of,
+)
+from skfairfr.report._notes import collecting
+from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
+from skfairfr.utils._errors import (
+    ArgumentError,
+    plain,
+    refused,
+)
+from skfairfr.utils._labels import (
+    join_columns,
+    to_column,
+)
+from skfairfr.utils._types import FilePath
+from skfairfr.utils._validation import (
+    check_path,
+    check_sequence,
+    failed_rows,
+    is_failure,
+    to_scores,
+)
+
+if TYPE_CHECKING:
+    pass
+from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
+from skfairfr.report._failing import (
+    MADE,
+    NO_EMBEDDING,
+    NOT_ACQUIRED,
+    decisions,
+    outcomes,
+    with_failures,
+)
+
+# Options that only some ways of reading have.
+OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
+OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "dates", "species")
+OF_PAIRS = (
+    *("score", "identity_1", "identity_2", "y_true"),
+    *("image_1", "image_2", "distance"),
+)
+OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
+OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
+OF_ALL = ("metadata", "on", "failures")
+# What a list of pairs of one kind alone states.
+ONLY = ("mated_only", "non_mated_only")
+# Options that are files beside the data.
+FILES = ("labels", "trials", "probes", "references", "metadata")
+
+
+def read_data(
+    path: FilePath,
+    attributes: str | Sequence[str] = (),
+    *,
+    control: str | Sequence[str] = (),
+    labels: str | None = None,
+    embedding: str | None = None,
+    identity: str | None = None,
+    domain: str | None = None,
+    image: str | None = None,
+    fte: str | None = None,
+    accepted: str | None = None,
+    attempt: str | None = None,
+    session: str | None = None,
+    best_of: int | None = None,
+    time: str | None = None,
+    dates: str | None = None,
+    species: str | None = None,
+    failures: str | None = None,
+    score: str | None = None,
+    identity_1: str | None = None,
+    identity_2: str | None = None,
+    y_true: str | None = None,
+    image_1: str | None = None,
+    image_2: str | None = None,
+    distance: bool = False,
+    trials: FilePath | None = None,
+    probes: FilePath | None = None,
+    references: FilePath | None = None,
+    metadata: FilePath | None = None,
+    on: str | None = None,
+    mated_only: bool = False,
+    non_mated_only: bool = False,
+) -> EmbeddingData | PairData:
+    """Data to audit, from a file of embeddings or of scored pairs.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, both
+        also as .gz; .parquet with pyarrow; score files of bob).
+    attributes : str or sequence of str, shape (n_attributes,), default=()
+        Columns of the groups; of scored pairs each is two columns, ending in _1 and _2, or
+        one where both images of every pair have the same group.
+    control : str or sequence of str, shape (n_covariates,), default=()
+        What the audit will control for, whose columns are read too, as of
+        :func:`audit_data`.
+    labels, embedding, identity : str, default=None
+        Of embeddings, as in :func:`~skfairfr.datasets.load_embeddings`.
+    domain : str, default=None
+        Of embeddings: a column with two values, such as selfie and document; only pairs
+        across them are compared.
+    image : str, default=None
+        Of embeddings: a column that names the images, by which :func:`compare_systems`
+        pairs the rows of two files; None leaves them in their order. Lists of trials call
+        images by it; there None takes "image".
+    fte : str, default=None
+        Of embeddings: a column that says which rows are attempts without a template, whose
+        embeddings are not read: ``fte`` (or 1) where enrolment failed, ``fta`` where
+        acquisition failed, else 0 or empty. Unless ``failures`` says otherwise, they are
+        reported.
+    accepted, attempt, session, species : str, default=None
+        Of a log of decisions, as in :func:`~skfairfr.datasets.load_decisions`; ``accepted``
+        makes the file one. Errors of genuine attempts are FRR, or BPCER where there are
+        attacks; those of impostors are FAR, and those of attacks APCER by species.
+    best_of : int, default=None
+        Of a log, with ``session``: rates of transactions, the first so many attempts of a
+        person in a session, accepted if one of them is.
+    time : str, default=None
+        Of a log, with ``best_of``: a column of numbers or times by which attempts are
+        ordered. None takes the rows in their order, which is an error if a column that
+        reads as a time decreases within a session.
+    dates : {"day-first", "month-first"}, default=None
+        How ``time`` writes dates with the year last, such as 31.01.2026; None allows only
+        dates such as 2026-01-31.
+    failures : {"reject", "report", "error"}, default=None
+        What becomes of missing scores (also infinite ones, if nothing is accepted there),
+        embeddings with NaN, infinity or zeros alone, and attempts of which nothing was
+        captured: "reject" counts them as rejections; "report" leaves them out of the rates,
+        counts them by group and adds generalised rates; "error", and None where there are
+        some, is an error.
+    score, identity_1, identity_2, y_true, image_1, image_2 : str, default=None
+        Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`. Where ``y_true`` is
+        read instead of identities, pairs are taken as independent.
+    distance : bool, default=False
+        Of scored pairs: whether scores are distances, smaller meaning more alike.
+    trials : str or path-like, default=None
+        A list of pairs, as in :func:`~skfairfr.datasets.load_trials`: no others of the
+        embeddings are compared, and where it has scores, those are taken.
+    probes, references : str or path-like, default=None
+        Labels of the rows and of the columns of a matrix of scores, as in
+        :func:`~skfairfr.datasets.load_score_matrix`; ``path`` is that of the matrix.
+    metadata : str or path-like, default=None
+        A table from which those attributes are taken that it has, as in
+        :func:`~skfairfr.datasets.join_metadata`.
+    on : str, default=None
+        Its column of the people or, where it is called as the column of the images is, of
+        the images.
+    mated_only, non_mated_only : bool, default=False
+        Whether all pairs are genuine, or none is. Not stated, such data are an error, since
+        identities that are written otherwise on one side look the same.
+
+    Returns
+    -------
+    data : EmbeddingData or PairData; of a log, DecisionData
+        For :func:`audit_data`. What looks like a mistake in the file becomes a note of
+        its audit.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, does not hold what is needed, or holds the other kind
+        of data than an option is for.
+    ImportError
+        If a .parquet file is read without pyarrow.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from skfairfr.report import read_data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "faces.npz")
+    ...     np.savez(path, embedding=np.eye(3), identity=[1, 1, 2], gender=["f", "f", "m"])
+    ...     data = read_data(path, "gender")
+    >>> data.columns["gender"].tolist()
+    ['f', 'f', 'm']
+    """
+    given = dict(locals())
+    path = check_path(path, "path")
+    if isinstance(attributes, str):
+        attributes = (attributes,)
+    asked = check_sequence(attributes, "attributes", "names of columns", str)
+    known = dict.fromkeys(
+        (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL, *ONLY)
+    )
+    options = {name: given[name] for name in known}
+    kind, read, own = _way_to_read(path, options)
+    for name, value in options.items():
+        if value not in (None, False) and name not in (*own, *OF_ALL):
+            problem = f"is no option of {kind}, which {path!r} is read as;"
+            raise refused(name, value, problem, "leave it out.")
+    if on is not None and metadata is None:
+        raise refused("on", on, "names a column of metadata;", "give it (--metadata).")
+    bands = _bands_of(attributes, asked, _files_of(path, options))
+    attributes = list(bands)
+    if len(attributes) < len(asked):
+        problem = f"{plain(list(asked))!r} names one column twice;"
+        raise refused("attributes", asked, problem, "give it once.")
+    warnings = []
+    with collecting(warnings, UserWarning):
+        asked = options | {"bands": bands}
+        found = _controlled(read, path, attributes, asked, control or ())
+    notes = tuple(dict.fromkeys(map(str, warnings)))
+    digests = _digests(path, options)
+    reading = Reading(path, options, notes, digests, bands)
+    if isinstance(found, DecisionData):
+        parts = tuple(replace(part, reading=reading) for part in found.parts)
+        return DecisionData(parts, reading)
+    return replace(found, reading=reading)
+
+
+def _bands_of(attributes, asked, files):
+    """Column of every attribute, and its cuts; a column that is called so has none."""
+    if isinstance(attributes, Mapping):
+        return dict(attributes)
+    known = set()
+    if any(":" in one for one in asked):
+        known.update(*map(column_names, files))
+    return dict(
+        (one, None) if {one, f"{one}_1"} & known else split_bands(one) for one in asked
+    )
+
+
+def _controlled(read, path, attributes, options, control):
+    """Data with attributes, and with covariates apart from them."""
+    if not control:
+        return read(path, attributes, options)
+    if options["accepted"] is not None:
+        raise refused("control", control, *NO_CONTROL)
+    covariates = [one.name for one in covariates_of(control)]
+    more = [name for name in covariates if name not in attributes]
+    try:
+        found = read(path, [*attributes, *more], options)
+    except ArgumentError as error:
+        lacking = [f"{name}{end}" for name in more for end in ("", "_1", "_2")]
+        if error.argument == "attributes" and error.value in lacking:
+            problem = str(error).removeprefix("attributes ")
+            raise refused("control", error.value, problem) from None
+        raise
+    ends = {name: found.columns[name] for name in covariates}
+    return replace(
+        found,
+        columns={name: found.columns[name] for name in attributes},
+        covariates={
+            # One column is that of the pair.
+            name: both[0] if isinstance(both, tuple) and both[0] is both[1] else both
+            for name, both in ends.items()
+        },
+    )
+
+
+def _way_to_read(path, options):
+    """How a file is read: the kind of data in words, a function, and its own options."""
+    if options["accepted"] is not None:
+        return DecisionData.kind, _read_log, (*OF_LOGS, "identity")
+    if options["trials"] is not None:
+        read = partial(_read_listed, load_trials, OF_TRIALS)
+        return "listed trials", read, (*OF_TRIALS, *ONLY)
+    if options["probes"] is not None:
+        read = partial(_read_listed, load_score_matrix, OF_MATRIX)
+        return "a matrix of scores", read, (*OF_MATRIX, *ONLY)
+    if holds_pairs(path):
+        return PairData.kind, _read_pairs, (*OF_PAIRS, *ONLY)
+    return EmbeddingData.kind, _read_embeddings, (*OF_EMBEDDINGS, ONLY[1])
+
+
+def holds_pairs(path):
+    """Whether a file holds scored pairs, not embeddings."""
+    return kind_of(path) in ("csv", "parquet", "list")
+
+
+def _read_embeddings(path, attributes, options):
+    names = [options[name] for name in ("labels", "embedding", "identity")]
+
+    def read(attributes, image):
+        asked = dict.fromkeys(attributes, "attributes")
+        for name, column in (options | {"image": image}).items():
+            if name in ("domain", "image", "fte") and column is not None:
+                asked.setdefault(column, name)
+        return read_embeddings(path, *names, asked, finite=False)
+
+    data = _with_metadata(read, attributes, options)
+    columns = {name: data.columns[name] for name in attributes}
+    side, images = (
+        None if options[name] is None else data.columns[options[name]]
+        for name in ("domain", "image")
+    )
+    only = bool(options["non_mated_only"])
+    found = EmbeddingData(
+        data.X, data.y, columns, side, names=images, non_mated_only=only
+    )
+    failures, outcome = options["failures"], np.full(len(found.X), MADE)
+    if options["fte"] is not None:
+        outcome = outcomes(data.columns[options["fte"]], options["fte"])
+        if (outcome != MADE).all():
+            raise refused(
+                "fte",
+                options["fte"],
+                f"{options['fte']!r} says that no row has a template, so that nothing can be "
+                "compared;",
+                "write 0, or nothing, where a template was made.",
+            )
+    failed = failed_rows(found.X) & (outcome == MADE)
+    problem = "embedding", NO_EMBEDDING
+    if failures is None and options["fte"] is not None:
+        # Who marks failures asks for a report of them, and may have missed some.
+        with_failures(found, failed, None, problem)
+        failures = "report"
+    outcome = np.where(failed, NOT_ACQUIRED, outcome)
+    return with_failures(found, outcome != MADE, failures, problem, outcome)
+
+
+def _with_metadata(read, attributes, options):
+    """What ``read`` gives for the attributes that metadata lack, and those from there.
+
+    Numbers of which bands are asked for become their labels.
+    """
+    data = _joined(read, attributes, options)
+    people = (data.get(name) for name in ("y", "identity", "identity_1", "identity_2"))
+    people = [column for column in people if column is not None]
+    for name, cuts in options["bands"].items():
+        if cuts is None:
+            continue
+        sides = [n for n in (name, f"{name}_1", f"{name}_2") if n in data.columns]
+        columns = [data.columns[side] for side in sides]
+        joint, whose = join_columns(columns), join_columns(people) if people else None
+        try:
+            if callable(cuts):
+                labels = to_column(cuts(joint), "attributes")
+            else:
+                if isinstance(cuts, int):
+                    cuts = options["bands"][name] = quantile_cuts(joint, cuts, whose)
+                labels = to_bands(joint, cuts)
+        except ArgumentError as error:
+            problem = str(error).partition(" ")[2]
+            problem = f"{name!r} cannot be put into ranges, which {problem}"
+            raise refused("attributes", name, problem) from None
+        data.columns |= zip(sides, np.split(labels, len(sides)), strict=True)
+    return data
+
+
+def _joined(read, attributes, options):
+    path, image = options["metadata"], options["image"]
+    if path is None:
+        return read(attributes, image)
+    table, key = read_metadata(path, options["on"], image or "image")
+    others = [name for name in attributes if name not in table.names or name == key]
+    image = key if key == (image or "image") else image
+    data = read(others, image)
+    added = [name for name in attributes if name not in others]
+    return joined(data, table, key, image, added)
+
+
+def _files_of(path, options):
+    """A file, and those that are read beside it."""
+    paths = [path, *(options[name] for name in FILES if options[name] is not None)]
+    is_lone = options["labels"] is None and options["probes"] is None
+    if kind_of(path) == "npy" and is_lone:
+        paths.append(labels_beside(path))
+    return [*map(os.fsdecode, paths)]
+
+
+def _digests(path, options):
+    """SHA-256 of these files, by their names."""
+    digests = {}
+    for one in _files_of(path, options):
+        with open(one, "rb") as file:
+            digests[os.path.basename(one)] = file_digest(file, "sha256").hexdigest()
+    return digests
+
+
+def _read_pairs(path, attributes, options):
+    names = {name: options[name] for name in OF_PAIRS if name != "distance"}
+
+    def read(attributes, image):
+        asked = dict.fromkeys(attributes, "attributes")
+        return read_pairs(path, names, asked, bool(options["distance"]), finite=False)
+
+    return _pair_data(read, attributes, options)
+
+
+def _read_listed(load, own, path, attributes, options):
+    def read(attributes, image):
+        given = {name: options[name] for name in own} | {"image": image}
+        return load(path, **given, columns=dict.fromkeys(attributes, "attributes"))
+
+    return _pair_data(read, attributes, options)
+
+
+def _pair_data(read, attributes, options):
+    data = _with_metadata(read, attributes, options)
+    columns = {n: (data.columns[f"{n}_1"], data.columns[f"{n}_2"]) for n in attributes}
+    images = (data.image_1, data.image_2)
+    identities = (data.identity_1, data.identity_2) if data.y_true is None else None
+    only = {name: bool(options[name]) for name in ONLY}
+    found = PairData(
+        data.y_score, identities, columns, images, y_true=data.y_true, **only
+    )
+    found, failed = placeholders(found)
+    problem = "score", "is missing or infinite"
+    return with_failures(found, failed, options["failures"], problem)
+
+
+def placeholders(data):
+    """Pairs with 0 for each failure, a score that is NaN or -inf, and which these are."""
+    scores = to_scores(data.y_score, "y_score")
+    failed = is_failure(scores)
+    if failed.any():
+        data = replace(data, y_score=np.where(failed, 0.0, scores))
+    return data, failed
+
+
+def _read_log(path, attributes, options):
+    """Decisions of a log, by kinds of attempts; arguments are those of ``read_data``."""
+    named = options["time"]
+    check_best_of(options["session"], options["best_of"], named)
+    names = ("accepted", "identity", "attempt", "session", "species")
+    names = {name: options[name] for name in names}
+
+    def read(attributes, image):
+        asked = {} if named is None else {named: "time"}
+        return read_decisions(
+            path, names, asked | dict.fromkeys(attributes, "attributes")
+        )
+
+    log, time = _with_metadata(read, attributes, options), None
+    if named is not None:
+        time = read_times(log.columns[named], named, options["dates"])
+    elif log.session is not None:
+        with collecting([], UserWarning):
+            every = read_decisions(path, names).columns
+        keys = [log.identity, log.session]
+        check_ascending("session", options["session"], every, keys)
+    if log.species is not None and options["attempt"] is None:
+        problem = (
+            "names the instruments of attacks, and no column tells which attempts are;"
+        )
+        raise refused("species", options["species"], problem, "name it (--attempt).")
+    attacks = log.attempt == "attack"
+    if attacks.any() and log.species is None:
+        problem = f"is missing, and {attacks.sum():,} attempts are attacks;"
+        remedy = "name the column of the instrument, by which their errors are counted."
+        raise refused("species", None, problem, remedy)
+    of_genuine = "bpcer" if attacks.any() else "frr"
+    parts = []
+    for kind, attempt in (
+        (of_genuine, "genuine"),
+        ("far", "impostor"),
+        ("apcer", "attack"),
+    ):
+        rows = log.attempt == attempt
+        if not rows.any():
+            continue
+        columns, grouped = {name: log.columns[name] for name in attributes}, ()
+        if kind == "apcer":
+            columns, grouped = {options["species"]: log.species}, (options["species"],)
+        error = log.accepted == (kind in OF_ACCEPTANCE)
+        error = np.where(log.captured, error, np.nan)[rows]
+        session = None if log.session is None else log.session[rows]
+        columns = {name: columns[name][rows] for name in columns}
+        parts.append(
+            decisions(
+                *(error, log.identity[rows], columns),
+                kind=kind,
+                session=session,
+                best_of=options["best_of"],
+                time=None if time is None else time[rows],
+                failures=options["failures"],
+                grouped=grouped,
+            )
+        )
+    return DecisionData(tuple(parts))
