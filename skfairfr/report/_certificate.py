@@ -20,7 +20,6 @@ from skfairfr._text._words import (
     terms_of,
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
-from skfairfr.report._audit import prepare
 from skfairfr.report._data import check_data
 from skfairfr.report._figures import group_rates
 from skfairfr.report._given import check_about
@@ -39,6 +38,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._outputs import schema_of
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import LIMITS, RATE_LIMITS, settle_limits
+from skfairfr.report._prepared import prepare
 from skfairfr.report._records import Figure as Estimate
 from skfairfr.report._records import GroupRates
 from skfairfr.report.sections._answer import LABELS

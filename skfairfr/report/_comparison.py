@@ -24,11 +24,11 @@ from skfairfr._text._words import (
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import check_same_images, compare, compare_rates
-from skfairfr.report._audit import AuditOptions, check_one_threshold, prepare
 from skfairfr.report._data import EmbeddingData, check_data
 from skfairfr.report._given import check_about, restated
 from skfairfr.report._measure import AuditedROC, Points
 from skfairfr.report._notes import collecting, notes_of, rates_in, reason_to_withhold
+from skfairfr.report._prepared import AuditOptions, check_one_threshold, prepare
 from skfairfr.report._records import Change, DisparityChange, Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report._verdicts import beyond_all_scores

@@ -1,0 +1,233 @@
+"""What is known before pairs are compared: attributes, groups, and operating points."""
+
+import os
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from skfairfr._core._pairs import Expected
+from skfairfr._core._parallel import next_step
+from skfairfr.metrics import SimilarityROC
+from skfairfr.report._data import (
+    EmbeddingData,
+    PairData,
+    check_data,
+)
+from skfairfr.report._given import (
+    choose_far_max,
+    restated,
+)
+from skfairfr.report._measure import (
+    chosen_thresholds,
+)
+from skfairfr.report._notes import (
+    collecting,
+    notes_of,
+)
+from skfairfr.report._reading import (
+    OF_ALL,
+    OF_EMBEDDINGS,
+    OF_PAIRS,
+    holds_pairs,
+    read_data,
+)
+from skfairfr.report.sections._failures import (
+    failures_of,
+    lost_groups,
+)
+from skfairfr.utils._errors import refused, shown
+from skfairfr.utils._validation import check_count
+
+# Every two groups are compared; with more labels than this they are names or numbers.
+MAX_GROUPS = 250
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """How an audit measures, as in SimilarityROC."""
+
+    average: str
+    impostors: str
+    confidence_level: float
+    n_jobs: int | None
+    random_state: int
+
+    def settings(self):
+        """What an audit's numbers depend on."""
+        return {name: v for name, v in vars(self).items() if name != "n_jobs"}
+
+
+def points_on(threshold_from, data, points, options):
+    """Operating points whose thresholds other data set.
+
+    Parameters
+    ----------
+    threshold_from : EmbeddingData, PairData or path-like
+    data : EmbeddingData or PairData
+        The audited data, as which a path is read.
+    points : Points
+        Their levels.
+    options : AuditOptions
+
+    Returns
+    -------
+    points : Points
+    notes : list of str
+        What could not be resolved, and what looks like a mistake in the file.
+    """
+    next_step("setting thresholds on the other data")
+    # Groups of the other data matter only where its FAR is over pairs within them.
+    attributes = () if points.group is None else points.group[0]
+    if options.impostors == "same_group":
+        attributes = tuple(data.columns)
+    check_one_threshold(options.impostors, attributes, "audit them")
+    warnings = []
+    try:
+        other = _other_data(threshold_from, data, attributes)
+        far_max = choose_far_max(other.people().size, points.far)
+        with collecting(warnings):
+            there = replace(points, far_max=far_max)
+            roc = fit(other, attributes, options, there)
+            if not roc.n_impostor_[0]:
+                problem = (
+                    "holds no pair of two people, so that no level of the FMR sets one;"
+                )
+                remedy = "give data that do, or the threshold."
+                raise refused("threshold_from", threshold_from, problem, remedy)
+            threshold = chosen_thresholds(roc, points.far, "overall", points.group)
+    except ValueError as error:
+        raise restated(error, "threshold_from", threshold_from) from None
+    notes = other.notes + notes_of(warnings, data.terms)
+    path = None if other.reading is None else other.reading.path
+    set_by = {"threshold": threshold, "set_on": "other data", "path": path}
+    return replace(points, **set_by), notes
+
+
+def prepare(data, points, random_state):
+    """What is known before the long work on pairs; raise for what cannot be audited.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    points : Points
+    random_state : int
+
+    Returns
+    -------
+    chosen : list of tuple of str
+        Every attribute, then every combination of two, of three and so on.
+    points : Points
+        With the FAR up to which pairs are held.
+    """
+    names = tuple(data.columns)
+    if not names:
+        problem = "are none, and an audit compares the groups of one at least;"
+        raise refused("attributes", None, problem, "name a column of the data.")
+    sizes = range(1, len(names) + 1)
+    chosen = [attributes for size in sizes for attributes in combinations(names, size)]
+    groups = [data.groups(attributes) for attributes in chosen]
+    for attributes, group in zip(chosen, groups, strict=True):
+        lost = lost_groups(failures_of(data.attempts, attributes))
+        _check_groups(group, " & ".join(attributes), lost)
+    check_count(random_state, "random_state", 0, 2**32 - 1)
+    far_max = choose_far_max(data.people().size, points.far)
+    points = replace(points, far_max=far_max, terms=data.terms)
+    if points.group is not None:
+        setter = _setting_group(points.group, groups, chosen)
+        points = replace(points, group=setter)
+    return chosen, points
+
+
+def _setting_group(label, groups, chosen):
+    """The attributes that have the group that sets thresholds, and its label."""
+    known = [
+        (attributes, value)
+        for attributes, group in zip(chosen, groups, strict=True)
+        for value in group.values.tolist()
+    ]
+    # A label that was typed is a text.
+    found = [one for one in known if str(one[1]) == str(label)]
+    if len(found) == 1:
+        return found[0]
+    problem = f"{shown(label)} is not a group of the data; these are: "
+    problem += f"{', '.join(dict.fromkeys(repr(value) for _, value in known))}."
+    if found:
+        names = " and of ".join(" & ".join(attributes) for attributes, _ in found)
+        problem = f"{shown(label)} is a group of {names}; audit one of them."
+    raise refused("threshold_group", label, problem)
+
+
+def _check_groups(group, attribute, lost):
+    """Raise unless labels make groups that can be compared; ``lost`` explains too few."""
+    n_groups = group.values.size
+    if n_groups > MAX_GROUPS:
+        raise ValueError(
+            f"{attribute!r} has {n_groups} groups; an audit compares {MAX_GROUPS} at most: "
+            "give an attribute that many people share."
+        )
+    if n_groups < 2:
+        known = f"one group, {group.values.tolist()[0]!r}" if n_groups else "no group"
+        raise ValueError(
+            f"{attribute!r} has {known}; a disparity compares two at least: give an "
+            f"attribute in which the people differ. {' '.join(lost)}".rstrip()
+        )
+
+
+def check_one_threshold(impostors, attributes, how):
+    """Raise where the groups of several attributes were to set one threshold."""
+    if impostors == "same_group" and len(attributes) > 1:
+        raise refused(
+            "impostors",
+            "same_group",
+            f"'same_group' sets one threshold by the groups of one attribute; got "
+            f"{len(attributes)}:",
+            f"{how} one at a time.",
+        )
+
+
+def fit(data, attributes, options, points):
+    """A SimilarityROC of the data, ready for the points."""
+    roc = SimilarityROC(**vars(options), method="jackknife", far_max=points.far_max)
+    lowest = None if points.threshold is None else float(points.threshold.min())
+    roc._expected = Expected(equal_error=True, lowest=lowest)
+    return data.fit(roc, attributes)
+
+
+def _other_data(threshold_from, data, attributes):
+    """The data that set thresholds, read as the audited ones were where they are a path."""
+
+    def refuse(problem, remedy):
+        raise refused("threshold_from", threshold_from, problem, remedy)
+
+    is_path = isinstance(threshold_from, str | os.PathLike)
+    if not is_path:
+        check_data(threshold_from)
+    elif data.reading is None:
+        refuse(
+            f"{os.fspath(threshold_from)!r} can only be read as the audited data were, and "
+            "these are arrays;",
+            "give an EmbeddingData or a PairData, such as read_data reads.",
+        )
+    kind = type(threshold_from)
+    if is_path:
+        kind = PairData if holds_pairs(threshold_from) else EmbeddingData
+    if not isinstance(data, kind):
+        refuse(
+            f"holds {kind.kind}, and the audited data are {data.kind};",
+            "give files of one kind, whose scores mean the same.",
+        )
+    if is_path:
+        # Labels and lists are those of the audited file, and metadata only tell groups.
+        own = (OF_PAIRS if kind is PairData else OF_EMBEDDINGS) + OF_ALL * bool(
+            attributes
+        )
+        options = {name: data.reading.options[name] for name in own} | {"labels": None}
+        bands = {name: data.reading.bands.get(name) for name in attributes}
+        other = read_data(threshold_from, bands, **options)
+        return other if kind is PairData else replace(other, similarity=data.similarity)
+    ways = [getattr(part, "similarity", "cosine") for part in (threshold_from, data)]
+    if ways[0] is not ways[1] and not ways[0] == ways[1]:
+        refuse(
+            f"is compared by {ways[0]!r}, and the audited data by {ways[1]!r};",
+            "give both one similarity.",
+        )
+    return threshold_from
