@@ -8,10 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import (
-    percent,
-    printable,
-)
+from skfairfr._text._words import percent, printable
 from skfairfr.datasets._decisions import read_times
 from skfairfr.report._checks import (
     check,
@@ -55,9 +52,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._policy import LIMITS, settle
 from skfairfr.report._prepared import AuditOptions, fit, points_on, prepare
-from skfairfr.report._reading import (
-    placeholders,
-)
+from skfairfr.report._reading import placeholders
 from skfairfr.report._records import Audit, Other
 from skfairfr.report._report import Report
 from skfairfr.report._verdicts import judge
@@ -669,7 +664,9 @@ def _audit_by(audited, data, attributes, settings, judged, metrics):
             groups = tuple(replace(row, n_identities=None) for row in groups)
         levels = audited.levels(judged, withheld="withheld" in settings)
         if metrics:
-            own = _metrics.measure(audited, metrics, settings["confidence_level"])
+            own = _metrics.measure(
+                audited, levels, metrics, settings["confidence_level"]
+            )
             both = zip(levels, own, strict=True)
             levels = tuple(replace(level, metrics=found) for level, found in both)
         # Of listed pairs all scores are at hand.

@@ -1,30 +1,15 @@
 """Failures to acquire and to enrol in the data, and decisions that are made of attempts."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skfairfr.datasets._files import data_row, meanings
-from skfairfr.report._decisions import (
-    OF_ACCEPTANCE,
-    transactions,
-)
-from skfairfr.utils._errors import (
-    ABOUT_FAILURES,
-    refused,
-)
-from skfairfr.utils._labels import (
-    encode,
-    to_column,
-)
-from skfairfr.utils._validation import (
-    check_option,
-)
-
-if TYPE_CHECKING:
-    pass
 from skfairfr.report._data import Attempts, PairData, stacked
+from skfairfr.report._decisions import OF_ACCEPTANCE, transactions
+from skfairfr.utils._errors import ABOUT_FAILURES, refused
+from skfairfr.utils._labels import encode, to_column
+from skfairfr.utils._validation import check_option
 
 # What is wrong with an image that failed.
 NO_EMBEDDING = "is zero, or has nan or infinite values,"

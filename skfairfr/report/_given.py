@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import narwhals.stable.v2 as nw
 
@@ -14,13 +13,7 @@ from skfairfr.utils._errors import (
     refused,
     size_of,
 )
-from skfairfr.utils._validation import (
-    check_line,
-)
-
-if TYPE_CHECKING:
-    pass
-
+from skfairfr.utils._validation import check_line
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"

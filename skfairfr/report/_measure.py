@@ -8,9 +8,7 @@ import numpy as np
 from skfairfr._core._kinds import COMPARISONS, Terms
 from skfairfr._core._rates import DISPARITIES, count_at_least
 from skfairfr._text._words import NO_DIFFERENCE, RATES, level_percent, percent
-from skfairfr.metrics import (
-    Reason,
-)
+from skfairfr.metrics import Reason
 from skfairfr.metrics._roc._engine import Question
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.report._notes import collecting, in_words

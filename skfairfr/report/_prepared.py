@@ -12,17 +12,9 @@ from skfairfr.report._data import (
     PairData,
     check_data,
 )
-from skfairfr.report._given import (
-    choose_far_max,
-    restated,
-)
-from skfairfr.report._measure import (
-    chosen_thresholds,
-)
-from skfairfr.report._notes import (
-    collecting,
-    notes_of,
-)
+from skfairfr.report._given import choose_far_max, restated
+from skfairfr.report._measure import chosen_thresholds
+from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._reading import (
     OF_ALL,
     OF_EMBEDDINGS,
@@ -30,10 +22,7 @@ from skfairfr.report._reading import (
     holds_pairs,
     read_data,
 )
-from skfairfr.report.sections._failures import (
-    failures_of,
-    lost_groups,
-)
+from skfairfr.report.sections._failures import failures_of, lost_groups
 from skfairfr.utils._errors import refused, shown
 from skfairfr.utils._validation import check_count
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import file_digest
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +15,20 @@ from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
 from skfairfr.report._control import covariates_of
+from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
 from skfairfr.report._decisions import (
     NO_CONTROL,
     OF_ACCEPTANCE,
     check_ascending,
     check_best_of,
+)
+from skfairfr.report._failing import (
+    MADE,
+    NO_EMBEDDING,
+    NOT_ACQUIRED,
+    decisions,
+    outcomes,
+    with_failures,
 )
 from skfairfr.report._notes import collecting
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
@@ -29,10 +37,7 @@ from skfairfr.utils._errors import (
     plain,
     refused,
 )
-from skfairfr.utils._labels import (
-    join_columns,
-    to_column,
-)
+from skfairfr.utils._labels import join_columns, to_column
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_path,
@@ -40,18 +45,6 @@ from skfairfr.utils._validation import (
     failed_rows,
     is_failure,
     to_scores,
-)
-
-if TYPE_CHECKING:
-    pass
-from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
-from skfairfr.report._failing import (
-    MADE,
-    NO_EMBEDDING,
-    NOT_ACQUIRED,
-    decisions,
-    outcomes,
-    with_failures,
 )
 
 # Options that only some ways of reading have.

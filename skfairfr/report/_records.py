@@ -9,10 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skfairfr._core._kinds import COMPARISONS
-from skfairfr._text._words import (
-    TOO_FEW,
-    printable,
-)
+from skfairfr._text._words import TOO_FEW, printable
 from skfairfr.report._notes import in_words
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from skfairfr._text._document import Cell, Row
 from skfairfr._text._words import NONE, number, numbers, printable
 from skfairfr.metrics import Reason
 from skfairfr.report._records import Figure
+from skfairfr.report.sections._cells import few_of
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,13 @@ class OwnMetric:
     figure: Figure
 
 
-def measure(audited, functions, confidence_level):
+def measure(audited, found, functions, confidence_level):
     """Metrics of the user's at every level, a list of tuples of OwnMetric.
 
     Parameters
     ----------
+    audited : AuditedROC
+    found : sequence of Level
     functions : dict of str -> callable
         Smooth functions of the FAR and of the FRR of all groups that have both, two
         ndarrays (n_groups,), to a float.
@@ -38,8 +41,7 @@ def measure(audited, functions, confidence_level):
         none = Figure.undefined(
             audited.few_groups("far") or Reason("few_groups", found=0, needed=2)
         )
-        found = tuple(OwnMetric(name, none) for name in functions)
-        return [found] * audited.points.size
+        return [tuple(OwnMetric(name, none) for name in functions)] * len(found)
     (far, order), (frr, _) = both
     scopes = [scope for scope in far.scopes if scope in frr.scopes]
     at = [of.sums.columns([of.scopes.index(s) for s in scopes]) for of in (far, frr)]
@@ -47,20 +49,18 @@ def measure(audited, functions, confidence_level):
     for row, level in enumerate(order.tolist()):
         sums = [of.rows(row) for of in at]
         ends = [rate_ends(of, tail) for of in sums]
-        together = [
-            float(
-                (
-                    far.influence[far.scopes.index(scope)][[row]]
-                    * frr.influence[frr.scopes.index(scope)][[row]]
-                ).sum()
-            )
+        influence = (
+            [of.influence[of.scopes.index(scope)][[row]] for of in (far, frr)]
             for scope in scopes
-        ]
+        )
+        together = [float((one * other).sum()) for one, other in influence]
         spread = np.sqrt(sums[0].log_variance * sums[1].log_variance)
         correlation = np.divide(
             together, spread, out=np.zeros(len(scopes)), where=spread > 0
         )
-        about = [of.rate for of in sums], ends, np.clip(correlation, -1, 1)
+        rates = found[level].rates[1:]
+        enough = all(row.far.supported and row.frr.supported for row in rates)
+        about = [of.rate for of in sums], ends, np.clip(correlation, -1, 1), enough
         levels[level] = tuple(
             OwnMetric(name, _own_figure(function, *about))
             for name, function in functions.items()
@@ -68,7 +68,7 @@ def measure(audited, functions, confidence_level):
     return levels
 
 
-def _own_figure(function, rates, ends, correlation):
+def _own_figure(function, rates, ends, correlation, enough):
     """A smooth function of both rates of groups with its interval (MOVER).
 
     Each rate moves to the ends of its own interval. What the function moves by adds up in
@@ -80,6 +80,8 @@ def _own_figure(function, rates, ends, correlation):
     rates : list of two ndarrays, (n_groups,)
     ends : list of two tuples of two ndarrays, (n_groups,)
     correlation : ndarray, shape (n_groups,)
+    enough : bool
+        Whether all rates rest on enough errors.
     """
     value = float(function(*rates))
     moved = np.zeros((2, 2, correlation.size))  # by the rate, the end and the group
@@ -93,11 +95,12 @@ def _own_figure(function, rates, ends, correlation):
         shared = 2 * correlation * rising[0] * rising[1] * far * frr
         reaches.append(np.sqrt(max((far**2 + frr**2 + shared).sum(), 0.0)))
     up, down = reaches
-    return Figure(value, value - down, value + up, np.nan, True, "")
+    return Figure(value, value - down, value + up, np.nan, enough, "")
 
 
 def row_of_metric(found, place):
     """A metric of the user's: one number of both rates."""
     figure = found.figure
-    value = Cell(number(figure.value), numbers(figure.low, figure.high), "both rates")
+    ends, few = numbers(figure.low, figure.high), few_of(figure)
+    value = Cell(number(figure.value), ends, "both rates", few)
     return Row(printable(found.name), [Cell(NONE), value, Cell(NONE)], place)
