@@ -50,6 +50,14 @@ def test_values_are_those_of_the_rates():
     assert figure_of(report, "cost").value == pytest.approx(cost(far, frr))
 
 
+@pytest.mark.parametrize("n_identities", [20, 300])
+def test_a_metric_of_rates_with_too_few_errors_is_marked(n_identities):
+    report = small_report(synthetic(n_identities), metrics={"cost": cost})
+    rates = report.audits[0].levels[0].rates[1:]
+    enough = all(row.far.supported and row.frr.supported for row in rates)
+    assert figure_of(report, "cost").supported == enough == (n_identities == 300)
+
+
 def test_people_who_cause_both_errors_are_counted_once_in_the_interval():
     """The spread of a sum of both logarithms is that of leaving out every person in turn."""
     rng = np.random.default_rng(0)
