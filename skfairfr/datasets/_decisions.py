@@ -10,6 +10,7 @@ from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import refused
+from skfairfr.utils._labels import is_unknown
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option, check_path
 
@@ -40,6 +41,9 @@ ATTEMPTED = (
     "is a decision, or means yes or no for one kind of attempts: name a column of decisions "
     "with accepted (--accepted), and write genuine, impostor or attack for the latter."
 )
+YES_NO_WORDS = frozenset(YES_NO)
+# Names of columns that say who was rejected.
+REJECTED = re.compile(r"reject|denied|deny|refus|\bfail", re.IGNORECASE)
 YES_NO, ATTEMPTS = (
     dict.fromkeys(ATTEMPTS, DECIDED) | YES_NO,
     dict.fromkeys(YES_NO, ATTEMPTED) | ATTEMPTS,
@@ -121,7 +125,31 @@ def load_decisions(
     return read_decisions(path, names, _files.check_columns(columns))
 
 
-def read_decisions(path, names, asked=None):
+def _check_no_kinds(table, others):
+    """Raise if a column tells impostor attempts or attacks from genuine ones."""
+    words = ATTEMPTS.keys() - YES_NO_WORDS
+    for name in table.names:
+        if name in others:
+            continue
+        known = table.labels(name)
+        known = np.unique(known[~is_unknown(known)].astype(str))
+        texts = {re.sub("[-_]", " ", text.strip().casefold()) for text in known}
+        if texts and texts <= words and any(ATTEMPTS[text] for text in texts):
+            problem = f"is missing, and the column {name!r} has attempts that are not genuine;"
+            remedy = "name it with attempt (--attempt), or rename its values."
+            raise refused("attempt", None, problem, remedy)
+        if name.casefold() in ("genuine", "is_genuine", "mated") and texts <= {
+            "0",
+            "1",
+        }:
+            problem = (
+                f"is missing, and the column {name!r} seems to name genuine attempts;"
+            )
+            remedy = "write genuine and impostor into it and name it with attempt (--attempt)."
+            raise refused("attempt", None, problem, remedy)
+
+
+def read_decisions(path, names, asked=None, kinds=True):
     """As load_decisions.
 
     Parameters
@@ -130,6 +158,8 @@ def read_decisions(path, names, asked=None):
         Column of each of accepted, identity, attempt, session and species.
     asked : dict of str -> str, default=None
         For each other requested column the argument that names it, for messages.
+    kinds : bool, default=True
+        Whether a column that tells kinds of attempts apart has to be named.
     """
     path = check_path(path, "path")
     table = _files.read_table(path)
@@ -155,6 +185,12 @@ def read_decisions(path, names, asked=None):
             problem += "'captured' says that nothing was captured;"
             raise refused("accepted", name, problem, "correct one of the two.")
     kind = np.zeros(decision.size, dtype=np.intp)
+    if REJECTED.search(found["accepted"]):
+        problem = f"{found['accepted']!r} is a column of rejections by its name;"
+        remedy = "write one that says which attempts were accepted, or rename it."
+        raise refused("accepted", found["accepted"], problem, remedy)
+    if kinds and "attempt" not in found:
+        _check_no_kinds(table, {*found.values(), "captured", *(asked or ())})
     if "attempt" in found:
         kind = meant("attempt", found["attempt"], ATTEMPTS, missing=None)
     labels = {"session": None, "species": None}

@@ -121,7 +121,36 @@ def read_embeddings(
         _check_vectors(repr(name), X, finite)
         if labels is None:
             return _labelled(path, X, archive, path, found[0], asked)
-    return _from_table(path, X, labels, of_labels, asked)
+        own = next((name for name in IDENTITY_NAMES if name in archive.names), None)
+        own = None if own is None else (own, archive.labels(own))
+    data = _from_table(path, X, labels, of_labels, asked)
+    if own is not None:
+        _check_same_people(data.y, *own, labels)
+    return data
+
+
+def _check_same_people(people, name, own, path):
+    """Raise if a table divides rows among other people than the file of embeddings does."""
+    if len(own) != len(people):
+        return
+    codes = [
+        np.unique(np.asarray(c).astype(str), return_inverse=True)[1]
+        for c in (people, own)
+    ]
+    both, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
+    in_common = []
+    for side in both:
+        largest = np.zeros(side.max() + 1, dtype=np.intp)
+        np.maximum.at(largest, side, counts)
+        in_common.append(largest.sum())
+    n_alike = int(min(in_common))
+    if n_alike < len(own):
+        problem = (
+            f" gives {len(own) - n_alike:,} of {len(own):,} rows to other people than "
+        )
+        problem += f"{name!r} of the embeddings does;"
+        remedy = "put its rows into the order of the embeddings, or leave one of the two out."
+        raise _files.file_error("labels", path, problem, remedy)
 
 
 def read_labels(path, argument, identity=None, asked=None):

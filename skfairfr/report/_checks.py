@@ -7,8 +7,8 @@ from scipy.special import ndtri
 
 from skfairfr._core._jackknife import Contrasts, every_two, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
-from skfairfr._text._words import terms_of
-from skfairfr.report._notes import WITHHELD
+from skfairfr._text._words import percent, terms_of
+from skfairfr.report._notes import WITHHELD, of_unknown, unknown_exceed
 from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
 from skfairfr.report._verdicts import beyond_all_scores, geomean_weights
@@ -96,6 +96,16 @@ def _check(audit, place, level, name, limit, judged):
     # A limit on rates is about each group.
     if verdict == "passed" and of_rate and not_covered:
         reason = reason or f"not every group has the {terms.trials}"
+    if verdict == "passed" and rate == "frr" and found is not None:
+        most = (
+            limit
+            if of_rate
+            else max(found.sums.rate.max(), limit * found.sums.rate.min())
+        )
+        if unknown_exceed(level, audit, most):
+            errors, trials = of_unknown(level, audit)
+            told = f"{terms.frr.name} {percent(errors / trials)}"
+            reason = reason or f"people of unknown group have a higher rate ({told})"
     verdict = "undetermined" if reason else verdict
     needed = ()
     if verdict == "undetermined" and groups and not reason:

@@ -365,12 +365,21 @@ def _check_differ(common, names, points):
     """Raise if two systems have equal scores, and thresholds."""
     systems = zip(names, map(_behind_scores, common, points), strict=True)
     for (first, ours), (name, theirs) in combinations(systems, 2):
-        if all(map(np.array_equal, ours, theirs)):
+        if all(map(_equal_in_any_order, ours, theirs)):
             problem = f"and {first!r}: the two systems are the same file, or have equal scores;"
             remedy = (
                 "name the file of each system, or its column (--score, --embedding)."
             )
             raise _unpaired(name, problem, remedy)
+
+
+def _equal_in_any_order(one, other):
+    """Whether two systems have the same values, if only in another order of rows."""
+    if np.array_equal(one, other) or np.ndim(one) == 0:
+        return np.array_equal(one, other)
+    return np.shape(one) == np.shape(other) and np.array_equal(
+        np.sort(one, axis=None), np.sort(other, axis=None)
+    )
 
 
 def _behind_scores(one, points):

@@ -90,10 +90,7 @@ def group_rates(rows, names, limits, confidence_level, terms, rates=("far", "frr
     def draw(figure, rate):
         display.plot([figure.subplots()], rates=(rate,))
         (ax,) = display.axes_
-        title = f"{terms[rate].title}, log scale"
-        # Beside long labels the axes are narrow.
-        room = LINE - max(map(_length, groups))
-        ax.set_xlabel(fill(title, room) if len(title) > room else title)
+        ax.set_xlabel(_broken(f"{terms[rate].title}, log scale", groups))
         if long_names:
             entries = ax.get_legend_handles_labels()
             ax.get_legend().remove()
@@ -128,7 +125,7 @@ def det(curves, levels, names, terms):
     figures : list of tuple
     """
     groups = _printable(curves.groups)
-    ends = [_ends([getattr(curves, rate)]) for rate in RATES]
+    ends = [_ends([getattr(curves, rate), _points([levels], rate)]) for rate in RATES]
     # The points of a group have its colour, and the marker of their level.
     markers = [_style.line_style(place)["marker"] for place in range(len(names))]
     look = {"color": _style.GREY, "linestyle": "none"}
@@ -182,7 +179,10 @@ def det_of_systems(curves, levels, names, terms):
     figures : list of tuple
     """
     styles = [_style.line_style(row) for row in range(len(names))]
-    ends = [_ends([getattr(one, rate) for one in curves]) for rate in RATES]
+    ends = [
+        _ends([*(getattr(one, rate) for one in curves), _points(levels, rate)])
+        for rate in RATES
+    ]
 
     def draw_panel(ax, row):
         for one, of_system, name, style in zip(
@@ -259,6 +259,12 @@ def _set_det_axes(ax, ends):
     _style.light_grid(ax)
 
 
+def _points(systems, rate):
+    """A rate of every group at the operating points of every system, ndarray."""
+    rows = (row for levels in systems for level in levels for row in level.rates)
+    return np.array([getattr(row, rate).value for row in rows])
+
+
 def _ends(rates):
     """Ends of a log axis about arrays of rates, none of which is above 1."""
     return np.minimum(ends_of_rates(np.concatenate(rates, axis=None)), 1.0)
@@ -326,7 +332,8 @@ def changes(found, kind, names, few=()):
         for word, look in looks.items():
             ax.plot([], [], **look, label=word)
         ax.set(xscale="log", xlim=ends)
-        ax.set_xlabel(f"{kind.name}, second over first system, log scale")
+        title = f"{kind.name}, second over first system, log scale"
+        ax.set_xlabel(_broken(title, [None if a is None else g for a, g in groups]))
         _style.ratio_ticks(ax.xaxis, ends)
         name_rows(ax, [None if a is None else printable(g) for a, g in groups])
         place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
@@ -376,7 +383,8 @@ def ratios_to_reference(findings, kind, limit=None):
                 ax.plot(ratio, row, **look)
         ax.set(xscale="log", xlim=ends)
         reference = printable(findings[0].reference)
-        ax.set_xlabel(f"{kind.name} over that of {reference}, log scale")
+        title = f"{kind.name} over that of {reference}, log scale"
+        ax.set_xlabel(_broken(title, [f.group for f in findings]))
         _style.ratio_ticks(ax.xaxis, ends)
         name_rows(ax, [printable(f.group) for f in findings])
 
@@ -412,6 +420,11 @@ def over_gallery_sizes(search, threshold):
         )
         for rate in ("fpir", "fnir")
     ]
+
+
+def _broken(title, groups):
+    """The title of an axis in as many lines as fit beside the labels of groups."""
+    return fill(title, max(LINE - max(map(_length, groups)), 20))
 
 
 def _length(group):

@@ -19,7 +19,7 @@ from skfairfr.report._given import columns_of, restated
 from skfairfr.report._policy import as_policy
 from skfairfr.report.sections._matrix import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
-from skfairfr.utils._labels import encode, find_labels, to_column
+from skfairfr.utils._labels import encode, find_labels, is_unknown, to_column
 from skfairfr.utils._types import Columns
 
 if TYPE_CHECKING:
@@ -388,6 +388,7 @@ def searches_of(data, gallery, rank, template, called="gallery"):
         check_data(gallery)
     except ArgumentError as error:
         raise restated(error, called, gallery) from None
+    _check_same_groups(data, gallery, called)
     own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
     of_probes, of_gallery = data.reading, gallery.reading
     if of_probes is not None and of_gallery is not None:
@@ -411,6 +412,23 @@ def in_arguments_of_searches():
             text = own + text.removeprefix(name)
         own = own if error.argument else None
         raise ArgumentError(text, own, error.value, error.remedy) from None
+
+
+def _check_same_groups(data, gallery, called):
+    """Raise if people who are enrolled have other groups there than as probes."""
+    probes, enrolled = (to_column(one.y, "y").astype(str) for one in (data, gallery))
+    place = find_labels(enrolled, probes)
+    for name in data.columns.keys() & gallery.columns.keys():
+        own = to_column(data.columns[name], name)[place >= 0]
+        there = to_column(gallery.columns[name], name)[place[place >= 0]]
+        known = ~is_unknown(own) & ~is_unknown(there)
+        other = own[known].astype(str) != there[known].astype(str)
+        people = np.unique(probes[place >= 0][known], return_inverse=True)[1]
+        # Of people with several groups, such as ages, some image agrees.
+        agrees = np.bincount(people, ~other, minlength=people.max(initial=-1) + 1) > 0
+        if (n := int((~agrees).sum())) > agrees.size / 2:
+            problem = f"has another {name!r} than the probes for {n:,} of {agrees.size:,} people;"
+            raise refused(called, None, problem, "correct the one that is wrong.")
 
 
 def as_of_pairs(policy, limits):

@@ -32,13 +32,14 @@ from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import settle_limits
 from skfairfr.report.sections._answer import NO_LIMITS
-from skfairfr.report.sections._limits import RESULTS
 from skfairfr.utils._bands import split_bands, to_bands
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import is_unknown
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
 
+# What is known of a limit: never that it is kept, which no number of logs shows.
+RESULTS = {"failed": "exceeded", "undetermined": "not exceeded so far"}
 # Limits of a policy that are watched, and what the monitor calls them.
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
 # Share of the error probability that first attempts get; single logs get the rest. Equal
@@ -234,7 +235,13 @@ class Monitoring(Page):
         rows = []
         for group in self.log["groups"]:
             people, attempts, rate, low, high = _in_log(self.log, group)
-            texts = percent(rate), percents(low, high), count(attempts), count(people)
+            limit = (
+                ""
+                if of_rates is None
+                else f"at most {level_percent(of_rates['limit'])}"
+            )
+            texts = limit or NONE, percent(rate), percents(low, high)
+            texts += count(attempts), count(people)
             word = "failed" if group in exceeded else "undetermined"
             result = Cell(RESULTS[word], word=word) if of_rates else Cell(NONE)
             rows.append(Row(f"FRR, {printable(group)}", [*map(Cell, texts), result]))
@@ -244,7 +251,8 @@ class Monitoring(Page):
             ends = f"{ratio(one['low'])} to {ratio(one['high'])}"
             sums = (count(sum(row[k] for row in found)) for k in (1, 0))
             result = "failed" if one["verdict"] == "failed" else "undetermined"
-            cells = [*map(Cell, (ratio(one["value"]), ends, *sums))]
+            limit = f"at most {one['limit']:g}"
+            cells = [*map(Cell, (limit, ratio(one["value"]), ends, *sums))]
             named = " over ".join(map(printable, one["groups"]))
             result = Cell(RESULTS[result], word=result)
             row = Row(f"ratio of FRR, {named}", [*cells, result])
@@ -253,11 +261,11 @@ class Monitoring(Page):
         level = f"{100 * self.log['confidence_level']:.5g} %"
         alarm = (1 - self.settings["confidence_level"]) * (1 - SHARE)
         caption = (
-            "All genuine attempts of this log, including those of known people; people are "
-            f"the units. Intervals have the confidence level {level}. It rises from log to log "
+            "A limit counts as exceeded if this table or the next one shows it. Here: all "
+            f"genuine attempts of this log, including those of known people. Intervals have the confidence level {level}. That level rises from log to log "
             f"and keeps the chance of a false alarm in any log at {percent(alarm)} at most."
         )
-        head = ["This log", "Found", "CI", "Attempts", "People", "Result"]
+        head = ["This log", "Allowed", "Found", "CI", "Attempts", "People", "Result"]
         return Table(caption, head, rows)
 
     def _sentence(self, finding):
@@ -301,7 +309,7 @@ class Monitoring(Page):
             "adjusted for all limits here (Holm). Both are valid whenever they are read."
         )
         head = [
-            "Limit",
+            "First attempts",
             "Allowed",
             "So far",
             "People",
@@ -502,7 +510,7 @@ def _in_order(data, log, names, time, dates):
     order = np.flatnonzero(data.attempt == "genuine")
     if time is None:
         with collecting([], UserWarning):
-            columns = read_decisions(log, names).columns
+            columns = read_decisions(log, names, kinds=False).columns
         check_ascending("log", str(log), columns, [data.identity])
         return order, np.arange(order.size)
     when = read_times(data.columns[time], time, dates)

@@ -8,6 +8,7 @@ import warnings
 from contextlib import contextmanager
 
 import numpy as np
+from scipy.stats import binom
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._intervals import label_of, words_of
@@ -130,6 +131,22 @@ def rates_in(groups):
     """The rates that groups have pairs for, a tuple; the first GroupRow is everyone's."""
     n_pairs = {"far": groups[0].n_impostor, "frr": groups[0].n_genuine}
     return tuple(rate for rate in RATES if n_pairs[rate])
+
+
+def of_unknown(level, audit):
+    """Errors and trials of one person each that are of no known group, two int."""
+    everyone, *groups = audit.groups
+    found, *rates = level.rates
+    trials = everyone.n_genuine - sum(row.n_genuine for row in groups)
+    if not audit.n_unknown or trials <= 0 or found.frr_errors is None:
+        return 0, 0
+    return found.frr_errors - sum(row.frr_errors or 0 for row in rates), trials
+
+
+def unknown_exceed(level, audit, rate):
+    """Whether people of unknown group have significantly more errors than a rate."""
+    errors, trials = of_unknown(level, audit)
+    return trials > 0 and errors > 0 and binom.sf(errors - 1, trials, rate) < 0.05
 
 
 def largest_rate(audit):

@@ -444,7 +444,7 @@ def _read_log(path, attributes, options):
         time = read_times(log.columns[named], named, options["dates"])
     elif log.session is not None:
         with collecting([], UserWarning):
-            every = read_decisions(path, names).columns
+            every = read_decisions(path, names, kinds=False).columns
         keys = [log.identity, log.session]
         check_ascending("session", options["session"], every, keys)
     if log.species is not None and options["attempt"] is None:

@@ -235,4 +235,9 @@ def beyond_all_scores(everyone, terms=COMPARISONS):
     ):
         if np.allclose(rejected, share, rtol=0, atol=1e-9):
             return f"the threshold lies beyond all scores: {accepted}"
+    if everyone.frr.value == 1 and everyone.far.value > 0:
+        return (
+            f"no {terms.frr.trial} is accepted, and some {terms.far.trials} are: the labels "
+            "may be wrong"
+        )
     return ""

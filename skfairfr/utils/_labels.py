@@ -20,13 +20,17 @@ FIELDS = ("identity", "group", "domain")
 # Zeros in front of digits, and an integer apart from a plus and the zeros of its fraction.
 ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
 # Of an image, a recording or a template, at the end of its name.
-FILE_ENDING = re.compile(r"\.(bmp|flac|gif|jpe?g|npy|pgm|png|tiff?|wav|webp)$")
+FILE_ENDING = re.compile(
+    r"\.(bmp|flac|gif|heic|jpe?g|mp3|npy|pgm|png|ppm|tiff?|wav|webp)$"
+)
 # Spaces, dashes and underscores next to a letter, and those between digits, which tell
 # numbers apart, as in 1-12 and 11-2.
 SEPARATORS = r"[\s_\-\u2010-\u2015\u2212]+"
+SIGNS = r"[\s_\-\u2010-\u2015\u2212./\\]+"
 AT_LETTER = re.compile(
-    rf"(?<=[^\W\d_]){SEPARATORS}(?=[^\W_])|(?<=[^\W_]){SEPARATORS}(?=[^\W\d_])"
+    rf"(?<=[^\W\d_]){SIGNS}(?=[^\W_])|(?<=[^\W_]){SIGNS}(?=[^\W\d_])"
 )
+QUOTES = re.compile("[\"'`\u2018\u2019\u201c\u201d#()\\[\\]]")
 BETWEEN_DIGITS = re.compile(rf"(?<=\d){SEPARATORS}(?=\d)")
 FOLDER = re.compile(r".*[/\\]")
 INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
@@ -318,9 +322,11 @@ def spelled_otherwise(absent, known):
 
 def spelling(label):
     """What labels that differ in spelling only share."""
-    text = unicodedata.normalize("NFKC", str(label)).strip().casefold()
+    text = unicodedata.normalize("NFKD", str(label)).strip().casefold()
+    # Without accents and invisible characters.
+    text = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Mn"))
     if not text.isalnum():
-        text = FILE_ENDING.sub("", text)
+        text = FILE_ENDING.sub("", QUOTES.sub("", text).strip(".,; "))
         text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
     text = ZEROS.sub("", text)
     number = INTEGER.fullmatch(text)

@@ -430,3 +430,12 @@ def test_few_errors_of_a_system_are_marked_and_tell_nothing_of_a_disparity(n_err
         for sentence in sentences.split(" - ")[1:]:
             assert ("too few errors" in sentence) == ("of birch" in sentence)
         assert table.count("too few errors") == 1
+
+
+def test_a_system_beside_itself_in_another_order_is_refused():
+    rng = np.random.default_rng(0)
+    rates = {"f": 0.1, "m": 0.1}
+    data = scored_pairs(rng, {"f": 40, "m": 40}, rates)
+    order = rng.permutation(len(data.y_score))
+    with pytest.raises(ValueError, match="equal scores"):
+        compare_systems(data, replace(data, y_score=data.y_score[order]), **QUICK)

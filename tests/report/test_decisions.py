@@ -452,9 +452,9 @@ def test_errors_may_be_objects():
 def test_the_command(mixed, capsys):
     path = mixed[0]
     named = f"audit {path} --accepted ok --attribute gender --quiet"
-    whole = f"{named} --failures reject --full"  # all attempts as genuine
-    assert main(whole.split()) == 0
-    assert "FRR by gender" in capsys.readouterr().out
+    # Attempts that are not genuine are not taken for genuine ones.
+    assert main(f"{named} --failures reject --full".split()) == 2
+    assert "--attempt is missing" in capsys.readouterr().err
     every = f"{named} --attempt kind --species tool --failures report"
     sessions = f"{every} --session visit --best-of 2 --max-fmr 0.05 --full"
     assert main(sessions.split()) == 1
@@ -462,7 +462,7 @@ def test_the_command(mixed, capsys):
     assert "Impostor transactions" in text and "Transactions that gave no" in text
     assert "is left out of the rates" in re.sub(r"\s+", " ", text)
     for wrong, said in (
-        (f"{named}", "--failures): reject counts them"),
+        (f"{named} --attempt kind --species tool", "--failures): reject counts them"),
         (f"{named} --failures reject --attempt kind", "--species is missing"),
         (f"{named} --failures reject --species tool", "--attempt"),
         (f"{every} --session visit", "--best-of is missing beside session"),
@@ -474,3 +474,26 @@ def test_the_command(mixed, capsys):
     ):
         assert main(wrong.split()) == 2
         assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limits", [{"max_fnmr": 0.3}, {"max_fnmr_ratio": 3.0}])
+def test_no_limit_passes_if_people_of_unknown_group_have_more_errors(limits):
+    """Demographics that are stored only after a success leave out who was rejected."""
+    people = np.arange(600)
+    error, group = (people % 10 < 2).astype(float), np.array([*"fm"])[people % 2]
+    known = np.where((error == 1) & (people % 3 > 0), None, group)
+    ask = {"attribute": "gender", "limits": limits}
+    assert audit_decisions(error, people, group, **ask).exit_code == 0
+    report = audit_decisions(error, people, known, **ask)
+    (check,) = report.checks
+    assert check.verdict == "undetermined"
+    assert "FRR 100 %" in check.reason.replace("\N{NO-BREAK SPACE}", " ")
+    text = " ".join(report.to_text().split())
+    n = int((known == None).sum())  # noqa: E711
+    assert (
+        f"People of unknown gender have a higher FRR than every group: 100 % of {n}"
+        in text
+    )
+    # As many errors as others tell nothing.
+    some = np.where(people % 7 == 0, None, group)
+    assert audit_decisions(error, people, some, **ask).exit_code == 0

@@ -16,6 +16,7 @@ from skfairfr.report import (
     SystemsComparison,
     compare_searches,
     identify,
+    identify_data,
 )
 from skfairfr.report.sections._gallery import _of_many
 
@@ -349,3 +350,17 @@ def test_to_enrol_anew_is_advised_if_few_people_cause_many_alarms(counts, told):
     rng = np.random.default_rng(0)
     most = rng.multinomial(total, [0.01] * 100, size=4000).max(axis=1)
     assert (most >= 9).mean() < 0.05 < (most >= 5).mean()
+
+
+def test_a_gallery_of_other_groups_than_the_probes_is_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 8)), np.arange(120) % 40
+    group = np.array([*"fm"])[y % 2]
+    probes = EmbeddingData(X[40:], y[40:], {"gender": group[40:]})
+    gallery = EmbeddingData(X[:30], y[:30], {"gender": group[:30]})
+    identify_data(probes, gallery=gallery, fpir=0.2)
+    other = {"gender": np.where(group[:30] == "f", "m", "f")}
+    with pytest.raises(
+        ValueError, match="another 'gender' than the probes for 30 of 30"
+    ):
+        identify_data(probes, gallery=EmbeddingData(X[:30], y[:30], other), fpir=0.2)

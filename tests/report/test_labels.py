@@ -186,7 +186,8 @@ def certificate_of_searches(folder, rename):
 
 def monitoring(folder, rename):
     limits = {"max_fnmr": 0.05, "max_fnmr_ratio": 1.1}
-    return monitor_log(log(folder, rename), rename("genuine pairs"), limits=limits)
+    asked = {"limits": limits, "attempt": "attempt"}
+    return monitor_log(log(folder, rename), rename("genuine pairs"), **asked)
 
 
 def texts_of_figure(svg):

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from skfairfr._text._document import Verdict
 from skfairfr._text._words import (
     TOO_FEW,
@@ -17,7 +19,14 @@ from skfairfr._text._words import (
     ratios,
     terms_of,
 )
-from skfairfr.report._notes import at_place, largest_rate, nothing_concluded, rates_in
+from skfairfr.report._notes import (
+    at_place,
+    largest_rate,
+    nothing_concluded,
+    of_unknown,
+    rates_in,
+    unknown_exceed,
+)
 from skfairfr.report._policy import LIMITS, RATE_LIMITS
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections._averages import n_differing
@@ -45,7 +54,10 @@ from skfairfr.report.sections._rates import rates_figure
 NO_LIMITS = "No limits set"
 LABELS = {"failed": "Failed", "undetermined": "Undetermined", "passed": "Passed"}
 NONE_DIFFERS = "No rate differs significantly between groups."
-DOES_NOT_SHOW = "Does not show: that the system is lawful or fit for a purpose, other cameras or populations."
+DOES_NOT_SHOW = (
+    "Does not show: whether the system is lawful or fit for a purpose, or how it works under "
+    "other conditions and for other populations."
+)
 # More groups with too few errors are counted, not named.
 MOST_NAMED = 6
 
@@ -74,13 +86,19 @@ def verdict(report):
     found = findings_at_first_point(report)
     if texts and found and found[0][2].verdict == "undetermined":
         return Verdict(status, texts[0], texts[1:], label)
-    failed = [check for check in report.checks if check.verdict == "failed"]
-    if not failed:
+    judged = [check for check in report.checks if not check.reason and check.groups]
+    worst = max(judged, key=_excess, default=None)
+    if worst is None or (max(_excess(worst)) <= 1 and not _excess(worst)[0]):
         return Verdict(status, _headline(found, report), texts, label)
-    worst = max(failed, key=lambda check: check.figure.value / check.limit)
     if found and found[0][2].verdict not in DIFFERS:
         texts.insert(0, NONE_DIFFERS)
     return Verdict(status, _headline_of_limit(worst, report), texts, label)
+
+
+def _excess(check):
+    """Whether a limit is significantly exceeded, and by how much it seems to be."""
+    excess = np.nan_to_num(check.figure.value / check.limit, nan=0.0)
+    return check.verdict == "failed", excess
 
 
 def _status(report):
@@ -156,6 +174,9 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
     notes = dict.fromkeys(note for audit in report.audits for note in audit.notes)
     if notes:
         lines.append(f"Read first: the notes {where}.")
+    lines += [
+        text for audit in report.audits for text in unknown_have_more_errors(audit)
+    ]
     few, first = {}, report.audits[0]
     for audit in report.audits:
         for rate in rates_in(audit.groups):
@@ -186,6 +207,20 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
     if worst := _largest_apcer(report):
         lines.insert(0, worst)
     return lines
+
+
+def unknown_have_more_errors(audit):
+    """That people of unknown group have more errors than every group, in a list."""
+    level = audit.levels[0]
+    highest = max((row.frr.value for row in level.rates[1:]), default=0.0)
+    if not unknown_exceed(level, audit, np.nan_to_num(highest)):
+        return []
+    errors, trials = of_unknown(level, audit)
+    name = terms_of(audit.settings).frr.name
+    return [
+        f"People of unknown {printable(audit.attribute)} have a higher {name} than every "
+        f"group: {percent(errors / trials)} of {trials:,}. They are in no comparison."
+    ]
 
 
 def _named(groups):

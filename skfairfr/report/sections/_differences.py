@@ -81,7 +81,9 @@ def _parts(audit, level, finding):
     times = f"at least {ratio(low)}" if math.isinf(size) else ratio(size)
     size = f"{times} times as high ({ci} CI {ratios(low, high)})"
     few = few_groups(finding.ratio)
-    few = f", {TOO_FEW} of {few}" if few else ""
+    few = f". The ratio is uncertain: {TOO_FEW} of {few}" if few else ""
+    if finding.verdict not in DIFFERS and (low > 1 or high < 1):
+        size += f", not significant among {finding.n_comparisons} comparisons"
     return start, [*map(printable, groups)], [*map(percent, values)], size, few
 
 

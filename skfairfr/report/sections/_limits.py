@@ -46,8 +46,9 @@ def table_of_limits(report):
     head = ["Limit", "Allowed", "Highest", "Found", f"{ci} CI", "Result"]
     rows = [row_of_limit(check, report) for check in sorted_checks(report)]
     caption = (
-        "Exceeded: the lower end, adjusted for the number of groups, is above the limit. "
-        "Kept: no group's upper end is."
+        "Exceeded: the lower end of the interval, adjusted for the number of groups, is above "
+        "the limit. Kept: the upper end of every group is at or below it. Undetermined: "
+        "neither."
     )
     return Table(caption, head, rows)
 

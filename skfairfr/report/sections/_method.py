@@ -3,6 +3,7 @@
 from skfairfr._core._kinds import DECISIONS
 from skfairfr._text._document import Facts, Section
 from skfairfr._text._words import printable, terms_of
+from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS
 from skfairfr.report.sections._cells import level_in_percent, lines_of
 from skfairfr.report.sections._gallery import AS_GIVEN, how_searched
 
@@ -14,6 +15,11 @@ ONE_PAIR_OUT = "They are made by leaving out one pair at a time (jackknife)."
 TESTS_AGREE = (
     "Groups are compared with the reference by two-sided tests that agree with the intervals "
     "of their ratios. The ends of a disparity follow from those of largest / smallest."
+)
+OF_COMBINATIONS = (
+    f"Tests of single attributes have {100 * (1 - SHARE_OF_COMBINATIONS):g} % of the error "
+    f"probability, and those of combinations {100 * SHARE_OF_COMBINATIONS:g} %. An adjusted "
+    "p-value is Holm's, divided by that share."
 )
 # What became of failures, in words.
 FAILURES_TOLD = {
@@ -35,6 +41,8 @@ def method(report):
     """Parts of the section: how, and what makes the same numbers again."""
     first = report.audits[0]
     told = _method(first)
+    if any(" & " in audit.attribute for audit in report.audits):
+        told.append(OF_COMBINATIONS)
     digests = first.settings.get("sha256", {})
     return [told, reproduce(first.settings, report.about, digests)]
 

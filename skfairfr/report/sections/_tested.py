@@ -9,11 +9,12 @@ from skfairfr._text._document import Cell, Facts, Row, Table
 from skfairfr._text._words import (
     capital,
     count,
+    percent,
     plural,
     printable,
     terms_of,
 )
-from skfairfr.report._notes import rates_in, title_of
+from skfairfr.report._notes import of_unknown, rates_in, title_of
 from skfairfr.report.sections._cells import beside, of_rate, row_of_group
 from skfairfr.report.sections._gallery import facts_of_gallery
 from skfairfr.report.sections._rates import references_of
@@ -110,6 +111,10 @@ def facts(report):
     for audit in report.audits:
         if audit.n_unknown:
             about = f"{count(audit.n_unknown)} {unit}, counted for everyone only"
+            errors, trials = of_unknown(audit.levels[0], audit)
+            if trials:
+                name = terms_of(audit.settings).frr.name
+                about += f". Their {name} is {percent(errors / trials)}"
             rows.append((f"Unknown {printable(audit.attribute)}", about))
     if not decisions:
         points = "; ".join(title_of(level, first) for level in first.levels)
