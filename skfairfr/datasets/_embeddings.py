@@ -206,15 +206,6 @@ def labels_beside(path):
     raise _files.file_error("path", path, problem, remedy)
 
 
-def _check_finite(name, vectors):
-    """Raise if a row is no embedding."""
-    bad = np.flatnonzero(failed_rows(vectors))
-    if bad.size:
-        rows = f"in {_files.data_row(bad[0])} ({bad.size} such rows)"
-        problem = f"{name} has nan, infinite values or zeros alone {rows};"
-        raise refused("embedding", None, problem, ABOUT_FAILURES)
-
-
 def _check_vectors(name, vectors, finite):
     expected = None
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
@@ -225,8 +216,10 @@ def _check_vectors(name, vectors, finite):
         got = f"shape {vectors.shape} of {vectors.dtype}"
         problem = f"{name} must {expected}; got {got}."
         raise refused("embedding", None, problem, "Give another array.")
-    if finite:
-        _check_finite(name, vectors)
+    if finite and (bad := np.flatnonzero(failed_rows(vectors))).size:
+        rows = f"in {_files.data_row(bad[0])} ({bad.size} such rows)"
+        problem = f"{name} has nan, infinite values or zeros alone {rows};"
+        raise refused("embedding", None, problem, ABOUT_FAILURES)
 
 
 def _check_not_transposed(path, X, n_labels):

@@ -112,14 +112,10 @@ def joined(data, table, key, image, names):
         problem += f"others, as {plain(keys[0])!r};"
         raise refused("on", key, problem, "name the column that does.")
     if (places < 0).any():
-        n_all, unknown = (
-            np.unique(labels.astype(str)).size,
-            " and ".join(map(repr, names)),
-        )
-        lacks = (
-            f"column {key!r} lacks {absent} of the data's {n_all:,}, whose {unknown}"
-        )
-        warn_caller(f"{table.path!r}: {lacks} is unknown.", UserWarning)
+        n_all = np.unique(labels.astype(str)).size
+        message = f"{table.path!r}: column {key!r} lacks {absent} of the data's {n_all:,}, whose "
+        message += f"{' and '.join(map(repr, names))} is unknown."
+        warn_caller(message, UserWarning)
     sides = ("",) if len(both) == 1 else ("_1", "_2")
     columns = dict(data.columns)
     for name in names:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import chain, permutations
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -16,56 +16,21 @@ from skfairfr.utils._validation import check_path, is_failure
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
 # Usual names of the column that says which pairs are genuine, and its usual values.
 PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
-Y_TRUE = (
-    *(
-        "y_true",
-        "genuine",
-        "is_genuine",
-        "label",
-        "target",
-        "is_target",
-        "same",
-        "is_same",
-    ),
-    *(
-        "same_person",
-        "same_identity",
-        "mated",
-        "is_mated",
-        "match",
-        "is_match",
-        "truth",
-    ),
-    *("ground_truth", "gt"),
+Y_TRUE = "y_true genuine is_genuine label target is_target same is_same same_person "
+Y_TRUE += "same_identity mated is_mated match is_match truth ground_truth gt"
+Y_TRUE = tuple(Y_TRUE.split())
+YES = "1, true, yes, genuine, gen, mated, mate, same, match, target, tar"
+NO = "0, -1, false, no, impostor, imposter, imp, different, diff, nonmated, non mated, "
+NO += "nonmate, nonmatch, non match, no match, nontarget, non target"
+GENUINE = dict.fromkeys(YES.split(", "), 1) | dict.fromkeys(NO.split(", "), 0)
+NAMES_OF_PEOPLE = "id identity person subject speaker user subject_id".split()
+# How the columns of the two images of one attribute are called, if it is called *.
+SIDES = (
+    "*_1 *_2, *1 *2, *_a *_b, *_A *_B, *_probe *_reference, *_probe *_gallery, *_enrol *_test, "
+    "*_enroll *_test, *_left *_right, *_x *_y, *_l *_r, probe_* bio_ref_*, probe_* reference_*, "
+    "probe_* gallery_*, enrol_* test_*, enroll_* test_*, left_* right_*"
 )
-GENUINE = {
-    **dict.fromkeys(("1", "true", "yes", "genuine", "gen", "mated", "mate", "same"), 1),
-    **dict.fromkeys(("match", "target", "tar"), 1),
-    **dict.fromkeys(("0", "-1", "false", "no", "impostor", "imposter", "imp"), 0),
-    **dict.fromkeys(("different", "diff", "nonmated", "non mated", "nonmate"), 0),
-    **dict.fromkeys(
-        ("nonmatch", "non match", "no match", "nontarget", "non target"), 0
-    ),
-}
-NAMES_OF_PEOPLE = (
-    "id",
-    "identity",
-    "person",
-    "subject",
-    "speaker",
-    "user",
-    "subject_id",
-)
-# How the columns of the two images of one attribute end, or begin.
-ENDS = (
-    *(("_1", "_2"), ("1", "2"), ("_a", "_b"), ("_A", "_B"), ("_probe", "_reference")),
-    *(("_probe", "_gallery"), ("_enrol", "_test"), ("_enroll", "_test")),
-    *(("_left", "_right"), ("_x", "_y"), ("_l", "_r")),
-)
-STARTS = (
-    *(("probe_", "bio_ref_"), ("probe_", "reference_"), ("probe_", "gallery_")),
-    *(("enrol_", "test_"), ("enroll_", "test_"), ("left_", "right_")),
-)
+SIDES = [tuple(both.split()) for both in SIDES.split(", ")]
 # Columns of lists without names, by their number: pairs of images, and bob's two forms.
 COLUMNS_OF_LISTS = {
     2: IMAGES,
@@ -159,14 +124,8 @@ def load_pairs(
     ([-0.3, -1.2], ['ann', 'bob'])
     """
     asked = _files.check_columns(columns)
-    names = {
-        "score": score,
-        "identity_1": identity_1,
-        "identity_2": identity_2,
-        "y_true": y_true,
-        "image_1": image_1,
-        "image_2": image_2,
-    }
+    names = {"score": score, "identity_1": identity_1, "identity_2": identity_2}
+    names |= {"y_true": y_true, "image_1": image_1, "image_2": image_2}
     return read_pairs(path, names, asked, distance)
 
 
@@ -196,9 +155,8 @@ def read_pairs(path, names, asked=None, distance=False, finite=True):
         asked |= dict.fromkeys(both[name], "attributes")
     names = {"y_true": None} | names
     found = _find_columns(table.names, names, asked or {}, path, distance)
-    y_score = check_scores(
-        table.numbers(found["score"]), found["score"], distance, finite
-    )
+    scores = table.numbers(found["score"])
+    y_score = check_scores(scores, found["score"], distance, finite)
     read = dict.fromkeys((*PEOPLE, "y_true", *IMAGES))
     if "y_true" in found:
         read["y_true"] = _which_are_genuine(table, found["y_true"])
@@ -241,7 +199,7 @@ def name_columns(argument, path, words):
     elif len(words) in COLUMNS_OF_LISTS:
         return COLUMNS_OF_LISTS[len(words)]
     problem = (
-        f" has {len(words)} words a line, of none of the forms of lists ({FORMS});"
+        f" has {len(words)} words a line, in none of the forms of lists ({FORMS});"
     )
     remedy = "give a table (.csv, .tsv, .parquet), whose first line names its columns."
     raise _files.file_error(argument, path, problem, remedy)
@@ -281,13 +239,14 @@ def check_truth(table, path, same, others=()):
         except ValueError:
             continue  # a column of that name, about something else
         if (said != same).any():
+            wrong, n_true = np.count_nonzero(said != same), np.count_nonzero(same)
             problem = (
-                f": {name!r} contradicts the identities in {(said != same).sum():,} of "
+                f": {name!r} contradicts the identities in {wrong:,} of {said.size:,} "
             )
             problem += (
-                f"{said.size:,} pairs: {said.sum():,} are genuine by {name!r}, and "
+                f"pairs: {said.sum():,} are genuine by {name!r}, and {n_true:,} by the "
             )
-            problem += f"{np.count_nonzero(same):,} by the identities;"
+            problem += "identities;"
             remedy = "correct the one that is wrong, or rename the column if it says something "
             raise _files.file_error("path", path, problem, f"{remedy}else.")
 
@@ -330,9 +289,8 @@ def _is_without_people(present, names, path):
             problem = f"was not given, and {one!r} and {other!r} seem to name the people, whom "
             problem += f"intervals need, while {said!r} says which pairs are genuine;"
             remedy = f"name the people (--identity-1 {one} --identity-2 {other}) or, if they are "
-            raise refused(
-                "y_true", None, problem, f"{remedy}none, {said!r} (--y-true {said})."
-            )
+            remedy += f"none, {said!r} (--y-true {said})."
+            raise refused("y_true", None, problem, remedy)
         return not some and said is not None
     named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
     if named or {*PEOPLE} <= {*present}:
@@ -344,8 +302,7 @@ def _is_without_people(present, names, path):
 
 def _sides(name, present):
     """All two columns whose names share this one, and are those of two images."""
-    sides = [(f"{name}{one}", f"{name}{other}") for one, other in ENDS]
-    sides += [(f"{one}{name}", f"{other}{name}") for one, other in STARTS]
+    sides = [(one.replace("*", name), two.replace("*", name)) for one, two in SIDES]
     return [both for both in sides if {*both} <= {*present}]
 
 
@@ -372,17 +329,16 @@ def columns_of_both(name, present):
     if name not in present:
         two = tuple(part.strip() for part in name.split(","))
         return two if len(two) == 2 else (f"{name}_1", f"{name}_2")
-    ends = [("", one, "", other) for one, other in ENDS]
-    for start, end, other_start, other_end in ends + [
-        (a, "", b, "") for a, b in STARTS
-    ]:
-        for (a, b), (c, d) in permutations(((start, end), (other_start, other_end))):
-            if name.startswith(a) and name.endswith(b) and len(name) > len(a + b):
-                stem = name[len(a) : len(name) - len(b)]
-                if (other := f"{c}{stem}{d}") in present and other != name:
-                    problem = f"{name!r} is of one image of each pair, and {other!r} of the other;"
-                    remedy = f"give {stem!r}, which reads both."
-                    raise refused("attributes", name, problem, remedy)
+    for own, others in chain.from_iterable(map(permutations, SIDES)):
+        start, end = own.split("*")
+        stem = name.removeprefix(start).removesuffix(end)
+        other = others.replace("*", stem)
+        if stem and own.replace("*", stem) == name != other and other in present:
+            problem = (
+                f"{name!r} is of one image of each pair, and {other!r} of the other;"
+            )
+            remedy = f"give {stem!r}, which reads both."
+            raise refused("attributes", name, problem, remedy)
     return name, name
 
 

@@ -89,11 +89,8 @@ def face_labels(
     if group is not None and len(to_columns(group, "group")) > 1:
         group = encode(group, "group", allow_unknown=True).of_rows()
     given = {"identity": identity, "group": group, "domain": domain}
-    columns = {
-        name: to_column(values, name)
-        for name, values in given.items()
-        if values is not None
-    }
+    given = {name: values for name, values in given.items() if values is not None}
+    columns = {name: to_column(values, name) for name, values in given.items()}
     n_samples = len(columns["identity"])
     for name, column in columns.items():
         check_length(column, n_samples, name, "identity")
@@ -281,9 +278,8 @@ def check_spelling(labels, name, other=None, what="person"):
         if np.abs(labels).max() > largest:
             problem = f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
             problem += f"number for several integers above {largest:,};"
-            raise refused(
-                name, None, problem, "give identities as integers or as text."
-            )
+            remedy = "give identities as integers or as text."
+            raise refused(name, None, problem, remedy)
     if labels.dtype.kind not in "OU":
         return
     alike = {}
@@ -391,12 +387,10 @@ def to_columns(values, name):
 
 def check_text(labels, name):
     """Raise where a label is no text that can be written, as half a character is."""
-    for label in labels:
-        if isinstance(label, str) and not is_written(label):
-            problem = (
-                f"holds the label {plain(label)!r}, which is no text: half a character;"
-            )
-            raise refused(name, label, problem, "rename it.")
+    wrong = [v for v in labels if isinstance(v, str) and not is_written(v)]
+    if wrong:
+        shown = f"{plain(wrong[0])!r}, which is no text: half a character;"
+        raise refused(name, wrong[0], f"holds the label {shown}", "rename it.")
 
 
 def to_column(values, name):
@@ -425,11 +419,9 @@ def _encode_column(column, name):
             raise TypeError
         if column.dtype.kind == "O":
             # Lists and arrays, which have no hash, are no labels.
-            found = next(
-                (v for v in set(column.tolist()) if isinstance(v, tuple)), None
-            )
-            if found is not None:
-                problem = f"holds several labels in a row, as {plain(found)!r};"
+            tuples = [v for v in set(column.tolist()) if isinstance(v, tuple)]
+            if tuples:
+                problem = f"holds several labels in a row, as {plain(tuples[0])!r};"
                 remedy = "give them in columns: face_labels(identity, group)."
                 raise refused(name, None, problem, remedy)
         unknown = is_unknown(column)

@@ -3,6 +3,7 @@
 import math
 import numbers
 import os
+import re
 import sys
 import warnings
 from contextlib import contextmanager, suppress
@@ -53,22 +54,23 @@ class NeedsIdentities:
 
 def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
-    levels = to_array(far, name)
-    is_number = levels.dtype.kind in "fiu" and levels.size > 0
-    if not is_number or not ((levels > 0) & (levels < 1)).all():
-        wanted = "must lie in (0, 1), as 1e-3 does"
-        raise refused(name, far, f"{wanted}; got {plain(far)!r}.")
-    return levels.astype(np.float64)
+    wanted = "must lie in (0, 1), as 1e-3 does"
+    return _check_each(far, name, lambda levels: (levels > 0) & (levels < 1), wanted)
 
 
 def check_threshold(threshold, name="threshold"):
     """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
-    thresholds = to_array(threshold, name)
-    is_number = thresholds.dtype.kind in "fiu" and thresholds.size > 0
-    if not is_number or np.isnan(thresholds).any():
-        wanted = "must be a similarity, or several, and not NaN"
-        raise refused(name, threshold, f"{wanted}; got {plain(threshold)!r}.")
-    return thresholds.astype(np.float64)
+    wanted = "must be a similarity, or several, and not NaN"
+    return _check_each(threshold, name, lambda array: ~np.isnan(array), wanted)
+
+
+def _check_each(values, name, holds, wanted):
+    """A float64 array of one number or more, each in a range; arguments of check_number."""
+    array = to_array(values, name)
+    is_number = array.dtype.kind in "fiu" and array.size > 0
+    if not is_number or not holds(array).all():
+        raise refused(name, values, f"{wanted}; got {plain(values)!r}.")
+    return array.astype(np.float64)
 
 
 def check_option(value, name, options):
@@ -136,9 +138,7 @@ def to_array(values, name):
     except (ValueError, TypeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason});"
-        remedy = (
-            "give rows of one length; of a tensor, its detach().cpu().float().numpy()."
-        )
+        remedy = "give rows of one length; of a tensor, detach().cpu().float().numpy()."
         raise refused(name, values, problem, remedy) from None
 
 
@@ -177,10 +177,9 @@ def check_scores(scores, name):
     array = to_scores(scores, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        problem = (
-            f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} pairs);"
-        )
-        remedy = DECIDING if np.isposinf(array[bad[0]]) else ABOUT_FAILURES
+        first = array[bad[0]]
+        problem = f"must be finite, but pair {bad[0]} has {first} ({bad.size} pairs);"
+        remedy = DECIDING if np.isposinf(first) else ABOUT_FAILURES
         raise refused(name, scores, problem, remedy)
     return array
 
@@ -206,9 +205,8 @@ def check_no_zero_row(X):
     """Raise if a row has no direction."""
     zero = np.flatnonzero(~X.any(axis=1))
     if zero.size:
-        problem = (
-            f"has a zero row ({zero[0]}, {zero.size} in all), which has no direction;"
-        )
+        rows = f"a zero row ({zero[0]}, {zero.size} in all)"
+        problem = f"has {rows}, which has no direction;"
         raise refused("X", None, problem, ABOUT_FAILURES)
 
 
@@ -304,11 +302,7 @@ def check_line(text, name):
 
 def is_written(text):
     """Whether a text can be written: half a character cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return re.search("[\ud800-\udfff]", text) is None
 
 
 def check_path(path, name):
