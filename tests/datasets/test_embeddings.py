@@ -161,3 +161,21 @@ def test_words_for_unknown_are_told(save, arrays, column):
     arrays[column] = np.where(np.arange(6) == 2, "None", arrays[column])
     with pytest.warns(UserWarning, match=f"'{column}' holds 'None' in 1 row,"):
         load_embeddings(save(**arrays))
+
+
+def test_labels_that_divide_rows_among_other_people_are_refused(arrays, save, tmp_path):
+    """A table whose rows are shifted has other people than the file of the embeddings."""
+    path, labels = save(**arrays), tmp_path / "labels.csv"
+    people = ["p1", "p1", "p2", "p2", "p3", "p3"]
+
+    def read(order):
+        rows = [f"{people[place]},f" for place in order]
+        labels.write_text("\n".join(["identity,gender", *rows]))
+        return load_embeddings(path, labels=labels)
+
+    assert read(range(6)).y.tolist() == people
+    read([2, 3, 0, 1, 4, 5])  # other names of the same people
+    with pytest.raises(
+        ValueError, match=r"3 of 6 rows to other people than 'identity'"
+    ):
+        read([5, 0, 1, 2, 3, 4])

@@ -189,3 +189,18 @@ def test_eight_equal_groups_do_not_fail():
     assert "failed" not in verdicts
     # Of twelve audits with an error rate of .05 two or more name a group in .12 of cases.
     assert len(named) <= 1
+
+
+def test_genuine_pairs_that_are_all_rejected_conclude_nothing():
+    """If impostor pairs are accepted, the labels are likely to be wrong."""
+    rng = np.random.default_rng(0)
+    data = scored_pairs(rng, {"a": 90, "b": 90}, {"a": 0, "b": 0}, n_impostor=9)
+    genuine = data.identities[0] == data.identities[1]
+    scores = np.where(genuine, 0.3, np.where(rng.random(genuine.size) < 0.1, 0.9, 0.1))
+    data = replace(data, y_score=scores + 0.01 * rng.random(genuine.size))
+    report = audit_data(data, threshold=0.5, limits={"max_fnmr_ratio": 2})
+    (check,) = report.checks
+    assert report.audits[0].levels[0].rates[0].frr.value == 1
+    assert check.verdict == "undetermined"
+    text = " ".join(report.to_text().split())
+    assert "No genuine pair is accepted, and some impostor pairs are" in text

@@ -17,6 +17,7 @@ from skfairfr.utils._labels import (
     encode,
     encode_attributes,
     label_images,
+    spelling,
     split_labels,
     to_column,
     to_columns,
@@ -306,3 +307,27 @@ def test_a_group_with_a_slash_is_no_file_in_a_folder():
     check_spelling(labels, "group", what="group")
     with pytest.raises(ValueError, match="'white' and 'east_asian/white'"):
         check_spelling(labels, "y")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("O'Neil", "O\N{RIGHT SINGLE QUOTATION MARK}Neil"),
+        ("Jos\N{LATIN SMALL LETTER E WITH ACUTE}", "Jose"),
+        ("p\N{ZERO WIDTH SPACE}1", "p1"),
+        ("p.1", "p_1"),
+        ("p/1", "p\\1"),
+        ("p1.", "p1"),
+        ("[p1]", "#p1"),
+        ("p1.HEIC", "p1"),
+    ],
+)
+def test_spellings_of_one_person(one, other):
+    assert spelling(one) == spelling(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("1.1", "11"), ("1-12", "11-2"), ("a1", "b1")]
+)
+def test_labels_of_two_people(one, other):
+    assert spelling(one) != spelling(other)
