@@ -172,19 +172,14 @@ class Monitoring(Page):
 
     def _highest(self):
         """The group with the highest rate, in this log if it is audited by itself."""
-        if self.log:
-            group = max(
-                self.log["groups"],
-                key=lambda of: np.nan_to_num(_in_log(self.log, of)[2]),
-            )
-            _, _, rate, low, high = _in_log(self.log, group)
-            where, level = "in this log", self.log["confidence_level"]
-        else:
+        groups = self.log.get("groups", ())
+        rows = [(group, *_in_log(self.log, group)[2:]) for group in groups]
+        where, level = "in this log", self.log.get("confidence_level")
+        if not rows:
             rates = self.state.rates
-            place = int(np.argmax(np.nan_to_num(rates.value)))
-            group, rate = rates.groups[place], rates.value[place]
-            low, high = rates.low[place], rates.high[place]
+            rows = zip(rates.groups, rates.value, rates.low, rates.high, strict=True)
             where, level = "of first attempts", self.settings["level_of_first"]
+        group, rate, low, high = max(rows, key=lambda row: np.nan_to_num(row[1]))
         ends = percents(low, high)
         ends = f" ({100 * level:.5g} % CI {ends})" if ends else ""
         return f"The highest FRR {where} is that of {printable(group)}: {percent(rate)}{ends}."
