@@ -54,23 +54,24 @@ class NeedsIdentities:
 
 def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
-    wanted = "must lie in (0, 1), as 1e-3 does"
-    return _check_each(far, name, lambda levels: (levels > 0) & (levels < 1), wanted)
+    levels = to_array(far, name)
+    is_number = levels.dtype.kind in "fiu" and levels.size > 0
+    if not is_number or not ((levels > 0) & (levels < 1)).all():
+        problem = f"must lie in (0, 1), as 1e-3 does; got {plain(far)!r}."
+        raise refused(name, far, problem)
+    return levels.astype(np.float64)
 
 
 def check_threshold(threshold, name="threshold"):
     """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
-    wanted = "must be a similarity, or several, and not NaN"
-    return _check_each(threshold, name, lambda array: ~np.isnan(array), wanted)
-
-
-def _check_each(values, name, holds, wanted):
-    """A float64 array of one number or more, each in a range; arguments of check_number."""
-    array = to_array(values, name)
-    is_number = array.dtype.kind in "fiu" and array.size > 0
-    if not is_number or not holds(array).all():
-        raise refused(name, values, f"{wanted}; got {plain(values)!r}.")
-    return array.astype(np.float64)
+    thresholds = to_array(threshold, name)
+    is_number = thresholds.dtype.kind in "fiu" and thresholds.size > 0
+    if not is_number or np.isnan(thresholds).any():
+        problem = (
+            f"must be a similarity, or several, and not NaN; got {plain(threshold)!r}."
+        )
+        raise refused(name, threshold, problem)
+    return thresholds.astype(np.float64)
 
 
 def check_option(value, name, options):
