@@ -26,7 +26,7 @@ FILE_ENDING = re.compile(
 # Spaces, dashes and underscores next to a letter, and those between digits, which tell
 # numbers apart, as in 1-12 and 11-2.
 SEPARATORS = r"[\s_\-\u2010-\u2015\u2212]+"
-SIGNS = r"[\s_\-\u2010-\u2015\u2212./\\]+"
+SIGNS = r"[\s_\-\u2010-\u2015\u2212/\\]+"
 AT_LETTER = re.compile(
     rf"(?<=[^\W\d_]){SIGNS}(?=[^\W_])|(?<=[^\W_]){SIGNS}(?=[^\W\d_])"
 )

@@ -315,7 +315,6 @@ def test_a_group_with_a_slash_is_no_file_in_a_folder():
         ("O'Neil", "O\N{RIGHT SINGLE QUOTATION MARK}Neil"),
         ("Jos\N{LATIN SMALL LETTER E WITH ACUTE}", "Jose"),
         ("p\N{ZERO WIDTH SPACE}1", "p1"),
-        ("p.1", "p_1"),
         ("p/1", "p\\1"),
         ("p1.", "p1"),
         ("[p1]", "#p1"),
