@@ -415,7 +415,7 @@ def audit_data(
     metrics : dict of str -> callable, default=None
         Metrics of your own by name: functions of the FAR and of the FRR of all groups, two
         ndarrays (n_groups,), to a float. Intervals hold for smooth functions, not for the
-        largest or the smallest of several groups. ``limits`` may have "max_" and the name.
+        largest or the smallest of several groups. ``limits`` may have ``max_`` and the name.
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
