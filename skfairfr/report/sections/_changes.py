@@ -366,8 +366,10 @@ def _of_system(found, name, number):
     terms = terms_of(found.settings)
     by_rate = {rate: [c for c in own if c.rate == rate] for rate in ("far", "frr")}
     few = [change for change in own if not _is_supported(change, found)]
+    names_of = dict(zip(found.systems, short_names(found.systems), strict=True))
+    first, second = names_of[found.systems[0]], names_of[name]
     caption = (
-        f"Each rate with {printable(name)} over that with {printable(found.systems[0])}, with "
+        f"Each rate with {second} over that with {first}, with "
         f"{level_in_percent(found.settings)} CI of each alone, paired by person. An arrow "
         "means that the interval continues beyond the frame. Red and green differ "
         "significantly among all rates together (Holm), so that a grey interval may exclude "
