@@ -41,9 +41,12 @@ ATTEMPTED = (
     "is a decision, or means yes or no for one kind of attempts: name a column of decisions "
     "with accepted (--accepted), and write genuine, impostor or attack for the latter."
 )
-YES_NO_WORDS = frozenset(YES_NO)
-# Names of columns that say who was rejected.
-REJECTED = re.compile(r"reject|denied|deny|refus|\bfail", re.IGNORECASE)
+# Words that are yes or no of any question, and names of columns that ask who was rejected.
+PLAIN = frozenset("1 0 true false t f yes no y n ja nein j oui non".split())
+REJECTED = re.compile(r"^(is_|was_)?(reject|denied|deny|refus|fail)", re.IGNORECASE)
+GENUINE_BY_NAME = ("genuine", "is_genuine", "mated", "is_mated")
+# Values of a column that are read before the others, to see what it is about.
+MOST_READ = 100
 YES_NO, ATTEMPTS = (
     dict.fromkeys(ATTEMPTS, DECIDED) | YES_NO,
     dict.fromkeys(YES_NO, ATTEMPTED) | ATTEMPTS,
@@ -127,26 +130,29 @@ def load_decisions(
 
 def _check_no_kinds(table, others):
     """Raise if a column tells impostor attempts or attacks from genuine ones."""
-    words = ATTEMPTS.keys() - YES_NO_WORDS
-    for name in table.names:
-        if name in others:
+    kinds = {word for word, meaning in ATTEMPTS.items() if meaning in (0, 1, 2)}
+    for name in (name for name in table.names if name not in others):
+        column = table.labels(name)
+        by_name = name.casefold() in GENUINE_BY_NAME
+        if not by_name and not _words_of(column[:MOST_READ]) <= kinds:
             continue
-        known = table.labels(name)
-        known = np.unique(known[~is_unknown(known)].astype(str))
-        texts = {re.sub("[-_]", " ", text.strip().casefold()) for text in known}
-        if texts and texts <= words and any(ATTEMPTS[text] for text in texts):
-            problem = f"is missing, and the column {name!r} has attempts that are not genuine;"
+        words = _words_of(column)
+        if words <= kinds and any(ATTEMPTS[word] for word in words):
             remedy = "name it with attempt (--attempt), or rename its values."
-            raise refused("attempt", None, problem, remedy)
-        if name.casefold() in ("genuine", "is_genuine", "mated") and texts <= {
-            "0",
-            "1",
-        }:
-            problem = (
-                f"is missing, and the column {name!r} seems to name genuine attempts;"
-            )
+        elif by_name and words & {"0", "false", "no"}:
             remedy = "write genuine and impostor into it and name it with attempt (--attempt)."
-            raise refused("attempt", None, problem, remedy)
+        else:
+            continue
+        problem = (
+            f"is missing, and the column {name!r} has attempts that are not genuine;"
+        )
+        raise refused("attempt", None, problem, remedy)
+
+
+def _words_of(column):
+    """Different values of a column in lower case, a set; unknown ones left out."""
+    known = np.unique(column[~is_unknown(column)].astype(str))
+    return {re.sub("[-_]", " ", text.strip().casefold()) for text in known}
 
 
 def read_decisions(path, names, asked=None, kinds=True):
@@ -185,7 +191,8 @@ def read_decisions(path, names, asked=None, kinds=True):
             problem += "'captured' says that nothing was captured;"
             raise refused("accepted", name, problem, "correct one of the two.")
     kind = np.zeros(decision.size, dtype=np.intp)
-    if REJECTED.search(found["accepted"]):
+    asked_by_name = REJECTED.search(found["accepted"])
+    if asked_by_name and _words_of(table.labels(found["accepted"])) <= PLAIN:
         problem = f"{found['accepted']!r} is a column of rejections by its name;"
         remedy = "write one that says which attempts were accepted, or rename it."
         raise refused("accepted", found["accepted"], problem, remedy)

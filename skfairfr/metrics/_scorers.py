@@ -140,9 +140,10 @@ class _Scorer(SharingScorer):
             )
         unresolved = engine.unresolved(question)
         if unresolved is not None:
+            why = unresolved.in_words(engine.terms)
             raise ValueError(
-                f"{self!r} cannot be computed: {unresolved.in_words(engine.terms)}. Give a larger far, fewer "
-                "folds or more people."
+                f"{self!r} cannot be computed: {why}. Give a larger far, fewer folds or more "
+                "people."
             )
         values, errors = engine.points_and_errors(question)
         return values, question, errors.min() < MIN_ERRORS

@@ -1,5 +1,6 @@
 """The audit: from data to a report, by one attribute or by several and their combinations."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -68,7 +69,7 @@ from skfairfr.report.sections._tested import cross
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns
-from skfairfr.utils._validation import failed_rows
+from skfairfr.utils._validation import check_number, failed_rows
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -538,7 +539,13 @@ def split_limits(limits, metrics, data):
         raise refused("metrics", metrics, problem, "give it another name.")
     limits = limits or {}
     kept = {name: limit for name, limit in limits.items() if name not in own}
-    return kept or None, {n: float(v) for n, v in limits.items() if n in own}
+    wanted = math.isfinite, "must be a finite number"
+    of_own = {
+        name: check_number(limit, name, *wanted)
+        for name, limit in limits.items()
+        if name in own
+    }
+    return kept or None, of_own
 
 
 # Groups that an error names.

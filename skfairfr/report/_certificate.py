@@ -184,18 +184,19 @@ class Certificate(Page):
         for name, limit in self.limits.items():
             rate, values, bounds = columns[name]
             place = int(np.argmax(bounds))
-            result = "kept" if bounds[place] <= limit else "undetermined"
+            word = "passed" if bounds[place] <= limit else "undetermined"
+            bound = f"up to {percent(bounds[place])}"
             if rate == "frr" and (found.frr_least > limit).any():
-                place, result = int(np.argmax(found.frr_least)), "exceeded"
+                place, word = int(np.argmax(found.frr_least)), "failed"
+                bound = f"from {percent(found.frr_least[place])}"
             texts = [f"at most {level_percent(limit)}", printable(found.groups[place])]
-            texts += [percent(values[place]), f"up to {percent(bounds[place])}"]
-            word = {text: word for word, text in RESULTS.items()}[result]
-            cells = [*map(Cell, texts), Cell(result, word=word)]
+            cells = [*map(Cell, (*texts, percent(values[place]), bound))]
+            cells.append(Cell(RESULTS[word], word=word))
             rows.append(
                 Row(f"{terms_of(self.settings)[rate].name} of each group", cells)
             )
         caption = f"At this threshold: {accepted(found.threshold, self.settings)}."
-        head = ["Limit", "Allowed", "Highest bound", "Found", "Bound", "Result"]
+        head = ["Limit", "Allowed", "Decides", "Found", "Bound", "Result"]
         return Table(caption, head, rows)
 
     def _rates(self):

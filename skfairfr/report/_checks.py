@@ -97,15 +97,12 @@ def _check(audit, place, level, name, limit, judged):
     if verdict == "passed" and of_rate and not_covered:
         reason = reason or f"not every group has the {terms.trials}"
     if verdict == "passed" and rate == "frr" and found is not None:
-        most = (
-            limit
-            if of_rate
-            else max(found.sums.rate.max(), limit * found.sums.rate.min())
-        )
+        rates = found.sums.rate
+        most = limit if of_rate else max(rates.max(), limit * rates.min())
         if unknown_exceed(level, audit, most):
             errors, trials = of_unknown(level, audit)
-            told = f"{terms.frr.name} {percent(errors / trials)}"
-            reason = reason or f"people of unknown group have a higher rate ({told})"
+            their = f"{terms.frr.name} {percent(errors / trials)}"
+            reason = reason or f"people of unknown group have a higher rate ({their})"
     verdict = "undetermined" if reason else verdict
     needed = ()
     if verdict == "undetermined" and groups and not reason:

@@ -415,7 +415,10 @@ def in_arguments_of_searches():
 
 
 def _check_same_groups(data, gallery, called):
-    """Raise if people who are enrolled have other groups there than as probes."""
+    """Raise if most people who are enrolled have other groups there than as probes.
+
+    Groups that were exchanged differ for most, those that change, such as ages, for some.
+    """
     probes, enrolled = (to_column(one.y, "y").astype(str) for one in (data, gallery))
     place = find_labels(enrolled, probes)
     for name in data.columns.keys() & gallery.columns.keys():
@@ -424,7 +427,6 @@ def _check_same_groups(data, gallery, called):
         known = ~is_unknown(own) & ~is_unknown(there)
         other = own[known].astype(str) != there[known].astype(str)
         people = np.unique(probes[place >= 0][known], return_inverse=True)[1]
-        # Of people with several groups, such as ages, some image agrees.
         agrees = np.bincount(people, ~other, minlength=people.max(initial=-1) + 1) > 0
         if (n := int((~agrees).sum())) > agrees.size / 2:
             problem = f"has another {name!r} than the probes for {n:,} of {agrees.size:,} people;"

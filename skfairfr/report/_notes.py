@@ -146,7 +146,8 @@ def of_unknown(level, audit):
 def unknown_exceed(level, audit, rate):
     """Whether people of unknown group have significantly more errors than a rate."""
     errors, trials = of_unknown(level, audit)
-    return trials > 0 and errors > 0 and binom.sf(errors - 1, trials, rate) < 0.05
+    chance = 1 - audit.settings["confidence_level"]
+    return errors > 0 and binom.sf(errors - 1, trials, rate) < chance
 
 
 def largest_rate(audit):

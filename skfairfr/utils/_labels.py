@@ -30,6 +30,8 @@ SIGNS = r"[\s_\-\u2010-\u2015\u2212/\\]+"
 AT_LETTER = re.compile(
     rf"(?<=[^\W\d_]){SIGNS}(?=[^\W_])|(?<=[^\W_]){SIGNS}(?=[^\W\d_])"
 )
+# Accents of European letters, without the vowels of other scripts.
+ACCENTS = re.compile("[\u0300-\u036f]")
 QUOTES = re.compile("[\"'`\u2018\u2019\u201c\u201d#()\\[\\]]")
 BETWEEN_DIGITS = re.compile(rf"(?<=\d){SEPARATORS}(?=\d)")
 FOLDER = re.compile(r".*[/\\]")
@@ -319,8 +321,8 @@ def spelled_otherwise(absent, known):
 def spelling(label):
     """What labels that differ in spelling only share."""
     text = unicodedata.normalize("NFKD", str(label)).strip().casefold()
-    # Without accents and invisible characters.
-    text = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Mn"))
+    text = unicodedata.normalize("NFKC", ACCENTS.sub("", text))
+    text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # invisible
     if not text.isalnum():
         text = FILE_ENDING.sub("", QUOTES.sub("", text).strip(".,; "))
         text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))

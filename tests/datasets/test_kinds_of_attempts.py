@@ -19,7 +19,7 @@ def log_with(tmp_path, head, values):
         ("kind", ["Bona-fide", "spoof"]),
         ("type", ["attack", "attack"]),
         ("genuine", ["1", "0"]),
-        ("is_genuine", ["1", "1"]),
+        ("is_mated", ["no", "yes"]),
     ],
 )
 def test_attempts_of_other_kinds_are_not_taken_for_genuine(tmp_path, head, values):
@@ -35,6 +35,7 @@ def test_attempts_of_other_kinds_are_not_taken_for_genuine(tmp_path, head, value
         ("device", ["live", "kiosk"]),
         ("note", ["", ""]),
         ("passed", ["yes", "no"]),
+        ("is_genuine", ["1", "1"]),
     ],
 )
 def test_other_columns_are_left_alone(tmp_path, head, values):
@@ -45,6 +46,27 @@ def test_a_column_that_is_asked_for_may_have_such_labels(tmp_path):
     path = log_with(tmp_path, "tool", ["genuine", "attack"])
     found = load_decisions(path, columns=["tool"])
     assert set(found.columns["tool"]) == {"genuine", "attack"}
+
+
+def test_kinds_that_begin_late_in_a_log_are_seen(tmp_path):
+    path = log_with(tmp_path, "kind", ["genuine"] * 300 + ["impostor"])
+    with pytest.raises(ValueError, match="the column 'kind'"):
+        load_decisions(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("rejected", ["rejected", "accepted"]),
+        ("accept_reject", ["1", "0"]),
+        ("not_rejected", ["1", "0"]),
+    ],
+)
+def test_what_was_accepted_is_read_if_name_or_words_say_so(tmp_path, name, values):
+    path = tmp_path / "log.csv"
+    path.write_text(f"person,{name}\na,{values[0]}\nb,{values[1]}")
+    found = load_decisions(path, accepted=name)
+    assert found.accepted.tolist() == [values[0] == "1", values[0] != "1"]
 
 
 @pytest.mark.parametrize("name", ["rejected", "was_denied", "Refused", "failed"])

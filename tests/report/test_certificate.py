@@ -91,6 +91,18 @@ def test_the_first_screen_has_the_limits_and_both_rates(data, most, result):
     assert len(figure.draw()) == 2
 
 
+def test_an_exceeded_limit_has_the_bound_that_decides(data):
+    certificate = certify_data(data, limits={"max_fmr": 0.01, "max_fnmr": 0.01})
+    assert certificate.verdict == "failed"
+    *_, row = certificate._document().sections[0].parts[1].rows
+    least = certificate.found.frr_least
+    assert row.cells[1].text == certificate.found.groups[least.argmax()]
+    assert [cell.text for cell in row.cells[-2:]] == [
+        f"from {percent(least.max())}",
+        "exceeded",
+    ]
+
+
 def test_own_thresholds_stand_beside_their_groups(data):
     found = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.6}, own=True)
     text = found.to_text()

@@ -106,6 +106,9 @@ def test_a_limit_of_a_metric_is_judged_by_its_interval(share, verdict):
     assert is_valid(form, report.schema()) and form["checks"][0]["name"] == "max_cost"
     for text in (report.to_text(), report.to_html(), report.to_card()):
         assert "cost, by gender" in text
+    headline = report.to_text().partition("Result")[2][:300]
+    # A limit that is exceeded, or seems to be, is the first sentence.
+    assert ("cost by gender is" in " ".join(headline.split())) == (share < 1)
     assert 'name="max_cost' in report.to_junit()
 
 
@@ -121,6 +124,7 @@ def test_a_metric_is_in_the_table_of_disparities():
     [
         ([cost], "must be functions by name"),
         ({"cost": 3}, "must be functions by name"),
+        ({"cost": lambda far, frr: far}, "must be functions to a number"),
         ({"fmr": cost}, "has the name of a limit of the package, 'max_fmr'"),
     ],
 )
@@ -132,6 +136,8 @@ def test_unusable_metrics_are_refused(metrics, message):
 def test_limits_of_unknown_metrics_and_metrics_of_decisions_are_refused():
     with pytest.raises(ValueError, match="max_kost"):
         small_report(metrics={"cost": cost}, limits={"max_kost": 1.0})
+    with pytest.raises(ValueError, match="max_cost must be a finite number"):
+        small_report(metrics={"cost": cost}, limits={"max_cost": "low"})
     error, people = np.zeros(40), np.arange(40)
     with pytest.raises(ValueError, match="decisions have one"):
         audit_decisions(error, people, people % 2, metrics={"cost": cost})

@@ -326,7 +326,15 @@ def test_spellings_of_one_person(one, other):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("1.1", "11"), ("1-12", "11-2"), ("a1", "b1")]
+    ("one", "other"),
+    [
+        ("1.1", "11"),
+        ("1-12", "11-2"),
+        ("a1", "b1"),
+        # Vowels of other scripts, and the voicing of Japanese, are no accents.
+        ("\u0915\u093f", "\u0915\u0941"),
+        ("\u304b", "\u304c"),
+    ],
 )
 def test_labels_of_two_people(one, other):
     assert spelling(one) != spelling(other)

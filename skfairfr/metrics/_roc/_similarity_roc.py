@@ -53,7 +53,6 @@ ANSWERED = (
     *("average", "impostors", "resample", "method"),
     *("n_resamples", "confidence_level", "n_jobs"),
 )
-# A rate, or a confidence level.
 
 
 class SimilarityROC(NeedsIdentities, BaseEstimator):

@@ -86,10 +86,14 @@ def verdict(report):
     found = findings_at_first_point(report)
     if texts and found and found[0][2].verdict == "undetermined":
         return Verdict(status, texts[0], texts[1:], label)
-    judged = [check for check in report.checks if not check.reason and check.groups]
-    worst = max(judged, key=_excess, default=None)
-    if worst is None or (max(_excess(worst)) <= 1 and not _excess(worst)[0]):
+    seem_exceeded = [
+        check
+        for check in report.checks
+        if not check.reason and check.figure.value > check.limit
+    ]
+    if not seem_exceeded:
         return Verdict(status, _headline(found, report), texts, label)
+    worst = max(seem_exceeded, key=_excess)
     if found and found[0][2].verdict not in DIFFERS:
         texts.insert(0, NONE_DIFFERS)
     return Verdict(status, _headline_of_limit(worst, report), texts, label)
@@ -97,8 +101,7 @@ def verdict(report):
 
 def _excess(check):
     """Whether a limit is significantly exceeded, and by how much it seems to be."""
-    excess = np.nan_to_num(check.figure.value / check.limit, nan=0.0)
-    return check.verdict == "failed", excess
+    return check.verdict == "failed", check.figure.value / check.limit
 
 
 def _status(report):
@@ -127,7 +130,7 @@ def _headline(found, report):
 
 
 def _headline_of_limit(check, report):
-    """One sentence about a limit that is exceeded."""
+    """One sentence about a limit that is exceeded, or seems to be."""
     audit, ci = audit_of(check, report), level_in_percent(report.audits[0].settings)
     at = place_of_check(check, audit)
     start = f"{at}, " if at else ""
@@ -212,8 +215,8 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
 def unknown_have_more_errors(audit):
     """That people of unknown group have more errors than every group, in a list."""
     level = audit.levels[0]
-    highest = max((row.frr.value for row in level.rates[1:]), default=0.0)
-    if not unknown_exceed(level, audit, np.nan_to_num(highest)):
+    rates = [row.frr.value for row in level.rates[1:]]
+    if not unknown_exceed(level, audit, np.nanmax([*rates, 0.0])):
         return []
     errors, trials = of_unknown(level, audit)
     name = terms_of(audit.settings).frr.name

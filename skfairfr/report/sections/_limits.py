@@ -195,8 +195,8 @@ def _interval_of_rate(check, own):
     ends, low, high = percents(own.low, own.high), check.figure.low, check.figure.high
     failed, decides = check.verdict == "failed", check.decided_by[0]
     if decides != check.groups[0] and not (failed and own.low > check.limit):
-        of = printable(decides)
-        return f"{ends}; {of}{f' from {percent(low)}' if failed else f' up to {percent(high)}'}"
+        bound = f"from {percent(low)}" if failed else f"up to {percent(high)}"
+        return f"{ends}; {printable(decides)} {bound}"
     if check.verdict == "undetermined" and own.low > check.limit:
         return f"{ends}; from {percent(low)}, adjusted"
     return ends
@@ -206,9 +206,10 @@ def sentence_of_check(check, report, needed=True):
     """A check in one sentence, and one about what would settle it if ``needed``."""
     row, settings = row_of_limit(check, report), audit_of(check, report).settings
     allowed_, groups, found, ends, result = row.cells
-    told = check.reason or f"{level_in_percent(settings)} CI {ends.line}"
+    interval = check.reason or f"{level_in_percent(settings)} CI {ends.line}"
     more = groups.more and f"; {groups.more}"
-    text = f"{capital(result.line)}: {row.line}, {allowed_.line}: {groups.text} {found.line} ({told}){more}."
+    text = f"{capital(result.line)}: {row.line}, {allowed_.line}: "
+    text += f"{groups.text} {found.line} ({interval}){more}."
     if needed:
         text = f"{text} {needed_words(check, report)}".strip()
     return text

@@ -10,6 +10,7 @@ from skfairfr._text._words import NONE, number, numbers, printable
 from skfairfr.metrics import Reason
 from skfairfr.report._records import Figure
 from skfairfr.report.sections._cells import few_of
+from skfairfr.utils._errors import kind_of_value, refused
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,9 @@ def measure(audited, found, functions, confidence_level):
 def _own_figure(function, rates, ends, correlation, enough):
     """A smooth function of both rates of groups with its interval (MOVER).
 
-    Each rate moves to the ends of its own interval. What the function moves by adds up in
-    squares, and by the correlation of both rates of a group (Zou & Donner 2008).
+    Each rate moves to the ends of its own interval. The squares of what the function changes
+    by are added, and products by the correlation of both rates of a group (Zou & Donner 2008,
+    to first order).
 
     Parameters
     ----------
@@ -83,7 +85,11 @@ def _own_figure(function, rates, ends, correlation, enough):
     enough : bool
         Whether all rates rest on enough errors.
     """
-    value = float(function(*rates))
+    value = np.asarray(function(*rates))
+    if value.ndim or value.dtype.kind not in "fiu":
+        problem = f"must be functions to a number; one gave {kind_of_value(value)}."
+        raise refused("metrics", function, problem)
+    value = float(value)
     moved = np.zeros((2, 2, correlation.size))  # by the rate, the end and the group
     for rate, end, group in np.ndindex(moved.shape):
         both = [of.copy() for of in rates]
