@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC
-from skfairfr.report import audit, audit_decisions
+from skfairfr.report import PairData, audit, audit_data, audit_decisions
 from tests.report.audits import small_report, synthetic
 from tests.report.json_schema import is_valid
 
@@ -141,3 +141,32 @@ def test_limits_of_unknown_metrics_and_metrics_of_decisions_are_refused():
     error, people = np.zeros(40), np.arange(40)
     with pytest.raises(ValueError, match="decisions have one"):
         audit_decisions(error, people, people % 2, metrics={"cost": cost})
+
+
+@pytest.mark.slow
+def test_intervals_cover_the_metric_of_the_population():
+    """Of 200 data sets, whose people have both errors more or less often."""
+    rng, n_people, covered = np.random.default_rng(0), 120, 0
+    rates = {"far": np.array([0.05, 0.1]), "frr": np.array([0.2, 0.1])}
+    truth = cost(rates["far"], rates["frr"])
+    for _ in range(200):
+        group = np.arange(n_people) % 2
+        # One factor of a person makes both errors more frequent; its mean is 1.
+        factor = rng.gamma(4, 1 / 4, n_people)
+        genuine = np.repeat(np.arange(n_people), 6)
+        left = rng.integers(n_people, size=6000)
+        right = (left + 2 * rng.integers(1, n_people // 2, size=6000)) % n_people
+        chance = np.minimum(rates["frr"][group] * factor, 1)[genuine]
+        wrong = np.minimum(rates["far"][group[left]] * factor[left] * factor[right], 1)
+        score = np.append(
+            rng.random(genuine.size) >= chance, rng.random(left.size) < wrong
+        )
+        one, other = np.append(genuine, left), np.append(genuine, right)
+        data = PairData(
+            score.astype(float), (one, other), {"g": (group[one], group[other])}
+        )
+        report = audit_data(data, threshold=0.5, metrics={"cost": cost})
+        found = figure_of(report, "cost")
+        covered += found.low <= truth <= found.high
+    # 0.95 is nominal; 0.9 of 200 is three standard errors below it.
+    assert covered >= 0.9 * 200
