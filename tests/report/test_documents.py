@@ -464,6 +464,24 @@ def test_a_limit_has_a_row_with_its_group_number_interval_and_result(case):
     assert sentence_of_check(check, report).startswith(result.capitalize())
 
 
+def test_limits_are_sorted_by_result_and_then_by_excess():
+    rows = parts_of(audits_.audit_document(limited()), Table, "verdict")[0].rows
+    ranks = [["exceeded", "undetermined", "kept"].index(r.cells[-1].text) for r in rows]
+    left = limited().checks
+    excess = []
+    for row in rows:  # each row is one of the checks
+        check = next(
+            c
+            for c in left
+            if sentence_of_check(c, limited(), False).startswith(
+                f"{row.cells[-1].text.capitalize()}: {row.line},"
+            )
+        )
+        excess.append(check.figure.value / check.limit)
+    order = list(zip(ranks, [-e for e in excess], strict=True))
+    assert order == sorted(order) and len(set(ranks)) == 3
+
+
 def test_a_finding_on_too_few_errors_has_no_colour_of_a_finding():
     document = audits_.audit_document(audit_data(few_against_many(), threshold=0.5))
     (table,) = parts_of(document, Table, "by-0-rates")
@@ -670,6 +688,9 @@ def test_harm_comes_first_and_every_change_has_a_row():
         assert text.startswith(change.verdict.capitalize())
         assert percent(change.before) in text and percent(change.after) in text
     assert len(disparities.rows) == len(found.disparities)
+    sizes = sorted((max(d.ratio, 1 / d.ratio) for d in found.disparities), reverse=True)
+    shown = [float(row.cells[2].text) for row in disparities.rows]
+    assert [max(s, 1 / s) for s in shown] == pytest.approx(sizes, rel=0.01)
     rows = [r for t in parts_of(document, Table, "system-0") for r in t.rows]
     assert len(rows) == len(found.changes)
     shown = {(row.cells[0].text, row.cells[1].text) for row in rows}
