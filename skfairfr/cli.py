@@ -10,7 +10,6 @@ import sys
 import tempfile
 import traceback
 import warnings
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -919,17 +918,19 @@ def _identify(arguments):
 def _gallery(path, attributes, reading, given):
     """Embeddings of who is enrolled, whose groups may not be known; and what is usual."""
     from skfairfr.report import read_data
+    from skfairfr.utils._errors import LackingError
 
     for name, usual in (("rank", 1), ("template", "image")):
         given[name] = given[name] or usual
     reading = reading | {"labels": given["gallery_labels"]}
-    with suppress(ValueError):
-        return read_data(path, attributes, **reading)
-    try:
-        return read_data(path, **reading)
-    except ValueError as error:
-        flags = {"path": "--gallery", "labels": "--gallery-labels"}
-        raise ValueError(_in_flags(error, **flags)) from None
+    for wanted in ((attributes,), ()):
+        try:
+            return read_data(path, *wanted, **reading)
+        except ValueError as error:
+            lacking = isinstance(error, LackingError) and error.argument == "attributes"
+            if not (wanted and lacking):
+                flags = {"path": "--gallery", "labels": "--gallery-labels"}
+                raise ValueError(_in_flags(error, **flags)) from None
 
 
 def _taken_by(function, given):

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core import _parallel
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import ArgumentError, LackingError, refused
 from skfairfr.utils._labels import is_unknown, to_column
 from skfairfr.utils._validation import check_sequence, float_type, warn_caller
 
@@ -183,7 +183,7 @@ def choose_all(wanted, present, path, remedy=None):
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
     problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
     problem += f"holds {' and '.join(lacking)}, {listed};"
-    raise refused(first, missing[0][1][0], problem, remedy or instead)
+    raise refused(first, missing[0][1][0], problem, remedy or instead, LackingError)
 
 
 def check_columns(columns):

@@ -503,12 +503,9 @@ def audit_data(
             checks += checks_of_metrics(found, own_limits) if own_limits else ()
             audits.append(replace(found, checks=checks))
         if control is not None:
-            next_step("standardising rates")
-            by, systems = [n for _, n in chosen], [own for own, _ in measured]
-            with collecting([]):
-                about_strata = by, strata, control, options.confidence_level
-                audits = controlled(audits, systems, *about_strata)
-            del systems
+            by = [names for _, names in chosen]
+            asked_of = strata, control, options.confidence_level
+            audits = _standardised(audits, measured, by, *asked_of)
         with collecting([]):
             of_all = (own.missed_levels() for own, _ in measured)
             notes += dict.fromkeys(note for own in of_all for note in own)
@@ -611,6 +608,14 @@ def references_of(data, attributes, asked):
     asked = {str(label) for label in asked}
     labels = group.values[order].tolist()
     return sorted(labels, key=lambda label: str(label) not in asked)
+
+
+def _standardised(audits, measured, by, strata, control, confidence_level):
+    """Audits with their rates at equal covariates."""
+    next_step("standardising rates")
+    systems = [own for own, _ in measured]
+    with collecting([]):
+        return controlled(audits, systems, by, strata, control, confidence_level)
 
 
 def _judged(audited, chosen, options, asked):

@@ -38,13 +38,17 @@ class ArgumentError(ValueError):
         self.argument, self.value, self.remedy = argument, value, remedy
 
 
-def refused(name, value, problem, remedy=""):
+class LackingError(ArgumentError):
+    """A file lacks a column that an argument names."""
+
+
+def refused(name, value, problem, remedy="", kind=ArgumentError):
     """The error that an argument has a value that it cannot have; ``problem`` follows its name.
 
     A part of an argument is named with it: ``columns['age']`` is about ``columns``.
     """
     message = " ".join(filter(None, (name, problem, remedy)))
-    return ArgumentError(message, name.partition("[")[0], value, remedy)
+    return kind(message, name.partition("[")[0], value, remedy)
 
 
 def suggestion(name, known):

@@ -231,6 +231,20 @@ def test_a_gallery_without_groups_is_searched(tmp_path, capsys):
     assert alarms and all(row["group"] is None for row in alarms)
 
 
+def test_groups_of_a_gallery_in_two_spellings_are_no_missing_groups(tmp_path, capsys):
+    """A gallery without groups is searched, and one whose groups cannot be read is not."""
+    files = write(tmp_path)
+    gallery = tmp_path / "gallery.npz"
+    arrays = dict(np.load(gallery))
+    arrays["gender"] = np.where(
+        np.arange(len(arrays["gender"])) % 2, arrays["gender"], "Female"
+    )
+    np.savez(gallery, **arrays)
+    asked = ["--attribute", "gender", "--fpir", "0.2", "--quiet"]
+    assert cli.main(["identify", *files, *asked]) == 2
+    assert "two spellings" in capsys.readouterr().err
+
+
 # ---- two systems -----------------------------------------------------------------------
 
 
