@@ -163,7 +163,7 @@ class Reason:
 
     @property
     def words(self) -> str:
-        """What is missing, without the label."""
+        """The reason in words, without its label."""
         return words_of(self, PAIRS)
 
     def __str__(self):
@@ -181,7 +181,7 @@ def label_of(reason, terms):
 
 
 def words_of(reason, terms):
-    """What is missing, without the label."""
+    """The reason in words, without its label."""
     found, needed = reason.found, reason.needed
     match reason.code:
         case "no_errors":

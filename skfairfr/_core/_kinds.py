@@ -70,7 +70,7 @@ class ErrorKind:
 
 @dataclass(frozen=True)
 class Terms:
-    """What both slots of rates are called, and the trials of either.
+    """Names of both rates, and of the trials of each.
 
     Attributes
     ----------

@@ -129,7 +129,7 @@ def load_decisions(
 
 
 def _check_no_kinds(table, others):
-    """Raise if a column tells impostor attempts or attacks from genuine ones."""
+    """Raise if a column marks impostor attempts or attacks among genuine ones."""
     kinds = {word for word, meaning in ATTEMPTS.items() if meaning in (0, 1, 2)}
     for name in (name for name in table.names if name not in others):
         column = table.labels(name)
@@ -165,7 +165,7 @@ def read_decisions(path, names, asked=None, kinds=True):
     asked : dict of str -> str, default=None
         For each other requested column the argument that names it, for messages.
     kinds : bool, default=True
-        Whether a column that tells kinds of attempts apart has to be named.
+        Whether a column of kinds of attempts has to be named.
     """
     path = check_path(path, "path")
     table = _files.read_table(path)
@@ -194,7 +194,7 @@ def read_decisions(path, names, asked=None, kinds=True):
     asked_by_name = REJECTED.search(found["accepted"])
     if asked_by_name and _words_of(table.labels(found["accepted"])) <= PLAIN:
         problem = f"{found['accepted']!r} is a column of rejections by its name;"
-        remedy = "write one that says which attempts were accepted, or rename it."
+        remedy = "add a column of the accepted attempts, or rename it."
         raise refused("accepted", found["accepted"], problem, remedy)
     if kinds and "attempt" not in found:
         _check_no_kinds(table, {*found.values(), "captured", *(asked or ())})

@@ -415,7 +415,7 @@ def audit_data(
         (caption, columns, rows).
     metrics : dict of str -> callable, default=None
         Metrics of your own by name: functions of the FAR and of the FRR of all groups, two
-        ndarrays (n_groups,), to a float. Intervals hold for smooth functions, not for the
+        ndarrays (n_groups,), to a float. Intervals are valid for smooth functions, not for the
         largest or the smallest of several groups. ``limits`` may have ``max_`` and the name.
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
@@ -523,7 +523,7 @@ def audit_data(
 
 
 def split_limits(limits, metrics, data):
-    """Limits of rates and ratios, and those of metrics of the user's; raise for what is none."""
+    """Limits of rates and ratios, and those of metrics of the user's; raise for other names."""
     if not isinstance(metrics, dict) or not all(map(callable, metrics.values())):
         problem = f"must be functions by name; got {plain(metrics)!r}."
         raise refused("metrics", metrics, problem)

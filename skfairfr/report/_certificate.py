@@ -253,7 +253,7 @@ class Certificate(Page):
             "other people too.",
             "failed": f"No threshold keeps both limits: {at}, as the {far} needs, the {frr} "
             f"of a group exceeds {most}.",
-            "undetermined": "The data cannot tell whether a threshold keeps both limits. The "
+            "undetermined": "The data do not show whether a threshold keeps both limits. The "
             f"limit of the {far} needs: {at}.",
         }[self.verdict]
         by, errors = printable(found.binding_group), terms_of(self.settings).far.errors

@@ -234,7 +234,7 @@ class StandardisedROC(AuditedROC):
         """A sentence for each rate that has pairs and no common stratum, a list."""
         terms = self.points.terms
         return [
-            f"no stratum of the covariates has {terms[rate].trials} of all groups, so that "
+            f"no stratum of the covariates has {terms[rate].trials} of all groups, so "
             f"the {terms[rate].name} cannot be standardised"
             for rate in RATES
             if rate not in self.rates and self.standards[rate].totals.any()

@@ -118,7 +118,7 @@ class _Data:
 
     @property
     def terms(self) -> Terms:
-        """Words for what the data hold."""
+        """Words for the rates and trials of the data."""
         names = ("decisions", "best_of", "failures")
         told = {name: getattr(self, name, None) for name in names}
         return terms_of({n: value for n, value in told.items() if value is not None})

@@ -17,7 +17,7 @@ NO_EMBEDDING = "is zero, or has nan or infinite values,"
 FAILURES = ("reject", "report", "error")
 # Score of an error of a decision, and of a decision that is none; and what lies between.
 WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
-# What a column says of an attempt.
+# Values of a column of failures.
 MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
 WORDS = {
     **dict.fromkeys(("", "0", "no", "false", "ok"), MADE),
@@ -44,7 +44,7 @@ def decisions(
     Parameters
     ----------
     error : ndarray, shape (n_attempts,)
-        1 or 0; NaN where nothing was captured.
+        1 or 0; NaN if nothing was captured.
     identity : array-like, shape (n_attempts,)
     columns : dict of str -> array-like, shape (n_attempts,)
     kind : {"frr", "far", "bpcer", "apcer"}
@@ -54,9 +54,9 @@ def decisions(
         As of :func:`read_times`; None takes the order of the rows.
     failures : {"reject", "report", "error"}, default=None
     grouped : tuple of str, default=()
-        Columns that tell apart transactions within a session.
+        Columns that separate transactions within a session.
     problem : tuple of two str
-        The argument, and what is wrong where nothing was captured, for messages.
+        The argument, and what is wrong if nothing was captured, for messages.
 
     Returns
     -------
@@ -85,13 +85,13 @@ def decisions(
 
 
 def outcomes(values, name):
-    """What became of every attempt, from the column that says so.
+    """Whether each attempt failed, and how, from its column.
 
     Parameters
     ----------
     values : array-like, shape (n_attempts,)
-        Empty, 0, "no", "false" or "ok" where a template was made; "fta" or "acquire" where
-        no sample was acquired; 1, "yes", "true", "fte" or "enrol" where no template was
+        Empty, 0, "no", "false" or "ok" if a template was made; "fta" or "acquire" if
+        no sample was acquired; 1, "yes", "true", "fte" or "enrol" if no template was
         stored.
     name : str
         Of the column, for messages.
@@ -100,9 +100,7 @@ def outcomes(values, name):
     -------
     outcome : ndarray of int, shape (n_attempts,)
     """
-    remedy = (
-        "write fte (or 1) where enrolment failed, fta where acquisition failed, and 0 "
-    )
+    remedy = "write fte (or 1) if enrolment failed, fta if acquisition failed, and 0 "
     remedy += "or nothing elsewhere."
     return meanings(to_column(values, name), WORDS, "fte", name, remedy, missing=MADE)
 
@@ -125,7 +123,7 @@ def with_failures(data, failed, failures, problem, outcome=None):
     Returns
     -------
     data : EmbeddingData or PairData
-        The same where nothing failed and nothing was asked.
+        The same if nothing failed and nothing was asked.
     """
     if failures is not None:
         check_option(failures, "failures", FAILURES)
@@ -141,7 +139,7 @@ def with_failures(data, failed, failures, problem, outcome=None):
             raise refused(problem[0], None, found, ABOUT_FAILURES)
         return data
     if n_failed == failed.size:
-        remedy = "give data that hold an attempt that did not fail."
+        remedy = "give data with an attempt that did not fail."
         raise refused(problem[0], None, f"{problem[1]} in all rows;", remedy)
     outcome = np.where(failed, NOT_ACQUIRED, MADE) if outcome is None else outcome
     columns, note = data.columns, ""

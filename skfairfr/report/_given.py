@@ -17,13 +17,13 @@ from skfairfr.utils._validation import check_line
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
-# What a caller may say of the test.
+# Facts about the test that a caller may give.
 ABOUT = ("title", "system", "dataset", "organisation", "tested", "labels_source")
 ABOUT += ("sampling", "command")
 
 
 def choose_far_max(n_images, far):
-    """The FAR up to which pairs are held: the largest level, or more of few images.
+    """The FAR up to which pairs are kept: the largest level, or more of few images.
 
     Rates at the levels are exact; others, such as the FAR of one group at a threshold for
     all, may exceed them.
@@ -117,10 +117,10 @@ def _of_both(sensitive_features):
 
 
 def check_people(identities, y_true):
-    """Raise unless pairs name their people, or say which of them are genuine."""
+    """Raise unless pairs name their people, or have labels of genuine pairs."""
     if (identities is None) == (y_true is None):
         given = "are None" if y_true is None else "were both given"
-        remedy = "give whom the images show or, where no person is known, y_true alone."
+        remedy = "give whom the images show or, if no person is known, y_true alone."
         raise refused("identities", identities, f"and y_true {given};", remedy)
 
 
@@ -133,7 +133,7 @@ def groups_of_both(values, name):
     elif isinstance(native, nw.Series):
         is_one = True
     else:
-        # The first two tell labels from columns.
+        # The first two separate labels from columns.
         is_one = _is_column(values) and all(map(_is_label, islice(values, 2)))
     return (values, values) if is_one else two_columns(values, name)
 

@@ -95,7 +95,7 @@ class SearchData(EmbeddingData):
         """Say why no FNIR, or no FPIR, can be measured; empty if both can."""
         counts = self.genuine_pairs().sum()
         if not counts:
-            return "No probe is of a person enrolled, so that no FNIR can be measured."
+            return "No probe is of a person enrolled, so no FNIR can be measured."
         return "" if counts < len(self.y) else "All people who search are enrolled."
 
     @property

@@ -114,7 +114,7 @@ def _left_out(terms, lacking, groups, rate):
 def _no_error(terms, rate):
     larger = "larger" if rate == "far" else "smaller"
     return (
-        f"A group has no {terms[rate].name} error, so that the largest rate over the "
+        f"A group has no {terms[rate].name} error, so the largest rate over the "
         "smallest is infinite or undefined. Their difference is defined. With more people, "
         f"or at a {larger} {terms.far.name}, there are more errors."
     )

@@ -171,9 +171,9 @@ def _rows_of_decisions(audit):
 
 
 def in_given_scale(form, settings):
-    """Dicts and lists whose thresholds are distances where scores were given as such.
+    """Dicts and lists whose thresholds are distances if scores were given as such.
 
-    Records hold similarities, minus the distances.
+    Records contain similarities, minus the distances.
     """
     return _with_distances(form) if settings.get("distance") else form
 

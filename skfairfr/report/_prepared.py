@@ -1,4 +1,4 @@
-"""What is known before pairs are compared: attributes, groups, and operating points."""
+"""Preparation before pairs are compared: attributes, groups, and operating points."""
 
 import os
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class AuditOptions:
     random_state: int
 
     def settings(self):
-        """What an audit's numbers depend on."""
+        """Everything on which an audit's numbers depend."""
         return {name: v for name, v in vars(self).items() if name != "n_jobs"}
 
 
@@ -64,7 +64,7 @@ def points_on(threshold_from, data, points, options):
         What could not be resolved, and what looks like a mistake in the file.
     """
     next_step("setting thresholds on the other data")
-    # Groups of the other data matter only where its FAR is over pairs within them.
+    # Groups of the other data matter only if its FAR is over pairs within them.
     attributes = () if points.group is None else points.group[0]
     if options.impostors == "same_group":
         attributes = tuple(data.columns)
@@ -77,9 +77,7 @@ def points_on(threshold_from, data, points, options):
             there = replace(points, far_max=far_max)
             roc = fit(other, attributes, options, there)
             if not roc.n_impostor_[0]:
-                problem = (
-                    "holds no pair of two people, so that no level of the FMR sets one;"
-                )
+                problem = "has no pair of two people, so no level of the FMR sets one;"
                 remedy = "give data that do, or the threshold."
                 raise refused("threshold_from", threshold_from, problem, remedy)
             threshold = chosen_thresholds(roc, points.far, "overall", points.group)
@@ -92,7 +90,7 @@ def points_on(threshold_from, data, points, options):
 
 
 def prepare(data, points, random_state):
-    """What is known before the long work on pairs; raise for what cannot be audited.
+    """Prepare the data before pairs are compared; raise if they cannot be audited.
 
     Parameters
     ----------
@@ -105,7 +103,7 @@ def prepare(data, points, random_state):
     chosen : list of tuple of str
         Every attribute, then every combination of two, of three and so on.
     points : Points
-        With the FAR up to which pairs are held.
+        With the FAR up to which pairs are kept.
     """
     names = tuple(data.columns)
     if not names:
@@ -162,7 +160,7 @@ def _check_groups(group, attribute, lost):
 
 
 def check_one_threshold(impostors, attributes, how):
-    """Raise where the groups of several attributes were to set one threshold."""
+    """Raise if the groups of several attributes were to set one threshold."""
     if impostors == "same_group" and len(attributes) > 1:
         raise refused(
             "impostors",
@@ -182,7 +180,7 @@ def fit(data, attributes, options, points):
 
 
 def _other_data(threshold_from, data, attributes):
-    """The data that set thresholds, read as the audited ones were where they are a path."""
+    """The data that set thresholds, read as the audited ones were if they are a path."""
 
     def refuse(problem, remedy):
         raise refused("threshold_from", threshold_from, problem, remedy)
@@ -205,7 +203,7 @@ def _other_data(threshold_from, data, attributes):
             "give files of one kind, whose scores mean the same.",
         )
     if is_path:
-        # Labels and lists are those of the audited file, and metadata only tell groups.
+        # Labels and lists are those of the audited file, and metadata give the groups alone.
         own = (OF_PAIRS if kind is PairData else OF_EMBEDDINGS) + OF_ALL * bool(
             attributes
         )

@@ -106,7 +106,7 @@ def read_data(
         also as .gz; .parquet with pyarrow; score files of bob).
     attributes : str or sequence of str, shape (n_attributes,), default=()
         Columns of the groups; of scored pairs each is two columns, ending in _1 and _2, or
-        one where both images of every pair have the same group.
+        one if both images of every pair have the same group.
     control : str or sequence of str, shape (n_covariates,), default=()
         What the audit will control for, whose columns are read too, as of
         :func:`audit_data`.
@@ -120,13 +120,13 @@ def read_data(
         pairs the rows of two files; None leaves them in their order. Lists of trials call
         images by it; there None takes "image".
     fte : str, default=None
-        Of embeddings: a column that says which rows are attempts without a template, whose
-        embeddings are not read: ``fte`` (or 1) where enrolment failed, ``fta`` where
-        acquisition failed, else 0 or empty. Unless ``failures`` says otherwise, they are
+        Of embeddings: a column that marks attempts without a template, whose
+        embeddings are not read: ``fte`` (or 1) if enrolment failed, ``fta`` if
+        acquisition failed, else 0 or empty. Unless ``failures`` is given, they are
         reported.
     accepted, attempt, session, species : str, default=None
         Of a log of decisions, as in :func:`~skfairfr.datasets.load_decisions`; ``accepted``
-        makes the file one. Errors of genuine attempts are FRR, or BPCER where there are
+        makes the file one. Errors of genuine attempts are FRR, or BPCER if there are
         attacks; those of impostors are FAR, and those of attacks APCER by species.
     best_of : int, default=None
         Of a log, with ``session``: rates of transactions, the first so many attempts of a
@@ -142,16 +142,16 @@ def read_data(
         What becomes of missing scores (also infinite ones, if nothing is accepted there),
         embeddings with NaN, infinity or zeros alone, and attempts of which nothing was
         captured: "reject" counts them as rejections; "report" leaves them out of the rates,
-        counts them by group and adds generalised rates; "error", and None where there are
+        counts them by group and adds generalised rates; "error", and None if there are
         some, is an error.
     score, identity_1, identity_2, y_true, image_1, image_2 : str, default=None
         Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`. Where ``y_true`` is
         read instead of identities, pairs are taken as independent.
     distance : bool, default=False
-        Of scored pairs: whether scores are distances, smaller meaning more alike.
+        Of scored pairs: whether scores are distances, smaller meaning more similar.
     trials : str or path-like, default=None
         A list of pairs, as in :func:`~skfairfr.datasets.load_trials`: no others of the
-        embeddings are compared, and where it has scores, those are taken.
+        embeddings are compared, and if it has scores, those are taken.
     probes, references : str or path-like, default=None
         Labels of the rows and of the columns of a matrix of scores, as in
         :func:`~skfairfr.datasets.load_score_matrix`; ``path`` is that of the matrix.
@@ -159,7 +159,7 @@ def read_data(
         A table from which those attributes are taken that it has, as in
         :func:`~skfairfr.datasets.join_metadata`.
     on : str, default=None
-        Its column of the people or, where it is called as the column of the images is, of
+        Its column of the people or, if its name is that of the column of the images, of
         the images.
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is. Not stated, such data are an error, since
@@ -174,7 +174,7 @@ def read_data(
     Raises
     ------
     ValueError
-        If the file cannot be read, does not hold what is needed, or holds the other kind
+        If the file cannot be read, lacks a column, or has the other kind
         of data than an option is for.
     ImportError
         If a .parquet file is read without pyarrow.
@@ -226,7 +226,7 @@ def read_data(
 
 
 def _bands_of(attributes, asked, files):
-    """Column of every attribute, and its cuts; a column that is called so has none."""
+    """Column of every attribute, and its cuts; a column of that name has none."""
     if isinstance(attributes, Mapping):
         return dict(attributes)
     known = set()
@@ -281,7 +281,7 @@ def _way_to_read(path, options):
 
 
 def holds_pairs(path):
-    """Whether a file holds scored pairs, not embeddings."""
+    """Whether a file contains scored pairs, not embeddings."""
     return kind_of(path) in ("csv", "parquet", "list")
 
 
@@ -312,9 +312,9 @@ def _read_embeddings(path, attributes, options):
             raise refused(
                 "fte",
                 options["fte"],
-                f"{options['fte']!r} says that no row has a template, so that nothing can be "
-                "compared;",
-                "write 0, or nothing, where a template was made.",
+                f"{options['fte']!r} marks every row as an attempt without a template, so nothing "
+                "can be compared;",
+                "write 0, or nothing, if a template was made.",
             )
     failed = failed_rows(found.X) & (outcome == MADE)
     problem = "embedding", NO_EMBEDDING
@@ -327,7 +327,7 @@ def _read_embeddings(path, attributes, options):
 
 
 def _with_metadata(read, attributes, options):
-    """What ``read`` gives for the attributes that metadata lack, and those from there.
+    """The result of ``read`` for attributes that metadata lack, and the others.
 
     Numbers of which bands are asked for become their labels.
     """
@@ -448,9 +448,7 @@ def _read_log(path, attributes, options):
         keys = [log.identity, log.session]
         check_ascending("session", options["session"], every, keys)
     if log.species is not None and options["attempt"] is None:
-        problem = (
-            "names the instruments of attacks, and no column tells which attempts are;"
-        )
+        problem = "names the instruments of attacks, and no column marks the attacks;"
         raise refused("species", options["species"], problem, "name it (--attempt).")
     attacks = log.attempt == "attack"
     if attacks.any() and log.species is None:

@@ -1,4 +1,4 @@
-"""What an audit found: plain frozen records of numbers and labels.
+"""Results of an audit: plain frozen records of numbers and labels.
 
 Nothing is computed here. Rates are named ``far`` and ``frr`` as everywhere in Python, lower
 being better; disparities are larger if rates of groups differ more.

@@ -119,7 +119,7 @@ class Report:
         source : str, default=None
             Where the data come from, for the line under the title.
         date : str, default=None
-            Day of the report, for the same line; None leaves it out, so that equal audits
+            Day of the report, for the same line; None leaves it out, so equal audits
             give equal texts. JSON never has it.
         full : bool, default=True
             Whether all sections are given, or the result, the limits and the largest
@@ -175,7 +175,7 @@ class Report:
         Raises
         ------
         ValueError
-            If an argument is none of those listed.
+            If an argument is not one of those listed.
         ImportError
             If that library is not installed or, with None, none of them is.
         """
@@ -243,7 +243,7 @@ class Report:
         folder : path-like
             Made if it does not exist.
         replace : bool, default=False
-            Whether a report that the folder holds is replaced; files of others stay.
+            Whether a report in the folder is replaced; files of others stay.
         source, version, date : str, default=None
             As of :meth:`to_html`. The date is on the page alone: equal audits write the
             same bytes into the other files.
@@ -256,7 +256,7 @@ class Report:
         Raises
         ------
         ArgumentError
-            If the folder is no path, or holds a report that is not to be replaced.
+            If the folder is no path, or contains a report that is not to be replaced.
         OSError
             If it cannot be written to.
         """
@@ -295,7 +295,7 @@ class Report:
         Raises
         ------
         ArgumentError
-            A ValueError: if ``kind`` is none of the two.
+            A ValueError: if ``kind`` is neither of the two.
         """
         return schema_of("audit.json", kind)
 
@@ -375,9 +375,9 @@ class SystemsComparison:
 
     @property
     def exit_code(self) -> int:
-        """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 where it cannot be told.
+        """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 if it is unknown.
 
-        That is where a change is undetermined, or all rest on too few errors.
+        It is unknown if a change is undetermined, or all rest on too few errors.
         """
         if not self.fail_on_harm:
             return 0
@@ -466,7 +466,7 @@ class SystemsComparison:
         folder : path-like
             Made if it does not exist.
         replace : bool, default=False
-            Whether a report that the folder holds is replaced; files of others stay.
+            Whether a report in the folder is replaced; files of others stay.
         version, date : str, default=None
             As of :meth:`to_html`. The text has the date where it is given; equal
             comparisons write the same bytes into the JSON and the table.
@@ -479,7 +479,7 @@ class SystemsComparison:
         Raises
         ------
         ArgumentError
-            If the folder is no path, or holds a report that is not to be replaced.
+            If the folder is no path, or contains a report that is not to be replaced.
         OSError
             If it cannot be written to.
         """
@@ -510,7 +510,7 @@ class SystemsComparison:
         Raises
         ------
         ArgumentError
-            A ValueError: if ``kind`` is none of the two.
+            A ValueError: if ``kind`` is neither of the two.
         """
         return schema_of("comparison.json", kind)
 

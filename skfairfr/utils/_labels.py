@@ -24,7 +24,7 @@ FILE_ENDING = re.compile(
     r"\.(bmp|flac|gif|heic|jpe?g|mp3|npy|pgm|png|ppm|tiff?|wav|webp)$"
 )
 # Spaces, dashes, underscores and slashes next to a letter, quotes, brackets and #, and what
-# between digits tells numbers apart, as in 1-12 and 11-2.
+# between digits separates numbers, as in 1-12 and 11-2.
 SEPARATORS = r"[\s_\-\u2010-\u2015\u2212]+"
 SIGNS = r"[\s_\-\u2010-\u2015\u2212/\\]+"
 AT_LETTER = re.compile(
@@ -392,7 +392,7 @@ def check_text(labels, name):
     wrong = [v for v in labels if isinstance(v, str) and not is_written(v)]
     if wrong:
         shown = f"{plain(wrong[0])!r}, which is no text: half a character;"
-        raise refused(name, wrong[0], f"holds the label {shown}", "rename it.")
+        raise refused(name, wrong[0], f"has the label {shown}", "rename it.")
 
 
 def to_column(values, name):
@@ -423,7 +423,7 @@ def _encode_column(column, name):
             # Lists and arrays, which have no hash, are no labels.
             tuples = [v for v in set(column.tolist()) if isinstance(v, tuple)]
             if tuples:
-                problem = f"holds several labels in a row, as {plain(tuples[0])!r};"
+                problem = f"has several labels in a row, as {plain(tuples[0])!r};"
                 remedy = "give them in columns: face_labels(identity, group)."
                 raise refused(name, None, problem, remedy)
         unknown = is_unknown(column)

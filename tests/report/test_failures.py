@@ -173,7 +173,7 @@ def test_without_failures_there_are_no_rows(files):
     ("values", "words"),
     [
         (["maybe", *[""] * 5], "holds 'maybe' .*data row 1"),
-        ([1] * 6, "no row has a template"),
+        ([1] * 6, "marks every row as an attempt without a template"),
     ],
 )
 def test_columns_that_say_nothing_are_refused(tmp_path, values, words):

@@ -118,7 +118,7 @@ def test_a_level_needs_impostor_pairs():
     genuine = of_kind(like_rfw(), True)
     with pytest.raises(ValueError, match=r"^threshold is missing.*threshold_from"):
         audited(genuine, threshold=None)
-    with pytest.raises(ValueError, match=r"^threshold_from holds no pair of two"):
+    with pytest.raises(ValueError, match=r"^threshold_from has no pair of two"):
         audited(genuine, threshold=None, threshold_from=genuine)
     found = audited(genuine, threshold=None, far=0.01, threshold_from=like_rfw())
     whole = audited(like_rfw(), threshold=None, far=0.01)

@@ -48,7 +48,7 @@ def test_the_fmr_of_the_group_meets_the_levels(label):
     assert [row.far.value for row in audit.levels[1].rates[1:]] == rates.far.tolist()
     text = " ".join(report.to_text().split())
     assert f"FMR of 1 % in {label}: accepted" in text
-    assert f"where the FMR of {label} alone meets the level" in text
+    assert f"at which the FMR of {label} alone meets the level" in text
 
 
 def test_other_data_set_the_threshold_of_the_group():

@@ -186,7 +186,7 @@ def test_a_label_is_one_number_or_text(values, kind):
 @pytest.mark.parametrize("kind", [str, object])
 def test_half_a_character_is_no_label(kind):
     labels = np.array(["f", "m\ud800", "f"], dtype=kind)
-    about = r"holds the label 'm\\ud800', which is no text: .*; rename it"
+    about = r"has the label 'm\\ud800', which is no text: .*; rename it"
     with pytest.raises(ArgumentError, match=f"^group {about}"):
         encode(labels, "group")
     with pytest.raises(ArgumentError, match=f"^groups {about}"):

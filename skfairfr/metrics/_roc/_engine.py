@@ -408,7 +408,7 @@ class Engine:
         terms = self.terms
         if question.levels is not None and not self.pairs.count(None):
             warn_undefined(
-                f"No {terms.far.trial}, so that no threshold meets a level of the "
+                f"No {terms.far.trial}, so no threshold meets a level of the "
                 f"{terms.far.name}: what is asked at one is undefined and set to nan. Give "
                 "threshold=."
             )

@@ -25,8 +25,8 @@ def averages(audit):
                 Row(f"{terms[rate].name}, significant", [*map(Cell, told)], place)
             )
     weighs = {
-        "pair": f"Every {terms.comparison} alike",
-        "identity": "Every person alike",
+        "pair": f"Equal weight of every {terms.comparison}",
+        "identity": "Equal weight of every person",
     }
     caption = (
         f"One person is in {100 * audit.largest_genuine_share:.0f} % of the "

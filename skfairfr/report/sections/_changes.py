@@ -372,7 +372,7 @@ def _of_system(found, name, number):
         f"Each rate with {second} over that with {first}, with "
         f"{level_in_percent(found.settings)} CI of each alone, paired by person. An arrow "
         "means that the interval continues beyond the frame. Red and green differ "
-        "significantly among all rates together (Holm), so that a grey interval may exclude "
+        "significantly among all rates together (Holm); a grey interval may exclude "
         f"1. Hollow: {TOO_FEW}."
     )
 

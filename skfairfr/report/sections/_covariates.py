@@ -45,7 +45,7 @@ class Control:
         Those of the tuples of a Stratum.
     strata : tuple of Stratum
     far_lost, frr_lost : float in [0, 1]
-        Share of the groups' pairs outside common strata; nan where there is none.
+        Share of the groups' pairs outside common strata; nan if there is none.
     """
 
     groups: tuple

@@ -17,7 +17,7 @@ class GeneralisedRates:
 
     ``gfar`` is FMR (1 - FTA) (1 - FTE), and ``gfrr`` is FTE + (1 - FTE) FTA +
     (1 - FTE) (1 - FTA) FNMR, of ISO/IEC 19795-1; nan without the pairs, but 0 and 1
-    where no attempt of the group gave a template.
+    if no attempt of the group gave a template.
     """
 
     group: object
@@ -102,7 +102,7 @@ def generalised(rates, failures):
 
 
 def n_lost(data, inside):
-    """How many genuine pairs of some images failed; None where none is kept.
+    """How many genuine pairs of some images failed; None if none is kept.
 
     Parameters
     ----------

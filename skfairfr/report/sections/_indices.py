@@ -42,10 +42,10 @@ INDICES = {
 
 @dataclass(frozen=True)
 class Index:
-    """An index that joins both rates of all groups; nan where undefined.
+    """An index that joins both rates of all groups; nan if undefined.
 
     ``neutral`` is its value when all groups have the same rates. The fairness discrepancy
-    rate is smaller where groups are treated less alike, the others larger.
+    rate is smaller if rates of groups differ more, the others larger.
     """
 
     name: str
@@ -58,7 +58,7 @@ def measure(rates):
     values = [
         [getattr(row, rate).value for row in rates[1:]] for rate in ("far", "frr")
     ]
-    # The notes already hold that a rate is undefined.
+    # A note already reports an undefined rate.
     with collecting([]):
         return tuple(
             Index(name, float(function(*values)), neutral)
@@ -83,7 +83,7 @@ def disparities(levels, systems, settings, hows=None, names=("",)):
         "without that part."
     )
     terms = terms_of(settings)
-    head = ["Disparity", "If all are alike"]
+    head = ["Disparity", "If all are equal"]
     head += [f"Of the {terms[rate].name}" for rate in measured]
     return Table(caption, head, beside(rows))
 
@@ -97,7 +97,7 @@ def _rows(level, measured, settings, hows, place):
     if hows is not None:
         kept = [(name, d) for name, d in named if d is not None and d.how in hows]
         return [_row(name, d, measured, place) for name, d in kept] + own
-    worst = f"largest / smallest where no group's {terms_of(settings).far.name} exceeds the level"
+    worst = f"largest / smallest if no group's {terms_of(settings).far.name} exceeds the level"
     if level.indices:
         worst = f"BFAR, BFRR: {worst}"
     named.append((worst, found.get(("max_min", "worst_group"))))

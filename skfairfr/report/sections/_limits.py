@@ -107,7 +107,7 @@ def place_of_check(check, audit):
         return at_place(check, audit)
     there = accepted(check.threshold, audit.settings)
     far = terms_of(audit.settings).far.name
-    return f"where no group's {far} exceeds {level_percent(check.far)}, {there}"
+    return f"if no group's {far} exceeds {level_percent(check.far)}, {there}"
 
 
 def audit_of(check, report):

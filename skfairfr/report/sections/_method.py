@@ -101,9 +101,7 @@ def _setting(settings, set_on):
     if "threshold_group" in settings:
         trials = f"{printable(settings['threshold_group'])} alone"
     on = printable(settings.get("threshold_from") or set_on)
-    return (
-        f"A threshold is set where the {far.name} of {trials} meets the level, on {on}."
-    )
+    return f"A threshold is the one at which the {far.name} of {trials} meets the level, on {on}."
 
 
 def _weighs(settings):
@@ -114,7 +112,7 @@ def _weighs(settings):
 
 
 def _of_intervals(settings):
-    """What intervals are about, and how they come about."""
+    """The quantity of the intervals, and their computation."""
     about, left_out = "other people of the same population", ONE_PERSON_OUT
     if settings.get("independent_pairs"):
         about = "other pairs, as if no two shared a person"

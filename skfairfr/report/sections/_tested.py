@@ -31,7 +31,7 @@ class GroupCount:
     n_identities : int
         Where scored pairs do not name their people, the number of pairs.
     n_images : int or None
-        None where scored pairs do not name their images.
+        None if scored pairs do not name their images.
     """
 
     groups: tuple
@@ -58,7 +58,7 @@ def cross(data, attributes):
     Returns
     -------
     crossing : Crossing
-        Combinations in the order of sorted labels, unknown last where some are; a person
+        Combinations in the order of sorted labels, unknown last if some are; a person
         whose images differ in a label counts in several.
     """
     masks = [_masks(data.groups((name,))) for name in attributes]
