@@ -120,7 +120,7 @@ def four_by_four(path, n_identities, noise=0.0):
 def test_a_summary_has_at_most_40_lines(capsys, tmp_path, levels):
     """With every limit that there is."""
     path = tmp_path / "faces.npz"
-    attributes = four_by_four(path, 240)
+    attributes = four_by_four(path, 120)
     flags = [f"--{name.replace('_', '-')}" for name in cli.LIMITS]
     limits = [
         word for flag in flags for word in (flag, "0.04" if flag in RATES else "1.3")
@@ -133,7 +133,7 @@ def test_a_summary_has_at_most_40_lines(capsys, tmp_path, levels):
 def test_a_summary_of_a_comparison_has_at_most_40_lines(capsys, tmp_path):
     paths = tmp_path / "one.npz", tmp_path / "two.npz"
     for path, noise in zip(paths, (0.0, 0.1), strict=True):
-        attributes = four_by_four(path, 80, noise)
+        attributes = four_by_four(path, 40, noise)
     code, out, err = run(capsys, "compare", *paths, *attributes, "--fmr", "0.1", "0.05")
     assert (code, err) == (0, "")
     assert 0 < len(out.splitlines()) <= 40

@@ -179,7 +179,7 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
                     continue
                 labels = [one.label_of(scope) for scope in evidence.scopes]
                 for row, level in enumerate(order.tolist()):
-                    compared = ComparedGroups(evidence, row)
+                    compared = evidence.compared[row]
                     about = rate, labels, compared, _reference(one, labels, compared)
                     of_level = Judged(*about, confidence_level)
                     family.append(of_level)

@@ -19,8 +19,6 @@ from skfairfr.report._decisions import transactions
 from tests.report.json_schema import is_valid
 from tests.report.test_one_sided import THRESHOLD, audited, of_kind, pairs  # noqa: F401
 
-QUICK = {}
-
 
 def log(n=1200, n_people=90):
     """Person, group and error of attempts; groups are alike, people differ."""
@@ -39,7 +37,7 @@ def test_decisions_have_the_rates_of_the_list_that_they_are_made_from(pairs):  #
     genuine = of_kind(pairs, True)
     error = genuine.y_score < THRESHOLD
     person, group = genuine.identities[0], genuine.columns["group"][0]
-    found = audit_decisions(error, person, group, **QUICK).audits[0]
+    found = audit_decisions(error, person, group).audits[0]
     whole = audited(pairs).audits[0]
     for one, other in zip(found.levels[0].rates, whole.levels[0].rates, strict=True):
         assert one.group == other.group
@@ -65,7 +63,7 @@ def test_decisions_have_the_rates_of_the_list_that_they_are_made_from(pairs):  #
 @pytest.mark.parametrize("kind", ["frr", "far", "bpcer", "apcer"])
 def test_rates_by_a_loop(kind):
     person, group, error = log()
-    report = audit_decisions(error, person, group, kind=kind, **QUICK)
+    report = audit_decisions(error, person, group, kind=kind)
     counted = defaultdict(list)
     for g, wrong in zip(group, error, strict=True):
         counted[g].append(wrong)
@@ -108,9 +106,9 @@ def test_transactions_by_a_loop(of_acceptance, best_of):
 def test_best_of_is_an_audit_of_transactions():
     person, group, error = log()
     session = np.arange(error.size) // 300
-    report = audit_decisions(error, person, group, session=session, best_of=2, **QUICK)
+    report = audit_decisions(error, person, group, session=session, best_of=2)
     first, found = best_of_by_a_loop(error, [person, session], 2, False)
-    alone = audit_decisions(found, person[first], group[first], **QUICK)
+    alone = audit_decisions(found, person[first], group[first])
     # As text: nan is no nan of another place.
     as_attempts = repr(of_group(report, "f")).replace("transaction", "attempt")
     assert as_attempts == repr(of_group(alone, "f"))
@@ -229,7 +227,7 @@ def test_arrays_are_ordered_by_time(sessions, kind):
     for order in (slice(None), slice(None, None, -1), np.argsort(person)):
         asked = {"session": session[order], "time": when[order], "best_of": 1}
         error = 1 - accepted[order]
-        found = audit_decisions(error, person[order], group[order], **asked, **QUICK)
+        found = audit_decisions(error, person[order], group[order], **asked)
         assert of_group(found, None).frr.value == pytest.approx(truth)
 
 
@@ -319,7 +317,7 @@ def test_a_log_of_all_kinds_by_a_loop(mixed, failures):
 def audit_of(data, **options):
     from skfairfr.report import audit_data
 
-    return audit_data(data, **QUICK | options)
+    return audit_data(data, **options)
 
 
 def words_of_figures(monkeypatch, report, folder):
@@ -378,7 +376,7 @@ def test_what_a_log_has_not_is_nowhere(mixed, tmp_path, monkeypatch):
 )
 def test_limits_are_about_errors_of_their_kind(kind, limits, verdicts):
     person, group, error = log()
-    report = audit_decisions(error, person, group, kind=kind, limits=limits, **QUICK)
+    report = audit_decisions(error, person, group, kind=kind, limits=limits)
     assert [check.verdict for check in report.checks] == verdicts
     names = [check["name"] for check in json.loads(report.to_json())["checks"]]
     assert names == list(limits)
@@ -388,7 +386,7 @@ def test_limits_are_about_errors_of_their_kind(kind, limits, verdicts):
 def test_a_policy_for_decisions():
     person, group, error = log()
     policy = Policy("desk", {"max_fnmr": 0.5}, fmr=1e-3, allow_threshold=True)
-    assert audit_decisions(error, person, group, policy=policy, **QUICK).exit_code == 0
+    assert audit_decisions(error, person, group, policy=policy).exit_code == 0
     with pytest.raises(ValueError, match="made at a threshold of their own"):
         audit_decisions(
             error, person, group, policy=Policy("gate", {"max_fnmr": 0.5}, fmr=1e-3)
@@ -442,7 +440,7 @@ def test_errors_may_be_objects():
     person, group, error = log()
     objects = np.where(np.arange(error.size) == 3, None, error.astype(object))
     missing = np.where(np.arange(error.size) == 3, np.nan, error)
-    asked = {"failures": "reject", **QUICK}
+    asked = {"failures": "reject"}
     one, other = (
         audit_decisions(e, person, group, **asked) for e in (objects, missing)
     )

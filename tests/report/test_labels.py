@@ -23,7 +23,6 @@ from skfairfr.report import (
     read_data,
 )
 
-QUICK = {}
 # Attributes and their groups.
 KINDS = {
     "genuine pairs": ("pair of glasses", "genuine leather", "FMR"),
@@ -95,7 +94,7 @@ def audit_of_pairs(folder, rename):
     path = write(folder / f"{rename('pair')}.csv", columns)
     data = read_data(path, [*map(rename, KINDS)])
     limits = {"max_fmr": 0.2, "max_fnmr_ratio": 1.2}
-    return audit_data(data, far=0.1, limits=limits, **QUICK)
+    return audit_data(data, far=0.1, limits=limits)
 
 
 def audit_of_rejected(folder, rename):
@@ -104,7 +103,7 @@ def audit_of_rejected(folder, rename):
     data = read_data(path, names, fte="fte", failures="reject")
     group = rename("pair of glasses")
     asked = {"far": 0.05, "threshold_group": group, "limits": {"max_fmr": 0.01}}
-    return audit_data(data, **asked, **QUICK)
+    return audit_data(data, **asked)
 
 
 def log(folder, rename):
@@ -128,15 +127,13 @@ def audit_of_log(folder, rename):
     columns = {"accepted": "accepted", "attempt": "attempt", "species": "species"}
     data = read_data(log(folder, rename), names, **columns)
     limits = {"max_fmr": 0.2, "max_fnmr": 0.1, "max_fnmr_ratio": 1.3}
-    return audit_data(data, limits=limits, **QUICK)
+    return audit_data(data, limits=limits)
 
 
 def audit_of_transactions(folder, rename):
     columns = {"accepted": "accepted", "attempt": "attempt"}
     asked = columns | {"session": "session", "best_of": 2, "species": "species"}
-    return audit_data(
-        read_data(log(folder, rename), [rename("--fmr")], **asked), **QUICK
-    )
+    return audit_data(read_data(log(folder, rename), [rename("--fmr")], **asked))
 
 
 def searched(folder, rename, file="far", noise=0.0):
@@ -151,7 +148,7 @@ def audit_of_searches(folder, rename):
     limits = {"max_fpir": 0.1, "max_fnir_ratio": 1.1}
     about = {"title": rename("Genuine pairs at FMR"), "system": rename("pair, FNMR")}
     asked = {"fpir": [0.1, 1e-4], "limits": limits, "about": about}
-    return identify_data(data, gallery=gallery, **asked, **QUICK)
+    return identify_data(data, gallery=gallery, **asked)
 
 
 def comparison(folder, rename):
@@ -161,16 +158,14 @@ def comparison(folder, rename):
         for f, noise in files
     ]
     names = [rename(file) for file, _ in files]
-    return compare_systems(*data, names=names, far=[0.05, 1e-5], **QUICK)
+    return compare_systems(*data, names=names, far=[0.05, 1e-5])
 
 
 def comparison_of_searches(folder, rename):
     both = [searched(folder, rename, *of) for of in (("pair", 0.0), ("FNMR", 0.2))]
     data, galleries = zip(*both, strict=True)
     names = [rename("pair"), rename("FNMR")]
-    return compare_searches(
-        *data, galleries=galleries, names=names, fpir=[0.1, 1e-3], **QUICK
-    )
+    return compare_searches(*data, galleries=galleries, names=names, fpir=[0.1, 1e-3])
 
 
 def certificate(folder, rename):
@@ -218,10 +213,15 @@ def outputs(make, folder, rename):
     return found
 
 
+# Those with the most figures wait for the night.
+SLOW = [
+    *(audit_of_pairs, audit_of_log, audit_of_transactions),
+    *(comparison, comparison_of_searches),
+]
 MAKERS = [
-    *(audit_of_pairs, audit_of_rejected, audit_of_log, audit_of_transactions),
-    *(audit_of_searches, comparison, comparison_of_searches),
+    *(audit_of_rejected, audit_of_searches),
     *(certificate, certificate_of_searches, monitoring),
+    *(pytest.param(make, marks=pytest.mark.slow) for make in SLOW),
 ]
 
 

@@ -64,7 +64,7 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     X, y, groups = synthetic()
     groups = np.where(groups == "male", HOSTILE, "a group with rather a long name")
-    age = np.array([f"age {i % 8}" for i in y])
+    age = np.array([f"age {i % 4}" for i in y])
     data = EmbeddingData(X, y, {"sex": groups, "age": age})
     limits = {"max_fnmr": 0.4, "max_fmr": 0.2, "max_bfar": 3.0}
     report = audit_data(data, far=[0.1, 0.05], limits=limits)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,6 +19,9 @@ from skfairfr.report import (
 FAR = [0.05, 0.01, 0.002]
 QUICK = {"random_state": 0}
 RATES = ("far", "frr")
+# Decimals, type of the scores, and whether they are distances.
+DAILY = [(2, "f2", True), (3, "f4", False), (2, "f8", False)]
+NIGHTLY = sorted({*product((2, 3), ("f2", "f4", "f8"), (False, True))} - {*DAILY})
 NUMBER = r"(-?\d[\d.]*(?:e[+-]\d+)?)"
 PRINTED = re.compile(rf"FMR of \S+ ?%: accepted (?:up to|from) \w+ {NUMBER}")
 SCALES = {
@@ -92,9 +96,13 @@ def test_of_scores_on_any_scale(faces, scale):
     check_printed(listed(faces, SCALES[scale]))
 
 
-@pytest.mark.parametrize("digits", [2, 3])
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-@pytest.mark.parametrize("distance", [False, True])
+@pytest.mark.parametrize(
+    ("digits", "dtype", "distance"),
+    [
+        *DAILY,
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in NIGHTLY),
+    ],
+)
 def test_of_scores_rounded_to_decimals(tmp_path, digits, dtype, distance):
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet

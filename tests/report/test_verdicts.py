@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core._jackknife import Contrasts, ErrorSums, genuine_sums, rate_ends
-from skfairfr.metrics._roc._evidence import analyse
+from skfairfr.metrics._roc._evidence import ComparedGroups, analyse
 from skfairfr.report._verdicts import (
     SHARE_OF_COMBINATIONS,
     beyond_all_scores,
@@ -59,7 +59,7 @@ def evidence_of(sums):
     """Evidence of groups at given thresholds, one set of sums each."""
     stacked = ErrorSums(*(np.stack(values) for values in zip(*sums, strict=True)))
     shape = stacked.errors.shape
-    return SimpleNamespace(
+    evidence = SimpleNamespace(
         scopes=tuple((g, g) for g in range(shape[1])),
         sums=stacked,
         added=np.zeros(shape),
@@ -67,6 +67,8 @@ def evidence_of(sums):
         added_to=lambda level, weights: np.zeros(len(weights)),
         bounds=lambda tail: rate_ends(stacked, tail),
     )
+    evidence.compared = [ComparedGroups(evidence, row) for row in range(shape[0])]
+    return evidence
 
 
 def judged(sums, confidence_level=0.95, rate="far", references="abcdefgh"):

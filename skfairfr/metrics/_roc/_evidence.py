@@ -94,7 +94,12 @@ class Evidence:
                 )
         return low, np.maximum(high, self.sums.rate)
 
-    @property
+    @cached_property
+    def compared(self):
+        """The ComparedGroups of each level, a list."""
+        return [ComparedGroups(self, level) for level in range(len(self.asked))]
+
+    @cached_property
     def added(self):
         """Variance of the logarithms of rates by thresholds that move, (n_levels, n_scopes).
 
@@ -404,8 +409,6 @@ class ComparedGroups:
         Number of different hypotheses.
     tests : Contrasts
         Of each group against the geometric mean of the others.
-    p_value : float
-        Of the hypothesis that all groups have the same rate; nan without two groups.
     """
 
     def __init__(self, evidence, level):
@@ -414,9 +417,14 @@ class ComparedGroups:
         self.weights = against_others(self.sums)
         self.n_tests = number_of_tests(self.weights)
         self.tests = self.contrasts(self.weights)
-        self.p_value = np.nan
-        if self.n_tests:
-            self.p_value = float(min(self.n_tests * self.tests.p_value.min(), 1.0))
+        self._largest_ratio = {}
+
+    @cached_property
+    def p_value(self):
+        """Of the hypothesis that all groups have the same rate; nan without two groups."""
+        if not self.n_tests:
+            return np.nan
+        return float(min(self.n_tests * self.tests.p_value.min(), 1.0))
 
     def contrasts(self, weights):
         """Contrasts of the logarithms of the rates, (n_contrasts, n_groups)."""
@@ -434,6 +442,11 @@ class ComparedGroups:
             of the bounds of two groups, of which one is that of the largest ratio. NaN
             without two groups.
         """
+        if tail not in self._largest_ratio:
+            self._largest_ratio[tail] = self._bounds_of_largest_ratio(tail)
+        return self._largest_ratio[tail]
+
+    def _bounds_of_largest_ratio(self, tail):
         if not self.n_tests:
             return np.nan, np.nan
         low, high = self.tests.bounds(tail / self.n_tests)
@@ -504,8 +517,7 @@ def analyse(evidence, question, confidence_level):
     if question.picked:
         return _signed_ratio(evidence, question.picked, tail)
     low, high, corrected, p_value = (nan.copy() for _ in range(4))
-    for level in range(n_levels):
-        compared = ComparedGroups(evidence, level)
+    for level, compared in enumerate(evidence.compared):
         low[level], high[level] = compared.largest_ratio(tail)
         p_value[level] = compared.p_value
         rates = shrunken_rates(compared.sums)
@@ -554,8 +566,8 @@ def _signed_ratio(evidence, picked, tail):
     weights = np.zeros((1, len(evidence.scopes)))
     weights[0, first], weights[0, second] = 1.0, -1.0
     rows = []
-    for level in range(n_levels):
-        found = ComparedGroups(evidence, level).contrasts(weights)
+    for compared in evidence.compared:
+        found = compared.contrasts(weights)
         error = np.exp(found.value) * found.error
         rows.append(np.concatenate([*found.bounds(tail), error, found.p_value]))
     low, high, error, p_value = np.transpose(rows)

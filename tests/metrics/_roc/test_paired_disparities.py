@@ -136,6 +136,7 @@ def test_p_values_and_both_intervals_agree():
     assert 4 <= sum(excluded) < len(excluded)
 
 
+@pytest.mark.slow
 def test_p_values_and_both_intervals_of_replicates_agree():
     """Also where an end lies between two replicates, one on either side of alike."""
     rng, excluded = np.random.default_rng(0), []
