@@ -74,7 +74,10 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
         people = people_of_list(left, right, sequence.base, n_people)
     else:
         left, right = sequence.identities(pairs.images, positions.max(initial=0))
-        people = _people_of(pairs, scope)
+        key = ("people", scope)
+        if key not in pairs.known:
+            pairs.known[key] = people_of(pairs.totals, scope)
+        people = pairs.known[key]
     base, (of_pairs, sizes, squared, between) = sequence.base, people
     if sampled and sequence.scores.size:
         # Every pair drawn stands for so many, and drawing adds to the variance.
@@ -221,7 +224,7 @@ class Course:
 def people_with_pairs(pairs, scope, rate):
     """Number of people who are in pairs of a scope."""
     if rate == "far" and pairs.totals is not None:
-        return int(np.count_nonzero(_people_of(pairs, scope).pairs))
+        return int(np.count_nonzero(people_of(pairs.totals, scope).pairs))
     sequence = (
         pairs.impostors(scope) if rate == "far" else pairs.genuine.ascending(scope)
     )
@@ -336,14 +339,6 @@ def people_of_list(left, right, base, n_people):
         None if base is None else float((base**2).sum()),
         size[cluster],
     )
-
-
-def _people_of(pairs, scope):
-    """The same of all impostor pairs of a scope, remembered."""
-    key = ("people", scope)
-    if key not in pairs.known:
-        pairs.known[key] = people_of(pairs.totals, scope)
-    return pairs.known[key]
 
 
 def people_of(totals, scope):

@@ -53,8 +53,8 @@ class CertifiedThreshold(Framed):
     binding_group_high : label or None
         The group whose FRR allows no stricter one.
     frr_least : ndarray, shape (n_groups,)
-        Lower bounds of the FRR at the threshold that hold for all groups at once: a limit
-        below one of them is exceeded there.
+        Lower bounds of the FRR at the loosest threshold at which no group's FAR is known to
+        exceed its limit; all hold at once. No threshold keeps a limit below one of them.
 
     Raises
     ------
@@ -133,18 +133,25 @@ def certify(engine, codes, far, frr, confidence_level, own):
             f"{by[0]}) than an {terms.frr.name} of {level_percent(frr)} allows (by {by[1]})"
         )
     bounds = np.array([limit.bound_at(t) for limit, t in zip(asked, low, strict=True)])
-    rates = [_rates_at(engine, g, t, wrong, n) for g, t in zip(codes, low, strict=True)]
+    rates = [_rates_at(engine, g, t, wrong) for g, t in zip(codes, low, strict=True)]
     of_far, *of_frr = np.array(rates).T
+    # No threshold keeps both limits: half of the error probability for either rate.
+    each = wrong / 2 / n
+    possible = [replace(limit, tail=each).loosest_possible() for limit in asked]
+    possible = possible if own else [max(possible)] * n
+    least = [
+        _least_frr(engine, g, t, each) for g, t in zip(codes, possible, strict=True)
+    ]
     known, known_high = ~np.isnan(low[0]), np.isfinite(high[0])
     return CertifiedThreshold(
-        *(low if own else float(low[0]), labels, of_far, bounds, *of_frr[:3]),
+        *(low if own else float(low[0]), labels, of_far, bounds, *of_frr),
         names[first] if known and not own else None,
         not reasons,
         "; ".join(reasons),
         tuple(needed),
         high if own else float(high[0]),
         names[last] if known_high and not own else None,
-        of_frr[3],
+        np.array(least),
     )
 
 
@@ -178,6 +185,20 @@ class _Limit:
         if np.isnan(errors):
             return None
         return int(self.sequence.weighed().first_exceeding(np.array([[errors]])).item())
+
+    def loosest_possible(self):
+        """The loosest threshold at which the rate, a FAR, is not known to exceed its limit."""
+        low = rate_ends(self.course.sums, self.tail, self.course.added)[0]
+        kept = np.flatnonzero(low <= self.limit)
+        if kept.size == 0:
+            return np.nan
+        if kept[-1] + 1 == low.size:
+            return -np.inf
+        errors = self.course.place[kept[-1] + 1]
+        place = self.sequence.weighed().first_exceeding(np.array([[errors]])).item()
+        return (
+            -np.inf if place < 0 else float(threshold_at(self.sequence.scores, place))
+        )
 
     def bound_at(self, threshold):
         """Upper bound of the rate, which is the FAR, at a threshold."""
@@ -253,16 +274,27 @@ def _printed(engine, thresholds):
     return np.array(known)
 
 
-def _rates_at(engine, group, threshold, wrong, n_groups):
-    """FAR, FRR, ends of its interval, and its lower bound for all groups at once."""
+def _rates_at(engine, group, threshold, wrong):
+    """FAR, FRR, and the ends of its two-sided interval."""
     if np.isnan(threshold):
-        return [np.nan] * 5
-    found, scope = [], (group, group)
-    for rate in ("far", "frr"):
-        about = engine.question(None, threshold, rate, None, None, "overall")
-        evidence = engine.evidence(replace(about, scope=scope), (scope,))
-        if evidence is None:
-            return [*found, *[np.nan] * (5 - len(found))]
-        found.append(evidence.sums.rate.item())
-    ends = [end.item() for end in evidence.bounds(wrong / 2)]
-    return [*found, *ends, evidence.bounds(wrong / n_groups)[0].item()]
+        return [np.nan] * 4
+    found = [_evidence_at(engine, group, threshold, rate) for rate in ("far", "frr")]
+    rates = [np.nan if one is None else one.sums.rate.item() for one in found]
+    ends = [np.nan] * 2
+    if found[1] is not None:
+        ends = [end.item() for end in found[1].bounds(wrong / 2)]
+    return [*rates, *ends]
+
+
+def _least_frr(engine, group, threshold, tail):
+    """Lower bound of the FRR at a threshold; 0 if it accepts every pair."""
+    if not np.isfinite(threshold):
+        return 0.0 if np.isneginf(threshold) else np.nan
+    found = _evidence_at(engine, group, threshold, "frr")
+    return np.nan if found is None else found.bounds(tail)[0].item()
+
+
+def _evidence_at(engine, group, threshold, rate):
+    about = engine.question(None, threshold, rate, None, None, "overall")
+    scope = group, group
+    return engine.evidence(replace(about, scope=scope), (scope,))

@@ -98,9 +98,9 @@ class Certificate(Page):
     def verdict(self) -> str:
         """State of the certificate: a str.
 
-        "passed" where there is a threshold that keeps all limits, "failed" where the FNMR of a
-        group certainly exceeds its limit at the threshold that the FMR needs, and
-        "undetermined" where the data cannot tell.
+        "passed" if there is a threshold that keeps all limits, "failed" if the FNMR of a
+        group certainly exceeds its limit at every threshold at which the FMR may keep its own,
+        and "undetermined" if the data do not show either.
         """
         if "withheld" in self.settings:
             return "undetermined"
@@ -138,7 +138,7 @@ class Certificate(Page):
 
     _called = "Data", "Every group there", "What was tested"
     _does_not_show = (
-        "Does not show: rates of pairs across groups, other ways of taking pictures, or that "
+        "Does not show: rates of pairs across groups, samples captured in another way, or that "
         "the system is lawful."
     )
 
@@ -196,6 +196,8 @@ class Certificate(Page):
                 Row(f"{terms_of(self.settings)[rate].name} of each group", cells)
             )
         caption = f"At this threshold: {accepted(found.threshold, self.settings)}."
+        if self.verdict == "failed":
+            caption += " The bound of what is exceeded is at any threshold."
         head = ["Limit", "Allowed", "Decides", "Found", "Bound", "Result"]
         return Table(caption, head, rows)
 
@@ -251,8 +253,8 @@ class Certificate(Page):
         headline = {
             "passed": f"Certified at {level}: {at}, every group keeps an {far} of {limit} in "
             "other people too.",
-            "failed": f"No threshold keeps both limits: {at}, as the {far} needs, the {frr} "
-            f"of a group exceeds {most}.",
+            "failed": f"No threshold keeps both limits: at every one at which the {far} may "
+            f"keep its limit, the {frr} of a group exceeds {most}.",
             "undetermined": "The data do not show whether a threshold keeps both limits. The "
             f"limit of the {far} needs: {at}.",
         }[self.verdict]
@@ -262,10 +264,11 @@ class Certificate(Page):
             f"{by} decides: with more {errors} the bound of its {far} exceeds the limit.",
         )
         if found.binding_group_high is not None:
-            which = "Any threshold" if found.supported else "No threshold but those"
+            which = "Any threshold" if found.supported else "Only thresholds"
+            keep = "keeps" if found.supported else "keep"
             texts.append(
-                f"{which} up to {self._point(found.threshold_high)} keeps an {frr} of {most} "
-                f"in every group ({printable(found.binding_group_high)} decides)."
+                f"{which} up to {self._point(found.threshold_high)} {keep} an {frr} of {most} "
+                f"in every group for certain ({printable(found.binding_group_high)} decides)."
             )
         return Verdict(self.verdict, headline, texts, label)
 

@@ -300,9 +300,9 @@ def overlap(data, names):
     return common, left_out
 
 
-def _unpaired(name, problem, remedy):
-    """An error about a system that cannot be paired with the first."""
-    return refused("after", name, f"{name!r} {problem}", remedy)
+def _unpaired(name, problem, remedy, which="after"):
+    """An error about a system that cannot be paired with the first, or about the first."""
+    return refused(which, name, f"{name!r} {problem}", remedy)
 
 
 def _image_names(one):
@@ -334,8 +334,9 @@ def _common_rows(keys, names):
     for own, name in zip(keys, names, strict=True):
         twice = own.size - np.unique(own).size
         if twice:
-            problem = f"names {twice:,} rows as others, so that they cannot be paired;"
-            raise _unpaired(name, problem, "give each once.")
+            problem = f"has the images of another row in {twice:,} rows;"
+            which = "before" if own is keys[0] else "after"
+            raise _unpaired(name, problem, "remove the repeats.", which)
         common = common[np.isin(common, own)]
         if not common.size:
             problem = f"has no images in common with {names[0]!r};"

@@ -37,6 +37,8 @@ ABOVE = {"frameon": False, "fontsize": "small"}
 # Colours of changes. In grey the side of 1 separates worse from better, and the width of the
 # line what is certain from what is not.
 VERDICTS = {"higher": "#9B1C1C", "lower": "#1B5E20"}
+LOOKS = {word: {"color": colour, "linewidth": 3.0} for word, colour in VERDICTS.items()}
+LOOKS[NO_DIFFERENCE] = {"color": _style.GREY, "linewidth": 1.0}
 
 
 # ---- rates ---------------------------------------------------------------------------
@@ -301,8 +303,6 @@ def changes(found, kind, names, few=()):
     # A tenth of the axis is free on both sides.
     margin = max(1.15, (shown.max() / shown.min()) ** 0.1)
     ends = shown.min() / margin, shown.max() * margin
-    looks = {w: {"color": c, "linewidth": 3.0} for w, c in VERDICTS.items()}
-    looks[NO_DIFFERENCE] = {"color": _style.GREY, "linewidth": 1.0}
     markers = [_style.MARKERS[n % len(_style.MARKERS)] for n in range(len(levels))]
 
     def draw(figure):
@@ -312,7 +312,7 @@ def changes(found, kind, names, few=()):
             place = levels.index((change.far, change.threshold))
             row = groups.index((change.attribute, change.group))
             y = row + offset(place, len(levels))
-            look = looks.get(change.verdict, looks[NO_DIFFERENCE])
+            look = LOOKS.get(change.verdict, LOOKS[NO_DIFFERENCE])
             if np.isfinite(low) and not np.isnan(high):
                 ax.hlines(y, max(low, ends[0]), min(high, ends[1]), **look)
                 for beyond, edge, arrow in (
@@ -329,7 +329,7 @@ def changes(found, kind, names, few=()):
         for name, marker in zip(names.values(), markers, strict=True):
             at = {"marker": marker, "linestyle": "none", "label": name}
             ax.plot([], [], color=_style.GREY, **at)
-        for word, look in looks.items():
+        for word, look in LOOKS.items():
             ax.plot([], [], **look, label=word)
         ax.set(xscale="log", xlim=ends)
         title = f"{kind.name}, second over first system, log scale"
@@ -369,18 +369,19 @@ def ratios_to_reference(findings, kind, limit=None):
         ax.axvline(1, color="black", linewidth=1)
         if limit is not None:
             ax.axvline(limit, **_style.REFERENCE, label="limit")
-            ax.legend(loc="lower right", bbox_to_anchor=(1, 1.0), **ABOVE)
+        for word in dict.fromkeys(f.verdict for f in findings if f.verdict in LOOKS):
+            ax.plot([], [], **LOOKS[word], label=word)
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1.0), ncols=2, **ABOVE)
         for row, (finding, (ratio, low, high)) in enumerate(
             zip(findings, values, strict=True)
         ):
-            colour = VERDICTS.get(finding.verdict, _style.GREY)
-            face = colour if finding.verdict in VERDICTS else "white"
+            look = LOOKS.get(finding.verdict, LOOKS[NO_DIFFERENCE])
+            face = look["color"] if finding.ratio.supported else "white"
             informative = low > 0 or np.isfinite(high)
             if informative and not np.isnan(low + high):
-                ax.hlines(row, max(low, ends[0]), min(high, ends[1]), color=colour)
+                ax.hlines(row, max(low, ends[0]), min(high, ends[1]), **look)
             if ratio > 0 and np.isfinite(ratio):
-                look = {"marker": "o", "markerfacecolor": face, "color": colour}
-                ax.plot(ratio, row, **look)
+                ax.plot(ratio, row, "o", markerfacecolor=face, color=look["color"])
         ax.set(xscale="log", xlim=ends)
         reference = printable(findings[0].reference)
         title = f"{kind.name} over that of {reference}, log scale"

@@ -20,6 +20,7 @@ from skfairfr._text._words import (
     plural,
     printable,
     ratio,
+    ratios,
 )
 from skfairfr.datasets._decisions import read_decisions, read_times
 from skfairfr.datasets._files import column_names
@@ -40,6 +41,7 @@ from skfairfr.utils._validation import check_path
 
 # What is known of a limit: never that it is kept, which no number of logs shows.
 RESULTS = {"failed": "exceeded", "undetermined": "not exceeded so far"}
+ABOVE = "above, not certain"
 # Limits of a policy that are watched, and what the monitor calls them.
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
 # Share of the error probability that first attempts get; single logs get the rest. Equal
@@ -159,9 +161,13 @@ class Monitoring(Page):
             return Verdict("undetermined", self._highest(), self._not_judged(), label)
         exceeded = {(how, frozenset(groups)) for how, groups in of_logs}
         exceeded |= {(one.how, frozenset(one.groups)) for one in failed}
+        earlier = not failed and all(
+            log is not self.log for _, log, _ in of_logs.values()
+        )
         label = (
-            f"{plural(len(exceeded), 'limit')} exceeded, at "
-            f"{100 * self.settings['confidence_level']:g} % for all limits and logs together. "
+            f"{plural(len(exceeded), 'limit')} exceeded"
+            f"{' in an earlier log, none in this one' if earlier else ''} "
+            f"({100 * self.settings['confidence_level']:g} % confidence, all logs together). "
             f"{new}"
         )
         first, *others = [
@@ -212,12 +218,18 @@ class Monitoring(Page):
         which = "this log" if log is self.log else f"the log until {when}"
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
         ci = f"{100 * log['confidence_level']:.5g} % CI {percents(low, high)}"
-        found = f"{first}: FRR {percent(rate)} ({ci}) in {which} ({rests})"
         if how is None:
-            return f"{found}, above the limit of {level_percent(limit)}."
-        with np.errstate(divide="ignore"):
-            times = np.divide(rate, _in_log(log, groups[1])[2])
-        return f"{found}, {ratio(times)} times that of {others[0]}, above the limit of {limit:g}."
+            return (
+                f"{first}: FRR {percent(rate)} ({ci}) in {which} ({rests}), above the limit of "
+                f"{level_percent(limit)}."
+            )
+        (one,) = (c for c in log["checks"] if c["name"] == "max_fnmr_ratio")
+        ci = f"{100 * log['confidence_level']:.5g} % CI {ratios(one['low'], one['high'])}"
+        other = percent(_in_log(log, groups[1])[2])
+        return (
+            f"The FRR of {first} is {ratio(one['value'])} times that of {others[0]} ({ci}) in "
+            f"{which}, above the limit of {limit:g}: {percent(rate)} against {other} ({rests})."
+        )
 
     def _of_this_log(self):
         """Rates of the last log by itself, and their ratio if it is limited."""
@@ -237,29 +249,31 @@ class Monitoring(Page):
             )
             texts = limit or NONE, percent(rate), percents(low, high)
             texts += count(attempts), count(people)
-            word = "failed" if group in exceeded else "undetermined"
-            result = Cell(RESULTS[word], word=word) if of_rates else Cell(NONE)
+            result = Cell(NONE)
+            if of_rates:
+                result = _result(group in exceeded, rate > of_rates["limit"])
             rows.append(Row(f"FRR, {printable(group)}", [*map(Cell, texts), result]))
         one = checks.get("max_fnmr_ratio")
         if one is not None and one["groups"]:
             found = [_in_log(self.log, group) for group in one["groups"]]
             ends = f"{ratio(one['low'])} to {ratio(one['high'])}"
             sums = (count(sum(row[k] for row in found)) for k in (1, 0))
-            result = "failed" if one["verdict"] == "failed" else "undetermined"
             limit = f"at most {one['limit']:g}"
             cells = [*map(Cell, (limit, ratio(one["value"]), ends, *sums))]
             named = " over ".join(map(printable, one["groups"]))
-            result = Cell(RESULTS[result], word=result)
+            result = _result(one["verdict"] == "failed", one["value"] > one["limit"])
             row = Row(f"ratio of FRR, {named}", [*cells, result])
             rows.append(row)
         # Five digits, as the level of a late log is near 1.
         level = f"{100 * self.log['confidence_level']:.5g} %"
         alarm = (1 - self.settings["confidence_level"]) * (1 - SHARE)
         caption = (
-            "A limit counts as exceeded if this table or the next one shows it. Here: all "
-            f"genuine attempts of this log, including those of known people. Intervals have the confidence level {level}. That level rises from log to log "
-            f"and keeps the chance of a false alarm in any log at {percent(alarm)} at most."
+            "All genuine attempts of this log, including those of known people. Intervals have "
+            f"the confidence level {level}. That level rises from log to log and keeps the "
+            f"chance of a false alarm in any log at {percent(alarm)} at most."
         )
+        if checks:
+            caption += " A limit is exceeded if this table, or that of first attempts, shows it."
         head = ["This log", "Allowed", "Found", "CI", "Attempts", "People", "Result"]
         return Table(caption, head, rows)
 
@@ -294,7 +308,7 @@ class Monitoring(Page):
                 Cell(count(sum(people[group] for group in one.groups))),
                 Cell(number(one.e_value)),
                 Cell(p_value(one.p_adjusted)),
-                Cell(RESULTS[one.verdict], word=one.verdict),
+                _result(one.verdict == "failed", one.value > one.limit),
             ]
             named = " over ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
@@ -526,6 +540,12 @@ def _notes(data, monitor, limits):
             f"Not watched: {listed(not_watched)}; a log of genuine attempts has no such errors."
         )
     return tuple(notes)
+
+
+def _result(exceeded, above):
+    """The result of a limit: exceeded, or that its rate or ratio is above it or not."""
+    word = "failed" if exceeded else "undetermined"
+    return Cell(ABOVE if above and not exceeded else RESULTS[word], word=word)
 
 
 def _in_log(log, group):

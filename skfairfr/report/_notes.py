@@ -114,8 +114,8 @@ def _left_out(terms, lacking, groups, rate):
 def _no_error(terms, rate):
     larger = "larger" if rate == "far" else "smaller"
     return (
-        f"A group has no {terms[rate].name} error, so the largest rate over the "
-        "smallest is infinite or undefined. Their difference is defined. With more people, "
+        f"At a threshold of this report, a group has no {terms[rate].name} error, so the "
+        "largest rate over the smallest is infinite or undefined there. With more people, "
         f"or at a {larger} {terms.far.name}, there are more errors."
     )
 
@@ -228,8 +228,8 @@ WITHHELD = {
     ),
     "uninformative_scores": (
         "scores are no better than chance",
-        "scores hardly tell genuine pairs from impostor pairs, as where labels are not in "
-        "the order of the rows.",
+        "scores hardly tell genuine pairs from impostor pairs: labels may be in another "
+        "order than the rows, or the system may not work.",
     ),
 }
 # How the reason of a figure ends that was not counted over all pairs.

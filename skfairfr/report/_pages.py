@@ -41,7 +41,7 @@ class Page:
     def _document(self, source=None, date=None):
         of_data, of_groups, of_facts = self._called
         data = "" if source is None else f"{of_data}: {printable(source)}"
-        notes = ["Read first: the notes under 'Notes'."] if self.notes else []
+        notes = ["Read the notes below first."] if self.notes else []
         opening = [*self._opening(), *notes, self._does_not_show]
         digests = self.settings.get("sha256", {})
         again = reproduce(self.settings, self.about, digests)

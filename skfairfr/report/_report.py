@@ -374,17 +374,23 @@ class SystemsComparison:
         return tuple(d for d in self.disparities if d.levelling_down)
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether no rate is higher, and the data do not show that none is."""
+        verdicts = {change.verdict for change in self.changes}
+        rates = [row for one in self.measured for of in one.levels for row in of.rates]
+        supported = any(row.far.supported or row.frr.supported for row in rates)
+        unknown = "undetermined" in verdicts or verdicts == {"too few errors"}
+        return not self.harm and (unknown or (bool(rates) and not supported))
+
+    @property
     def exit_code(self) -> int:
         """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 if it is unknown.
 
-        It is unknown if a change is undetermined, or all rest on too few errors.
+        It is unknown if a change is undetermined, or all rates rest on too few errors.
         """
         if not self.fail_on_harm:
             return 0
-        if self.harm:
-            return 1
-        verdicts = {change.verdict for change in self.changes}
-        return 3 if "undetermined" in verdicts or verdicts == {"too few errors"} else 0
+        return 1 if self.harm else 3 * self.is_unknown
 
     def to_text(self, *, date: str | None = None, full: bool = True) -> str:
         """Conclusions and tables for a terminal: ASCII of at most 100 columns.

@@ -107,6 +107,22 @@ def test_rates_and_bounds_are_those_at_the_threshold(fitted):
     assert (found.frr_least <= found.frr).all()
 
 
+def test_no_frr_is_less_than_its_least_where_the_far_may_keep_its_limit(fitted):
+    """By going through the thresholds, from strict to loose."""
+    found, each = fitted.certify(0.01), 0.05 / 2 / len(GROUPS)
+    roc = fitted.by(method="jackknife", confidence_level=1 - 2 * each)
+    scores = np.concatenate(
+        [fitted._engine.pairs.impostors((g, g)).scores for g in range(len(GROUPS))]
+    )
+    for at in np.unique(scores[scores <= found.threshold])[::-1]:
+        lows = [roc.estimate(threshold=at, rate="far", group=g).low for g in GROUPS]
+        if max(lows) > 0.01:
+            break
+    for group, least in zip(GROUPS, found.frr_least, strict=True):
+        low = roc.estimate(threshold=at, rate="frr", group=group).low
+        assert 0 < least <= low * 1.2 and least >= low * 0.8
+
+
 def test_a_looser_limit_and_fewer_groups_loosen_the_threshold(fitted):
     limits = [fitted.certify(limit).threshold for limit in (0.005, 0.01, 0.03, 0.1)]
     assert (np.diff(limits) < 0).all()

@@ -132,18 +132,17 @@ def test_ratios_are_those_to_the_reference(report, axes, place):
         assert from_the_top(ax, found) == [ticks[g] for g in in_order(people)]
 
 
-def test_only_what_differs_has_a_filled_point(axes):
+def test_only_what_differs_has_a_thick_line_and_few_errors_a_hollow_point(axes):
     data = faces(crowding={"a": 0.0, "b": 12.0, "c": 0.0})
     (audit,) = audit_data(data, far=0.05).audits
     findings = [f for f in audit.levels[0].findings if f.rate == "far"]
     assert {f.verdict for f in findings} == {"higher", "no significant difference"}
     (ax,), _ = axes(ratios_figure(audit))
-    filled = [
-        line.get_markerfacecolor() != "white"
-        for line in ax.lines
-        if line.get_marker() == "o"
-    ]
-    assert filled == [f.verdict == "higher" for f in findings]
+    widths = [float(lines.get_linewidths()[0]) for lines in ax.collections]
+    assert [width > 1 for width in widths] == [f.verdict == "higher" for f in findings]
+    points = [line for line in ax.lines if line.get_marker() == "o"]
+    filled = [point.get_markerfacecolor() != "white" for point in points]
+    assert filled == [f.ratio.supported for f in findings]
 
 
 def test_a_limit_on_a_ratio_is_drawn_with_the_ratios_of_its_rate(axes):

@@ -361,9 +361,7 @@ def test_every_form_says_what_errors_are_worth(tmp_path):
         for rate in ("far", "frr"):
             worth = getattr(row, f"{rate}_effective")
             assert 1.5 < worth.errors and 1.5 < worth.people
-            said = (
-                f"like {round(worth.errors):,} errors of {round(worth.people):,} people"
-            )
+            said = f"like {round(worth.errors):,} errors"
             assert f"{getattr(row, f'{rate}_errors'):,} {said}" in page
             iso = {"far": "fmr", "frr": "fnmr"}[rate]
             assert record[f"{iso}_effective"] == vars(worth)

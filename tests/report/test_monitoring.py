@@ -322,7 +322,7 @@ def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tm
     log, limits = write(tmp_path / "log.csv", found), {"max_fnmr": 0.05}
     told = monitor_log(log, limits=limits | {"max_fnmr_ratio": 1.5}, **ASKED)
     text = " ".join(told.to_text().split())
-    assert told.exit_code == 1 and "2 limits exceeded, at 95 %" in text
+    assert told.exit_code == 1 and "2 limits exceeded (95 % confidence" in text
     for group in "fm":
         words = (
             r"FRR 100 % \(\S+ % CI \S+ to 100 %\) in this log \(1,500 attempts of 150"

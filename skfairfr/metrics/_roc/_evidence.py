@@ -409,6 +409,8 @@ class ComparedGroups:
         Number of different hypotheses.
     tests : Contrasts
         Of each group against the geometric mean of the others.
+    p_value : float
+        Of the hypothesis that all groups have the same rate; nan without two groups.
     """
 
     def __init__(self, evidence, level):
@@ -418,13 +420,9 @@ class ComparedGroups:
         self.n_tests = number_of_tests(self.weights)
         self.tests = self.contrasts(self.weights)
         self._largest_ratio = {}
-
-    @cached_property
-    def p_value(self):
-        """Of the hypothesis that all groups have the same rate; nan without two groups."""
-        if not self.n_tests:
-            return np.nan
-        return float(min(self.n_tests * self.tests.p_value.min(), 1.0))
+        self.p_value = np.nan
+        if self.n_tests:
+            self.p_value = float(min(self.n_tests * self.tests.p_value.min(), 1.0))
 
     def contrasts(self, weights):
         """Contrasts of the logarithms of the rates, (n_contrasts, n_groups)."""
@@ -442,13 +440,10 @@ class ComparedGroups:
             of the bounds of two groups, of which one is that of the largest ratio. NaN
             without two groups.
         """
-        if tail not in self._largest_ratio:
-            self._largest_ratio[tail] = self._bounds_of_largest_ratio(tail)
-        return self._largest_ratio[tail]
-
-    def _bounds_of_largest_ratio(self, tail):
         if not self.n_tests:
             return np.nan, np.nan
+        if tail in self._largest_ratio:
+            return self._largest_ratio[tail]
         low, high = self.tests.bounds(tail / self.n_tests)
         # The largest rate is no less than a group's, and the least no more than the mean.
         ends = np.fmax(low, 1 / np.where(high > 0, high, np.inf))
@@ -463,7 +458,8 @@ class ComparedGroups:
         alone = (self.sums.pairs > 0) & (self.weights == 0).all(axis=1)
         if alone.any():  # one person does not bound a group's rate
             most = np.inf
-        return max(1.0, found), max(1.0, most)
+        self._largest_ratio[tail] = max(1.0, found), max(1.0, most)
+        return self._largest_ratio[tail]
 
 
 class Analytic(NamedTuple):

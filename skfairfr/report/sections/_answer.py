@@ -67,7 +67,7 @@ def answer(report):
     return [
         verdict(report),
         table_of_limits(report),
-        rates_figure(report.audits[0]),
+        rates_figure(audit_of_answer(report)),
         *cannot_be_concluded(report),
         DOES_NOT_SHOW,
     ]
@@ -86,11 +86,7 @@ def verdict(report):
     found = findings_at_first_point(report)
     if texts and found and found[0][2].verdict == "undetermined":
         return Verdict(status, texts[0], texts[1:], label)
-    seem_exceeded = [
-        check
-        for check in report.checks
-        if not check.reason and check.figure.value > check.limit
-    ]
+    seem_exceeded = _seem_exceeded(report)
     if not seem_exceeded:
         return Verdict(status, _headline(found, report), texts, label)
     worst = max(seem_exceeded, key=_excess)
@@ -99,9 +95,31 @@ def verdict(report):
     return Verdict(status, _headline_of_limit(worst, report), texts, label)
 
 
+def audit_of_answer(report):
+    """The audit that the headline is about."""
+    seem_exceeded = _seem_exceeded(report)
+    if seem_exceeded:
+        return audit_of(max(seem_exceeded, key=_excess), report)
+    found = findings_at_first_point(report)
+    return found[0][0] if found else report.audits[0]
+
+
+def _seem_exceeded(report):
+    """Checks of values above their limits."""
+    return [
+        check
+        for check in report.checks
+        if not check.reason and check.figure.value > check.limit
+    ]
+
+
 def _excess(check):
-    """Whether a limit is significantly exceeded, and by how much it seems to be."""
-    return check.verdict == "failed", check.figure.value / check.limit
+    """Whether a limit is significantly exceeded, and by how much it seems to be.
+
+    A group without errors makes a ratio infinite, which tells least.
+    """
+    value = check.figure.value
+    return check.verdict == "failed", math.isfinite(value), value / check.limit
 
 
 def _status(report):
@@ -158,7 +176,8 @@ def _headline_of_limit(check, report):
         times = ratio(figure.value)
         if math.isinf(figure.value):
             times = f"at least {ratio(figure.low)}"
-        ends = f"{ci} CI {ratios(figure.low, figure.high)}"
+        whose = " of the largest ratio" if len(audit.groups) > 3 else ""
+        ends = f"{ci} CI{whose} {ratios(figure.low, figure.high)}"
         text = f"the {rate} of {first} is {times} times {other} ({ends})"
         if len(own) == 2:
             values = " against ".join(percent(one.value) for one in own)
@@ -187,6 +206,7 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
             for row in audit.levels[0].rates[1:]:
                 if not getattr(row, rate).supported:
                     few.setdefault(of_rate, {})[printable(row.group)] = None
+    lines += [text for audit in report.audits for text in few_everywhere(audit)]
     if few:
         at = at_place(first.levels[0], first)
         texts = [f"the {rate} of {_named(groups)}" for rate, groups in few.items()]
@@ -224,6 +244,24 @@ def unknown_have_more_errors(audit):
         f"People of unknown {printable(audit.attribute)} have a higher {name} than every "
         f"group: {percent(errors / trials)} of {trials:,}. They are in no comparison."
     ]
+
+
+def few_everywhere(audit):
+    """Further operating points at which every group has too few errors, in sentences."""
+    terms, texts = terms_of(audit.settings), []
+    for level in audit.levels[1:]:
+        rates = [
+            terms[rate].name
+            for rate in rates_in(audit.groups)
+            if not any(getattr(row, rate).supported for row in level.rates[1:])
+        ]
+        if rates:
+            at = capital(at_place(level, audit))
+            texts.append(
+                f"{at}, the {listed(rates)} of every {printable(audit.attribute)} rests on "
+                f"{TOO_FEW}."
+            )
+    return texts
 
 
 def _named(groups):

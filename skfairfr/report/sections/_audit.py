@@ -6,6 +6,7 @@ from skfairfr.report._notes import at_place, heading_of
 from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
     answer,
+    audit_of_answer,
     cannot_be_concluded,
     verdict,
 )
@@ -165,7 +166,7 @@ def _of_attribute(report, place):
         ("groups", "Size of the groups", [sizes([audit], terms), *crossings]),
     ]
     return [
-        rates_figure(audit) if place else None,
+        None if audit is audit_of_answer(report) else rates_figure(audit),
         Section(
             f"{name}-rates",
             heading_of(first, audit),

@@ -105,7 +105,9 @@ def summary_document(found, date=None):
     shown = replace(table, rows=table.rows[:MOST_DISPARITIES])
     more = len(table.rows) - MOST_DISPARITIES
     opening = [verdict_of_changes(found, MOST_TOLD), shown]
-    opening += [f"{plural(more, 'more disparity', 'more disparities')}."] * (more > 0)
+    opening += [
+        f"{plural(more, 'more disparity', 'more disparities')} with --full."
+    ] * (more > 0)
     return _finished(found, [Section("verdict", "Result", opening)], date)
 
 
@@ -156,25 +158,48 @@ def verdict_of_changes(found, most=None):
     by_size += sorted(improved, key=lambda change: change.ratio)
     if by_size:
         headline, *texts = (change_sentence(change, found) for change in by_size)
-        texts = [_counted(found), *texts[:most]]
-        if more := len(by_size) - len(texts):
+        texts = [_counted(found), *texts[:most]] if texts else []
+        if (more := len(by_size) - max(len(texts), 1)) > 0:
             texts.append(f"{plural(more, 'further difference')}.")
         certain = {c.verdict for c in by_size if _is_supported(c, found)}
         if "higher" in certain:
             status = "failed"
         elif not harm and "lower" in certain:
             status = "passed"
-    elif set(verdicts) <= {TOO_FEW, "undetermined"}:
-        status, headline = "undetermined", "Undetermined: whether a rate differs."
+    elif found.is_unknown or set(verdicts) <= {TOO_FEW, "undetermined"}:
+        status = "undetermined"
+        headline = "Undetermined: the data do not show whether a rate differs."
+        texts = _largest_change(found)
     label = ""
     if found.fail_on_harm or "baseline" in found.settings:
-        label = "No harm found"
+        label = "" if found.is_unknown else "No harm found"
         if harm:
+            status = "failed"
             label = f"Harm found: {plural(len(harm), 'rate is', 'rates are')} higher"
+    texts = [*_in_all_systems(found), *texts]
     texts += [_levelled(change, found) for change in found.levelling_down]
     if found.notes:
-        texts.append("Read first: the notes under 'Notes'.")
+        texts.append("Read the notes below first.")
     return Verdict(status, headline, texts, label)
+
+
+def _largest_change(found):
+    """The change of the largest factor in a sentence, in a list; empty of none."""
+    known = [c for c in found.changes if c.ratio > 0 and math.isfinite(c.ratio)]
+    largest = sorted(known, key=lambda c: abs(math.log(c.ratio)))[-1:]
+    return [f"Largest change: {change_sentence(change, found)}" for change in largest]
+
+
+def _in_all_systems(found):
+    """How many rows are compared, and of how many, if a system has others; a list."""
+    n, texts = found.n_rows, []
+    for name, left_out in zip(found.systems, found.left_out, strict=True):
+        if left_out:
+            texts.append(
+                f"{count(n)} of {count(n + left_out)} {found.unit} of {printable(name)} are "
+                "compared; another system lacks the others."
+            )
+    return texts
 
 
 def _counted(found):

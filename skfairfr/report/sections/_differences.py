@@ -78,8 +78,12 @@ def _parts(audit, level, finding):
         size, low, high = (1 / v if v else math.inf for v in (size, high, low))
     at, ci = at_place(level, audit), level_in_percent(audit.settings)
     start = f"{capital(at)}, " if at else ""
+    ends = f"({ci} CI {ratios(low, high)})"
     times = f"at least {ratio(low)}" if math.isinf(size) else ratio(size)
-    size = f"{times} times as high ({ci} CI {ratios(low, high)})"
+    if math.isinf(size) and low <= 1:
+        size = f"{printable(groups[1])} has no errors {ends}"
+    else:
+        size = f"{times} times as high {ends}"
     few = few_groups(finding.ratio)
     few = f". The ratio is uncertain: {TOO_FEW} of {few}" if few else ""
     if finding.verdict not in DIFFERS and (low > 1 or high < 1):

@@ -76,7 +76,9 @@ def matrices(found, neutral, abouts, terms):
 
 
 def _matrix(matrix, neutral, about, terms):
-    rows, name = [], terms.far.name
+    rows, name, share = [], terms.far.name, ""
+    if terms is SEARCHES:
+        neutral, share = neutral / len(matrix.groups), ", an equal share of the groups"
     for g, group in enumerate(matrix.groups):
         cells = [
             Cell(percent(far), style=style_of(far, neutral))
@@ -96,7 +98,7 @@ def _matrix(matrix, neutral, about, terms):
         )
     elif not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
         caption += " Rows are the groups of probes, columns those of references."
-    caption += f" Red is above {percent(neutral)}, blue below."
+    caption += f" Red is above {percent(neutral)}{share}, blue below."
     return Table(caption, ["Group", *map(printable, matrix.groups)], rows, "matrix")
 
 

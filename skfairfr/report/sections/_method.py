@@ -29,7 +29,16 @@ FAILURES_TOLD = {
 }
 # Terms of attempts, which comparisons have none of, and terms that decisions have.
 OF_ATTEMPTS = ("FRR,", "FAR,", "BPCER", "APCER", "Attempt", "Template")
-OF_DECISIONS = ("Attempt", "FTA", "Differential", "Interval", "Too few errors")
+OF_DECISIONS = (
+    "Attempt",
+    "FTA",
+    "Differential",
+    "Confidence",
+    "Limit",
+    "Reference",
+    "Holm",
+    "Too few errors",
+)
 # Terms that are of comparisons alone.
 OF_COMPARISONS = (
     *("FMR", "FNMR", "Mated", "Non-mated", "Template", "FTA", "GFAR", "FPD"),
@@ -153,6 +162,8 @@ def glossary(settings, without, only=""):
         accepted_at = "distance up to which"
     terms = terms_of(settings)
     told = {"accepted": accepted_at, "far": terms.far.name, "frr": terms.frr.name}
+    told |= {"level": level_in_percent(settings)}
+    told |= {"alpha": f"{100 - 100 * settings['confidence_level']:g}"}
     lines = [line.format(**told) for line in lines_of("glossary")]
     if "gallery" in settings:
         kept = [line for line in lines if not line.startswith(OF_COMPARISONS)]

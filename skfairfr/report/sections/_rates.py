@@ -7,6 +7,7 @@ from skfairfr._text._document import Cell, Figure, Row, Table
 from skfairfr._text._words import (
     NO_DIFFERENCE,
     NONE,
+    TOO_FEW,
     capital,
     count,
     listed,
@@ -143,7 +144,7 @@ def ratios_figure(audit, place=0):
     caption = (
         f"Ratios to the rates of {references_of(level, terms)} by "
         f"{printable(audit.attribute)}{at and f' {at}'}, with {ci} CI, each alone. "
-        "Filled points differ significantly."
+        f"Thick lines differ significantly. Hollow: {TOO_FEW}."
     )
     measured, limits = rates_in(audit.groups), ratio_limits(audit, level)
 
@@ -188,8 +189,8 @@ def counts(levels, systems, settings, names=("",)):
     caption = f"{capital(terms.comparisons)} and errors of each group."
     if not settings.get("independent_pairs"):
         caption += (
-            " Errors of one person are correlated: 'like 7 errors of 4 people' is the "
-            "effective number of errors and of people, not how many people have errors."
+            " Errors of one person are correlated: 'like 7 errors' is the effective number, "
+            "of independent errors that would leave the same uncertainty."
         )
     return Table(caption, head, beside(rows))
 
@@ -213,11 +214,10 @@ def _row_of_counts(level, measured, found, size, place):
 
 
 def _like(effective):
-    """The effective numbers of errors and of people in words; empty of none."""
+    """The effective number of errors in words; empty of none."""
     if effective is None or not effective.errors:
         return ""
-    errors, people = (max(1, round(n)) for n in (effective.errors, effective.people))
-    return f"like {plural(errors, 'error')} of {plural(people, 'person', 'people')}"
+    return f"like {plural(max(1, round(effective.errors)), 'error')}"
 
 
 def p_values(levels, audit):

@@ -106,7 +106,7 @@ def facts(report):
     }
     told = "; ".join(f"{group} ({name})" for name, group in references.items())
     if told:
-        why = "a group with the most people unless another is asked for"
+        why = "the group with the most people (the first of equal ones), unless one is asked for"
         rows.append(("Reference", f"{told}: {why}"))
     for audit in report.audits:
         if audit.n_unknown:
