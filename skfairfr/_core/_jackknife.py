@@ -587,12 +587,6 @@ def against_others(sums):
     return np.where(compared, itself - others / np.maximum(n_others, 1), 0.0)
 
 
-def number_of_tests(weights):
-    """How many different hypotheses each group against the others makes."""
-    n = int((weights != 0).any(axis=1).sum())
-    return 1 if n == 2 else n
-
-
 def every_two(sums):
     """Weights of each group over every other one, a block (n_others, n_groups) a group."""
     known = np.flatnonzero(sums.is_known)

@@ -19,6 +19,7 @@ from skfairfr._text._words import (
     NO_DIFFERENCE,
     TOO_FEW,
     level_percent,
+    plural,
     printable,
 )
 from skfairfr.metrics import SimilarityROC
@@ -334,7 +335,7 @@ def _common_rows(keys, names):
     for own, name in zip(keys, names, strict=True):
         twice = own.size - np.unique(own).size
         if twice:
-            problem = f"has the images of another row in {twice:,} rows;"
+            problem = f"repeats the images of other rows in {plural(twice, 'row')};"
             which = "before" if own is keys[0] else "after"
             raise _unpaired(name, problem, "remove the repeats.", which)
         common = common[np.isin(common, own)]

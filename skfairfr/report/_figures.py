@@ -371,7 +371,8 @@ def ratios_to_reference(findings, kind, limit=None):
             ax.axvline(limit, **_style.REFERENCE, label="limit")
         for word in dict.fromkeys(f.verdict for f in findings if f.verdict in LOOKS):
             ax.plot([], [], **LOOKS[word], label=word)
-        ax.legend(loc="lower right", bbox_to_anchor=(1, 1.0), ncols=2, **ABOVE)
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend(loc="lower right", bbox_to_anchor=(1, 1.0), ncols=2, **ABOVE)
         for row, (finding, (ratio, low, high)) in enumerate(
             zip(findings, values, strict=True)
         ):

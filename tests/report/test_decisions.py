@@ -466,7 +466,7 @@ def test_the_command(mixed, capsys):
         (f"{every} --session visit", "--best-of is missing beside session"),
         (f"{every} --threshold 0.5", "--threshold is about scores"),
         (f"{every} --control visit", "--control standardises rates of comparisons"),
-        (f"audit {path} --attribute gender", "needs --accepted"),
+        (f"audit {path} --attribute gender", "(--accepted)"),
         (f"{every} --score ok", "--score is no option of decisions"),
         (f"compare {path} {path} --attribute gender", "identity-1"),
     ):

@@ -27,7 +27,6 @@ from skfairfr._core._jackknife import (
     ErrorSums,
     against_others,
     every_two,
-    number_of_tests,
     rate_ends,
     shrunken_rates,
 )
@@ -409,20 +408,23 @@ class ComparedGroups:
         Number of different hypotheses.
     tests : Contrasts
         Of each group against the geometric mean of the others.
-    p_value : float
-        Of the hypothesis that all groups have the same rate; nan without two groups.
     """
 
     def __init__(self, evidence, level):
         self.evidence, self.level = evidence, level
         self.sums = evidence.sums.rows(level)
         self.weights = against_others(self.sums)
-        self.n_tests = number_of_tests(self.weights)
+        n_compared = int((self.weights != 0).any(axis=1).sum())
+        self.n_tests = 1 if n_compared == 2 else n_compared
         self.tests = self.contrasts(self.weights)
         self._largest_ratio = {}
-        self.p_value = np.nan
-        if self.n_tests:
-            self.p_value = float(min(self.n_tests * self.tests.p_value.min(), 1.0))
+
+    @cached_property
+    def p_value(self):
+        """Of the hypothesis that all groups have the same rate; nan without two groups."""
+        if not self.n_tests:
+            return np.nan
+        return float(min(self.n_tests * self.tests.p_value.min(), 1.0))
 
     def contrasts(self, weights):
         """Contrasts of the logarithms of the rates, (n_contrasts, n_groups)."""
