@@ -83,7 +83,7 @@ IDENTIFY_DESCRIPTION = """\
 Error rates of searches (1:N) by group: how often a search by somebody who is not enrolled alarms
 (FPIR), and how often that of somebody who is misses the mate (FNIR), with intervals. The gallery is
 taken as given. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too
-little memory or disk, 3 the data cannot tell, 4 a fault of the program, 130 interrupted."""
+little memory or disk, 3 undetermined, 4 a fault of the program, 130 interrupted."""
 PLAN_DESCRIPTION = f"""\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates

@@ -173,21 +173,26 @@ def own_figures(check, audit):
 
 def _interval(check, audit):
     """The interval of the groups shown, and another group's bound if that one decides."""
-    found, trials = check.figure, terms_of(audit.settings).trials
+    found = check.figure
     if check.reason:
         return check.reason
     if check.name not in LIMITS:
         return numbers(found.low, found.high)
     if not check.groups:
-        return f"none: too few groups have the {trials}"
+        return f"none: too few groups have {_trials_of(check, audit)}"
     if math.isnan(found.high):
-        return f"none: one person alone has the {trials}"
+        return f"none: one person alone has {_trials_of(check, audit)}"
     if check.name in RATE_LIMITS:
         return _interval_of_rate(check, *own_figures(check, audit))
     ends = ratios(found.low, found.high)
     if check.decided_by and check.decided_by[0] != check.groups[0]:
         return f"{ends}, for {printable(check.decided_by[0])}"
     return ends if check.decided_by else f"{ends}, of any two groups"
+
+
+def _trials_of(check, audit):
+    """The trials that a limit is about, in words."""
+    return terms_of(audit.settings)[LIMITS[check.name][0]].trials
 
 
 def _interval_of_rate(check, own):
@@ -206,6 +211,12 @@ def sentence_of_check(check, report, needed=True):
     """A check in one sentence, and one about what would settle it if ``needed``."""
     row, settings = row_of_limit(check, report), audit_of(check, report).settings
     allowed_, groups, found, ends, result = row.cells
+    if not check.groups and not check.reason and check.name in LIMITS:
+        audit = audit_of(check, report)
+        return (
+            f"{capital(result.line)}: {row.line}, {allowed_.line}: too few groups have "
+            f"{_trials_of(check, audit)}."
+        )
     interval = check.reason or f"{level_in_percent(settings)} CI {ends.line}"
     more = groups.more and f"; {groups.more}"
     text = f"{capital(result.line)}: {row.line}, {allowed_.line}: "
