@@ -313,9 +313,9 @@ class Monitoring(Page):
             named = " over ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
         caption = (
-            "First attempts of people, in all logs so far. Evidence is the largest wealth so "
-            "far of bets that the limit is exceeded, which began at 1. p is one over it, "
-            "adjusted for all limits here (Holm). Both are valid whenever they are read."
+            "First attempts of people, in all logs so far. Evidence that the limit is exceeded "
+            "begins at 1 (an e-value: the largest wealth so far of a bet on it). p is one over "
+            "it, adjusted for all limits here (Holm). Both are valid whenever they are read."
         )
         head = [
             "First attempts",
@@ -333,9 +333,9 @@ class Monitoring(Page):
             return None
         caption = (
             "Rates by group: of first attempts with their confidence sequences (lines), and of "
-            "all attempts of each log (points). Below, the evidence against limits, "
-            f"as they were known at the time; of limits at most {MOST_LIMITS} are drawn, those "
-            "with the most evidence. Above the dotted line it is enough, whatever the others are."
+            "all attempts of each log (points). If limits are set, the second figure has the "
+            f"evidence that each is exceeded, as it was known at the time, of at most {MOST_LIMITS} "
+            "limits, those with the most. Above the dotted line it is enough."
         )
         # Evidence that is enough whatever that of the other limits is.
         enough = len(self.state.findings) / (1 - self.settings["level_of_first"])

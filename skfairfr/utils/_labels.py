@@ -7,6 +7,7 @@ integer codes only; -1 stands for an unknown group.
 
 import re
 import unicodedata
+from decimal import Decimal
 from typing import NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -23,10 +24,10 @@ ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
 FILE_ENDING = re.compile(
     r"\.(bmp|flac|gif|heic|jpe?g|mp3|npy|pgm|png|ppm|tiff?|wav|webp)$"
 )
-# Spaces, dashes, underscores and slashes next to a letter, quotes, brackets and #, and what
+# Spaces, dashes, underscores, points and slashes next to a letter, quotes, brackets and #, and what
 # between digits separates numbers, as in 1-12 and 11-2.
 SEPARATORS = r"[\s_\-\u2010-\u2015\u2212]+"
-SIGNS = r"[\s_\-\u2010-\u2015\u2212/\\]+"
+SIGNS = r"[\s_\-.\u2010-\u2015\u2212/\\]+"
 AT_LETTER = re.compile(
     rf"(?<=[^\W\d_]){SIGNS}(?=[^\W_])|(?<=[^\W_]){SIGNS}(?=[^\W\d_])"
 )
@@ -36,6 +37,11 @@ QUOTES = re.compile("[\"'`\u2018\u2019\u201c\u201d#()\\[\\]]")
 BETWEEN_DIGITS = re.compile(rf"(?<=\d){SEPARATORS}(?=\d)")
 FOLDER = re.compile(r".*[/\\]")
 INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
+THOUSANDS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
+SCIENTIFIC = re.compile(r"[0-9](\.[0-9]+)?e\+?[0-9]{1,2}")
+# Other words for one group.
+GROUPS = dict.fromkeys(("f", "woman", "women"), "female")
+GROUPS |= dict.fromkeys(("m", "man", "men"), "male")
 MOST_LISTED = 5
 
 
@@ -284,9 +290,10 @@ def check_spelling(labels, name, other=None, what="person"):
             raise refused(name, None, problem, remedy)
     if labels.dtype.kind not in "OU":
         return
-    alike = {}
+    alike, words = {}, GROUPS if what == "group" else {}
     for label in labels.tolist():
-        alike.setdefault(spelling(label), []).append(label)
+        text = spelling(label)
+        alike.setdefault(words.get(text, text), []).append(label)
     # A group such as east_asian/white is no file in a folder.
     in_folders = filter(FOLDER.match, map(str, labels.tolist()))
     for label in in_folders if what == "person" else ():
@@ -304,8 +311,8 @@ def two_spellings(pairs, what="person"):
     more = "" if len(pairs) <= MOST_LISTED else "; …"
     problem = (
         f"{len(pairs):,} {'label' if len(pairs) == 1 else 'labels'} in two spellings, which "
-        "differ only in case, leading zeros, number format, separators, folder, file ending or "
-        f"Unicode form and may be one {what} or two: {shown}{more};"
+        "differ only in case, leading zeros, number format, separators, folder, file ending, "
+        f"abbreviation or Unicode form and may be one {what} or two: {shown}{more};"
     )
     remedy = f"write one {what}'s label alike everywhere, or rename the other {what}."
     return problem, remedy
@@ -326,6 +333,10 @@ def spelling(label):
     if not text.isalnum():
         text = FILE_ENDING.sub("", QUOTES.sub("", text).strip(".,; "))
         text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
+    if THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    if SCIENTIFIC.fullmatch(text):
+        text = str(int(Decimal(text))) if Decimal(text) % 1 == 0 else text
     text = ZEROS.sub("", text)
     number = INTEGER.fullmatch(text)
     return number[1] if number else text

@@ -319,10 +319,22 @@ def test_a_group_with_a_slash_is_no_file_in_a_folder():
         ("p1.", "p1"),
         ("[p1]", "#p1"),
         ("p1.HEIC", "p1"),
+        ("p.1", "p_1"),
+        ("1,000", "1000"),
+        ("1.000e+03", "1000"),
+        ("1E3", "1000.0"),
     ],
 )
 def test_spellings_of_one_person(one, other):
     assert spelling(one) == spelling(other)
+
+
+def test_groups_may_have_two_words():
+    check_spelling(np.array(["f", "female", "m"], dtype=object), "y")
+    for labels in (["f", "m", "Female"], ["man", "male", "other"]):
+        with pytest.raises(ArgumentError, match="may be one group or two"):
+            check_spelling(np.array(labels), "gender", what="group")
+    check_spelling(np.array(["f", "m", "x"]), "gender", what="group")
 
 
 @pytest.mark.parametrize(
@@ -330,6 +342,8 @@ def test_spellings_of_one_person(one, other):
     [
         ("1.1", "11"),
         ("1-12", "11-2"),
+        ("1,2", "12"),
+        ("1.5e+00", "15"),
         ("a1", "b1"),
         # Vowels of other scripts, and the voicing of Japanese, are no accents.
         ("\u0915\u093f", "\u0915\u0941"),
