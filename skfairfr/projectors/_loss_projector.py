@@ -1,9 +1,11 @@
 """Heads trained with a margin softmax, with a penalty beside it, or with any loss."""
 
 from collections.abc import Callable
+from inspect import signature
 from numbers import Real
 from typing import TYPE_CHECKING, Self, Unpack
 
+import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
@@ -39,8 +41,11 @@ class LossProjector(BaseProjector):
         no margin, .35 of the own cosine, or .5 radians of the own angle. A torch module of
         your own, of which a copy is trained, or ``loss(n_identities, n_features)`` that
         makes one, is called as ``module(embeddings, labels)``: unit rows of a batch,
-        (n_images, n_features), and their identities in 0..n_identities - 1, (n_images,); it
-        gives a scalar. Its weights are trained with the head.
+        (n_images, n_features), and codes of their identities, (n_images,), in
+        0..n_identities - 1 of the people trained on in this fit. A module whose ``forward``
+        has an argument ``groups`` also gets the codes of the groups, (n_images,): the place
+        among the sorted labels of the group of most of the person's images, -1 if that is
+        unknown. It gives a scalar. Its weights are trained with the head.
     head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
@@ -168,8 +173,8 @@ class LossProjector(BaseProjector):
         ------
         ValueError
             If there are not two people, the mean of a person's images is zero
-            (``init="means"``), the loss is none of the kinds above, becomes infinite, or
-            has weights where ``monitor="loss"`` asks for that of people held out.
+            (``init="means"``), the loss is none of the kinds above, takes groups and none
+            are given, becomes infinite, or has weights where ``monitor="loss"`` asks for that of people held out.
 
         Warns
         -----
@@ -206,12 +211,19 @@ class LossProjector(BaseProjector):
             raise refused(
                 "loss", self.loss, f"{problem}{self.loss!r}, which made {loss!r}."
             )
-        return loss
+        if "groups" not in signature(loss.forward).parameters:
+            return loss
+        if people.attribute is None:
+            problem, remedy = "is missing, and the loss takes groups;", "give one."
+            raise refused("sensitive_features", None, problem, remedy)
+        return WithGroups(loss, people.attribute)
 
     def _held_out_loss(self, people, loss, embeddings, y, X):
         if isinstance(self.loss, str):
             return super()._held_out_loss(people, loss, embeddings, y, X)
         if not any(True for _ in loss.parameters()):
+            if isinstance(loss, WithGroups):
+                loss = WithGroups(loss.loss, people.attribute).to(y.device)
             return float(loss(embeddings, y))
         if self.monitor != "loss":
             return float("nan")
@@ -219,6 +231,27 @@ class LossProjector(BaseProjector):
         problem += "trained on, and people held out have none."
         remedy = "Set monitor='frr_at_far', or validation_fraction=0."
         raise refused("monitor", self.monitor, problem, remedy)
+
+
+class WithGroups(nn.Module):
+    """A loss of the caller's that gets the group of every image of a batch, too.
+
+    Parameters
+    ----------
+    loss : nn.Module
+    groups : ndarray of int, shape (n_identities,)
+        Code of the group of each person.
+    """
+
+    def __init__(self, loss, groups):
+        super().__init__()
+        self.loss = loss
+        codes = torch.as_tensor(groups, dtype=torch.int64)
+        self.register_buffer("groups", codes, persistent=False)
+
+    def forward(self, embeddings, labels):
+        """The loss of a batch, a scalar."""
+        return self.loss(embeddings, labels, groups=self.groups[labels])
 
 
 @with_parameters(

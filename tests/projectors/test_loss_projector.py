@@ -97,6 +97,45 @@ def test_people_held_out_have_a_loss_only_without_weights():
     assert np.isnan(fitted.history_["valid_loss"]).all()
 
 
+class Recording(nn.Module):
+    """Keeps the labels and groups of its batches."""
+
+    seen = []  # noqa: RUF012
+
+    def forward(self, embeddings, labels, groups):
+        self.seen.append((embeddings.detach().clone(), labels.clone(), groups.clone()))
+        return Contrastive()(embeddings, labels)
+
+
+@pytest.mark.parametrize("validation_fraction", [0.0, 0.4])
+def test_a_loss_that_takes_groups_gets_those_of_the_images(validation_fraction):
+    """By the people whose labels a batch has, among those trained on or held out."""
+    rng, Recording.seen = np.random.default_rng(0), []
+    names = np.array([f"p{k:02}" for k in rng.permutation(40)])
+    of_person = np.array(["f", "m", None], dtype=object)[rng.integers(0, 3, 40)]
+    fitted = projector(Recording(), validation_fraction=validation_fraction).fit(
+        X, names[IDENTITY], sensitive_features=of_person[IDENTITY]
+    )
+    known = {
+        name: "fm".find(g or "-") for name, g in zip(names, of_person, strict=True)
+    }
+    trained = fitted.identities_
+    held_out = np.setdiff1d(names, trained)
+    assert bool(held_out.size) == bool(validation_fraction)
+    found = {trained.size: set(), held_out.size: set()}
+    for _, labels, groups in Recording.seen:
+        whose = held_out if torch.unique(labels).numel() == held_out.size else trained
+        expected = [known[whose[k]] for k in labels.tolist()]
+        assert groups.tolist() == expected
+        found[whose.size] |= set(expected)
+    assert all(of == {-1, 0, 1} for n, of in found.items() if n)
+
+
+def test_a_loss_that_takes_groups_needs_them():
+    with pytest.raises(ValueError, match=r"sensitive_features is missing.*takes groups"):
+        projector(Recording()).fit(X, IDENTITY)
+
+
 def test_it_is_searched_pickled_and_saved_without_its_loss(tmp_path):
     losses = {"loss": ["softmax", Softmax]}
     search = GridSearchCV(projector(), losses, scoring=SCORER, cv=FOLDS)
