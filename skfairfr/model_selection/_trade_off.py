@@ -1,7 +1,7 @@
 """The choice of the candidate that is the best compromise of two metrics."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -35,6 +35,12 @@ class BestTradeOff(BaseEstimator):
     prefer : str, default="frr_at_far"
         With a tolerance, the metric whose smallest mean wins among them; it need not be one
         of ``metrics``.
+    at_most : dict of str -> float, default=None
+        Largest mean allowed of some metrics, which need not be among ``metrics``: other
+        candidates cannot win. Of a metric in ``before`` it is a multiple of the value there,
+        so that {"frr_at_far": 1.1} allows an FRR larger by 10 %; else the value itself.
+    before : dict of str -> float, default=None
+        Metrics of doing nothing, on the same folds.
 
     See Also
     --------
@@ -68,6 +74,9 @@ class BestTradeOff(BaseEstimator):
     1
     >>> BestTradeOff(("bfar",), tolerance=0.6)(results)
     1
+    >>> costs = {"at_most": {"frr_at_far": 1.1}, "before": {"frr_at_far": 0.11}}
+    >>> BestTradeOff(("bfar",), **costs)(results)
+    1
     """
 
     def __init__(
@@ -76,10 +85,14 @@ class BestTradeOff(BaseEstimator):
         *,
         tolerance: float | str | None = None,
         prefer: str = "frr_at_far",
+        at_most: Mapping[str, float] | None = None,
+        before: Mapping[str, float] | None = None,
     ) -> None:
         self.metrics = metrics
         self.tolerance = tolerance
         self.prefer = prefer
+        self.at_most = at_most
+        self.before = before
 
     def __call__(self, cv_results: dict) -> int:
         """Choose a candidate.
@@ -98,9 +111,9 @@ class BestTradeOff(BaseEstimator):
         ------
         ValueError
             If a metric is not among the scores, a score is not a negated metric, no
-            candidate is finite in all of them, or the tolerance is none.
+            candidate is finite in all of them or keeps ``at_most``, or the tolerance is none.
         """
-        names = self._names()
+        names, limits = self._names(), self._limits()
         values = np.stack([_metric(cv_results, name) for name in names])
         usable = np.isfinite(values).all(axis=0)
         if not usable.any():
@@ -114,6 +127,17 @@ class BestTradeOff(BaseEstimator):
                 "fit, a far below what a fold's impostor pairs resolve, or folds in which a "
                 "group makes no error (a larger far, fewer folds, skfairfr.IdentityKFold)."
             )
+        for name, limit in limits.items():
+            metric = _metric(cv_results, name)
+            kept = usable & (metric <= limit)
+            if not kept.any():
+                problem = (
+                    f"allows {name!r} to be {limit:.4g}, and the smallest left is "
+                )
+                problem += f"{np.nanmin(np.where(usable, metric, np.nan)):.4g};"
+                remedy = "allow more, or search other parameters."
+                raise refused("at_most", self.at_most, problem, remedy)
+            usable = kept
         regret = np.full(usable.size, np.inf)
         regret[usable] = np.max([_log_over_best(row[usable]) for row in values], axis=0)
         best = int(regret.argmin())
@@ -144,6 +168,24 @@ class BestTradeOff(BaseEstimator):
             problem = f"has {signed[0]!r}, a signed ratio, which cannot be minimised;"
             raise refused("metrics", names, problem, "choose by 'bfar' or 'bfrr'.")
         return list(names)
+
+    def _limits(self):
+        """The largest mean allowed of each metric of ``at_most``."""
+        at_most, before = (
+            {} if given is None else given for given in (self.at_most, self.before)
+        )
+        for name, given in (("at_most", at_most), ("before", before)):
+            if not isinstance(given, Mapping) or any(
+                not to_float(value) >= 0 for value in given.values()
+            ):
+                problem = f"must be a dict of metrics of at least 0; got {given!r}."
+                raise refused(name, given, problem)
+        limits = {n: float(most) * before.get(n, 1.0) for n, most in at_most.items()}
+        signed = [name for name in limits if is_signed(name)]
+        if signed:
+            problem = f"has {signed[0]!r}, a signed ratio, which has no largest value;"
+            raise refused("at_most", at_most, problem, "limit 'bfar' or 'bfrr'.")
+        return limits
 
 
 def _metric(cv_results, name):

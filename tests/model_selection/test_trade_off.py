@@ -100,6 +100,44 @@ def test_refusals_of_a_tolerance(options, found, message):
         BestTradeOff(("a",), **options)(found)
 
 
+@pytest.mark.parametrize("before", [None, {"c": 0.8}])
+def test_only_what_keeps_the_limits_wins(before):
+    """The definition among the candidates that keep them, as if there were no others."""
+    for seed in range(20):
+        a, b, c = np.random.default_rng(seed).lognormal(0, 0.3, (3, 30))
+        limit = 1.1 * (1.0 if before is None else 0.8)
+        kept = np.flatnonzero((c <= limit) & (b <= 1.3))
+        at_most = {"c": 1.1, "b": 1.3}
+        choose = BestTradeOff(("a", "b"), at_most=at_most, before=before)
+        expected = kept[brute_force(a[kept], b[kept])]
+        assert choose(results(a=a, b=b, c=c)) == expected
+        alone = BestTradeOff(("a",), at_most=at_most, before=before, tolerance=0.2)
+        best = kept[a[kept].argmin()]
+        alike = kept[a[kept] <= 1.2 * a[best]]
+        frr = np.arange(30)[::-1]
+        found = results(a=a, b=b, c=c, frr_at_far=frr)
+        assert alone(found) == alike[frr[alike].argmin()]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"at_most": {"a": 0.5}},
+            "at_most allows 'a' to be 0.5, and the smallest left is 1",
+        ),
+        ({"at_most": {"a": 2}, "before": {"a": 0.25}}, "allows 'a' to be 0.5"),
+        ({"at_most": {"x": 2}}, "the scores are: 'a'"),
+        ({"at_most": 2}, "at_most must be a dict"),
+        ({"at_most": {"a": 1}, "before": {"a": -0.1}}, "before must be a dict"),
+        ({"at_most": {"frr_log_ratio": 1}}, "signed"),
+    ],
+)
+def test_refusals_of_limits(options, message):
+    with pytest.raises(ValueError, match=message):
+        BestTradeOff(("a",), **options)(results(a=[1, 2, np.nan]))
+
+
 @pytest.mark.parametrize(
     ("metrics", "found", "message"),
     [

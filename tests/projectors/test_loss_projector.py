@@ -132,7 +132,9 @@ def test_a_loss_that_takes_groups_gets_those_of_the_images(validation_fraction):
 
 
 def test_a_loss_that_takes_groups_needs_them():
-    with pytest.raises(ValueError, match=r"sensitive_features is missing.*takes groups"):
+    with pytest.raises(
+        ValueError, match=r"sensitive_features is missing.*takes groups"
+    ):
         projector(Recording()).fit(X, IDENTITY)
 
 
