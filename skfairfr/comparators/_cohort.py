@@ -1,6 +1,6 @@
 """CohortNormalizer: scores in units of what each image scores with a cohort."""
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Self
 
 import numpy as np
@@ -22,6 +22,8 @@ SHARE, FEWEST = 5, 20
 SMALLEST_DEVIATION = 2.0**-23
 # Products that are held at a time.
 PRODUCTS = 2**22
+# Of the cohort, whose own moments are averaged: to 3 % of their spread.
+MEMBERS = 1000
 # A gain that changes no sum with another one.
 NO_GAIN = np.finfo(np.float64).tiny
 
@@ -54,13 +56,20 @@ class CohortNormalizer(Comparator):
     top : int, default=None
         With ``kind="as"``, how many of the cohort count, at least 2. None: a fifth, but
         20 at least, or all where there are fewer.
-
-    Attributes
+    strength : float >= 0, default=1.0
+        How far :math:`m_i` and :math:`\\sigma_i` are those of the image: 1 is the formula
+        above, and 0 takes the cohort's own for all images, which orders pairs as the cosine
+        does. Between, :math:`\\bar m + w (m_i - \\bar m)` and :math:`\\bar\\sigma
+        (\\sigma_i / \\bar\\sigma)^w` of the strength w; above 1, the same. A search can
+        move along it.
     ----------
     cohort_ : ndarray of float32, shape (n_cohort, n_features)
         Unit rows.
     top_ : int
         How many of the cohort count for an image.
+    centre_ : tuple of two floats
+        Mean of :math:`m` and geometric mean of :math:`\\sigma` of the cohort's members with
+        the others, of 1,000 evenly spaced ones at most.
     n_features_in_ : int
         Number of features of the embeddings.
     feature_names_in_ : ndarray, shape (n_features,)
@@ -103,14 +112,21 @@ class CohortNormalizer(Comparator):
         "kind": [StrOptions({"as", "s", "z", "t"})],
         "cohort": [StrOptions({"centroids", "images"})],
         "top": [None, Interval(Integral, 2, None, closed="left")],
+        "strength": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
-        self, kind: str = "as", *, cohort: str = "centroids", top: int | None = None
+        self,
+        kind: str = "as",
+        *,
+        cohort: str = "centroids",
+        top: int | None = None,
+        strength: float = 1.0,
     ) -> None:
         self.kind = kind
         self.cohort = cohort
         self.top = top
+        self.strength = strength
 
     @property
     def takes_side(self) -> bool:
@@ -155,6 +171,7 @@ class CohortNormalizer(Comparator):
             check_consistent_length(X, y)
         self.top_ = self._choose_top(len(rows))
         self.cohort_ = rows.astype(np.float32)
+        self.centre_ = _centre(self.cohort_, self.top_)
         return self
 
     def prepare(
@@ -205,6 +222,10 @@ class CohortNormalizer(Comparator):
         if counts.any():
             mean, deviation = _moments(rows[counts], self.cohort_, self.top_)
             self._check_deviations(deviation, np.flatnonzero(counts))
+            if self.strength != 1:
+                centre, spread = self.centre_
+                mean = centre + self.strength * (mean - centre)
+                deviation = spread * (deviation / spread) ** self.strength
             gain[counts], offset[counts] = share / deviation, share * mean / deviation
         return PreparedImages(rows, Adjustment.affine(gain, offset))
 
@@ -240,13 +261,27 @@ class CohortNormalizer(Comparator):
             )
 
 
-def _moments(rows, cohort, top):
-    """Mean and deviation of the largest products of each row, (2, n_rows)."""
+def _centre(cohort, top):
+    """Mean and geometric mean of the moments of members of the cohort with the others."""
+    n = len(cohort)
+    members = np.linspace(0, n - 1, min(n, MEMBERS)).astype(int)
+    mean, deviation = _moments(cohort[members], cohort, min(top, n - 1), members)
+    logs = np.log(np.maximum(deviation, SMALLEST_DEVIATION))
+    return float(mean.mean()), float(np.exp(logs.mean()))
+
+
+def _moments(rows, cohort, top, themselves=None):
+    """Mean and deviation of the largest products of each row, (2, n_rows).
+
+    ``themselves`` are the places of the rows in the cohort, which do not count.
+    """
     found = np.empty((2, len(rows)))
     size = max(1, PRODUCTS // len(cohort))
     for start in range(0, len(rows), size):
         part = slice(start, start + size)
         products = multiply_rows(rows[part], cohort)
+        if themselves is not None:
+            products[np.arange(len(products)), themselves[part]] = -np.inf
         some = np.partition(products, len(cohort) - top, axis=1)[:, -top:]
         found[0, part] = some.mean(axis=1, dtype=np.float64)
         found[1, part] = some.std(axis=1, dtype=np.float64)

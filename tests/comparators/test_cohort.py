@@ -50,6 +50,42 @@ def test_scores_are_those_of_the_formula(kind, cohort, top):
     assert_allclose(found.score_matrix(NEW, NEW), expected, rtol=rtol, atol=rtol)
 
 
+def centre_by_loop(cohort, top):
+    """Mean and geometric mean of the moments of every member with the others."""
+    moments = []
+    for k, member in enumerate(cohort):
+        found = sorted(float(member @ o) for o in np.delete(cohort, k, axis=0))
+        moments.append((np.mean(found[::-1][:top]), np.std(found[::-1][:top])))
+    means, deviations = np.transpose(moments)
+    return means.mean(), np.exp(np.log(deviations).mean())
+
+
+@pytest.mark.parametrize("strength", [0, 0.4, 1.5])
+@pytest.mark.parametrize("cohort", ["centroids", "images"])
+def test_between_the_cosine_and_the_formula(cohort, strength):
+    found = CohortNormalizer(cohort=cohort, top=12, strength=strength).fit(X, Y)
+    others, rows = cohort_by_loop(cohort), unit(NEW)
+    centre, spread = centre_by_loop(others, 12)
+    assert_allclose(found.centre_, (centre, spread), rtol=1e-5)
+    moments = []
+    for image in rows:
+        scores = sorted((float(image @ o) for o in others), reverse=True)[:12]
+        mean, deviation = np.mean(scores), np.std(scores)
+        mean = centre + strength * (mean - centre)
+        moments.append((mean, spread ** (1 - strength) * deviation**strength))
+    expected = [
+        [
+            np.mean([(a @ b - m) / d for m, d in (moments[i], moments[j])])
+            for j, b in enumerate(rows)
+        ]
+        for i, a in enumerate(rows)
+    ]
+    matrix = found.score_matrix(NEW, NEW)
+    assert_allclose(matrix, expected, rtol=1e-4, atol=1e-4)
+    if strength == 0:
+        assert_allclose(matrix, (rows @ rows.T - centre) / spread, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("size", [1, 500, 2**22])
 def test_equal_images_have_equal_scores_whatever_stands_beside_them(size, monkeypatch):
     monkeypatch.setattr(_cohort, "PRODUCTS", size)
