@@ -98,7 +98,10 @@ def references_of(level, terms):
 
 
 def _ratio(finding):
-    """The ratio of a group's rate to that of the reference, and what is concluded."""
+    """The ratio of a group's rate to that of the reference, and what is concluded.
+
+    That errors are too few stands at the rate of the group that has too few.
+    """
     if finding is None:
         return Cell(NONE)
     if finding.value == finding.reference_value == 0:
@@ -107,7 +110,7 @@ def _ratio(finding):
     if text == NO_DIFFERENCE and (found.low > 1 or found.high < 1):
         text += f" among {plural(finding.n_comparisons, 'comparison')}"
     told = concluded(finding.verdict, text, found.supported)
-    return Cell(cell.text, cell.ends, told.text, told.few or cell.few, told.word)
+    return Cell(cell.text, cell.ends, told.text, word=told.word)
 
 
 def rates_figure(audit):
