@@ -17,7 +17,7 @@ from skfairfr.report import (
     read_data,
 )
 from skfairfr.report._data import Reading
-from tests.report.audits import counted_pairs, scored_pairs
+from tests.report.audits import counted_pairs, scored_pairs, systems
 from tests.report.json_schema import is_valid
 
 QUICK = {"far": [1e-2]}
@@ -418,9 +418,9 @@ def test_beyond_all_scores_harm_is_told_and_no_disparity():
 def test_few_errors_of_a_system_are_marked_and_tell_nothing_of_a_disparity(n_errors):
     usual = counted_pairs(ALIKE, ALIKE)
     few = counted_pairs(ALIKE | {"birch": n_errors}, ALIKE)
-    for systems in ((usual, few), (few, usual)):
-        found = compare_systems(*systems, threshold=0.5)
-        verdict = "lower" if systems[0] is usual else "higher"
+    for both in ((usual, few), (few, usual)):
+        found = compare_systems(*both, threshold=0.5)
+        verdict = "lower" if both[0] is usual else "higher"
         assert ("birch", "far", verdict) in {
             (c.group, c.rate, c.verdict) for c in found.changes
         }
@@ -439,3 +439,29 @@ def test_a_system_beside_itself_in_another_order_is_refused():
     order = rng.permutation(len(data.y_score))
     with pytest.raises(ValueError, match="equal scores"):
         compare_systems(data, replace(data, y_score=data.y_score[order]), **QUICK)
+
+
+def test_rows_that_another_system_lacks_are_counted_first():
+    one, other = systems(0.2)
+    names = np.array([f"image {k}" for k in range(len(one.X))])
+    both = [replace(one, names=names), replace(other, names=names).take(np.arange(100))]
+    text = " ".join(compare_systems(*both, far=0.1).to_text().split())
+    assert (
+        f"100 of {len(names):,} images of before are compared; another system" in text
+    )
+    assert "of after are compared" not in text
+
+
+def test_no_harm_is_not_said_of_too_few_errors():
+    rng = np.random.default_rng(0)
+    one = scored_pairs(rng, {"a": 30, "b": 30}, {"a": 0.02, "b": 0.02}, n_genuine=1)
+    few = [
+        one,
+        replace(one, y_score=one.y_score + rng.normal(0, 0.2, len(one.y_score))),
+    ]
+    found = compare_systems(*few, threshold=0.5, fail_on_harm=True)
+    rates = [row for m in found.measured for row in m.levels[0].rates]
+    assert not any(row.frr.supported or row.far.supported for row in rates)
+    assert (found.exit_code, found.is_unknown) == (3, True)
+    text = found.to_text()
+    assert "No harm found" not in text and "Undetermined: the data do not show" in text

@@ -8,13 +8,17 @@ from functools import cache
 import numpy as np
 import pytest
 
+from skfairfr._text._document import Figure
 from skfairfr._text._words import TOO_FEW, p_value, ratio, ratios
 from skfairfr.report import EmbeddingData, audit_data
+from skfairfr.report.sections._answer import cannot_be_concluded
+from skfairfr.report.sections._audit import audit_document
 from tests.refusals import refusal
 from tests.report.audits import (
     counted_pairs,
     scored_pairs,
     small_audit,
+    small_report,
     synthetic,
     with_a_lone_person,
 )
@@ -387,3 +391,44 @@ def test_a_check_shows_the_upper_end_of_the_table(seed):
         ends = [getattr(row, rate).high for row in level.rates[1:]]
         assert check.figure.high == max(ends)
         assert (check.verdict == "passed") == (max(ends) <= check.limit)
+
+
+# ---- the first screen ----------------------------------------------------------------
+
+
+def test_the_figure_is_of_the_attribute_that_the_headline_is_about():
+    X, y, groups = synthetic()
+    coin = np.array(["heads", "tails"])[
+        np.random.default_rng(0).integers(0, 2, y.max() + 1)
+    ]
+    data = EmbeddingData(X, y, {"coin": coin[y], "gender": groups})
+    report = audit_data(data, far=0.05)
+    first, *others = audit_document(report).sections
+    (shown,) = (part.name for part in first.parts if isinstance(part, Figure))
+    names = [p.name for s in others for p in s.parts if isinstance(p, Figure)]
+    headline = first.parts[0].headline
+    assert "female" in headline and "gender" in shown
+    assert "rates-coin" in names and shown not in names
+
+
+def test_a_further_point_at_which_nobody_has_enough_errors_is_named():
+    report = small_report(far=[0.05, 1e-5])
+    _, last = report.audits[0].levels
+    assert not any(row.far.supported for row in last.rates[1:])
+    assert any(row.frr.supported for row in last.rates[1:])
+    (line,) = (text for text in cannot_be_concluded(report) if "every" in text)
+    place = "at an FMR of 0.001\N{NO-BREAK SPACE}%"
+    assert line == f"Too few errors {place} for the FMR of every gender."
+
+
+def test_a_ratio_to_a_rate_without_errors_is_no_largest_one():
+    """Unless it is significant: it is as large with one error as with ten."""
+    people = {"a": 200, "b": 201, "c": 8}
+    data = scored_pairs(
+        np.random.default_rng(0), people, {"a": 0.06, "b": 0.04, "c": 0}
+    )
+    report = audit_data(data, threshold=0.5)
+    found = findings_of(report, "frr")
+    assert any(np.isposinf(1 / f.value if f.value else np.inf) for f in found)
+    headline = audit_document(report).sections[0].parts[0].headline
+    assert "infinity" not in headline and " to that of a (" in headline

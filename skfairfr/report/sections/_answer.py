@@ -206,11 +206,11 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
             for row in audit.levels[0].rates[1:]:
                 if not getattr(row, rate).supported:
                     few.setdefault(of_rate, {})[printable(row.group)] = None
-    lines += [text for audit in report.audits for text in few_everywhere(audit)]
     if few:
         at = at_place(first.levels[0], first)
         texts = [f"the {rate} of {_named(groups)}" for rate, groups in few.items()]
         lines.append(f"{TOO_FEW.capitalize()} {at and f'{at} '}for {listed(texts)}.")
+    lines += [text for audit in report.audits for text in few_everywhere(audit)]
     undetermined = [
         c for c in report.checks if c.verdict == "undetermined" and not c.reason
     ]
@@ -256,10 +256,9 @@ def few_everywhere(audit):
             if not any(getattr(row, rate).supported for row in level.rates[1:])
         ]
         if rates:
-            at = capital(at_place(level, audit))
             texts.append(
-                f"{at}, the {listed(rates)} of every {printable(audit.attribute)} rests on "
-                f"{TOO_FEW}."
+                f"{capital(TOO_FEW)} {at_place(level, audit)} for the {listed(rates)} of every "
+                f"{printable(audit.attribute)}."
             )
     return texts
 

@@ -43,9 +43,10 @@ def findings_at_first_point(report):
 
 
 def _ratio_of_larger(finding):
-    """The larger rate over the smaller one; 0 if both are."""
+    """The larger rate over the smaller one; 0 if both are, or if one is by chance."""
     value = finding.ratio.value
-    return 0.0 if math.isnan(value) else max(value, 1 / value if value else math.inf)
+    size = 0.0 if math.isnan(value) else max(value, 1 / value if value else math.inf)
+    return 0.0 if math.isinf(size) and finding.verdict not in DIFFERS else size
 
 
 def sentence_of(audit, level, finding):
