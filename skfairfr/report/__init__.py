@@ -21,11 +21,12 @@ from skfairfr.report._identification import (
     identify,
     identify_data,
 )
-from skfairfr.report._monitoring import Monitoring, monitor_log
+from skfairfr.report._monitoring import Monitoring
 from skfairfr.report._policy import Policy
 from skfairfr.report._reading import read_data
 from skfairfr.report._records import Audit, Change, DisparityChange
 from skfairfr.report._report import Report, SystemsComparison
+from skfairfr.report._watching import monitor_log
 
 __all__ = [
     "Audit",

@@ -9,7 +9,7 @@ import pytest
 
 from skfairfr.metrics import RateMonitor
 from skfairfr.report import Monitoring, monitor_log
-from skfairfr.report._monitoring import _by_itself
+from skfairfr.report._watching import _by_itself
 from tests.report.audits import HOSTILE
 from tests.report.json_schema import is_valid
 from tests.test_cli import assert_one_line, run
