@@ -62,6 +62,8 @@ class CohortNormalizer(Comparator):
         does. Between, :math:`\\bar m + w (m_i - \\bar m)` and :math:`\\bar\\sigma
         (\\sigma_i / \\bar\\sigma)^w` of the strength w; above 1, the same. A search can
         move along it.
+
+    Attributes
     ----------
     cohort_ : ndarray of float32, shape (n_cohort, n_features)
         Unit rows.

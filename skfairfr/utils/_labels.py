@@ -24,10 +24,10 @@ ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
 FILE_ENDING = re.compile(
     r"\.(bmp|flac|gif|heic|jpe?g|mp3|npy|pgm|png|ppm|tiff?|wav|webp)$"
 )
-# Spaces, dashes, underscores, points and slashes next to a letter, quotes, brackets and #, and what
+# Spaces, dashes, underscores and slashes next to a letter, quotes, brackets and #, and what
 # between digits separates numbers, as in 1-12 and 11-2.
 SEPARATORS = r"[\s_\-\u2010-\u2015\u2212]+"
-SIGNS = r"[\s_\-.\u2010-\u2015\u2212/\\]+"
+SIGNS = r"[\s_\-\u2010-\u2015\u2212/\\]+"
 AT_LETTER = re.compile(
     rf"(?<=[^\W\d_]){SIGNS}(?=[^\W_])|(?<=[^\W_]){SIGNS}(?=[^\W\d_])"
 )
