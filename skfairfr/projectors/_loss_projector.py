@@ -174,7 +174,8 @@ class LossProjector(BaseProjector):
         ValueError
             If there are not two people, the mean of a person's images is zero
             (``init="means"``), the loss is none of the kinds above, takes groups and none
-            are given, becomes infinite, or has weights where ``monitor="loss"`` asks for that of people held out.
+            are given, becomes infinite, or has weights if ``monitor="loss"`` asks for that
+            of people held out.
 
         Warns
         -----

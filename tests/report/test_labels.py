@@ -213,7 +213,7 @@ def outputs(make, folder, rename):
     return found
 
 
-# Those with the most figures wait for the night.
+# Those with the most figures are tests of .ci/nightly.
 SLOW = [
     *(audit_of_pairs, audit_of_log, audit_of_transactions),
     *(comparison, comparison_of_searches),

@@ -187,7 +187,7 @@ def _largest_change(found):
     """The change of the largest factor in a sentence, in a list; empty of none."""
     known = [c for c in found.changes if c.ratio > 0 and math.isfinite(c.ratio)]
     largest = sorted(known, key=lambda c: abs(math.log(c.ratio)))[-1:]
-    return [f"Largest change: {change_sentence(change, found)}" for change in largest]
+    return [change_sentence(change, found, "largest change") for change in largest]
 
 
 def _in_all_systems(found):
@@ -214,7 +214,7 @@ def _counted(found):
     return f"With {name}, {listed(counted)} than with {first}."
 
 
-def change_sentence(change, found):
+def change_sentence(change, found, start=None):
     """A rate of both systems, their difference and its interval in a sentence."""
     of = "everyone"
     if change.attribute is not None:
@@ -225,7 +225,7 @@ def change_sentence(change, found):
     few = f", {TOO_FEW} with {listed(few)}" if few else ""
     system = short_names(found.systems)[found.systems.index(change.system)]
     return (
-        f"{capital(change.verdict)} with {system}: {_rate(change, found)} of {of} at "
+        f"{capital(start or change.verdict)} with {system}: {_rate(change, found)} of {of} at "
         f"{place_of(change, found)}, {percent(change.after)} instead of "
         f"{percent(change.before)} (difference {signed(points(change.difference))}, {ends})"
         f"{few}."
