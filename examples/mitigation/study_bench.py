@@ -5,22 +5,24 @@ The bench on real and on made-up people
 
 Mitigations that have a name, on embeddings of real faces and on four synthetic populations, in
 each of which a disparity has another cause. The people of a population vary in 64 directions,
-and are placed in 512 features, which changes no cosine. The real set stays where it is:
+and are placed in 512 features, which changes no cosine. Each population is drawn three times;
+the real people are split three times. The real set stays where it is:
 
     python examples/mitigation/study_bench.py ../shared/data/lfw_facenet/lfw_facenet.npz 1 fits
 
-prints the tables, and the processor time of each set: a quarter of an hour on one core in all.
-Finished fits are kept in the folder of the third argument, from which a study that was stopped
-goes on; the second is the number of processes, and a fourth names the sets to measure. Numbers
-are kept in ``study_bench.json`` beside this file, if all sets were measured; where the real one
-is not there, it is left out, and nothing is kept.
+prints the tables, and the processor time of each draw. Finished fits are kept in the folder of
+the third argument, from which a study that was stopped goes on; the second is the number of
+processes, and a fourth names the sets to measure. Numbers are kept in ``study_bench.json``
+beside this file, if all sets were measured; if the real one is absent, it is left out, and
+nothing is kept.
 
-``--whole``, before all else, takes twice the people, five splits and three inner ones instead
-of three and two, FairCal, and heads in the population with both causes; ``--features 64`` places
-people in so many features. What is kept then has another name. ``--tables`` prints what is kept.
+``--draws 1``, before all else, makes fewer draws; ``--features 64`` places people in so many
+features. What is kept then has another name. ``--tables`` prints what is kept: ``--tables summary``
+the ratios over all draws, ``--tables controls`` those against controls.
 """
 
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -28,6 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from skfairfr import make_face_embeddings
+from skfairfr.comparators import CohortNormalizer
 from skfairfr.model_selection import (
     MITIGATIONS,
     Bench,
@@ -37,15 +40,29 @@ from skfairfr.model_selection import (
     MetricChange,
     compare_mitigations,
 )
+from skfairfr.model_selection._mitigations import Noise
 
 DEFAULT = "../shared/data/lfw_facenet/lfw_facenet.npz"
-N_PEOPLE, N_FEATURES, N_DIRECTIONS = 600, 512, 64
-REDUCED = {"n_splits": 3, "inner_splits": 2}
-METHODS = [name for name in MITIGATIONS if name != "FairCal"]
-# Of the population with both causes; its heads are in check_studies.
-UNTRAINED = METHODS[: METHODS.index("plain head")]
+N_PEOPLE, N_FEATURES, N_DIRECTIONS, N_DRAWS = 600, 512, 64, 3
+SPLITS = {"n_splits": 3, "inner_splits": 2}
+# FairCal takes an hour; noise on all images must never win.
+METHODS = {name: name for name in MITIGATIONS if name != "FairCal"}
+METHODS |= {"noise .4": Noise(0.4, 0), "noise .8": Noise(0.8, 0)}
+METHODS |= {
+    "images": CohortNormalizer(),
+    "centroids": CohortNormalizer(cohort="centroids"),
+    "half strength": CohortNormalizer(strength=0.5),
+}
 # Larger on the real set, whose parts have some 5,000 impostor pairs of women.
 FAR, FAR_OF_REAL = 1e-3, 1e-2
+METRICS = {
+    "bfar": "BFAR",
+    "bfrr": "BFRR",
+    "frr_at_far": "FRR",
+    "own_threshold_gap": "own-threshold gap",
+}
+CONTROLS = "plain head", "margin head", "noise"
+NORMAL_95 = 1.959964
 # Options of make_face_embeddings; without others the two groups are alike.
 ALIKE = {"crowding": 5.0, "kappa": 140.0}
 CROWDED = {"crowding": {"male": 5.0, "female": 28.0}}
@@ -87,12 +104,13 @@ def rounded(value):
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def try_all(data, far, n_jobs, folder, options):
-    """A bench of the methods, as a record and as text."""
+def try_all(data, far, split_seed, n_jobs, folder):
+    """A bench of the methods, as a record."""
     X, y, group = data
-    options = {"far": far, "n_jobs": n_jobs, "folder": folder, **options}
-    bench = compare_mitigations(X, y, {"gender": group}, refit=False, **options)
-    return rounded(json.loads(bench.to_json())), bench.to_text()
+    options = {"far": far, "n_jobs": n_jobs, "folder": folder, **SPLITS}
+    options |= {"refit": False, "random_state": split_seed}
+    bench = compare_mitigations(X, y, {"gender": group}, METHODS, **options)
+    return rounded(json.loads(bench.to_json()))
 
 
 def again(record):
@@ -107,6 +125,9 @@ def again(record):
                 **method,
                 "changes": metrics(method["changes"]),
                 "groups": tuple(GroupChange(**c) for c in method["groups"]),
+                "own_threshold": tuple(
+                    GroupChange(**c) for c in method["own_threshold"]
+                ),
                 "others": tuple(MetricChange(**c) for c in method["others"]),
                 "controls": tuple(
                     ControlResult(**{**c, "changes": metrics(c["changes"])})
@@ -120,36 +141,108 @@ def again(record):
     return Bench(**kept | {"methods": tuple(methods)})
 
 
-def print_tables():
-    """What docs/studies/bench_tables.txt holds."""
+def over_draws(changes, independent):
+    """Geometric mean of ratios of several draws, with its 95 % interval.
+
+    Centres of the draws' intervals are averaged. Draws of a population are of different
+    people, so their errors shrink with the square root of the number; splits of the same
+    people do not.
+    """
+    low, high = (np.log([float(c[end]) for c in changes]) for end in ("low", "high"))
+    errors = np.array([c["log_error"] for c in changes])
+    centre = (low + high).mean() / 2
+    error = np.sqrt((errors**2).sum()) / len(changes) if independent else errors.mean()
+    return np.exp(centre + NORMAL_95 * error * np.array([0, -1, 1]))
+
+
+def shown(changes, name):
+    """``0.15 [0.08, 0.27]`` of all draws of a set; empty if one has no interval."""
+    if not all(math.isfinite(float(c["high"] or "nan")) for c in changes):
+        return "undefined"
+    return "{:.2f} [{:.2f}, {:.2f}]".format(*over_draws(changes, name in CAUSES))
+
+
+def by_method(draws):
+    """Name -> the results of a method in all draws of a set."""
+    return {
+        name: [m for draw in draws for m in draw["methods"] if m["name"] == name]
+        for name in METHODS
+    }
+
+
+def print_summary(sets):
+    """Each method over doing nothing: docs/studies/bench_summary.txt."""
+    head = ("method", *(METRICS[m] for m in METRICS))
+    for name, draws in sets.items():
+        print(f"{name}: {len(draws)} draws, after / before\n")
+        print(("{:18}" + "{:>20}" * len(METRICS)).format(*head))
+        before = [np.mean([d["before"][m] for d in draws]) for m in METRICS]
+        cells = (f"{value:.3g}" for value in before)
+        print(("{:18}" + "{:>20}" * len(METRICS)).format("before", *cells))
+        for method, found in by_method(draws).items():
+            cells = (shown([f["changes"][m] for f in found], name) for m in METRICS)
+            print(("{:18}" + "{:>20}" * len(METRICS)).format(method, *cells))
+        winners = ", ".join(str(draw["winner"] or "none") for draw in draws)
+        print(f"winners: {winners}\n")
+
+
+def print_controls(sets):
+    """BFAR of each method over that of its controls: docs/studies/bench_controls.txt."""
+    for name, draws in sets.items():
+        print(f"{name}: BFAR of a method over that of a control\n")
+        print("{:18}{:>20}{:>20}{:>20}".format("method", *CONTROLS))
+        for method, found in by_method(draws).items():
+            cells = []
+            for control in CONTROLS:
+                changes = [
+                    c["changes"]["bfar"]
+                    for f in found
+                    for c in f["controls"]
+                    if c["control"] == control
+                ]
+                whole = len(changes) == len(draws)
+                cells.append(shown(changes, name) if whole else "")
+            if any(cells):
+                print("{:18}{:>20}{:>20}{:>20}".format(method, *cells))
+        print()
+
+
+def print_tables(what="all"):
+    """What is kept, as text."""
     path = Path(__file__).with_name("study_bench.json")
-    for name, record in json.loads(path.read_text("utf-8"))["sets"].items():
-        print(f"### {name}\n\n{again(record).to_text()}")
+    sets = json.loads(path.read_text("utf-8"))["sets"]
+    if what != "all":
+        {"summary": print_summary, "controls": print_controls}[what](sets)
+        return
+    for name, (first, *_) in sets.items():
+        print(f"### {name}\n\n{again(first).to_text()}")
 
 
 def main(
-    path=DEFAULT, n_jobs=1, folder=None, *names, n_features=N_FEATURES, whole=False
+    path=DEFAULT, n_jobs=1, folder=None, *names, n_features=N_FEATURES, n_draws=N_DRAWS
 ):
-    n_people, options = (2 * N_PEOPLE, {}) if whole else (N_PEOPLE, REDUCED)
-    drawn = {"n_people": n_people, "n_features": n_features}
-    sets = {cause: (population(cause, **drawn), FAR) for cause in CAUSES}
+    sets = {}
     if Path(path).is_file():
         stored = np.load(path)
         real = stored["embedding"], stored["identity"], stored["gender"]
-        sets = {"LFW": (real, FAR_OF_REAL), **sets}
+        sets["LFW"] = [(real, FAR_OF_REAL, seed) for seed in range(n_draws)]
     else:
         print(f"{path} is not there, and its results are left out.", file=sys.stderr)
+    for cause in CAUSES:
+        drawn = (population(cause, k, n_features=n_features) for k in range(n_draws))
+        sets[cause] = [(data, FAR, 0) for data in drawn]
     found = {}
-    for name, (data, far) in sets.items():
+    for name, draws in sets.items():
         if names and name not in names:
             continue
-        start = time.process_time()
-        methods = UNTRAINED if name == "crowded and spread" else METHODS
-        asked = options if whole else {**options, "methods": methods}
-        found[name], text = try_all(data, far, int(n_jobs), folder, asked)
-        print(f"### {name}\n\n{text}")
-        seconds = time.process_time() - start
-        print(f"{name}: {seconds:.0f} s of this process", file=sys.stderr)
+        for draw in draws:
+            start = time.process_time()
+            record = try_all(*draw, int(n_jobs), folder)
+            found.setdefault(name, []).append(record)
+            seconds = time.process_time() - start
+            print(f"{name}: {seconds:.0f} s of this process", file=sys.stderr)
+    print_summary(found)
+    print_controls(found)
     if len(found) <= len(CAUSES):
         return
     record = {
@@ -158,21 +251,18 @@ def main(
         "sets": found,
     }
     text = json.dumps(record, indent=None, separators=(",", ":"))
-    kept = (".whole" if whole else "") + (
-        f".{n_features}" if n_features != N_FEATURES else ""
-    )
+    kept = f".{n_features}" if n_features != N_FEATURES else ""
+    kept += f".{n_draws}" if n_draws != N_DRAWS else ""
     path = Path(__file__).with_suffix(f"{kept}.json")
     path.write_text(text.replace('{"name"', '\n{"name"') + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     arguments, options = sys.argv[1:], {}
-    while arguments[:1] in (["--whole"], ["--features"]):
-        if arguments.pop(0) == "--whole":
-            options["whole"] = True
-        else:
-            options["n_features"] = int(arguments.pop(0))
-    if arguments == ["--tables"]:
-        print_tables()
+    while arguments[:1] in (["--draws"], ["--features"]):
+        option = arguments.pop(0)
+        options[f"n_{option[2:]}"] = int(arguments.pop(0))
+    if arguments[:1] == ["--tables"]:
+        print_tables(*arguments[1:])
     else:
         main(*arguments, **options)

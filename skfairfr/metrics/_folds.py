@@ -8,7 +8,6 @@ person is what the errors of one fold lose.
 
 import warnings
 from dataclasses import dataclass
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,15 @@ from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._roc._evidence import STEP
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
-POINTS = ("overall", "worst_group")
+# Rates that are counted, by the operating point. With "group" every group has its own
+# threshold, at which its FAR is the level.
+COUNTED = (
+    ("overall", "far"),
+    ("overall", "frr"),
+    ("worst_group", "far"),
+    ("worst_group", "frr"),
+    ("group", "frr"),
+)
 # Added to the errors of every rate by which parameters are chosen: a group without an error
 # neither decides the choice nor prevents it.
 HALF_ERROR = 0.5
@@ -34,7 +41,7 @@ class Cell(NamedTuple):
     ----------
     attribute : str
         Whose groups set the threshold of the point "worst_group".
-    point : {"overall", "worst_group"}
+    point : {"overall", "worst_group", "group"}
     rate : {"far", "frr"}
     group : label or None
         None is everyone.
@@ -77,15 +84,14 @@ def cells_of(groups):
     Returns
     -------
     cells : list of Cell
-        For each attribute and operating point the FAR, then the FRR, of everyone and of
-        the groups.
+        For each attribute the FAR and the FRR, of everyone and of the groups, at both
+        shared thresholds; then the FRR of each group at its own.
     """
     return [
         Cell(attribute, point, rate, group)
         for attribute, labels in groups.items()
-        for point in POINTS
-        for rate in ("far", "frr")
-        for group in (None, *labels)
+        for point, rate in COUNTED
+        for group in ((None, *labels) if point != "group" else labels)
     ]
 
 
@@ -173,9 +179,11 @@ def _of_attribute(roc, groups, attribute, far):
             f"No group of {attribute!r} has an impostor pair among the people of a split. "
             "Use fewer splits, or more people of each group."
         )
-    for point, rate in product(POINTS, ("far", "frr")):
-        question = engine.question(far, None, rate, None, None, point)
-        evidence = engine.evidence(question, (None, *own))
+    for point, rate in COUNTED:
+        everyone = () if point == "group" else (None,)
+        how = "max_min" if point == "group" else None
+        question = engine.question(far, None, rate, None, how, point)
+        evidence = engine.evidence(question, (*everyone, *own))
         for place, scope in enumerate(evidence.scopes):
             label = None if scope is None else labels[scope[0]]
             of_scope = evidence.sums.rows(0).columns(place)

@@ -3,7 +3,8 @@
 ``IdentityKFold`` keeps all images of a person in one fold and balances groups over folds;
 ``BestTradeOff`` chooses the candidate that is the best compromise of two metrics;
 ``roc_over_splits`` takes thresholds from some people and rates from others;
-``compare_mitigations`` tries many methods on the same splits, and says which help.
+``compare_mitigations`` tries many methods on the same splits, and reports which help;
+``kappa_grid`` has the concentrations to search for ``EthicalModule``.
 The scorers of such a search are in ``skfairfr.metrics``.
 """
 
@@ -15,6 +16,7 @@ from skfairfr.model_selection._bench import (
     MetricChange,
     compare_mitigations,
 )
+from skfairfr.model_selection._kappas import kappa_grid
 from skfairfr.model_selection._mitigations import (
     MITIGATIONS,
     load_mitigation,
@@ -34,6 +36,7 @@ __all__ = [
     "MetricChange",
     "SplitROC",
     "compare_mitigations",
+    "kappa_grid",
     "load_mitigation",
     "roc_over_splits",
     "save_mitigation",

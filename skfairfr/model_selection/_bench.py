@@ -29,13 +29,16 @@ from skfairfr._text._words import (
     printable,
 )
 from skfairfr.comparators._base import check_no_zero_row
-from skfairfr.metrics._folds import PooledRatio, cells_of, compare, pool
+from skfairfr.metrics._folds import PooledRatio, cells_of, compare
 from skfairfr.model_selection._bench_fits import (
+    COST,
     METRICS,
+    NoiseOfCost,
     People,
     Settings,
     all_fits,
     choose_and_fit,
+    pool_fits,
     rows_of,
 )
 from skfairfr.model_selection._mitigations import (
@@ -56,12 +59,15 @@ from skfairfr.utils._labels import encode_attributes, label_images
 from skfairfr.utils._types import Column, Columns, FilePath
 from skfairfr.utils._validation import check_rows
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 # Probability with which an effect of the detectable factor would be seen.
 POWER = 0.8
 HIDDEN = {"json": False}
 # FRR of a winner over that of doing nothing: a quarter more false rejections.
 MAX_COST = 1.25
+SAME_COST = "noise at the same FNMR"
+# Groups whose own thresholds have a column each.
+MOST_GROUPS = 4
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,9 @@ class MetricChange(PooledRatio):
     Attributes
     ----------
     metric : str
-        "bfar", "bfrr", "frr_at_far", "far_max_geomean" or "frr_max_geomean".
+        "bfar", "bfrr", "frr_at_far", "far_max_geomean", "frr_max_geomean", or
+        "own_threshold_gap": the largest over the smallest FRR of the groups if each has its
+        own threshold at the level.
     attribute : str
         By whose groups.
     before, after, ratio : float
@@ -92,7 +100,7 @@ class MetricChange(PooledRatio):
 
 @dataclass(frozen=True)
 class GroupChange(PooledRatio):
-    """A rate of one group at the threshold of the overall FAR.
+    """A rate of one group, at the threshold of the overall FAR or at its own.
 
     Attributes
     ----------
@@ -108,11 +116,13 @@ class GroupChange(PooledRatio):
 
 @dataclass(frozen=True)
 class ControlResult:
-    """A trained head beside one that was trained without regard to groups.
+    """A method against a control, which has no regard to groups.
 
     Attributes
     ----------
-    control : {"plain head", "margin head"}
+    control : {"plain head", "margin head", "noise"}
+        A trained head has the first two as controls. A method that lowers a disparity and
+        raises the FRR has noise: on every image, as much as gives the same FRR.
     changes : dict of str -> MetricChange
         By metric; ``before`` is with the control.
     p_adjusted : float
@@ -140,10 +150,12 @@ class MethodResult:
         Of the first metric, adjusted for the number of methods (Holm).
     groups : tuple of GroupChange
         FAR and FRR of every group.
+    own_threshold : tuple of GroupChange
+        FRR of every group at its own threshold.
     others : tuple of MetricChange
         BFAR and BFRR by the other attributes.
     levelling_down : str
-        How a disparity fell without any gain; empty where that is not found.
+        How a disparity fell without a gain for any group; empty if that is not found.
     harmed : tuple of str
         Other attributes whose disparity grew.
     seconds : float
@@ -153,8 +165,7 @@ class MethodResult:
     needs_groups : bool
         Whether the groups of both images are needed to score a pair.
     controls : tuple of ControlResult
-        Of a trained head, against each control of the bench: whether it does anything
-        beyond training a head.
+        Whether it does anything beyond training a head, or adding noise.
     """
 
     name: str
@@ -162,6 +173,7 @@ class MethodResult:
     changes: dict
     p_adjusted: float
     groups: tuple
+    own_threshold: tuple
     others: tuple
     levelling_down: str
     harmed: tuple
@@ -358,9 +370,10 @@ def compare_mitigations(
     The people are split once for all methods, balanced over groups. In every split a
     method's parameters are chosen, and it is fitted, on the training part alone, and it is
     judged on the people of the other part. Errors and pairs of all parts are summed. Every
-    method is compared with doing nothing on the same people, and one that trains a head also
-    with heads trained without regard to groups, "plain head" and "margin head", if they are
-    among the methods.
+    method is compared with doing nothing on the same people, and some with controls: one that
+    trains a head with heads trained without regard to groups, "plain head" and "margin head",
+    if they are among the methods; one that lowers a disparity and raises the FRR with noise
+    on all images that has the same FRR.
 
     Parameters
     ----------
@@ -388,7 +401,7 @@ def compare_mitigations(
     max_cost : float >= 1 or None, default=1.25
         A method may win whose FRR of everyone, on people it has not seen, is at most this
         times that of doing nothing: 1.25 allows 25 % more. None allows any. Parameters are
-        chosen without it.
+        chosen among those within it on the training part, if there are any.
     n_splits : int, at least 2, default=5
         Everybody is judged in one of them.
     inner_splits : int, at least 2, default=3
@@ -444,9 +457,9 @@ def compare_mitigations(
     people = _read_people(X, y, sensitive_features, others)
     metrics = _read_metrics(metrics)
     counts = map(int, (n_splits, inner_splits, random_state))
-    settings = Settings(float(far), metrics, *counts)
-    level = float(confidence_level)
     max_cost = None if max_cost in (None, np.inf) else float(max_cost)
+    settings = Settings(float(far), metrics, *counts, max_cost)
+    level = float(confidence_level)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         splits = settings.splits(people)
@@ -467,7 +480,8 @@ def compare_mitigations(
         else:
             notes += _notes_of(mitigation.name, of_method)
             results.append((mitigation, of_method))
-    judged = _judge_all(people, baseline, results, metrics[0], level)
+    noise = NoiseOfCost(people, splits, settings, folder, n_jobs)
+    judged = _judge_all(people, baseline, results, noise, metrics[0], level)
     winner = _winner(judged, metrics, level, max_cost)
     system, parameters = None, {}
     if winner is not None and refit:
@@ -481,7 +495,7 @@ def compare_mitigations(
         attribute=people.attribute,
         groups=tuple(people.groups[people.attribute]),
         others=tuple(people.columns)[1:],
-        settings=vars(settings) | {"confidence_level": level, "max_cost": max_cost},
+        settings=vars(settings) | {"confidence_level": level},
         n_people=int(np.unique(people.y).size),
         n_images=len(people.y),
         before={name: change.before for name, change in before},
@@ -551,7 +565,8 @@ def _setting_of(people, splits, settings):
     n_groups = np.zeros(people.y.max() + 1, dtype=np.int64)
     for label in labels:
         n_groups[np.unique(people.y[people.group == label])] += 1
-    return Setting(settings.far, labels, fewest, int((n_groups != 1).sum()))
+    n_ungrouped = int((n_groups != 1).sum())
+    return Setting(settings.far, labels, fewest, n_ungrouped, people.X.shape[1])
 
 
 def _check_splits(people, splits, settings):
@@ -590,12 +605,13 @@ def _notes_of(name, fits):
     ]
 
 
-def _judge_all(people, baseline, results, first, confidence_level):
+def _judge_all(people, baseline, results, noise, first, confidence_level):
     """Results of all methods, the surest gain by the first metric first."""
     fits = {NOTHING: baseline} | {m.name: of_method for m, of_method in results}
-    errors = {name: [fit.errors for fit in found] for name, found in fits.items()}
-    systems = {name: pool(folds) for name, folds in errors.items()}
-    judged = [_judge(people, *each, systems, confidence_level) for each in results]
+    systems = {name: pool_fits(found) for name, found in fits.items()}
+    judged = [
+        _judge(people, *each, systems, noise, confidence_level) for each in results
+    ]
     judged = _adjusted(judged, first)
     controls = iter(_adjusted([c for m in judged for c in m.controls], first))
     judged = [
@@ -623,22 +639,28 @@ def _changes(people, systems, confidence_level, attribute, metrics=METRICS):
     return changes
 
 
-def _judge(people, mitigation, fits, systems, level):
+def _judge(people, mitigation, fits, systems, noise, level):
     """What is known of one method, before p-values are adjusted."""
     cells, attribute = cells_of(people.groups), people.attribute
     own = systems[mitigation.name]
     both, controls = (systems[NOTHING], own), []
     changes = _changes(people, both, level, attribute)
-    for name in CONTROLS if has_control(mitigation) else ():
-        if name in systems:
-            against = _changes(people, (systems[name], own), level, attribute)
-            controls.append(ControlResult(name, against, np.nan))
-    groups = []
-    for label in people.groups[attribute]:
-        for rate in ("far", "frr"):
-            row = cells.index((attribute, "overall", rate, label))
-            found = compare(*both, [row], None, level)
-            groups.append(GroupChange(label, rate, **vars(found)))
+    heads = {
+        n: systems[n] for n in CONTROLS if has_control(mitigation) and n in systems
+    }
+    for name, system in (heads | noise.control_of(changes)).items():
+        against = _changes(people, (system, own), level, attribute)
+        controls.append(ControlResult(name, against, np.nan))
+    groups, own_threshold = [], []
+    for cell in cells:
+        if cell.attribute != attribute or cell.group is None:
+            continue
+        found = compare(*both, [cells.index(cell)], None, level)
+        change = GroupChange(cell.group, cell.rate, **vars(found))
+        if cell.point == "overall":
+            groups.append(change)
+        elif cell.point == "group":
+            own_threshold.append(change)
     others = []
     for other in list(people.columns)[1:]:
         others += _changes(people, both, level, other, ("bfar", "bfrr")).values()
@@ -648,8 +670,9 @@ def _judge(people, mitigation, fits, systems, level):
         changes=changes,
         p_adjusted=np.nan,
         groups=tuple(groups),
+        own_threshold=tuple(own_threshold),
         others=tuple(others),
-        levelling_down=levelling_down(changes, groups),
+        levelling_down=levelling_down(changes, own_threshold),
         harmed=tuple(dict.fromkeys(c.attribute for c in others if c.low > 1)),
         seconds=float(np.mean([fit.seconds for fit in fits])),
         n_numbers=round(float(np.mean([fit.n_numbers for fit in fits]))),
@@ -658,20 +681,21 @@ def _judge(people, mitigation, fits, systems, level):
     )
 
 
-def levelling_down(changes, groups):
-    """How a disparity fell with nobody better off, in words; empty where that is not found.
+def levelling_down(changes, own_threshold):
+    """How a disparity fell without a gain for any group, in words; empty if it did not.
 
-    Not empty where the interval of BFAR's or BFRR's ratio ends below 1, that of a group's
-    rate begins above 1, and that of none, of either rate, ends below 1.
+    Not empty if the interval of BFAR's or BFRR's ratio ends below 1, the FRR of every group
+    at its own threshold is higher as counted, and the interval of one begins above 1. Shared
+    thresholds would not show this: at a fixed overall FAR that of some group falls whenever
+    BFAR does.
     """
     fell = [METRICS[m].words for m in ("bfar", "bfrr") if changes[m].high < 1]
-    worse = [g.group for g in groups if g.low > 1]
-    if not fell or not worse or any(g.high < 1 for g in groups):
+    rose = all(g.ratio > 1 for g in own_threshold) and any(
+        g.low > 1 for g in own_threshold
+    )
+    if not fell or not rose:
         return ""
-    if set(worse) == {g.group for g in groups}:
-        return f"{' and '.join(fell)} fell, and every group is worse off"
-    listed = ", ".join(str(group) for group in dict.fromkeys(worse))
-    return f"{' and '.join(fell)} fell, nobody is better off, and {listed} worse"
+    return f"{' and '.join(fell)} fell, and no group's own-threshold FNMR did"
 
 
 def _winner(judged, metrics, confidence_level, max_cost):
@@ -729,11 +753,11 @@ def _sentence(bench):
         but = f", but {why}"
     effect = f"lowers {name} {_fall(method.changes[bench.metric])}"
     beyond = [
-        f"{_ratio(found.changes[bench.metric])} times that of a {found.control}"
+        f"{_ratio(found.changes[bench.metric])} times that of {_control_words(found)}"
         for found in method.controls
     ]
     beyond = f" Its {name} is {listed(beyond)}." if beyond else ""
-    return f"{start}{method.name} {effect} {_cost(method)}{but}.{beyond}"
+    return f"{start}{method.name} {effect} {_cost(method, bench.metric)}{but}.{beyond}"
 
 
 def _reservation(method, max_cost):
@@ -785,14 +809,25 @@ def _fall(change):
     return f"from {' to '.join(values)} ({_ratio(change)} times)"
 
 
-def _cost(method):
-    """What happens to the FNMR of everyone, and whether other attributes are harmed."""
-    frr = method.changes["frr_at_far"]
-    text = f"at no detectable cost (FNMR {_ratio(frr)} times)"
-    if frr.low > 1:
-        text = f"at a cost: the FNMR rises {_fall(frr)}"
-    elif frr.high < 1:
-        text = f"and the FNMR, too, {_fall(frr)}"
+def _control_words(found):
+    """A control as it stands in a sentence."""
+    return f"a {found.control}" if found.control in CONTROLS else SAME_COST
+
+
+def _cost(method, metric):
+    """What happens to the FNMR of everyone, to the other disparity and other attributes."""
+    names = [name for name in (COST, "bfar", "bfrr") if name != metric]
+    words = {name: METRICS[name].words for name in names}
+    changes = {name: method.changes[name] for name in names}
+    rise = [f"{words[n]} rises {_fall(c)}" for n, c in changes.items() if c.low > 1]
+    fall = [f"{words[n]} {_fall(c)}" for n, c in changes.items() if c.high < 1]
+    if rise:
+        text = f"at a cost: {listed(rise)}"
+    elif fall:
+        text = f"and also {listed(fall)}"
+    else:
+        ratios = (f"{words[n]} {_ratio(c)} times" for n, c in changes.items())
+        text = f"at no detectable cost ({', '.join(ratios)})"
     if method.harmed:
         text += f", and makes disparities by {', '.join(method.harmed)} larger"
     return text
@@ -815,7 +850,10 @@ def _document(bench):
     sections = [
         Section("verdict", "What was found", [bench.sentence]),
         Section("effects", "What each method does", _effects(bench)),
-        Section("controls", "Against heads without regard to groups", _controls(bench)),
+        Section(
+            "controls", "Against controls without regard to groups", _controls(bench)
+        ),
+        Section("own", "With a threshold for each group", _own_threshold(bench)),
         Section("needs", "What each method needs", _needs(bench)),
         Section("out", "Without a result", [out]),
         Section("notes", "Notes", [notes]),
@@ -846,11 +884,24 @@ def _controls(bench):
         for found in method.controls:
             change = found.changes[bench.metric]
             cells = [found.control, _ratio(change), p_value(change.p_value)]
-            cells += [p_value(found.p_adjusted), _ratio(found.changes["frr_at_far"])]
+            cells += [p_value(found.p_adjusted), _ratio(found.changes[COST])]
             rows.append([method.name, *cells])
-    head = ["method", "against a", f"{METRICS[bench.metric].words} after/before"]
-    head += ["p", "adjusted p", "FNMR after/before"]
+    head = ["method", "against", f"{METRICS[bench.metric].words} method/control"]
+    head += ["p", "adjusted p", "FNMR method/control"]
     return _table(head, rows)
+
+
+def _own_threshold(bench):
+    """The table of the groups' FNMR if each has its own threshold, and of their ratio."""
+    gap, rows = "own_threshold_gap", []
+    for method in bench.methods:
+        change = method.changes[gap]
+        cells = [_shown(gap, change.after), _ratio(change)]
+        rows.append([method.name, *cells, *map(_ratio, method.own_threshold)])
+    words = METRICS[gap].words
+    head = ["method", words, f"{words} after/before"]
+    head += [f"FNMR {printable(group)} after/before" for group in bench.groups]
+    return _table(head, rows) if len(bench.groups) <= MOST_GROUPS else []
 
 
 def _needs(bench):
@@ -889,9 +940,12 @@ def _reading(bench):
     level = 100 * settings["confidence_level"]
     name = METRICS[bench.metric].words
     texts = [
-        "BFAR, BFRR: largest over smallest FMR (FNMR) of the groups, 1 where they are equal, "
-        "at the threshold where no group's FMR exceeds the level; FNMR: that of everyone, at "
+        "BFAR, BFRR: largest over smallest FMR (FNMR) of the groups, 1 if they are equal, "
+        "at the threshold at which no group's FMR exceeds the level; FNMR: that of everyone, at "
         "the threshold of the overall FMR. Smaller is better for all.",
+        "Own-threshold gap: largest over smallest FNMR of the groups if each has its own "
+        "threshold at the level. A method that only shifts a group's scores does not change it. "
+        "A gap that stays shows a difference of the encoder that no threshold repairs.",
         "after/before is a method over doing nothing, with its "
         f"{level:g} % interval for other people. Rows are sorted by the upper end of the "
         f"first: the surest gain stands first. p is of {name} and goes with its interval, "
@@ -902,15 +956,18 @@ def _reading(bench):
     ]
     if any(method.controls for method in bench.methods):
         texts.append(
-            "The plain head and the margin head are trained without regard to groups. Where a "
-            "head does not differ from them, its gain is that of training a head. Its adjusted p "
-            "against them is of a family of its own: all comparisons with the two (Holm)."
+            "The plain head and the margin head are trained without regard to groups: a head that "
+            "does not differ from them has the gain of training a head. Noise is added to all "
+            "images until everyone's FNMR is that of the method: it lowers a disparity by more "
+            "errors of every group. The adjusted p against controls is of one family: all these "
+            "comparisons (Holm)."
         )
+    wins = "A method that lowers a disparity and no group's own-threshold FNMR, and raises one "
+    wins += "detectably, is levelling down and does not win."
     if settings["max_cost"] is not None:
-        texts.append(
-            f"A method wins only if its FNMR is at most {settings['max_cost']:g} times that "
-            "of doing nothing."
-        )
+        wins += f" Neither does one whose FNMR is over {settings['max_cost']:g} times that of "
+        wins += "doing nothing."
+    texts.append(wins)
     changes = [m.changes[bench.metric] for m in bench.methods]
     if not all(math.isfinite(v) for c in changes for v in (c.before, c.after, c.ratio)):
         texts.append(

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import joblib
 import numpy as np
+from scipy.optimize import brentq
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
@@ -25,7 +26,10 @@ from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progres
 from skfairfr.metrics._folds import FoldErrors, cells_of, count_errors, pool
 from skfairfr.metrics._scorers import ENTRIES
 from skfairfr.model_selection._mitigations import (
+    NOISE,
     NOTHING,
+    Mitigation,
+    Noise,
     System,
     count_numbers,
     embed,
@@ -55,8 +59,12 @@ WORDS = {
     "frr_at_far": "FNMR",
     "far_max_geomean": "largest / geometric mean of the FMR",
     "frr_max_geomean": "largest / geometric mean of the FNMR",
+    "own_threshold_gap": "own-threshold gap",
 }
-METRICS = {name: Metric(*ENTRIES[name], words) for name, words in WORDS.items()}
+# No shift of a group's scores changes the last: each group has its own threshold.
+ASKED = ENTRIES | {"own_threshold_gap": ("frr", "max_min", "group")}
+METRICS = {name: Metric(*ASKED[name], words) for name, words in WORDS.items()}
+COST = "frr_at_far"
 
 
 def rows_of(cells, attribute, metric):
@@ -126,6 +134,8 @@ class Settings:
         By which parameters are chosen.
     n_splits, inner_splits : int
     seed : int
+    max_cost : float or None
+        Largest FRR of a choice, over that of doing nothing; None allows any.
     """
 
     far: float
@@ -133,6 +143,7 @@ class Settings:
     n_splits: int
     inner_splits: int
     seed: int
+    max_cost: float | None = None
 
     def splits(self, people):
         """Rows to fit on and rows to judge, of every split."""
@@ -334,12 +345,14 @@ def choose_and_fit(people, mitigation, settings, split):
         system.estimator.set_params(**chosen)
         system.fit(people.X, people.labels())
     else:
+        folds = IdentityKFold(settings.inner_splits, shuffle=True, random_state=seed)
+        splits = list(folds.split(people.X, people.labels()))
         search = GridSearchCV(
             system,
             [{f"estimator__{n}": [v] for n, v in c.items()} for c in candidates],
             scoring=partial(_negated_metrics, people, settings),
-            refit=BestTradeOff(settings.metrics),
-            cv=IdentityKFold(settings.inner_splits, shuffle=True, random_state=seed),
+            refit=_trade_off(people, settings, splits),
+            cv=splits,
             error_score="raise",
         )
         search.fit(people.X, people.labels())
@@ -347,17 +360,43 @@ def choose_and_fit(people, mitigation, settings, split):
     return system.estimator_, {name: str(value) for name, value in chosen.items()}
 
 
+def _trade_off(people, settings, splits):
+    """Choose the best compromise among the candidates whose FRR is allowed.
+
+    If that of each is larger than allowed, the one with the smallest FRR is chosen.
+    """
+    if settings.max_cost is None:
+        return BestTradeOff(settings.metrics)
+    nothing = [_measured(people.take(rows), None, settings)[COST] for _, rows in splits]
+
+    def choose(results):
+        least = -np.max(results[f"mean_test_{COST}"])
+        most = max(settings.max_cost * np.mean(nothing), least)
+        return BestTradeOff(settings.metrics, at_most={COST: most})(results)
+
+    return choose
+
+
 def _negated_metrics(people, settings, system, X, y):
-    """Metric -> minus its value, for a search, of rates with half an error more."""
-    name, groups = people.attribute, {people.attribute: people.groups[people.attribute]}
-    rest = People(X, y["identity"], {name: y["group"]}, groups)
-    errors, cells = pool([judge(system.estimator_, rest, settings)]), cells_of(groups)
-    scores = {}
-    for metric in settings.metrics:
+    """Metric -> minus its value, for a search."""
+    columns = {people.attribute: y["group"]}
+    rest = People(X, y["identity"], columns, people.groups)
+    found = _measured(rest, system.estimator_, settings)
+    return {name: -value for name, value in found.items()}
+
+
+def _measured(people, system, settings):
+    """The metrics of the choice, and the cost, of rates with half an error more."""
+    name = people.attribute
+    groups = {name: people.groups[name]}
+    one = People(people.X, people.y, {name: people.group}, groups)
+    errors, cells = pool([judge(system, one, settings)]), cells_of(groups)
+    found = {}
+    for metric in dict.fromkeys((*settings.metrics, COST)):
         # A group may be missing in a fold.
         rows = [r for r in rows_of(cells, name, metric) if errors.sums.pairs[r] > 0]
-        scores[metric] = -errors.of_cells(rows).measured(METRICS[metric].how)
-    return scores
+        found[metric] = errors.of_cells(rows).measured(METRICS[metric].how)
+    return found
 
 
 def judge(system, people, settings):
@@ -378,6 +417,66 @@ def judge(system, people, settings):
         far=settings.far,
         similarity=similarity,
     )
+
+
+def pool_fits(fits):
+    """Errors of finished fits of one method, PooledErrors."""
+    return pool([fit.errors for fit in fits])
+
+
+# ---- noise that costs as much as a method --------------------------------------------
+
+# Squared length of the noise that is tried first; then twice as much, and so on. The one
+# that costs as much as a method is found to this share of it.
+FIRST_NOISE, NEAR_COST = 0.01, 0.05
+# Beyond it, a row is noise alone, and a method that costs more has no control.
+ALL_NOISE = 1000.0
+
+
+class NoiseOfCost:
+    """Noise on all images that gives everyone the FRR of a method.
+
+    Parameters
+    ----------
+    people : People
+    splits : list of tuple of two ndarrays of int
+    settings : Settings
+    folder : str, path-like or None
+    n_jobs : int or None
+    """
+
+    def __init__(self, people, splits, settings, folder, n_jobs):
+        self._asked = people, splits, settings, folder, n_jobs
+        cells = cells_of(people.groups)
+        (self._row,) = rows_of(cells, people.attribute, COST)
+        self._found = {}
+
+    def control_of(self, changes):
+        """ "noise" -> PooledErrors at the FRR of a method; empty if it needs no such control.
+
+        It does if it lowers the first metric, by its interval, and raises the FRR as counted.
+        """
+        frr, (*_, settings, _, _) = changes[COST], self._asked
+        if not (changes[settings.metrics[0]].high < 1 and frr.before < frr.after):
+            return {}
+
+        def beyond(squared):
+            return self._errors(squared).sums.rate[self._row] - frr.after
+
+        below, above = 0.0, FIRST_NOISE
+        while beyond(above) < 0:
+            if above > ALL_NOISE:
+                return {}
+            below, above = above, 2 * above
+        return {NOISE: self._errors(brentq(beyond, below, above, rtol=NEAR_COST))}
+
+    def _errors(self, squared):
+        if squared not in self._found:
+            people, splits, settings, folder, n_jobs = self._asked
+            noise = Mitigation(NOISE, Noise(np.sqrt(squared)), [])
+            asked = (people, [noise], splits, settings, folder, False, n_jobs)
+            self._found[squared] = pool_fits(all_fits(*asked)[0])
+        return self._found[squared]
 
 
 # ---- a folder of finished fits -------------------------------------------------------

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
+from skfairfr.comparators._base import unit_rows_of
 from skfairfr.metrics._roc._inputs import is_comparator
+from skfairfr.model_selection._kappas import kappa_grid
 from skfairfr.utils import _saved
 from skfairfr.utils._errors import plain, refused, suggestion
 from skfairfr.utils._types import FilePath
@@ -60,12 +62,15 @@ class Setting(NamedTuple):
         By how many people candidates are fitted, at least.
     n_ungrouped : int
         People of whom no group is known, or several are.
+    n_features : int
+        Of the embeddings.
     """
 
     far: float
     groups: list
     n_people: int = 10**6
     n_ungrouped: int = 0
+    n_features: int = 512
 
 
 # Numbers of clusters that are tried, and people whom a cluster needs to have impostors.
@@ -87,18 +92,13 @@ def _known(setting):
     # Whoever has no one group is left out of a fit, where there are such people.
     agree = {"min_agreement": AGREEMENT} if setting.n_ungrouped else {}
     ordered = {"groups": tuple(groups), **agree}
-    # Equal concentrations, and one group's above all others' or, of two, either's.
-    equal = dict.fromkeys(groups, 20.0)
-    raised = [{g: 30.0 if g == one else 10.0 for g in groups} for one in groups]
-    kappas = [{"kappas": [each]} for each in (equal, *raised)]
-    if len(groups) == 2:
-        pairs = ((20.0, 20.0), (10.0, 30.0), (30.0, 10.0))
-        kappas = [{"kappa0": [a], "kappa1": [b]} for a, b in pairs]
+    kappas = kappa_grid(setting.n_features, groups)
+    strengths = {"strength": [0.5, 0.75, 1.0]}
     lda = "sklearn.discriminant_analysis", "LinearDiscriminantAnalysis"
     shrinkage = {"shrinkage": [0.5, 0.9]}
     return {
-        "as-norm": (own, "CohortNormalizer", {"kind": "as"}, {}),
-        "s-norm": (own, "CohortNormalizer", {"kind": "s"}, {}),
+        "as-norm": (own, "CohortNormalizer", {"kind": "as"}, strengths),
+        "s-norm": (own, "CohortNormalizer", {"kind": "s"}, strengths),
         "group means out": (own, "GroupMeanRemover", {}, {}),
         "group thresholds": (own, "GroupThresholds", far, {}),
         "FSN": (own, "FairScoreNormalizer", far, clusters),
@@ -106,7 +106,7 @@ def _known(setting):
         "WCCN": (own, "WithinClassWhitening", {}, shrinkage),
         "LDA": (*lda, {"solver": "eigen"}, shrinkage),
         "PLDA": (own, "PLDAComparator", {}, {"shrinkage": [0.3, 0.7]}),
-        "plain head": (heads, "EthicalModule", ordered, kappas[:1]),
+        "plain head": (heads, "EthicalModule", ordered, {}),
         "margin head": (heads, "FPRPenaltyProjector", {"alpha": 0.0}, {}),
         "ethical module": (heads, "EthicalModule", ordered, kappas),
         "FPR penalty": (heads, "FPRPenaltyProjector", {}, {}),
@@ -116,9 +116,11 @@ def _known(setting):
     }
 
 
-MITIGATIONS = tuple(_known(Setting(1e-3, [])))
+# The names do not depend on the setting.
+MITIGATIONS = tuple(_known(Setting(1e-3, [0, 1])))
 # Heads trained without regard to groups: what others do beyond training a head.
 CONTROLS = ("plain head", "margin head")
+NOISE = "noise"
 
 
 def read_methods(methods, setting):
@@ -259,6 +261,23 @@ def _steps_of(estimator):
     if not isinstance(estimator, Pipeline):
         return [estimator]
     return [s for _, s in estimator.steps if s is not None and s != "passthrough"]
+
+
+class Noise(TransformerMixin, BaseEstimator):
+    """Unit rows with Gaussian noise, which has this length on average, on every image."""
+
+    def __init__(self, length, random_state=None):
+        self.length = length
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Learn nothing."""
+        return self
+
+    def transform(self, X):
+        """The rows with their noise: equal in two calls with the same X."""
+        noise = np.random.default_rng(self.random_state).standard_normal(X.shape)
+        return unit_rows_of(X) + self.length / np.sqrt(X.shape[1]) * noise
 
 
 class OfGroups:

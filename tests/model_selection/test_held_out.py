@@ -50,8 +50,14 @@ def expected_cells(scores, people, group, far):
     found, pairs = {}, {g: pairs_of(people, group, g) for g in (None, *labels)}
     own = {g: threshold_at(scores, pairs[g][0], far) for g in (None, *labels)}
     worst = labels[int(np.nanargmax([own[g] for g in labels]))]
-    for point, setter in (("overall", None), ("worst_group", worst)):
-        for g, (impostor, genuine) in pairs.items():
+    points = {
+        "overall": dict.fromkeys(pairs),
+        "worst_group": dict.fromkeys(pairs, worst),
+    }
+    points["group"] = {label: label for label in labels}
+    for point, setters in points.items():
+        for g, setter in setters.items():
+            impostor, genuine = pairs[g]
             accepted = [p for p in impostor if scores[p] >= own[setter]]
             rejected = [p for p in genuine if scores[p] < own[setter]]
             found[Cell("sex", point, "far", g)] = accepted, impostor, setter

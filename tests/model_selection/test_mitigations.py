@@ -12,6 +12,7 @@ from skfairfr.metrics import SimilarityROC
 from skfairfr.model_selection import (
     MITIGATIONS,
     _mitigations,
+    kappa_grid,
     load_mitigation,
     save_mitigation,
 )
@@ -88,18 +89,10 @@ def test_those_that_train_stand_last_and_need_the_extra(monkeypatch):
 def test_the_concentrations_of_any_number_of_groups_are_tried(n_groups):
     labels = ["a", "b", "c"][:n_groups]
     tried = named_mitigation("ethical module", Setting(FAR, labels))
-    kappas = []
-    for candidate in tried.candidates:
-        module = tried.estimator.set_params(**candidate)
-        given = module.kappas or dict(
-            zip(labels, (module.kappa0, module.kappa1), strict=True)
-        )
-        kappas.append(tuple(given[label] for label in labels))
-    assert (20.0,) * n_groups in kappas
-    for place in range(n_groups):
-        raised = [10.0] * n_groups
-        raised[place] = 30.0
-        assert tuple(raised) in kappas
+    kappas = [candidate["kappas"] for candidate in tried.candidates]
+    assert kappas == kappa_grid(512, labels)["kappas"]
+    for candidate in kappas:
+        assert tried.estimator.set_params(kappas=candidate).kappas == candidate
 
 
 def test_steps_of_a_pipeline_get_identities_and_groups():
