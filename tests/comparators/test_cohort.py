@@ -122,4 +122,6 @@ def test_a_person_whose_images_cancel_is_an_error():
     with pytest.raises(
         ValueError, match=r"'ann', whose images cancel.*cohort='images'"
     ):
-        CohortNormalizer().fit(rows, ["bob", "bob", "cat", "cat", "ann", "ann"])
+        CohortNormalizer(cohort="centroids").fit(
+            rows, ["bob", "bob", "cat", "cat", "ann", "ann"]
+        )
