@@ -585,7 +585,10 @@ def of_comparator(comparator, data):
 
 @call()
 def cohort_adaptive():
-    return of_comparator(compared.CohortNormalizer(cohort="centroids", top=12), columns(faces(90, seed=3)))
+    return of_comparator(
+        compared.CohortNormalizer(cohort="centroids", top=12),
+        columns(faces(90, seed=3)),
+    )
 
 
 @call()
@@ -613,7 +616,9 @@ def cohort_of_references():
     data = columns(faces(90, seed=3))
     X, y, _ = data
     seen, first = y % 2 == 0, np.unique(y, return_index=True)[1]
-    normalizer = compared.CohortNormalizer("z", cohort="centroids").fit(X[seen], y[seen])
+    normalizer = compared.CohortNormalizer("z", cohort="centroids").fit(
+        X[seen], y[seen]
+    )
     probes = np.setdiff1d(np.flatnonzero(~seen), first)
     gallery = np.intersect1d(np.flatnonzero(~seen), first)
     probes, reference = references_of(data, gallery, probes)
@@ -960,7 +965,9 @@ def audit_of_a_dominant_person():
 def audit_of_a_comparator():
     X, y, groups = columns(four(240))
     seen = y % 2 == 0
-    normalizer = compared.CohortNormalizer("s", cohort="centroids").fit(X[seen], y[seen])
+    normalizer = compared.CohortNormalizer("s", cohort="centroids").fit(
+        X[seen], y[seen]
+    )
     data = (X[~seen], y[~seen], groups[~seen])
     return reports.audit(*data, similarity=normalizer, far=FAR, **QUICK)
 
