@@ -44,7 +44,7 @@ X, y, group = faces.X[~seen], faces.y[~seen], faces.sensitive_features[~seen]
 # %%
 # Fit them, and measure by them
 # -----------------------------
-# ``CohortNormalizer`` keeps a cohort, here the mean face of everybody seen. An image that
+# ``CohortNormalizer`` keeps a cohort, here all images of the people seen. An image that
 # scores high with the cohort scores high with everybody, and this is divided out: with all
 # of the cohort ("s"), or the nearest fifth of it for each image ("as").
 
@@ -140,7 +140,7 @@ plt.show()
 # %%
 # What to notice
 # --------------
-# - All three lower BFAR, to .36 to .45 times what it was, and none raises the FRR detectably.
+# - All three lower BFAR, to 0.36 to 0.55 times what it was, and none raises the FRR detectably.
 #   s-norm and as-norm know no groups: who looks like many others is found without a label.
 # - Thresholds of groups do no better here, and need the group of both people at the door.
 # - Behind a head the normaliser gains no more than alone: try the simple method first.
