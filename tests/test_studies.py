@@ -1,6 +1,7 @@
 """Pages of studies show the tables of the numbers kept, and claims quote them."""
 
 import importlib.util
+import inspect
 import json
 import re
 import sys
@@ -29,6 +30,8 @@ QUOTING = (
     STUDIES / "paper_grid.rst",
 )
 QUOTED = re.compile(r"(\d*\.\d+)(?: times)? \[(\d*\.\d+), (\d*\.\d+)\]")
+NUMBER = re.compile(r"(?<![\w.])\d*\.?\d+(?:e-?\d+)?")
+ROLE = re.compile(r":(ref|doc|func):`(?:[^`<]*<)?~?([^`>]+)>?`")
 
 
 def load(script):
@@ -115,3 +118,55 @@ def test_ratios_with_intervals_are_those_of_the_studies(path, shown):
     elsewhere = set().union(*(of for page, of in shown.items() if page != path))
     for found in quoted:
         assert tuple(number.removeprefix("0") for number in found) in elsewhere
+
+
+def numbers(text):
+    """Values of the numbers of a text: .45 and 0.45, or 1,500 and 1500, are equal."""
+    return [
+        float(found) for found in NUMBER.findall(re.sub(r"(?<=\d),(?=\d{3})", "", text))
+    ]
+
+
+def claims():
+    """(claim, holds, effect, where) of each row of the page."""
+    text = (DOCS / "claims.rst").read_text("utf-8")
+    text = re.sub(r"\\ :sub:`(\d)`", r"\1", text)
+    for row in text.split("* - ")[1:]:
+        cells = re.split(r"\n +- ", row.split("\n\n")[0])
+        yield tuple(" ".join(cell.split()) for cell in cells)
+
+
+def linked(where):
+    """Texts of what a cell links to, with the files that they include."""
+    for role, target in ROLE.findall(where):
+        if role == "func":
+            module, _, name = target.rpartition(".")
+            yield inspect.getdoc(getattr(importlib.import_module(module), name))
+            continue
+        if target.startswith("sphx_glr_"):
+            (page,) = EXAMPLES.glob("*/plot_" + target.partition("_plot_")[2])
+        elif role == "doc":
+            page = DOCS / f"{target}.rst"
+        else:
+            label = f".. _{target}:\n"
+            (page,) = (p for p in DOCS.rglob("*.rst") if label in p.read_text("utf-8"))
+        text = page.read_text("utf-8")
+        yield text
+        for name in re.findall(r"(?:literalinclude::|:file:) ([.\w].*)", text):
+            yield (page.parent / name).read_text("utf-8")
+
+
+def test_claims_are_short_and_link_to_a_page_with_their_numbers():
+    """A row has a verdict, at most 12 words and three numbers, all on the linked pages."""
+    rows = [row for row in claims() if row[0] != "Claim"]
+    assert len(rows) > 40
+    for claim, holds, effect, where in rows:
+        assert holds in {"yes", "in part", "no", "not tried"}, claim
+        assert len(effect.split()) <= 12, effect
+        quoted = numbers(effect)
+        assert len(quoted) <= 3, effect
+        texts = list(linked(where))
+        assert texts or holds == "not tried", claim
+        assert set(quoted) <= {number for text in texts for number in numbers(text)}, (
+            effect
+        )
