@@ -1,6 +1,7 @@
 """Pages of studies show the tables of the numbers kept, and claims quote them."""
 
 import importlib.util
+import inspect
 import json
 import re
 import sys
@@ -10,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
-STUDIES = ROOT / "docs" / "studies"
+DOCS = ROOT / "docs"
+STUDIES = DOCS / "studies"
 # Script -> the page that shows its tables.
 PAGES = {
     "study_fpr_penalty": "fpr_penalty",
@@ -21,11 +23,15 @@ PAGES = {
     "study_lfw": "lfw_ethical_module",
 }
 QUOTING = (
-    ROOT / "docs" / "claims.rst",
+    DOCS / "claims.rst",
     EXAMPLES / "mitigation" / "plot_heads.py",
+    EXAMPLES / "mitigation" / "plot_kappa_grid.py",
     EXAMPLES / "mitigation" / "plot_paper_grid.py",
+    STUDIES / "paper_grid.rst",
 )
-QUOTED = re.compile(r"(\d*\.\d+) \[(\d*\.\d+), (\d*\.\d+)\]")
+QUOTED = re.compile(r"(\d*\.\d+)(?: times)? \[(\d*\.\d+), (\d*\.\d+)\]")
+NUMBER = re.compile(r"(?<![\w.])\d*\.?\d+(?:e-?\d+)?")
+ROLE = re.compile(r":(ref|doc|func):`(?:[^`<]*<)?~?([^`>]+)>?`")
 
 
 def load(script):
@@ -93,14 +99,14 @@ def spelled(numbers):
 
 @pytest.fixture(scope="module")
 def shown():
-    """Ratios with their intervals that studies kept, or that pages of studies show."""
-    found = set()
+    """Ratios with their intervals that each study kept, or that its page shows."""
+    found = {path: set() for path in (*EXAMPLES.rglob("*.json"), *STUDIES.iterdir())}
     for path in EXAMPLES.rglob("*.json"):
         for ratio in ratios_in(json.loads(path.read_text("utf-8"))):
-            found |= set(spelled(ratio))
+            found[path] |= set(spelled(ratio))
     for path in STUDIES.iterdir():
-        for numbers in QUOTED.findall(" ".join(path.read_text("utf-8").split())):
-            found |= set(spelled([float(number) for number in numbers]))
+        for quoted in QUOTED.findall(" ".join(path.read_text("utf-8").split())):
+            found[path] |= set(spelled([float(number) for number in quoted]))
     return found
 
 
@@ -109,5 +115,58 @@ def test_ratios_with_intervals_are_those_of_the_studies(path, shown):
     text = " ".join(path.read_text("utf-8").replace("\n# ", " ").split())
     quoted = QUOTED.findall(text)
     assert len(quoted) > 5
-    for numbers in quoted:
-        assert tuple(number.removeprefix("0") for number in numbers) in shown
+    elsewhere = set().union(*(of for page, of in shown.items() if page != path))
+    for found in quoted:
+        assert tuple(number.removeprefix("0") for number in found) in elsewhere
+
+
+def numbers(text):
+    """Values of the numbers of a text: .45 and 0.45, or 1,500 and 1500, are equal."""
+    return [
+        float(found) for found in NUMBER.findall(re.sub(r"(?<=\d),(?=\d{3})", "", text))
+    ]
+
+
+def claims():
+    """(claim, holds, effect, where) of each row of the page."""
+    text = (DOCS / "claims.rst").read_text("utf-8")
+    text = re.sub(r"\\ :sub:`(\d)`", r"\1", text)
+    for row in text.split("* - ")[1:]:
+        cells = re.split(r"\n +- ", row.split("\n\n")[0])
+        yield tuple(" ".join(cell.split()) for cell in cells)
+
+
+def linked(where):
+    """Texts of what a cell links to, with the files that they include."""
+    for role, target in ROLE.findall(where):
+        if role == "func":
+            module, _, name = target.rpartition(".")
+            yield inspect.getdoc(getattr(importlib.import_module(module), name))
+            continue
+        if target.startswith("sphx_glr_"):
+            (page,) = EXAMPLES.glob("*/plot_" + target.partition("_plot_")[2])
+        elif role == "doc":
+            page = DOCS / f"{target}.rst"
+        else:
+            label = f".. _{target}:\n"
+            (page,) = (p for p in DOCS.rglob("*.rst") if label in p.read_text("utf-8"))
+        text = page.read_text("utf-8")
+        yield text
+        for name in re.findall(r"(?:literalinclude::|:file:) ([.\w].*)", text):
+            yield (page.parent / name).read_text("utf-8")
+
+
+def test_claims_are_short_and_link_to_a_page_with_their_numbers():
+    """A row has a verdict, at most 12 words and three numbers, all on the linked pages."""
+    rows = [row for row in claims() if row[0] != "Claim"]
+    assert len(rows) > 40
+    for claim, holds, effect, where in rows:
+        assert holds in {"yes", "in part", "no", "not tried"}, claim
+        assert len(effect.split()) <= 12, effect
+        quoted = numbers(effect)
+        assert len(quoted) <= 3, effect
+        texts = list(linked(where))
+        assert texts or holds == "not tried", claim
+        assert set(quoted) <= {number for text in texts for number in numbers(text)}, (
+            effect
+        )

@@ -140,8 +140,8 @@ for name, Z in embeddings.items():
 # enter the other's and stay in their own. Each cause makes one of the two errors, and both
 # causes make both. Of the people it was fitted on, "mlp" (20, 50) aligns the spread of both
 # groups, as Figure 14 has it, but with the larger kappa for women: the paper's EM-FRR
-# (25, 20) does no more than equal kappas do. Of people it has not seen (20, 50) does so by
-# half; BFRR falls from 2.4 to 1.1, BFAR doubles to 8.5, the FRR rises from .04 to .54.
+# (25, 20) does no more than equal kappas do. For people it has not seen (20, 50) halves the gap, and spreads
+# all images more. BFRR falls from 2.4 to 1.1, BFAR rises from 4.2 to 8.5 and the FRR from 0.04 to 0.54.
 #
 # **What this does not show**: other numbers of features than 64, in which the same pairs do
 # something else (:ref:`study-features`); that equal spread means equal error rates, which depend on

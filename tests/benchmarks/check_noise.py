@@ -21,7 +21,7 @@ from tests.benchmarks._command import run_command
 
 STUDIES = Path(__file__).resolve().parents[2] / "examples" / "mitigation"
 FAR = 1e-3
-# FRR over that before of the compromises that claims.rst reports.
+# FRR over that before of the compromises that docs/studies/paper_grid.rst reports.
 COSTS = {"paper": (1.5, 1.8, 4.6), "kappas": (1.17,)}
 WORST = {"how": "max_min", "operating_point": "worst_group"}
 QUESTIONS = {
@@ -57,7 +57,7 @@ def main(*studies):
                 return measured(squared).estimate(FAR).value - asked
 
             after = measured(brentq(beyond, 0.0, 2.0, rtol=0.01))
-            print(f"noise with FRR x {cost}:", end="")
+            print(f"FRR x {cost}:", end="")
             for name, question in QUESTIONS.items():
                 found = after.compare(before, FAR, **question)
                 ends = f"{found.ratio_low:.2f}, {found.ratio_high:.2f}"
