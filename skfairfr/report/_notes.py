@@ -19,6 +19,7 @@ from skfairfr._text._words import (
     capital,
     given_point,
     level_percent,
+    listed,
     percent,
     printable,
     terms_of,
@@ -61,6 +62,56 @@ def reason_to_withhold(collected):
     """The code of a warning that leaves no verdict worth its name; None without any."""
     codes = (w.code for w in collected if isinstance(w, ReversedScoresWarning))
     return next(codes, None)
+
+
+def lack_of_rows(names, left_out, n, unit):
+    """How many rows of each system are compared, if another lacks some; a list of str.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the systems.
+    left_out : sequence of int
+        Rows of each system that another lacks.
+    n : int
+        Rows that all systems have.
+    unit : {"images", "pairs"}
+    """
+    return [
+        f"{n:,} of {n + more:,} {unit} of {printable(name)} are compared; "
+        f"{_others(names, name)} lacks the others."
+        for name, more in zip(names, left_out, strict=True)
+        if more
+    ]
+
+
+def _others(names, name):
+    """Names of the systems, any of which may lack what one of them has."""
+    return " or ".join(printable(other) for other in names if other != name)
+
+
+def lack_of_group(rates, group, attribute, name, names, terms):
+    """That rates of a group are not compared, because a system lacks what another has.
+
+    Parameters
+    ----------
+    rates : list of {"far", "frr"}
+    group : label
+    attribute : str
+    name : str
+        Of a system that has the group's pairs.
+    names : sequence of str
+        Of all systems.
+    terms : Terms
+    """
+    whose = f"{printable(group)} ({printable(attribute)})"
+    kinds = [terms[rate] for rate in rates]
+    verb = "is" if len(kinds) == 1 else "are"
+    return (
+        f"The {listed([kind.name for kind in kinds])} of {whose} {verb} not compared: "
+        f"{_others(names, name)} lacks {listed([kind.trials for kind in kinds])} of "
+        f"{printable(group)} that {printable(name)} has."
+    )
 
 
 def mixed_people(people, group, attribute, decisions=None):
