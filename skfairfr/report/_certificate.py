@@ -232,8 +232,8 @@ class Certificate(Page):
         }
         level = self._level
         kinds = (terms.far, terms.frr)
-        at = "its own" if self.settings["own"] else "this"
-        caption = f"Rates at {at} threshold, the {self._far} with its bound. "
+        at = "of each group at its own" if self.settings["own"] else "at this"
+        caption = f"Rates {at} threshold, the {self._far} with its bound. "
         caption += " ".join(
             f"A higher {kind.name} means that {kind.consequence}." for kind in kinds
         )

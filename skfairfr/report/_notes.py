@@ -257,8 +257,14 @@ def title_of(level, found):
     if level.set_on == "other data" or level.far is None:
         return text
     if abs(attained / level.far - 1) > WORTH_NAMING:
-        name = terms_of(found.settings).far.name
-        text += f", an {name} of {percent(attained)} because of equal scores"
+        far = terms_of(found.settings).far
+        text += f", an {far.name} of {percent(attained)}"
+        (everyone, *_) = getattr(found, "groups", None) or found.measured[0].groups
+        n = everyone.n_impostor
+        if found.settings["average"] == "pair" and attained + 1 / n > level.far:
+            text += f": {n:,} {far.trials} have rates in steps of {percent(1 / n)}"
+        elif found.settings["impostors"] == "all":
+            text += " because of equal scores"
     return text
 
 

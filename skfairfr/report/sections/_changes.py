@@ -59,7 +59,12 @@ from skfairfr.report.sections._gallery import (
 )
 from skfairfr.report.sections._indices import disparities
 from skfairfr.report.sections._matrix import matrices
-from skfairfr.report.sections._method import OF_ATTEMPTS, glossary, reproduce
+from skfairfr.report.sections._method import (
+    IN_A_GAP,
+    OF_ATTEMPTS,
+    glossary,
+    reproduce,
+)
 from skfairfr.report.sections._open import FEW, unsupported
 from skfairfr.report.sections._rates import counts
 from skfairfr.report.sections._tested import facts_of_data, sizes
@@ -542,7 +547,9 @@ def _method_of_comparison(found):
     settings = found.settings
     alpha = 100 * (1 - settings["confidence_level"])
     name = terms_of(settings).far.name
-    own = f"Each system meets a level of the {name} at a threshold of its own."
+    own = (
+        f"Each system meets a level of the {name} at a threshold of its own. {IN_A_GAP}"
+    )
     if settings["threshold"] is not None:
         own = "All systems have the threshold that was given."
         if "threshold_of_each" in settings:
