@@ -251,7 +251,7 @@ class Monitoring(Page):
             return None
         checks = {one["name"]: one for one in self.log["checks"]}
         of_rates = checks.get("max_fnmr")
-        levels, rows = [f"{_level(self.log)} (rates)"], []
+        level, rows = _level(self.log), []
         for group in self.log["groups"]:
             people, attempts, rate, low, high = _in_log(self.log, group)
             limit = (
@@ -277,11 +277,12 @@ class Monitoring(Page):
             result = _result(one["verdict"] == "failed", one["value"] > one["limit"])
             row = Row(f"ratio of FRR, {named}", [*cells, result])
             rows.append(row)
-            levels.append(f"{_level(one)} (ratio)")
+            if _level(one) != level:
+                level = f"{level} (rates) and {_level(one)} (ratio)"
         alarm = (1 - self.settings["confidence_level"]) * (1 - SHARE)
         caption = (
             "All genuine attempts of this log, including those of known people. Intervals have "
-            f"the confidence level {listed(levels)}. It rises from log to log and with the "
+            f"the confidence level {level}. It rises from log to log and with the "
             "number of limits and groups, which keeps the chance of a false alarm in any log "
             f"at {percent(alarm)} at most."
         )

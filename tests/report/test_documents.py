@@ -534,16 +534,52 @@ def test_headline_of_a_ratio_has_the_operating_point_with_most_errors():
     )
     assert "10\N{NO-BREAK SPACE}%" in table.rows[0].place
     assert "at an FMR of 10\N{NO-BREAK SPACE}%" in figure.caption
-    # A significant difference of the FMR is in the result, too.
-    assert any("b has a higher FMR than " in text for text in verdict.texts)
-    text = report.to_text(full=False)
-    assert text.count("has a higher FMR than") == 1
+
+
+def test_headline_ratio_is_not_repeated_as_a_finding():
+    X, y, groups = synthetic(300)
+    report = small_report((X, y, groups), limits={"max_fmr_ratio": 1.1})
+    verdict = audits_.audit_document(report).sections[0].parts[0]
+    assert verdict.status == "failed" and "FMR of" in verdict.headline
+    assert not any("higher FMR than" in text for text in verdict.texts)
+
+
+def test_significant_difference_of_a_further_level_is_in_the_result():
+    data = pairs_with_few_errors_at_a_level()
+    report = audit_data(data, far=[0.9995, 0.1])
+    first, second = (
+        {f.verdict for f in level.findings} for level in report.audits[0].levels
+    )
+    assert "higher" not in first and "higher" in second
+    headline = audits_.audit_document(report).sections[0].parts[0].headline
+    assert headline.startswith("At an FMR of 10\N{NO-BREAK SPACE}%, b has a higher FMR")
+
+
+def test_headline_of_an_open_limit_says_why_its_interval_decides_nothing():
+    """Six groups: an interval alone is above the limit, and the adjusted end is not."""
+    rng = np.random.default_rng(3)
+    people = {group: 100 for group in "abcdef"}
+    rates = dict.fromkeys(people, 0.02) | {"f": 0.2}
+    data = scored_pairs(rng, people, rates, n_impostor=3)
+    probe = audit_data(data, threshold=0.5, limits={"max_fnmr": 0.1})
+    judged = probe.checks[0].figure.low
+    (own,) = (r.frr for r in probe.audits[0].levels[0].rates if r.group == "f")
+    assert judged < own.low
+    limit = (judged + own.low) / 2
+    report = audit_data(data, threshold=0.5, limits={"max_fnmr": limit})
+    assert report.checks[0].verdict == "undetermined"
+    verdict, table, *_ = audits_.audit_document(report).sections[0].parts
+    for text in (verdict.headline, table.rows[0].cells[3].text):
+        assert f"; from {percent(judged)}, adjusted" in text
 
 
 def test_figure_of_the_first_screen_is_of_the_level_of_the_headline():
     data = pairs_with_few_errors_at_a_level()
     report = audit_data(data, far=[0.1, 0.01], limits={"max_fnmr": 0.25})
     verdict, _, figure, *_ = audits_.audit_document(report).sections[0].parts
+    # A significant difference of the other rate is in the result, too, and only there.
+    assert "b has a higher FMR than " in verdict.texts[0]
+    assert report.to_text(full=False).count("has a higher FMR than") == 1
     at = "FMR of 1\N{NO-BREAK SPACE}%"
     assert (
         verdict.headline.startswith(f"At an {at}") and f"at an {at}" in figure.caption

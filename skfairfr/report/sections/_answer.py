@@ -88,11 +88,23 @@ def verdict(report):
     worst = _seems_exceeded(report)
     if worst is None:
         return Verdict(status, _headline(found, report), texts, label)
-    if found and found[0][2].verdict in DIFFERS:
-        texts.insert(0, sentence_of(*found[0]))
-    elif found:
+    if found and found[0][2].verdict not in DIFFERS:
         texts.insert(0, NONE_DIFFERS)
+    differ = [
+        one for one in found if one[2].verdict in DIFFERS and not _is_about(worst, *one)
+    ]
+    texts[:0] = [sentence_of(*one) for one in differ[:1]]
     return Verdict(status, _headline_of_limit(worst, report), texts, label)
+
+
+def _is_about(check, audit, level, finding):
+    """Whether a limit of the ratio of two groups is about a finding."""
+    asked, place = LIMITS.get(check.name), (check.attribute, check.far, check.threshold)
+    return (
+        asked == (finding.rate, "overall", "max_min")
+        and place == (audit.attribute, level.far, level.threshold)
+        and {finding.group, finding.reference} == {*check.groups}
+    )
 
 
 def _why_nothing_is_told(report):
