@@ -79,18 +79,13 @@ def lack_of_rows(names, left_out, n, unit):
     """
     return [
         f"{n:,} of {n + more:,} {unit} of {printable(name)} are compared; "
-        f"{_others(names, name)} lacks the others."
+        f"{' or '.join(printable(n) for n in names if n != name)} lacks the others."
         for name, more in zip(names, left_out, strict=True)
         if more
     ]
 
 
-def _others(names, name):
-    """Names of the systems, any of which may lack what one of them has."""
-    return " or ".join(printable(other) for other in names if other != name)
-
-
-def lack_of_group(rates, group, attribute, name, names, terms):
+def lack_of_group(rates, group, attribute, name, others, terms):
     """That rates of a group are not compared, because a system lacks what another has.
 
     Parameters
@@ -100,8 +95,8 @@ def lack_of_group(rates, group, attribute, name, names, terms):
     attribute : str
     name : str
         Of a system that has the group's pairs.
-    names : sequence of str
-        Of all systems.
+    others : sequence of str
+        Of systems, any of which may lack them.
     terms : Terms
     """
     whose = f"{printable(group)} ({printable(attribute)})"
@@ -109,7 +104,7 @@ def lack_of_group(rates, group, attribute, name, names, terms):
     verb = "is" if len(kinds) == 1 else "are"
     return (
         f"The {listed([kind.name for kind in kinds])} of {whose} {verb} not compared: "
-        f"{_others(names, name)} lacks {listed([kind.trials for kind in kinds])} of "
+        f"{' or '.join(map(printable, others))} lacks {listed([kind.trials for kind in kinds])} of "
         f"{printable(group)} that {printable(name)} has."
     )
 

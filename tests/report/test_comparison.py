@@ -487,6 +487,15 @@ def test_group_that_a_system_lacks_is_named_and_undetermined(lost, rates, words)
         assert lacks in found.to_junit()
 
 
+def test_one_of_three_systems_that_lacks_a_group_is_named():
+    rng = np.random.default_rng(0)
+    one, without = of_two_systems(rng, np.ones_like)
+    third = replace(one, y_score=one.y_score + rng.normal(0, 0.1, len(one.y_score)))
+    found = compare_systems(one, without, third, threshold=0.5, names="abc")
+    words = "c (group) are not compared: b lacks impostor pairs and genuine pairs of c"
+    assert words in " ".join(found.to_text().split())
+
+
 def test_group_that_no_system_has_is_not_lost():
     data = of_two_systems(np.random.default_rng(0), np.ones_like)
     groups = np.where(

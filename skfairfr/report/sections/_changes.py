@@ -189,6 +189,9 @@ def verdict_of_changes(found, most=None):
     if unknown:
         status, label = "undetermined", "Undetermined"
     lacking = lack_of_rows(found.systems, found.left_out, found.n_rows, found.unit)
+    if (more := len(not_compared) - MOST_TOLD) > 0:
+        further = f"{plural(more, 'further group')} not compared: see the notes."
+        not_compared = [*not_compared[:MOST_TOLD], further]
     texts = [*not_compared, *lacking, *texts]
     texts += [_levelled(change, found) for change in found.levelling_down]
     if found.notes:
