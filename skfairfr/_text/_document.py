@@ -139,7 +139,7 @@ class Row:
 class Table:
     """A table; ``kind`` is "matrix" where its rows must not become blocks on a telephone.
 
-    ``colours`` says what those of a page mean; a text has none.
+    ``colours`` is the legend of those on a page. Texts have no colours.
     """
 
     caption: str

@@ -113,7 +113,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
     asked = [_Limit(engine.pairs, (g, g), "far", far, tail) for g in codes]
     low, high = np.array([_loosest(limit) for limit in asked]), np.full(n, np.inf)
     if np.isneginf(low).any() and not all(one.sequence.complete for one in asked):
-        problem = "is beyond the pairs that were held;"
+        problem = "is beyond the pairs that were kept;"
         raise refused("far", far, problem, f"fit with far_max={far:g} or more.")
     limits = asked
     if frr is not None:
@@ -289,7 +289,7 @@ class _Limit:
 
     @property
     def more_units(self):
-        """What more of is needed: one, and several."""
+        """Units of the people or pairs that are needed: one, and several."""
         if self.is_independent:
             return "more pair", "more pairs"
         return "more person", "more people"

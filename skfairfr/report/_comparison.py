@@ -43,7 +43,7 @@ from skfairfr.report._records import Change, DisparityChange, Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections import _curves
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import ArgumentError, plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
 from skfairfr.utils._validation import to_array
 
@@ -162,7 +162,9 @@ def compare_systems(
     options = AuditOptions(*asked, n_jobs, random_state)
     try:
         chosen, first = prepare(common[0], points[0], random_state)
-    except ValueError as error:
+    except ArgumentError:
+        raise
+    except ValueError as error:  # of groups, which a system may lack
         lacking = lack_of_rows(names, tuple(map(len, left_out)), *_rows_of(common[0]))
         raise ValueError(" ".join([str(error), *lacking])) from None
     _check_differ(common, names, points)

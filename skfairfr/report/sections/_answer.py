@@ -108,7 +108,7 @@ def _is_about(check, audit, level, finding):
 
 
 def _why_nothing_is_told(report):
-    """Why limits and thresholds tell nothing, each with its operating points, in a list."""
+    """Reasons why nothing is concluded, each with its operating points, in a list."""
     first, reasons = report.audits[0], {}
     for check in report.checks:
         place = place_of_check(check, audit_of(check, report))

@@ -66,7 +66,7 @@ def sorted_checks(report):
     """All checks, the one that a headline is about first.
 
     Those that fail are first; of one result, the limits with the largest finite excess; of
-    one limit, the operating point with the most errors, where it is the most certain.
+    one limit, the operating point with the most errors, which is the most certain.
     """
     worst_first = ("failed", "undetermined", "passed").index
     known, excess = sorted(report.checks, key=lambda c: -_errors(c, report)), {}

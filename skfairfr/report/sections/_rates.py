@@ -77,7 +77,11 @@ def in_one_order(audit):
     def sort(rows):
         # Findings of one rate follow those of the other.
         by_rate = attrgetter("rate") if hasattr(rows[0], "rate") else lambda _: ""
-        return tuple(sorted(rows, key=lambda row: (by_rate(row), place[row.group])))
+        # A group without any template has generalised rates alone.
+        last = len(place)
+        return tuple(
+            sorted(rows, key=lambda row: (by_rate(row), place.get(row.group, last)))
+        )
 
     def level_in_order(level):
         sorted_ = {name: sort(of) for name in names if (of := getattr(level, name))}
