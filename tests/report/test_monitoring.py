@@ -329,7 +329,10 @@ def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tm
             r"FRR 100 % \(\S+ % CI \S+ to 100 %\) in this log \(1,500 attempts of 150"
         )
         assert re.search(f"{group}: {words} people", text)
-    assert "The ratio of rates of this log cannot be judged: all rates are 1." in text
+    assert (
+        "The ratio of rates of this log cannot be judged: the FRR of every group is 100 %."
+        in text
+    )
 
 
 def test_a_log_without_times_is_audited_by_itself(tmp_path):
