@@ -498,10 +498,6 @@ def _lost(data, left_out, names, chosen, measured):
         for attributes in chosen:
             attribute = " & ".join(attributes)
             of_rates = _groups_of_rates(part, attributes)
-            of_whole = {
-                n: _groups_of_rates(other, attributes)
-                for n, other in zip(names, data, strict=True)
-            }
             for group in dict.fromkeys(chain(*of_rates.values())):
                 left = sizes.get((attribute, group), {})
                 lost = [
@@ -509,18 +505,17 @@ def _lost(data, left_out, names, chosen, measured):
                     for rate, groups in of_rates.items()
                     if group in groups and not left.get(rate)
                 ]
-                if lost:
-                    others = [n for n in names if n != name]
-                    without = [
-                        n
-                        for n in others
-                        if not any(group in of_whole[n][rate] for rate in lost)
-                    ]
-                    # If all others have such pairs, those are of other images.
-                    without = without or others
-                    about = group, attribute, name, without, one.terms
-                    why = lack_of_group(lost, *about)
-                    found = {(attribute, group, rate): why for rate in lost} | found
+                if not lost:
+                    continue
+                others, without = [n for n in names if n != name], []
+                for n, other in zip(names, data, strict=True):
+                    groups = _groups_of_rates(other, attributes)
+                    if not any(group in groups[rate] for rate in lost):
+                        without.append(n)
+                # If all have such pairs, those are of other images.
+                about = group, attribute, name, without or others, one.terms
+                why = lack_of_group(lost, *about)
+                found = {(attribute, group, rate): why for rate in lost} | found
     return found
 
 

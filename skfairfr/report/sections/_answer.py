@@ -118,8 +118,9 @@ def _why_nothing_is_told(report):
         reasons.setdefault(reason, {})[at_place(level, first)] = None
     texts = []
     for reason, places in reasons.items():
-        at = listed([place.removeprefix("at ") for place in places if place] or [""])
-        texts += [capital(f"{at and f'at {at}, '}{reason}.")] * bool(reason)
+        at = listed([*filter(None, places)] or [""])
+        if reason:
+            texts.append(capital(f"{at and f'{at}, '}{reason}."))
     return texts
 
 

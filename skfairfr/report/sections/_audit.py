@@ -55,7 +55,7 @@ def audit_document(report, source=None, date=None):
     -------
     document : Document
     """
-    report = replace(report, audits=tuple(map(in_one_order, report.audits)))
+    report = _in_one_order(report)
     by = []
     for n, audit in enumerate(report.audits):
         name = printable(audit.attribute)
@@ -87,6 +87,7 @@ def audit_document(report, source=None, date=None):
 
 def summary_document(report, source=None, date=None):
     """What a terminal shows of a report: the verdict, limits and the largest differences."""
+    report = _in_one_order(report)
     limits, told = limits_in_short(report, MOST_LIMITS), verdict(report)
     opening = [
         told,
@@ -104,6 +105,11 @@ def summary_document(report, source=None, date=None):
     at_equal_ = Section("equal", "At equal covariates", [equal])
     sections = [Section("verdict", "Result", opening), differences, at_equal_]
     return _finished(report, sections, source, date)
+
+
+def _in_one_order(report):
+    """The report with the groups of each audit in one order."""
+    return replace(report, audits=tuple(map(in_one_order, report.audits)))
 
 
 def _finished(report, sections, source, date):
