@@ -104,8 +104,8 @@ COMPARE_DESCRIPTION = f"""\
 For which groups the rates of another system are higher or lower than those of BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
 harm was found, 3 undetermined: scores look like distances or are no better than chance, a
-threshold lies beyond all scores, or every rate rests on too few errors. With --gallery, searches
-(1:N) are compared."""
+threshold lies beyond all scores, every rate rests on too few errors, or a file lacks the pairs of
+a group that another has. With --gallery, searches (1:N) are compared."""
 BENCH_DESCRIPTION = f"""\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
@@ -242,6 +242,7 @@ def _number(kind, is_allowed, meaning):
 
 
 LEVEL = _number(float, lambda level: 0 < level < 1, "a number in (0, 1)")
+QUIET = "no progress shown"
 COUNT = _number(int, lambda n: n >= 1, "an integer of at least 1")
 
 
@@ -501,6 +502,7 @@ def _add_monitor(commands, full):
         "report.html, monitor.json and monitor.txt are",
         formats=("text", "json", "html"),
     )
+    monitor.add_argument("--quiet", action="store_true", help=QUIET)
     _add_about(monitor)
 
 
@@ -862,7 +864,7 @@ def _add_common(
     meaning = "workers of joblib (default: one process, which uses all cores)"
     jobs = _number(int, lambda n: n != 0, "an integer other than 0")
     _add(command, ("--n-jobs", "N", command.rare(meaning)), type=jobs)
-    command.add_argument("--quiet", action="store_true", help="no progress shown")
+    command.add_argument("--quiet", action="store_true", help=QUIET)
 
 
 def _add_full(command):
@@ -1087,7 +1089,10 @@ def _monitor(arguments):
         about=_about(arguments),
         **_taken_by(monitor_log, given),
     )
-    return _written(arguments, found, arguments.log)
+    text, code = _written(arguments, found, arguments.log)
+    if arguments.state is None and arguments.format == "text":
+        text += "\nNothing is kept for the next log; pass --state FILE.\n"
+    return text, code
 
 
 def _written(arguments, found, *source):

@@ -137,12 +137,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``kind`` is "matrix" where its rows must not become blocks on a telephone."""
+    """A table; ``kind`` is "matrix" where its rows must not become blocks on a telephone.
+
+    ``colours`` is the legend of those on a page. Texts have no colours.
+    """
 
     caption: str
     head: list
     rows: list
     kind: str = "stacked"
+    colours: str = ""
 
     def __bool__(self):
         return bool(self.rows)

@@ -9,7 +9,7 @@ from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._kinds import COMPARISONS, SEARCHES
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._core._rates import count_at_least, threshold_at
-from skfairfr._text._words import level_percent, printable
+from skfairfr._text._words import level_percent, plural, printable
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed
 
@@ -36,7 +36,8 @@ class CertifiedThreshold(Framed):
     frr : ndarray, shape (n_groups,)
         FRR of each group there, in [0, 1]; lower is better. NaN without genuine pairs.
     frr_low, frr_high : ndarrays, shape (n_groups,)
-        Ends of its two-sided interval, in [0, 1].
+        Ends of its two-sided interval, in [0, 1]; if every group has its own threshold, at
+        the level of the bounds of the FAR.
     binding_group : label or None
         The group whose FAR needs the threshold to be so strict; None without a threshold,
         and where every group has its own.
@@ -111,47 +112,56 @@ def certify(engine, codes, far, frr, confidence_level, own):
     tail = wrong / 2 / (n if own else 1)
     asked = [_Limit(engine.pairs, (g, g), "far", far, tail) for g in codes]
     low, high = np.array([_loosest(limit) for limit in asked]), np.full(n, np.inf)
+    if np.isneginf(low).any() and not all(one.sequence.complete for one in asked):
+        problem = "is beyond the pairs that were kept;"
+        raise refused("far", far, problem, f"fit with far_max={far:g} or more.")
     limits = asked
     if frr is not None:
         of_frr = [_Limit(engine.pairs, (g, g), "frr", frr, tail) for g in codes]
         high, limits = np.array([_strictest(limit) for limit in of_frr]), asked + of_frr
+    first, last = (None, None) if own else (np.argmax(low), np.argmin(high))
+    if not own:
+        low, high = np.full(n, low.max()), np.full(n, high.min())
+    low, high = (_printed(engine, ends) for ends in (low, high))
+    bounds = np.array([limit.bound_at(t) for limit, t in zip(asked, low, strict=True)])
+    rates = [_rates_at(engine, g, t, tail) for g, t in zip(codes, low, strict=True)]
+    of_far, *ends = np.array(rates).T
+    # No threshold keeps both limits: half of the error probability for either rate.
+    each = wrong / 2 / n
+    possible = [replace(limit, tail=each).loosest_possible() for limit in asked]
+    possible = possible if own else [max(possible)] * n
+    both = zip(codes, possible, strict=True)
+    least = np.array([_least_frr(engine, g, t, each) for g, t in both])
+    # More people would not help a system that certainly fails.
+    failed = frr is not None and bool((least > frr).any())
     needed, reasons = [], []
     for limit in limits:
         more = limit.more_people()
         if more is not None:
             label = names[codes.index(limit.scope[0])]
             needed += [(label, more)] if np.isfinite(more) else []
-            reasons.append(limit.in_words(printable(label), more, terms))
-    first, last = (None, None) if own else (np.argmax(low), np.argmin(high))
-    if not own:
-        low, high = np.full(n, low.max()), np.full(n, high.min())
-    low, high = (_printed(engine, ends) for ends in (low, high))
+            reasons.append(limit.in_words(printable(label), more, terms, not failed))
     for g in np.flatnonzero(low > high)[: n if own else 1]:
         by = [printable(names[k]) for k in ((g, g) if own else (first, last))]
-        reasons.append(
-            f"an {terms.far.name} of {level_percent(far)} needs a stricter threshold (by "
-            f"{by[0]}) than an {terms.frr.name} of {level_percent(frr)} allows (by {by[1]})"
+        reason = (
+            f"for certain, an {terms.far.name} of {level_percent(far)} needs a stricter "
+            f"threshold (by {by[0]}) than an {terms.frr.name} of {level_percent(frr)} allows "
+            f"(by {by[1]})"
         )
-    bounds = np.array([limit.bound_at(t) for limit, t in zip(asked, low, strict=True)])
-    rates = [_rates_at(engine, g, t, wrong) for g, t in zip(codes, low, strict=True)]
-    of_far, *of_frr = np.array(rates).T
-    # No threshold keeps both limits: half of the error probability for either rate.
-    each = wrong / 2 / n
-    possible = [replace(limit, tail=each).loosest_possible() for limit in asked]
-    possible = possible if own else [max(possible)] * n
-    least = [
-        _least_frr(engine, g, t, each) for g, t in zip(codes, possible, strict=True)
-    ]
+        if not failed:
+            both = [(asked[k], of_frr[k]) for k in ([g] if own else range(n))]
+            reason += _people_that_decide(both, each, by[0] if own else "")
+        reasons.append(reason)
     known, known_high = ~np.isnan(low[0]), np.isfinite(high[0])
     return CertifiedThreshold(
-        *(low if own else float(low[0]), labels, of_far, bounds, *of_frr),
+        *(low if own else float(low[0]), labels, of_far, bounds, *ends),
         names[first] if known and not own else None,
         not reasons,
         "; ".join(reasons),
         tuple(needed),
         high if own else float(high[0]),
         names[last] if known_high and not own else None,
-        np.array(least),
+        least,
     )
 
 
@@ -164,11 +174,36 @@ class _Limit:
     rate: str
     limit: float
     tail: float
+    times: float = 1.0  # as many people, if rates are as found
 
     @property
     def course(self):
         """Errors of the group, as its threshold moves."""
-        return course_of(self.pairs, self.scope, self.rate)
+        course = course_of(self.pairs, self.scope, self.rate)
+        if self.times == 1:
+            return course
+        sums = enlarged(course.sums, self.times, self.growth)
+        return replace(course, sums=sums, added=course.added / self.times)
+
+    @property
+    def people(self):
+        """Number of people who have the pairs; of independent pairs, of these."""
+        n_pairs = self.pairs.count(self.scope, self.rate)
+        if not n_pairs or self.is_independent:
+            return n_pairs
+        return people_with_pairs(self.pairs, self.scope, self.rate)
+
+    @property
+    def is_independent(self):
+        """Whether people are not known."""
+        return self.pairs.images.n_drawn is not None
+
+    @property
+    def growth(self):
+        """With which power of the number of people pairs grow."""
+        if self.is_independent or self.pairs.people_in[self.rate] != 2:
+            return 1
+        return growth_of(self.people, self.pairs.count(self.scope, self.rate))
 
     @property
     def sequence(self):
@@ -204,9 +239,19 @@ class _Limit:
         """Upper bound of the rate, which is the FAR, at a threshold."""
         if np.isnan(threshold):
             return np.nan
+        return self._at(threshold, self.course.upper_bounds(self.tail))
+
+    def least_at(self, threshold):
+        """Lower bound of the rate at a threshold."""
+        course = self.course
+        return self._at(threshold, rate_ends(course.sums, self.tail, course.added)[0])
+
+    def _at(self, threshold, ends):
         n = count_at_least(self.sequence.scores, [threshold])
+        if self.rate == "frr":  # in ascending order
+            n = np.searchsorted(self.sequence.scores, [threshold])
         errors = self.sequence.weighed().before(n[:, None]).item()
-        return np.interp(errors, self.course.place, self.course.upper_bounds(self.tail))
+        return np.interp(errors, self.course.place, ends)
 
     def more_people(self):
         """About how many more people let some threshold keep the limit; None if one does.
@@ -215,36 +260,73 @@ class _Limit:
         """
         if self.first_pair() is not None:
             return None
-        n_pairs = self.pairs.count(self.scope, self.rate)
-        people = people_with_pairs(self.pairs, self.scope, self.rate) if n_pairs else 0
+        people = self.people
         # Two people have the pairs of one cluster, and nothing to tell how people vary.
         if people < 3:
             return np.nan
-        growth = 1
-        if self.pairs.images.n_drawn is not None:  # independent pairs
-            people = n_pairs
-        elif self.pairs.people_in[self.rate] == 2:
-            growth = growth_of(people, n_pairs)
 
         def keeps(number):
-            sums = enlarged(self.course.sums, number / people, growth)
+            sums = enlarged(self.course.sums, number / people, self.growth)
             return rate_ends(sums, self.tail)[1].min() <= self.limit
 
         enough = first_number(keeps, people + 1)
         return np.inf if enough is None else enough - people
 
-    def in_words(self, label, more, terms):
-        """That no threshold keeps the limit, and how many more people it takes."""
-        what = "people" if self.pairs.images.n_drawn is None else "pairs"
+    def in_words(self, label, more, terms, advise=True):
+        """That no threshold keeps the limit, and, to advise, how many more people it takes."""
         kept = f"keeps an {terms[self.rate].name} of {level_percent(self.limit)}"
         way = "strict" if self.rate == "far" else "loose"
         if np.isnan(more):
             return f"too few {terms[self.rate].trials} within {label} to certify by"
-        number = f"{more:,}" if np.isfinite(more) else f"over {MAX_PEOPLE:,}"
-        return (
-            f"no threshold, however {way}, certainly {kept} for {label}: about {number} more "
-            f"{what} of {label} are needed"
+        found = f"no threshold, however {way}, certainly {kept} for {label}"
+        if not advise:
+            return found
+        one, several = self.more_units
+        needed = f"over {MAX_PEOPLE:,} {several}"
+        if np.isfinite(more):
+            needed = f"about {plural(more, one, several)}"
+        return f"{found}: {needed} of {label} {'is' if more == 1 else 'are'} needed"
+
+    @property
+    def more_units(self):
+        """Units of the people or pairs that are needed: one, and several."""
+        if self.is_independent:
+            return "more pair", "more pairs"
+        return "more person", "more people"
+
+
+def _people_that_decide(limits, each, label=""):
+    """About how many more people decide about both limits, if rates are as found, in words.
+
+    Parameters
+    ----------
+    limits : list of tuple of two _Limit
+        Of the FAR and of the FRR of each group, all of which grow in proportion.
+    each : float
+        Chance of a lower bound to be wrong.
+    label : str, default=""
+        Of the one group.
+    """
+    of_far, of_frr = zip(*limits, strict=True)
+    people = sum(max(one.people for one in both) for both in limits)
+
+    def decides(number):
+        fars, frrs = (
+            [replace(one, times=number / people) for one in of]
+            for of in (of_far, of_frr)
         )
+        if max(map(_loosest, fars)) <= min(map(_strictest, frrs)):
+            return True
+        at = max(replace(one, tail=each).loosest_possible() for one in fars)
+        least = (replace(one, tail=each).least_at(at) for one in frrs)
+        return max(least) > of_frr[0].limit
+
+    enough = first_number(decides, people + 1, 0.01)
+    one, several = of_far[0].more_units
+    if enough is None:
+        return f"; no number of {several} up to {MAX_PEOPLE:,} decides it"
+    where = f" of {label}" if label else ", of all groups in proportion,"
+    return f"; about {plural(enough - people, one, several)}{where} would decide it"
 
 
 def _loosest(limit):
@@ -252,13 +334,6 @@ def _loosest(limit):
     place = limit.first_pair()
     if place is None:
         return np.nan
-    if place < 0 and not limit.sequence.complete:
-        raise refused(
-            "far",
-            limit.limit,
-            "is beyond the pairs that were held;",
-            f"fit with far_max={limit.limit:g} or more.",
-        )
     return float(threshold_at(limit.sequence.scores, place))
 
 
@@ -274,7 +349,7 @@ def _printed(engine, thresholds):
     return np.array(known)
 
 
-def _rates_at(engine, group, threshold, wrong):
+def _rates_at(engine, group, threshold, tail):
     """FAR, FRR, and the ends of its two-sided interval."""
     if np.isnan(threshold):
         return [np.nan] * 4
@@ -282,7 +357,7 @@ def _rates_at(engine, group, threshold, wrong):
     rates = [np.nan if one is None else one.sums.rate.item() for one in found]
     ends = [np.nan] * 2
     if found[1] is not None:
-        ends = [end.item() for end in found[1].bounds(wrong / 2)]
+        ends = [end.item() for end in found[1].bounds(tail)]
     return [*rates, *ends]
 
 

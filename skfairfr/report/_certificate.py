@@ -9,10 +9,13 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
 from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
+    NONE,
     accepted,
     capital,
     count,
+    given_point,
     level_percent,
+    listed,
     percent,
     percents,
     plural,
@@ -136,11 +139,20 @@ class Certificate(Page):
 
     # ---- the document ------------------------------------------------------------
 
-    _called = "Data", "Every group there", "What was tested"
-    _does_not_show = (
-        "Does not show: rates of pairs across groups, samples captured in another way, or that "
-        "the system is lawful."
-    )
+    @property
+    def _called(self):
+        whose = "its own" if self.settings["own"] else "this"
+        return "Data", f"Every group at {whose} threshold", "What was tested"
+
+    @property
+    def _does_not_show(self):
+        other = "rates of pairs across groups"
+        if "gallery" in self.settings:
+            other = "rates with another gallery"
+        return (
+            f"Does not show: {other}, samples captured in another way, or that the system is "
+            "lawful."
+        )
 
     @property
     def _heading(self):
@@ -173,9 +185,9 @@ class Certificate(Page):
         return [self._told(), self._limits(), self._rates()]
 
     def _limits(self):
-        """The table of limits: the group whose bound decides, its rate, bound and result."""
+        """The table of limits: the group with the highest bound, its rate, bound and result."""
         found, rows = self.found, []
-        if self.settings["own"] or np.isnan(found.threshold):
+        if np.isnan(found.threshold).all():
             return None
         columns = {
             "max_fmr": ("far", found.far, found.far_high),
@@ -183,22 +195,25 @@ class Certificate(Page):
         }
         for name, limit in self.limits.items():
             rate, values, bounds = columns[name]
-            place = int(np.argmax(bounds))
+            place = int(np.argmax(bounds))  # nan, without a threshold, is highest
             word = "passed" if bounds[place] <= limit else "undetermined"
-            bound = f"up to {percent(bounds[place])}"
+            value, bound = percent(values[place]), f"up to {percent(bounds[place])}"
+            if np.isnan(bounds[place]):
+                bound = "no threshold"
             if rate == "frr" and (found.frr_least > limit).any():
-                place, word = int(np.argmax(found.frr_least)), "failed"
-                bound = f"from {percent(found.frr_least[place])}"
+                place, word, value = int(np.argmax(found.frr_least)), "failed", NONE
+                bound = f"from {percent(found.frr_least[place])} at any threshold"
+            word = "undetermined" if "withheld" in self.settings else word
             texts = [f"at most {level_percent(limit)}", printable(found.groups[place])]
-            cells = [*map(Cell, (*texts, percent(values[place]), bound))]
+            cells = [*map(Cell, (*texts, value, bound))]
             cells.append(Cell(RESULTS[word], word=word))
             rows.append(
                 Row(f"{terms_of(self.settings)[rate].name} of each group", cells)
             )
-        caption = f"At this threshold: {accepted(found.threshold, self.settings)}."
-        if self.verdict == "failed":
-            caption += " The bound of what is exceeded is at any threshold."
-        head = ["Limit", "Allowed", "Decides", "Found", "Bound", "Result"]
+        caption = "Each group at its own threshold, as listed below."
+        if not self.settings["own"]:
+            caption = f"At this threshold: {accepted(found.threshold, self.settings)}."
+        head = ["Limit", "Allowed", "Highest bound", "Found", "Bound", "Result"]
         return Table(caption, head, rows)
 
     def _rates(self):
@@ -208,16 +223,17 @@ class Certificate(Page):
         if not known.size:
             return None
         rows = []
-        for g in known[np.argsort(-found.far[known], kind="stable")]:
+        for g in known:
             far = _figure(found.far[g], found.far[g], found.far_high[g])
             frr = _figure(found.frr[g], found.frr_low[g], found.frr_high[g])
             rows.append(GroupRates(found.groups[g], far, frr))
         limits = {
             LIMITS[name][0]: np.array([limit]) for name, limit in self.limits.items()
         }
-        level = self.settings["confidence_level"]
+        level = self._level
         kinds = (terms.far, terms.frr)
-        caption = f"Rates there, the {self._far} with its bound. "
+        at = "of each group at its own" if self.settings["own"] else "at this"
+        caption = f"Rates {at} threshold, the {self._far} with its bound. "
         caption += " ".join(
             f"A higher {kind.name} means that {kind.consequence}." for kind in kinds
         )
@@ -228,49 +244,92 @@ class Certificate(Page):
         return Figure(caption, draw, "rates")
 
     def _told(self):
-        """The threshold and whose it is, or why there is none."""
+        """The threshold and whose it is, or why there is none, and the FNMR that it costs."""
+        found, cost = self.found, self._cost()
         if nothing := nothing_concluded(self.settings):
-            return Verdict("undetermined", *nothing)
-        found, level = self.found, f"{100 * self.settings['confidence_level']:g} %"
+            headline, texts = nothing
+            return Verdict("undetermined", f"{headline} {cost}".strip(), texts)
         label = f"{LABELS[self.verdict]}. {plural(len(self.limits), 'limit')}"
-        limit = level_percent(self.limits["max_fmr"])
-        most = level_percent(self.limits.get("max_fnmr", 1.0))
         reasons = filter(None, found.reason.split("; "))
         texts = [printable(capital(f"{reason}.")) for reason in reasons]
-        if self.settings["own"]:
-            headline = "Not every group has a threshold that keeps its limits."
-            if found.supported:
-                headline = (
-                    f"Certified at {level} for all groups at once: each keeps an "
-                    f"{self._far} of {limit} at its own threshold."
-                )
-            return Verdict(self.verdict, headline, texts, label)
-        if np.isnan(found.threshold):
-            headline = "No threshold can be certified with these people."
-            return Verdict(self.verdict, headline, texts, label)
-        at = accepted(found.threshold, self.settings)
-        far, frr = self._far, self._frr
-        headline = {
-            "passed": f"Certified at {level}: {at}, every group keeps an {far} of {limit} in "
-            "other people too.",
-            "failed": f"No threshold keeps both limits: at every one at which the {far} may "
-            f"keep its limit, the {frr} of a group exceeds {most}.",
-            "undetermined": "The data do not show whether a threshold keeps both limits. The "
-            f"limit of the {far} needs: {at}.",
-        }[self.verdict]
+        headline = f"{self._certified() if found.supported else self._open()} {cost}"
+        if self.settings["own"] or np.isnan(found.threshold):
+            return Verdict(self.verdict, headline.strip(), texts, label)
         by, errors = printable(found.binding_group), terms_of(self.settings).far.errors
         texts.insert(
             0,
-            f"{by} decides: with more {errors} the bound of its {far} exceeds the limit.",
+            f"{by} decides: with more {errors} the bound of its {self._far} exceeds the limit.",
         )
         if found.binding_group_high is not None:
             which = "Any threshold" if found.supported else "Only thresholds"
             keep = "keeps" if found.supported else "keep"
+            most = level_percent(self.limits["max_fnmr"])
             texts.append(
-                f"{which} up to {self._point(found.threshold_high)} {keep} an {frr} of {most} "
-                f"in every group for certain ({printable(found.binding_group_high)} decides)."
+                f"{which} up to {self._point(found.threshold_high)} {keep} an {self._frr} of "
+                f"{most} in every group for certain ({printable(found.binding_group_high)} "
+                "decides)."
             )
         return Verdict(self.verdict, headline, texts, label)
+
+    def _certified(self):
+        """At which threshold every group keeps all limits."""
+        level = f"{100 * self.settings['confidence_level']:g} %"
+        names = {"max_fmr": self._far, "max_fnmr": self._frr}
+        of = self.limits.items()
+        kept = listed([f"an {names[n]} of {level_percent(limit)}" for n, limit in of])
+        each = ", each limit" if len(of) > 1 else ""
+        if self.settings["own"]:
+            return (
+                f"Certified at {level} for all groups at once{each}: each group keeps {kept} "
+                "at its own threshold."
+            )
+        at = accepted(self.found.threshold, self.settings)
+        return f"Certified at {level}{each}: {at}, every group keeps {kept} in other people too."
+
+    def _open(self):
+        """That no threshold is certified, and whether some may keep the limits."""
+        found, of = self.found, ""
+        failed, low = self.verdict == "failed", np.atleast_1d(found.threshold)
+        if self.settings["own"]:
+            lacking = ~(low <= found.threshold_high)
+            if failed:
+                lacking = found.frr_least > self.limits["max_fnmr"]
+            of = f" for {listed([*map(printable, found.groups[lacking])])}"
+            low = low[lacking]
+        if failed:
+            return (
+                f"No threshold keeps both limits{of}: at every one at which the {self._far} may "
+                f"keep its limit, the {self._frr}{'' if of else ' of a group'} exceeds "
+                f"{level_percent(self.limits['max_fnmr'])}."
+            )
+        if np.isnan(low).all():
+            return f"No threshold can be certified{of} with these people."
+        text = f"The data do not show whether a threshold keeps both limits{of}."
+        if of:
+            return text
+        at = accepted(found.threshold, self.settings)
+        return f"{text} The limit of the {self._far} needs: {at}."
+
+    def _cost(self):
+        """The highest FNMR at the threshold, or thresholds; empty without any."""
+        found = self.found
+        if np.isnan(found.frr).all():
+            return ""
+        place = int(np.nanargmax(found.frr))
+        at = "At these thresholds"
+        if not self.settings["own"]:
+            at = f"At {given_point(found.threshold, self.settings)}"
+        ends = percents(found.frr_low[place], found.frr_high[place])
+        return (
+            f"{at} the highest {self._frr} is that of {printable(found.groups[place])}: "
+            f"{percent(found.frr[place])} ({100 * self._level:g} % CI {ends})."
+        )
+
+    @property
+    def _level(self):
+        """Confidence level of each interval: groups with their own thresholds share it."""
+        n = len(self.found.groups) if self.settings["own"] else 1
+        return 1 - (1 - self.settings["confidence_level"]) / n
 
     def _point(self, threshold):
         """A threshold on the scale of the caller's scores."""
@@ -281,8 +340,7 @@ class Certificate(Page):
         """What a threshold means for each group; nothing where there is none."""
         found, own = self.found, self.settings["own"]
         thresholds = np.broadcast_to(found.threshold, found.groups.shape)
-        level = f"{100 * self.settings['confidence_level']:g} %"
-        head = ["Group", self._far, "Bound", self._frr, f"{level} CI"]
+        head = ["Group", self._far, "Bound", self._frr, f"{100 * self._level:g} % CI"]
         rows = []
         for place, group in enumerate(found.groups.tolist()):
             if np.isnan(thresholds[place]):
@@ -297,7 +355,7 @@ class Certificate(Page):
             if own:
                 at = self._point(thresholds[place])
                 if "max_fnmr" in self.limits:
-                    at += f" up to {self._point(found.threshold_high[place])}"
+                    at = self._range(thresholds[place], found.threshold_high[place])
                 cells.insert(0, at)
             rows.append(Row(printable(group), [Cell(text) for text in cells]))
         if own:
@@ -307,11 +365,25 @@ class Certificate(Page):
             f"of its two-sided interval. {self._frr} with its interval. Each is of its group "
             "alone."
         )
+        if own:
+            caption += (
+                f" All intervals have the level {100 * self._level:g} %, so the certificate is "
+                f"valid for all groups at once at {100 * self.settings['confidence_level']:g} %."
+            )
         return Table(caption, head, rows)
+
+    def _range(self, low, high):
+        """Thresholds that keep both limits of a group, and what either needs if none does."""
+        if low <= high:
+            return f"{self._point(low)} up to {self._point(high)}"
+        texts = [f"{self._far} needs {self._point(low)}"]
+        if not np.isnan(high):
+            texts.append(f"{self._frr} allows {self._point(high)}")
+        return f"none: {', '.join(texts)}"
 
     def _method(self):
         name = "certificate_own" if self.settings["own"] else "certificate"
-        told = self._lines(name, far=self._far)
+        told = self._lines(name, far=self._far, trials=terms_of(self.settings).trials)
         return [*told[:-1], AS_GIVEN] if "gallery" in self.settings else told
 
 

@@ -122,7 +122,7 @@ def _why_nothing_is_told(level, of_ratio, terms):
     rates = of_ratio.sums.rate
     for share in (0, 1):
         if np.allclose(rates, share, rtol=0, atol=1e-12):
-            return f"all rates are {share}"
+            return f"the {terms[of_ratio.rate].name} of every group is {percent(share)}"
     if rates.min() > NEARLY_ALL:
         share = f"{100 * NEARLY_ALL:g} %"
         return f"more than {share} of the {terms.trials} of every group are errors"

@@ -6,6 +6,7 @@ these comparisons are judged as one family.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations, product, repeat
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
 from skfairfr._text._words import (
     NO_DIFFERENCE,
+    RATES,
     TOO_FEW,
     level_percent,
     plural,
@@ -28,13 +30,20 @@ from skfairfr.metrics._roc._paired import check_same_images, compare, compare_ra
 from skfairfr.report._data import EmbeddingData, check_data
 from skfairfr.report._given import check_about, restated
 from skfairfr.report._measure import AuditedROC, Points
-from skfairfr.report._notes import collecting, notes_of, rates_in, reason_to_withhold
+from skfairfr.report._notes import (
+    collecting,
+    lack_of_group,
+    lack_of_rows,
+    notes_of,
+    rates_in,
+    reason_to_withhold,
+)
 from skfairfr.report._prepared import AuditOptions, check_one_threshold, prepare
 from skfairfr.report._records import Change, DisparityChange, Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections import _curves
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import ArgumentError, plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
 from skfairfr.utils._validation import to_array
 
@@ -151,7 +160,13 @@ def compare_systems(
     check_one_threshold(impostors, tuple(before.columns), "compare by them")
     asked = average, impostors, plain(confidence_level)
     options = AuditOptions(*asked, n_jobs, random_state)
-    chosen, first = prepare(common[0], points[0], random_state)
+    try:
+        chosen, first = prepare(common[0], points[0], random_state)
+    except ArgumentError:
+        raise
+    except ValueError as error:  # of groups, which a system may lack
+        lacking = lack_of_rows(names, tuple(map(len, left_out)), *_rows_of(common[0]))
+        raise ValueError(" ".join([str(error), *lacking])) from None
     _check_differ(common, names, points)
     notes = [*chain(*(one.notes for one in data))]
     with show_progress(progress, len(data) + 2):
@@ -171,20 +186,21 @@ def compare_systems(
             ]
             next_step("comparing systems")
             rates = rates_in(measured[0].groups)
-            changes = _changes(names, rocs, chosen, points, rates)
+            lost = _lost(data, left_out, names, chosen, measured)
+            changes = _changes(names, rocs, chosen, points, rates, lost)
             changes = _judged(changes, options.confidence_level, bool(withheld))
             changes = _without_gains(changes, measured, first, before.is_distance)
             notes += [change.reason for change in changes]
             disparities = _disparities(names, rocs, chosen, points, rates, changes)
-    embedded = isinstance(before, EmbeddingData)
+    n_rows, unit = _rows_of(common[0])
     settings = options.settings() | _settings_of(points, data, names, withheld)
     return SystemsComparison(
         tuple(names),
         settings | {"baseline": True} if baseline else settings,
         np.unique(common[0].people()).size,
-        len(common[0].y if embedded else common[0].y_score),
-        left_out,
-        "images" if embedded else "pairs",
+        n_rows,
+        tuple(map(len, left_out)),
+        unit,
         tuple(changes),
         tuple(disparities),
         tuple(dict.fromkeys(filter(None, notes))),
@@ -262,8 +278,8 @@ def overlap(data, names):
     Returns
     -------
     common : list of EmbeddingData or PairData
-    left_out : tuple of int
-        Images, or pairs, of every system that another lacks.
+    left_out : list of ndarray of int
+        Rows of every system, the images or pairs of which another lacks.
 
     Raises
     ------
@@ -286,19 +302,21 @@ def overlap(data, names):
             problem = f"and {names[0]!r} do not both name their images;"
             raise _unpaired(name, problem, data[0].naming)
     if sides[0] is None:
-        return list(data), (0,) * len(data)
+        return list(data), [np.empty(0, dtype=int)] * len(data)
     try:
         keys = _keys(sides)
     except ValueError as error:
         problem = f"and {names[0]!r} do not name their images alike: {error}"
         raise _unpaired(names[1], problem, "Give each a name, in one type.") from None
-    rows, left_out = _common_rows(keys, names)
-    # Where all have the same rows, nothing is copied.
-    common = [
-        one if own is None else one.take(own)
-        for one, own in zip(data, rows, strict=True)
+    rows = _common_rows(keys, names)
+    left_out = [
+        np.setdiff1d(np.arange(own.size), found)
+        for own, found in zip(keys, rows, strict=True)
     ]
-    return common, left_out
+    # If all have the same rows, nothing is copied.
+    equal = all(np.array_equal(own, keys[0]) for own in keys)
+    taken = zip(data, rows, strict=True)
+    return [one if equal else one.take(own) for one, own in taken], left_out
 
 
 def _unpaired(name, problem, remedy, which="after"):
@@ -327,9 +345,9 @@ def _keys(sides):
 
 
 def _common_rows(keys, names):
-    """Rows of each system that all have, None for all; and how many others it has."""
+    """Rows of each system that all have."""
     if all(np.array_equal(own, keys[0]) for own in keys):
-        return [None] * len(keys), (0,) * len(keys)
+        return [np.arange(own.size) for own in keys]
     # In the order of the first system.
     common = keys[0]
     for own, name in zip(keys, names, strict=True):
@@ -346,7 +364,14 @@ def _common_rows(keys, names):
     for own in keys:
         order = np.argsort(own, kind="stable")
         rows.append(order[np.searchsorted(own[order], common)])
-    return rows, tuple(own.size - common.size for own in keys)
+    return rows
+
+
+def _rows_of(data):
+    """How many rows data have, and what these are."""
+    if isinstance(data, EmbeddingData):
+        return len(data.y), "images"
+    return len(data.y_score), "pairs"
 
 
 def _of_each(threshold, n_systems):
@@ -455,7 +480,61 @@ def _measured(name, roc, data, points, attributes):
     )
 
 
-def _changes(names, rocs, chosen, points, rates):
+def _lost(data, left_out, names, chosen, measured):
+    """Why rates of groups are not compared: (attribute, group, rate) -> str.
+
+    They have no pairs among those of all systems, and some among those that another lacks.
+    """
+    sizes = {
+        (one.attribute, row.group): {"far": row.n_impostor, "frr": row.n_genuine}
+        for one in measured
+        for row in one.groups[1:]
+    }
+    found = {}
+    for one, rows, name in zip(data, left_out, names, strict=True):
+        if not rows.size:
+            continue
+        part = one.take(rows)
+        for attributes in chosen:
+            attribute = " & ".join(attributes)
+            of_rates = _groups_of_rates(part, attributes)
+            for group in dict.fromkeys(chain(*of_rates.values())):
+                left = sizes.get((attribute, group), {})
+                lost = [
+                    rate
+                    for rate, groups in of_rates.items()
+                    if group in groups and not left.get(rate)
+                ]
+                if not lost:
+                    continue
+                others, without = [n for n in names if n != name], []
+                for n, other in zip(names, data, strict=True):
+                    groups = _groups_of_rates(other, attributes)
+                    if not any(group in groups[rate] for rate in lost):
+                        without.append(n)
+                # If all have such pairs, those are of other images.
+                about = group, attribute, name, without or others, one.terms
+                why = lack_of_group(lost, *about)
+                found = {(attribute, group, rate): why for rate in lost} | found
+    return found
+
+
+def _groups_of_rates(part, attributes):
+    """Labels of the groups that rows are of, of both rates; images may be in either."""
+    groups = part.groups(attributes)
+    codes = dict.fromkeys(RATES, groups.codes)
+    if not isinstance(part, EmbeddingData):
+        (left, right), people = np.split(groups.codes, 2), np.split(part.people(), 2)
+        within = np.where(left == right, left, -1)
+        genuine = np.equal(*people)
+        codes = {"far": within[~genuine], "frr": within[genuine]}
+    return {
+        rate: groups.values[np.unique(own[own >= 0])].tolist()
+        for rate, own in codes.items()
+    }
+
+
+def _changes(names, rocs, chosen, points, rates, lost):
     """Changes of every system against the first, with why they are not tested."""
     named = list(zip(names, rocs, points, strict=True))
     few = {name: _few_setters(roc, chosen[0], own) for name, roc, own in named}
@@ -466,14 +545,22 @@ def _changes(names, rocs, chosen, points, rates):
         if attributes is not None:
             both = [of_system.by(attributes) for of_system in both]
             attribute, labels = " & ".join(attributes), both[0].groups_.tolist()
+            labels += [group for by, group, _ in lost if by == attribute]
+            labels = list(dict.fromkeys(labels))
         engines = tuple(of_system._engine for of_system in both)
         for label, rate in product(labels, rates):
             if label is None and rate == "far" and own.threshold is None:
                 continue  # it is set
             about = name, attribute, label, rate
+            if why := lost.get(about[1:]):
+                unknown = *[float("nan")] * 10, "undetermined", why
+                places = [points_at(points[0], row) for row in range(own.size)]
+                found += [Change(*about, *at, *unknown) for at in places]
+                continue
             found += _of_group(engines, about, (own, points[0]))
     far = points[0].terms.far
-    return [replace(c, reason=_few_in_words(few, c, names[0], far)) for c in found]
+    few_in_words = partial(_few_in_words, few, first=names[0], kind=far)
+    return [replace(c, reason=c.reason or few_in_words(c)) for c in found]
 
 
 def _of_group(engines, about, points):
@@ -570,7 +657,7 @@ def _judged(changes, confidence_level, withheld):
     p[tested] = holm(p[tested])
     judged = []
     for change, adjusted in zip(changes, p.tolist(), strict=True):
-        verdict = NO_DIFFERENCE if np.isfinite(adjusted) else TOO_FEW
+        verdict = NO_DIFFERENCE if np.isfinite(adjusted) else change.verdict
         if adjusted <= 1 - confidence_level:
             verdict = "higher" if change.difference > 0 else "lower"
         verdict = "undetermined" if withheld else verdict

@@ -464,13 +464,19 @@ def watched_over_time(history, findings, enough):
     """
     groups = history[-1]["groups"]
     limits = {finding.limit for finding in findings if finding.how is None}
-    place = np.arange(len(history))
-    logs = [(k, known["log"]) for k, known in enumerate(history) if "log" in known]
+    # None between two logs interrupts all lines.
+    rows = []
+    for known in history:
+        rows += [known, None] if "log" in known else [known]
+    rows = rows if rows[-1] else rows[:-1]
+    place = np.arange(len(rows))
+    known_at = [k for k, known in enumerate(rows) if known]
+    logs = [(k, rows[k]["log"]) for k in known_at if rows[k].get("log")]
     rates_of_logs = [rate for _, log in logs for rate in log["value"]]
 
     def of(name, row):
         return np.array(
-            [p[name][row] if row < len(p[name]) else np.nan for p in history]
+            [p[name][row] if p and row < len(p[name]) else np.nan for p in rows]
         )
 
     def draw_rates(figure):
@@ -492,10 +498,12 @@ def watched_over_time(history, findings, enough):
                 ax.plot(*zip(*of_logs, strict=True), **style | {"linestyle": "none"})
         for limit in limits:
             ax.axhline(limit, **_style.REFERENCE, label="limit")
-        rows = range(len(groups))
-        values = np.concatenate([of("value", row) for row in rows])
+        values, highs = (
+            np.concatenate([of(name, row) for row, _ in enumerate(groups)])
+            for name in ("value", "high")
+        )
         shown = np.nanmax([*values, *rates_of_logs])
-        most = max(np.nanmax([of("high", row) for row in rows]), 1.1 * shown)
+        most = max(np.nanmax(highs), 1.1 * shown)
         ax.set_ylim(0, min(most, 3 * max(shown, *limits, 1e-3)))
         ax.yaxis.set_major_formatter(lambda value, _: _style.percent(value))
         ax.set_ylabel("False rejection rate (FRR)")
@@ -511,7 +519,8 @@ def watched_over_time(history, findings, enough):
             style = _style.line_style(
                 groups.index(finding.groups[0]) if alone else len(groups) + row
             )
-            evidence = [evidence_of(known, finding)["e_value"] for known in history]
+            evidence = [p and evidence_of(p, finding)["e_value"] for p in rows]
+            evidence = np.array(evidence, dtype=float)  # None is nan
             ax.plot(place, evidence, **style, label=_style.row_label(name))
         ax.axhline(enough, **_style.REFERENCE, label="enough")
         ax.set_yscale("log")
@@ -519,11 +528,10 @@ def watched_over_time(history, findings, enough):
         finish(ax)
 
     def finish(ax):
-        step = ceil(len(history) / 3)
-        ax.set_xticks(place[::-step][::-1])
-        when = [str(p["when"])[:16].replace("T", "\n") for p in history]
+        ticks = known_at[:: -ceil(len(known_at) / 3)][::-1]
+        when = [str(rows[k]["when"])[:16].replace("T", "\n") for k in ticks]
         names = [_style.plain_text(text) for text in when]
-        ax.set_xticklabels(names[::-step][::-1], fontsize="x-small")
+        ax.set_xticks(ticks, names, fontsize="x-small")
         labels = ax.get_legend_handles_labels()[1]
         where = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
         if len(labels) <= MAX_CURVES:

@@ -370,7 +370,7 @@ def _check_same_galleries(galleries):
         np.unique(np.asarray(one.y), return_counts=True) for one in galleries
     )
     alike = [all(map(np.array_equal, first, other)) for other in others]
-    if any(left_out) or not all(alike):
+    if any(map(len, left_out)) or not all(alike):
         raise refused(
             *("galleries", None),
             "are not of the same people and images;",

@@ -9,6 +9,7 @@ from skfairfr._text._words import (
     NONE,
     count,
     level_percent,
+    listed,
     number,
     p_value,
     percent,
@@ -26,6 +27,8 @@ from skfairfr.report.sections._answer import NO_LIMITS
 # What is known of a limit: never that it is kept, which no number of logs shows.
 RESULTS = {"failed": "exceeded", "undetermined": "not exceeded so far"}
 ABOVE = "above, not certain"
+# More groups above a limit are counted, not named.
+MOST_NAMED = 4
 # Limits of a policy that are watched, and what the monitor calls them.
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
 # Share of the error probability that first attempts get; single logs get the rest. Equal
@@ -98,7 +101,9 @@ class Monitoring(Page):
             for one in log.get("checks", ()):
                 how, groups = WATCHED[one["name"]], tuple(one["groups"])
                 if one["verdict"] == "failed":
-                    of_each = [(g,) for g in groups] if how is None else [groups]
+                    of_each = [groups]
+                    if how is None:
+                        of_each = [(g,) for g in groups if _above(log, g, one)]
                     about = one["limit"], log, row["when"]
                     found |= {(how, of): about for of in of_each}
         return found
@@ -138,11 +143,12 @@ class Monitoring(Page):
         new = self._new()
         if not self.state.findings:
             return Verdict("none", self._highest(), [], f"{NO_LIMITS}. {new}")
+        seems, others = self._seem_exceeded(), self._not_judged()
         if not failed and not of_logs:
             label = f"No limit is known to be exceeded. {new}"
-            return Verdict("undetermined", self._highest(), self._not_judged(), label)
-        exceeded = {(how, frozenset(groups)) for how, groups in of_logs}
-        exceeded |= {(one.how, frozenset(one.groups)) for one in failed}
+            headline, *texts = *seems, self._highest()
+            return Verdict("undetermined", headline, [*texts, *others], label)
+        exceeded = {how for how, _ in of_logs} | {one.how for one in failed}
         earlier = not failed and all(
             log is not self.log for _, log, _ in of_logs.values()
         )
@@ -152,11 +158,36 @@ class Monitoring(Page):
             f"({100 * self.settings['confidence_level']:g} % confidence, all logs together). "
             f"{new}"
         )
-        first, *others = [
+        first, *more = [
             *(self._sentence_of_log(*one, *of) for one, of in of_logs.items()),
             *map(self._sentence, failed),
         ]
-        return Verdict("failed", first, [*others, *self._not_judged()], label)
+        return Verdict("failed", first, [*more, *seems, *others], label)
+
+    def _seem_exceeded(self):
+        """Rates and ratios above their limits, which may be chance, in a list."""
+        found, exceeded = {}, {(how, frozenset(of)) for how, of in self._of_logs}
+        for one in self.log.get("checks", ()):
+            groups, limit = one["groups"], one["limit"]
+            if WATCHED[one["name"]] is None:
+                values = zip(self.log["groups"], self.log["value"], strict=True)
+                above = [g for g, value in values if value > limit]
+                known = [g for g in above if _above(self.log, g, one)]
+                found["FRR in this log"] = [(g,) for g in above if g not in known]
+            elif one["value"] > limit and one["verdict"] != "failed":
+                found["ratio of FRR in this log"] = [groups]
+        for one in self.state.findings:
+            if one.value > one.limit and one.verdict != "failed":
+                if (one.how, frozenset(one.groups)) in exceeded:
+                    continue
+                rate = "FRR" if one.how is None else "ratio of FRR"
+                found.setdefault(f"{rate} of first attempts", []).append(one.groups)
+        texts = []
+        for rate, of in filter(lambda both: both[1], found.items()):
+            named = listed([" over ".join(map(printable, g)) for g in of[:MOST_NAMED]])
+            named = named if len(of) <= MOST_NAMED else f"{len(of)} groups or ratios"
+            texts.append(f"{rate} ({named})")
+        return [f"Above a limit, not certain: {'; '.join(texts)}."] if texts else []
 
     def _highest(self):
         """The group with the highest rate, in this log if it is audited by itself."""
@@ -197,16 +228,17 @@ class Monitoring(Page):
         """A limit that was exceeded in a log."""
         people, attempts, rate, low, high = _in_log(log, groups[0])
         first, *others = map(printable, groups)
-        which = "this log" if log is self.log else f"the log until {when}"
+        which = when if str(when).startswith("log ") else f"the log until {when}"
+        which = "this log" if log is self.log else which
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
-        ci = f"{100 * log['confidence_level']:.5g} % CI {percents(low, high)}"
+        ci = f"{_level(log)} CI {percents(low, high)}"
         if how is None:
             return (
                 f"{first}: FRR {percent(rate)} ({ci}) in {which} ({rests}), above the limit of "
                 f"{level_percent(limit)}."
             )
         (one,) = (c for c in log["checks"] if c["name"] == "max_fnmr_ratio")
-        ci = f"{100 * log['confidence_level']:.5g} % CI {ratios(one['low'], one['high'])}"
+        ci = f"{_level(log | one)} CI {ratios(one['low'], one['high'])}"
         other = percent(_in_log(log, groups[1])[2])
         return (
             f"The FRR of {first} is {ratio(one['value'])} times that of {others[0]} ({ci}) in "
@@ -219,9 +251,7 @@ class Monitoring(Page):
             return None
         checks = {one["name"]: one for one in self.log["checks"]}
         of_rates = checks.get("max_fnmr")
-        exceeded = of_rates is not None and of_rates["verdict"] == "failed"
-        exceeded = of_rates["groups"] if exceeded else ()
-        rows = []
+        level, rows = _level(self.log), []
         for group in self.log["groups"]:
             people, attempts, rate, low, high = _in_log(self.log, group)
             limit = (
@@ -233,7 +263,8 @@ class Monitoring(Page):
             texts += count(attempts), count(people)
             result = Cell(NONE)
             if of_rates:
-                result = _result(group in exceeded, rate > of_rates["limit"])
+                exceeded = _above(self.log, group, of_rates)
+                result = _result(exceeded, rate > of_rates["limit"])
             rows.append(Row(f"FRR, {printable(group)}", [*map(Cell, texts), result]))
         one = checks.get("max_fnmr_ratio")
         if one is not None and one["groups"]:
@@ -246,16 +277,20 @@ class Monitoring(Page):
             result = _result(one["verdict"] == "failed", one["value"] > one["limit"])
             row = Row(f"ratio of FRR, {named}", [*cells, result])
             rows.append(row)
-        # Five digits, as the level of a late log is near 1.
-        level = f"{100 * self.log['confidence_level']:.5g} %"
+            if _level(one) != level:
+                level = f"{level} (rates) and {_level(one)} (ratio)"
         alarm = (1 - self.settings["confidence_level"]) * (1 - SHARE)
         caption = (
             "All genuine attempts of this log, including those of known people. Intervals have "
-            f"the confidence level {level}. That level rises from log to log and keeps the "
-            f"chance of a false alarm in any log at {percent(alarm)} at most."
+            f"the confidence level {level}. It rises from log to log and with the "
+            "number of limits and groups, which keeps the chance of a false alarm in any log "
+            f"at {percent(alarm)} at most."
         )
         if checks:
-            caption += " A limit is exceeded if this table, or that of first attempts, shows it."
+            caption += (
+                " A limit is exceeded if the whole interval here is above it, or if the table "
+                "of first attempts shows it."
+            )
         head = ["This log", "Allowed", "Found", "CI", "Attempts", "People", "Result"]
         return Table(caption, head, rows)
 
@@ -315,7 +350,7 @@ class Monitoring(Page):
             return None
         caption = (
             "Rates by group: of first attempts with their confidence sequences (lines), and of "
-            "all attempts of each log (points). If limits are set, the second figure has the "
+            "all attempts of each log (points). Lines break between logs. If limits are set, the second figure has the "
             f"evidence that each is exceeded, as it was known at the time, of at most {MOST_LIMITS} "
             "limits, those with the most. Above the dotted line it is enough."
         )
@@ -338,7 +373,11 @@ class Monitoring(Page):
             rows.append(Row(printable(group), [Cell(text) for text in cells]))
         ends = f"{100 * self.settings['level_of_first']:g} % at all times"
         head = ["Group", "People", "FRR, first", ends, "All attempts", "Rejected"]
-        return Table("", head, rows)
+        caption = (
+            "The interval of each group alone. Whether a limit is exceeded is judged for all "
+            "limits together, above."
+        )
+        return Table(caption, head, rows)
 
     def _method(self):
         return self._lines("monitoring", attempts=self.settings["attempts"])
@@ -348,6 +387,17 @@ def _result(exceeded, above):
     """The result of a limit: exceeded, or that its rate or ratio is above it or not."""
     word = "failed" if exceeded else "undetermined"
     return Cell(ABOVE if above and not exceeded else RESULTS[word], word=word)
+
+
+def _above(log, group, check):
+    """Whether a rate of a log certainly exceeds the limit of a check that failed."""
+    low = _in_log(log, group)[3]
+    return check["verdict"] == "failed" and low > check["limit"]
+
+
+def _level(record):
+    """The confidence level of a log, or of a check of it, in percent."""
+    return f"{100 * record['confidence_level']:.5g} %"  # which is near 1 in late logs
 
 
 def _in_log(log, group):

@@ -19,6 +19,7 @@ from skfairfr._text._words import (
     capital,
     given_point,
     level_percent,
+    listed,
     percent,
     printable,
     terms_of,
@@ -61,6 +62,51 @@ def reason_to_withhold(collected):
     """The code of a warning that leaves no verdict worth its name; None without any."""
     codes = (w.code for w in collected if isinstance(w, ReversedScoresWarning))
     return next(codes, None)
+
+
+def lack_of_rows(names, left_out, n, unit):
+    """How many rows of each system are compared, if another lacks some; a list of str.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the systems.
+    left_out : sequence of int
+        Rows of each system that another lacks.
+    n : int
+        Rows that all systems have.
+    unit : {"images", "pairs"}
+    """
+    return [
+        f"{n:,} of {n + more:,} {unit} of {printable(name)} are compared; "
+        f"{' or '.join(printable(n) for n in names if n != name)} lacks the others."
+        for name, more in zip(names, left_out, strict=True)
+        if more
+    ]
+
+
+def lack_of_group(rates, group, attribute, name, others, terms):
+    """That rates of a group are not compared, because a system lacks what another has.
+
+    Parameters
+    ----------
+    rates : list of {"far", "frr"}
+    group : label
+    attribute : str
+    name : str
+        Of a system that has the group's pairs.
+    others : sequence of str
+        Of systems, any of which may lack them.
+    terms : Terms
+    """
+    whose = f"{printable(group)} ({printable(attribute)})"
+    kinds = [terms[rate] for rate in rates]
+    verb = "is" if len(kinds) == 1 else "are"
+    return (
+        f"The {listed([kind.name for kind in kinds])} of {whose} {verb} not compared: "
+        f"{' or '.join(map(printable, others))} lacks {listed([kind.trials for kind in kinds])} of "
+        f"{printable(group)} that {printable(name)} has."
+    )
 
 
 def mixed_people(people, group, attribute, decisions=None):
@@ -206,8 +252,14 @@ def title_of(level, found):
     if level.set_on == "other data" or level.far is None:
         return text
     if abs(attained / level.far - 1) > WORTH_NAMING:
-        name = terms_of(found.settings).far.name
-        text += f", an {name} of {percent(attained)} because of equal scores"
+        far = terms_of(found.settings).far
+        text += f", an {far.name} of {percent(attained)}"
+        (everyone, *_) = getattr(found, "groups", None) or found.measured[0].groups
+        n = everyone.n_impostor
+        if found.settings["average"] == "pair" and attained + 1 / n > level.far:
+            text += f": {n:,} {far.trials} have rates in steps of {percent(1 / n)}"
+        elif found.settings["impostors"] == "all":
+            text += " because of equal scores"
     return text
 
 

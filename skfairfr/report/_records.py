@@ -402,8 +402,9 @@ class Change:
         By ``p_adjusted``; "too few errors" without a p-value or with such a ``reason``;
         "undetermined" for another reason, or if verdicts are withheld.
     reason : str
-        Why the change is not tested: too few errors set the threshold of a system; or why
-        it is no improvement: a system accepts all pairs, or none.
+        Why the change is not tested: too few errors set the threshold of a system, or one
+        lacks the pairs of a group that another has; or why it is no improvement: a system
+        accepts all pairs, or none.
     """
 
     system: str

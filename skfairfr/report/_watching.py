@@ -148,8 +148,8 @@ def monitor_log(
             )
     if by_itself:
         by_itself["n_new"] = monitor.state.n_people - n_before
-        # The figure draws the rates of a log at the last row of its history.
-        monitor.history_[-1]["log"] = by_itself
+    # The last row of a log in the history has its rates.
+    monitor.history_[-1]["log"] = by_itself
     if state is not None:
         monitor.about_ |= asked
         monitor.save(state)
@@ -210,26 +210,35 @@ def _by_itself(error, identity, sensitive_features, limits, share):
     """Rates and checks of one log, as of ``Monitoring.log``; empty if it has one group.
 
     ``sensitive_features`` is a dict of one column. ``share`` is the error probability of the
-    log, which is divided equally among its limits.
+    log, which is divided equally among its limits. A limit on rates is judged by their lower
+    ends, which share theirs: so do the intervals of rates.
     """
     (group,) = sensitive_features.values()
-    if np.unique(group[~is_unknown(group)]).size < 2:
+    n_groups = np.unique(group[~is_unknown(group)]).size
+    if n_groups < 2:
         return {}
     limits = {name: limits[name] for name in WATCHED if name in limits}
-    level = 1 - share / max(len(limits), 1)
-    with collecting([], UserWarning):
-        found = audit_decisions(
-            *(error, identity, sensitive_features),
-            limits=limits,
-            confidence_level=level,
-        )
-    (audit,) = found.audits
+    level = level_of_rates = 1 - share / max(len(limits), 1)
+    if "max_fnmr" in limits:
+        level_of_rates = 1 - (1 - level) * 2 / n_groups
+
+    def audited(confidence_level, limits):
+        with collecting([], UserWarning):
+            return audit_decisions(
+                *(error, identity, sensitive_features),
+                limits=limits,
+                confidence_level=confidence_level,
+            )
+
+    found = audited(level, limits)
+    shown = found if level_of_rates == level else audited(level_of_rates, {})
+    (audit,) = shown.audits
     rates = audit.levels[0].rates[1:]
     return {
         "n_attempts": int(error.size),
         "n_people": int(np.unique(identity).size),
         "n_new": 0,
-        "confidence_level": level,
+        "confidence_level": level_of_rates,
         "groups": [row.group for row in audit.groups[1:]],
         "attempts": [row.n_genuine for row in audit.groups[1:]],
         "people": [row.n_identities for row in audit.groups[1:]],
@@ -241,6 +250,7 @@ def _by_itself(error, identity, sensitive_features, limits, share):
             {"name": one.name, "limit": one.limit, "groups": list(one.groups)}
             | {name: getattr(one.figure, name) for name in ("value", "low", "high")}
             | {"verdict": one.verdict, "reason": one.reason}
+            | {"confidence_level": level_of_rates if one.name == "max_fnmr" else level}
             for one in found.checks
         ],
     }

@@ -1,5 +1,7 @@
 """Certified thresholds: against a search over every pair, and what must hold of them."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -161,6 +163,60 @@ def test_limits_that_exclude_each_other_are_named(fitted):
     found = fitted.certify(0.004, frr=0.2)
     assert not found.supported and found.threshold > found.threshold_high
     assert "an FMR of 0.4" in found.reason and "an FNMR of 20" in found.reason
+
+
+def copies(m, rng_seed=0):
+    """Pairs of independent people of two groups, each person there ``m`` times."""
+    rng = np.random.default_rng(rng_seed)
+    y = np.repeat(np.arange(80), 10)
+    same = np.arange(y.size) % 2 == 0
+    # Impostor pairs are of two people of one group, who are in no other.
+    scores = rng.normal(size=y.size) + 2.6 * same
+    other = np.where(same, y, y + 1000)
+    columns = scores, y, other, np.where(y % 2, "a", "b")
+    scores, left, right, group = (np.tile(column, m) for column in columns)
+    copy = np.repeat(np.arange(m), y.size) * 10_000
+    roc = SimilarityROC(far_max=0.5)
+    return roc.fit_pairs(scores, left + copy, right + copy, sensitive_features=group)
+
+
+@pytest.mark.parametrize(
+    ("frr", "own", "at_most"),
+    [(0.2, False, 1.03), (0.2, True, 1.03), (0.05, False, 1.5)],
+)
+def test_as_many_people_as_named_decide_about_two_limits(frr, own, at_most):
+    """Copies of all people have their rates; more of them certify, or fail, both limits."""
+
+    def certified(m):
+        found = copies(m).certify(
+            0.1, frr=frr, operating_point="group" if own else "overall"
+        )
+        kept = np.less_equal(found.threshold, found.threshold_high)
+        return found, np.all(kept) or (found.frr_least > frr).any()
+
+    found, is_decided = certified(1)
+    assert not is_decided
+    counts = [int(n) for n in re.findall(r"about (\d+) more people", found.reason)]
+    # People in impostor pairs, of a group or of both.
+    factor = 1 + max(counts) / (80 if own else 160)
+    assert factor > 1.5
+    assert not certified(int(0.97 * factor))[1]
+    assert certified(int(np.ceil(at_most * factor)))[1]
+
+
+def test_limits_that_certainly_exclude_each_other_need_no_more_people(fitted):
+    found = fitted.certify(0.001, frr=0.001)
+    assert (found.frr_least > 0.001).any() and "would decide" not in found.reason
+
+
+def test_ends_of_own_thresholds_have_the_level_of_their_bounds(fitted):
+    found = fitted.certify(0.03, operating_point="group")
+    roc = fitted.by(method="jackknife", confidence_level=1 - 2 * TAIL / 3)
+    for place, group in enumerate(GROUPS):
+        at = roc.estimate(threshold=found.threshold[place], rate="frr", group=group)
+        assert_allclose(
+            [found.frr_low[place], found.frr_high[place]], [at.low, at.high]
+        )
 
 
 def test_a_group_without_pairs_is_said():

@@ -3,13 +3,17 @@
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
-from skfairfr._text._words import percent
+from skfairfr._core._kinds import COMPARISONS
+from skfairfr._text._document import NO_BREAK
+from skfairfr._text._words import NONE, percent
 from skfairfr.metrics import IdentificationROC
+from skfairfr.metrics._certificates import _Limit
 from skfairfr.report import Certificate, EmbeddingData, audit_data, certify_data
 from tests.report.audits import HOSTILE, scored_pairs, synthetic
 from tests.report.json_schema import is_valid
@@ -97,8 +101,11 @@ def test_an_exceeded_limit_has_the_bound_that_decides(data):
     *_, row = certificate._document().sections[0].parts[1].rows
     least = certificate.found.frr_least
     assert row.cells[1].text == certificate.found.groups[least.argmax()]
+    # No rate at one threshold stands beside a bound at any.
+    assert row.cells[2].text == NONE
+    assert "more people" not in certificate.to_text()
     assert [cell.text for cell in row.cells[-2:]] == [
-        f"from {percent(least.max())}",
+        f"from {percent(least.max())} at any threshold",
         "exceeded",
     ]
 
@@ -111,8 +118,95 @@ def test_own_thresholds_stand_beside_their_groups(data):
     ):
         assert f"{low:g} up to {high:g}" in text
     found = certify_data(data, limits={"max_fmr": 0.01, "max_fnmr": 0.1}, own=True)
-    assert "needs a stricter threshold (by female) than an FNMR of" in found.to_text()
+    words = " ".join(found.to_text().split())
+    assert (
+        "For certain, an FMR of 1 % needs a stricter threshold (by female) than"
+        in words
+    )
     assert is_valid(json.loads(found.to_json()), found.schema())
+
+
+@pytest.mark.parametrize(
+    ("limits", "headline", "results"),
+    [
+        (
+            {"max_fmr": 0.05, "max_fnmr": 0.6},
+            "for all groups at once, each limit: each group keeps an FMR of 5 % and an FNMR of "
+            "60 % at its own threshold.",
+            ["kept", "kept"],
+        ),
+        (
+            {"max_fmr": 0.05, "max_fnmr": 0.3},
+            "The data do not show whether a threshold keeps both limits for ",
+            ["kept", "undetermined"],
+        ),
+        (
+            {"max_fmr": 0.01, "max_fnmr": 0.01},
+            "No threshold keeps both limits for female and male: at every one",
+            ["kept", "exceeded"],
+        ),
+    ],
+)
+def test_own_thresholds_have_a_table_of_limits(data, limits, headline, results):
+    certificate = certify_data(data, limits=limits, own=True)
+    found, words = certificate.found, " ".join(certificate.to_text().split())
+    assert headline in words and "Not every group has" not in words
+    assert [row.cells[-1].text for row in certificate._limits().rows] == results
+    page = certificate.to_html(date="2026-01-01")
+    # Both bounds have the level that all groups share.
+    assert "FNMR 97.5 % CI" in words.replace("  ", " ")
+    for low, high in zip(found.threshold, found.threshold_high, strict=True):
+        ends = certificate._point(low), certificate._point(high)
+        assert ("{} up to {}".format(*ends) in page) == (low <= high)
+        none = "none: FMR needs {}, FNMR allows {}".format(*ends)
+        assert (none in page) == (low > high)
+    assert "Every group at its own threshold" in words and "group there" not in words
+
+
+def test_headline_is_about_both_limits_and_has_the_cost(data):
+    certificate = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.6})
+    found = certificate.found
+    headline = certificate._told().headline.replace(NO_BREAK, " ")
+    assert "every group keeps an FMR of 5 % and an FNMR of 60 % in" in headline
+    place = int(found.frr.argmax())
+    cost = f"is that of {found.groups[place]}: {percent(found.frr[place])} (95 % CI "
+    assert cost.replace(NO_BREAK, " ") in headline
+
+
+def test_open_limits_name_the_people_that_decide(data):
+    found = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.3})
+    assert found.verdict == "undetermined"
+    words = " ".join(found.to_text().split())
+    assert "For certain, an FMR of 5 % needs a stricter threshold" in words
+    assert re.search(r"About [\d,]+ more people, of all groups in proportion,", words)
+
+
+def test_scores_of_noise_have_the_cost_in_the_headline():
+    rng = np.random.default_rng(0)
+    listed = scored_pairs(rng, {"a": 60, "b": 60}, {"a": 0.5, "b": 0.5})
+    noise = replace(listed, y_score=rng.normal(size=len(listed.y_score)))
+    certificate = certify_data(noise, limits={"max_fmr": 0.2})
+    assert certificate.settings["withheld"] == "uninformative_scores"
+    headline = certificate._told().headline
+    most = percent(certificate.found.frr.max())
+    assert "the highest FNMR is that of" in headline and most in headline
+    assert {row.cells[-1].text for row in certificate._limits().rows} == {
+        "undetermined"
+    }
+
+
+FEW = SimpleNamespace(
+    rate="far",
+    limit=0.1,
+    is_independent=False,
+    more_units=("more person", "more people"),
+)
+
+
+def test_one_more_person_is_no_people():
+    assert _Limit.in_words(FEW, "D", 1, COMPARISONS).endswith(
+        ": about 1 more person of D is needed"
+    )
 
 
 def test_distances_are_printed_as_they_were_given(data):
@@ -179,7 +273,7 @@ def test_searches_are_certified_in_their_own_words(searches, tmp_path):
     assert form["fpir"] == expected.far.tolist() and form["limits"] == limits
     assert is_valid(form, found.schema("identification"))
     said = found.to_text() + found.to_html()
-    assert "FPIR" in said and not re.search("FMR|FNMR|impostor|genuine", said)
+    assert "FPIR" in said and not re.search("FMR|FNMR|impostor|genuine|pairs", said)
     path = tmp_path / "door.toml"
     path.write_text(
         'name = "door"\n[search.limits]\nmax_fpir = 1e-4\nmax_fpir_ratio = 2.0\n'

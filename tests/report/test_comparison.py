@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr._text._words import NO_DIFFERENCE
 from skfairfr.report import (
     EmbeddingData,
     PairData,
@@ -17,6 +18,7 @@ from skfairfr.report import (
     read_data,
 )
 from skfairfr.report._data import Reading
+from skfairfr.report.sections._changes import change_sentence
 from tests.report.audits import counted_pairs, scored_pairs, systems
 from tests.report.json_schema import is_valid
 
@@ -446,10 +448,90 @@ def test_rows_that_another_system_lacks_are_counted_first():
     names = np.array([f"image {k}" for k in range(len(one.X))])
     both = [replace(one, names=names), replace(other, names=names).take(np.arange(100))]
     text = " ".join(compare_systems(*both, far=0.1).to_text().split())
-    assert (
-        f"100 of {len(names):,} images of before are compared; another system" in text
-    )
+    assert f"100 of {len(names):,} images of before are compared; after lacks" in text
     assert "of after are compared" not in text
+
+
+def of_two_systems(rng, lost):
+    """Pairs of three groups under two systems, the second without ``lost`` ones."""
+    people = {"a": 60, "b": 60, "c": 60}
+    one = scored_pairs(rng, people, dict.fromkeys(people, 0.15), n_impostor=3)
+    keys = np.char.add("pair ", np.arange(len(one.y_score)).astype(str))
+    one = replace(one, image_names=(keys, np.char.add(keys, " again")))
+    other = replace(one, y_score=one.y_score + rng.normal(0, 0.1, keys.size))
+    group, same = one.columns["group"][0], np.equal(*one.identities)
+    return one, other.take(~((group == "c") & lost(same)))
+
+
+@pytest.mark.parametrize(
+    ("lost", "rates", "words"),
+    [
+        (np.ones_like, {"far", "frr"}, "The FMR and FNMR of c (group) are not"),
+        (np.array, {"frr"}, "The FNMR of c (group) is not"),
+        (np.logical_not, {"far"}, "The FMR of c (group) is not"),
+    ],
+)
+def test_group_that_a_system_lacks_is_named_and_undetermined(lost, rates, words):
+    both = of_two_systems(np.random.default_rng(0), lost)
+    for data, has in ((both, "before"), (both[::-1], "after")):
+        found = compare_systems(*data, threshold=0.5, fail_on_harm=True)
+        unknown = [c for c in found.changes if c.verdict == "undetermined"]
+        assert {(c.group, c.rate) for c in unknown} == {("c", rate) for rate in rates}
+        assert (found.harm, found.is_unknown, found.exit_code) == ((), True, 3)
+        lacks = "after" if has == "before" else "before"
+        text = " ".join(found.to_text(full=False).split())
+        assert f"Undetermined. {words} compared: {lacks} lacks" in text
+        assert f"of c that {has} has" in text
+        assert "another system" not in text and "No harm" not in text
+        assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
+        assert lacks in found.to_junit()
+
+
+def test_one_of_three_systems_that_lacks_a_group_is_named():
+    rng = np.random.default_rng(0)
+    one, without = of_two_systems(rng, np.ones_like)
+    third = replace(one, y_score=one.y_score + rng.normal(0, 0.1, len(one.y_score)))
+    found = compare_systems(one, without, third, threshold=0.5, names="abc")
+    words = "c (group) are not compared: b lacks impostor pairs and genuine pairs of c"
+    assert words in " ".join(found.to_text().split())
+
+
+def test_group_that_no_system_has_is_not_lost():
+    data = of_two_systems(np.random.default_rng(0), np.ones_like)
+    groups = np.where(
+        data[0].columns["group"][0] == "c", None, data[0].columns["group"]
+    )
+    unknown = replace(data[0], columns={"group": tuple(groups)})
+    found = compare_systems(unknown, data[1], threshold=0.5, fail_on_harm=True)
+    assert "undetermined" not in {change.verdict for change in found.changes}
+    assert found.exit_code == 0
+
+
+def test_last_two_groups_are_not_one_when_a_system_lacks_a_group():
+    data = of_two_systems(np.random.default_rng(0), np.ones_like)
+    without_b = [one.take(one.columns["group"][0] != "b") for one in data]
+    with pytest.raises(ValueError, match="after lacks the others"):
+        compare_systems(*without_b, threshold=0.5)
+
+
+def test_interval_without_0_says_why_nothing_is_concluded():
+    """Among many changes of equal systems, some interval excludes no change."""
+    for seed in range(40):
+        found = compare_systems(*data_of(seed, (0.8, 0.8), (0.8, 0.8)), far=[0.1])
+        open_ = [
+            change
+            for change in found.changes
+            if change.low * change.high > 0 and change.verdict == NO_DIFFERENCE
+        ]
+        if open_:
+            break
+    one = open_[0]
+    assert one.p_value < 0.05 < one.p_adjusted
+    why = f"no significant difference among all {len(found.changes)} changes"
+    table = found.to_html().split("p, adjusted", 1)[1]
+    assert table.count(why) == len(open_)
+    assert change_sentence(one, found).startswith(f"{why.capitalize()} with after: ")
+    assert change_sentence(one, found, "largest change").endswith(f", {why}.")
 
 
 def test_no_harm_is_not_said_of_too_few_errors():
@@ -464,4 +546,4 @@ def test_no_harm_is_not_said_of_too_few_errors():
     assert not any(row.frr.supported or row.far.supported for row in rates)
     assert (found.exit_code, found.is_unknown) == (3, True)
     text = found.to_text()
-    assert "No harm found" not in text and "Undetermined: the data do not show" in text
+    assert "No harm found" not in text and "Undetermined. The data do not show" in text

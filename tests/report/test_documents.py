@@ -29,11 +29,21 @@ from skfairfr._text._words import (
     ratio,
     ratios,
 )
-from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
+from skfairfr.report import (
+    EmbeddingData,
+    PairData,
+    audit,
+    audit_data,
+    compare_systems,
+)
 from skfairfr.report._records import Check, Figure
 from skfairfr.report.sections import _audit as audits_
 from skfairfr.report.sections import _changes as changes_
-from skfairfr.report.sections._limits import RESULTS, sentence_of_check
+from skfairfr.report.sections._limits import (
+    RESULTS,
+    sentence_of_check,
+    sorted_checks,
+)
 from skfairfr.utils import ArgumentError
 from tests.report.audits import (
     HOSTILE,
@@ -465,21 +475,192 @@ def test_a_limit_has_a_row_with_its_group_number_interval_and_result(case):
 
 
 def test_limits_are_sorted_by_result_and_then_by_excess():
-    rows = parts_of(audits_.audit_document(limited()), Table, "verdict")[0].rows
+    """Rows of one limit stand together, the excess being that of the row with most errors."""
+    report = limited()
+    rows = parts_of(audits_.audit_document(report), Table, "verdict")[0].rows
     ranks = [["exceeded", "undetermined", "kept"].index(r.cells[-1].text) for r in rows]
-    left = limited().checks
-    excess = []
+    found = []
     for row in rows:  # each row is one of the checks
-        check = next(
+        start = f"{row.cells[-1].text.capitalize()}: {row.line},"
+        (check,) = (
             c
-            for c in left
-            if sentence_of_check(c, limited(), False).startswith(
-                f"{row.cells[-1].text.capitalize()}: {row.line},"
-            )
+            for c in report.checks
+            if sentence_of_check(c, report, False).startswith(start)
         )
-        excess.append(check.figure.value / check.limit)
-    order = list(zip(ranks, [-e for e in excess], strict=True))
-    assert order == sorted(order) and len(set(ranks)) == 3
+        (audit,) = (a for a in report.audits if a.attribute == check.attribute)
+        (level,) = (level for level in audit.levels if level.far == check.far)
+        rate = "far" if "fmr" in check.name else "frr"
+        named = check.groups if "ratio" in check.name else check.groups[:1]
+        errors = [
+            getattr(r, f"{rate}_errors") for r in level.rates[1:] if r.group in named
+        ]
+        found.append((check, min(errors)))
+    kinds = [
+        (*one, c.name, c.attribute) for *one, (c, _) in zip(ranks, found, strict=True)
+    ]
+    excess, errors_of = [], {}
+    for kind, (check, errors) in zip(kinds, found, strict=True):
+        if kind not in errors_of:
+            excess.append((kind[0], -check.figure.value / check.limit))
+        assert errors <= errors_of.get(kind, errors)
+        errors_of[kind] = errors
+    assert excess == sorted(excess) and len(set(ranks)) == 3
+    assert [kind for n, kind in enumerate(kinds) if kind not in kinds[:n]] == [
+        *errors_of
+    ]
+
+
+def pairs_with_few_errors_at_a_level():
+    """At 1 %, the ratio of b rests on few errors and is larger; at 10 % it is certain."""
+    rng = np.random.default_rng(0)
+    people = {group: 150 for group in "abc"}
+    data = scored_pairs(rng, people, dict.fromkeys(people, 0.1), n_impostor=8)
+    group, same = data.columns["group"][0], np.equal(*data.identities)
+    scores = rng.normal(size=group.size) + 2.5 * same
+    scores[(group == "b") & ~same] += 0.5
+    return replace(data, y_score=scores)
+
+
+def test_headline_of_a_ratio_has_the_operating_point_with_most_errors():
+    asked = {"far": [0.1, 0.002], "limits": {"max_fmr_ratio": 1.05}}
+    report = audit_data(pairs_with_few_errors_at_a_level(), **asked)
+    certain, few = report.checks
+    assert certain.verdict == few.verdict or certain.verdict == "failed"
+    assert few.figure.value > certain.figure.value
+    opening = audits_.audit_document(report).sections[0].parts
+    verdict, table, figure, *_ = opening
+    assert verdict.headline.startswith(
+        "At an FMR of 10\N{NO-BREAK SPACE}%, the FMR of b"
+    )
+    assert "10\N{NO-BREAK SPACE}%" in table.rows[0].place
+    assert "at an FMR of 10\N{NO-BREAK SPACE}%" in figure.caption
+
+
+def test_headline_ratio_is_not_repeated_as_a_finding():
+    X, y, groups = synthetic(300)
+    report = small_report((X, y, groups), limits={"max_fmr_ratio": 1.1})
+    verdict = audits_.audit_document(report).sections[0].parts[0]
+    assert verdict.status == "failed" and "FMR of" in verdict.headline
+    assert not any("higher FMR than" in text for text in verdict.texts)
+
+
+def test_significant_difference_of_a_further_level_is_in_the_result():
+    data = pairs_with_few_errors_at_a_level()
+    report = audit_data(data, far=[0.9995, 0.1])
+    first, second = (
+        {f.verdict for f in level.findings} for level in report.audits[0].levels
+    )
+    assert "higher" not in first and "higher" in second
+    headline = audits_.audit_document(report).sections[0].parts[0].headline
+    assert headline.startswith("At an FMR of 10\N{NO-BREAK SPACE}%, b has a higher FMR")
+
+
+def test_headline_of_an_open_limit_says_why_its_interval_decides_nothing():
+    """Six groups: an interval alone is above the limit, and the adjusted end is not."""
+    rng = np.random.default_rng(3)
+    people = {group: 100 for group in "abcdef"}
+    rates = dict.fromkeys(people, 0.02) | {"f": 0.2}
+    data = scored_pairs(rng, people, rates, n_impostor=3)
+    probe = audit_data(data, threshold=0.5, limits={"max_fnmr": 0.1})
+    judged = probe.checks[0].figure.low
+    (own,) = (r.frr for r in probe.audits[0].levels[0].rates if r.group == "f")
+    assert judged < own.low
+    limit = (judged + own.low) / 2
+    report = audit_data(data, threshold=0.5, limits={"max_fnmr": limit})
+    assert report.checks[0].verdict == "undetermined"
+    verdict, table, *_ = audits_.audit_document(report).sections[0].parts
+    for text in (verdict.headline, table.rows[0].cells[3].text):
+        assert f"; from {percent(judged)}, adjusted" in text
+
+
+def test_figure_of_the_first_screen_is_of_the_level_of_the_headline():
+    data = pairs_with_few_errors_at_a_level()
+    report = audit_data(data, far=[0.1, 0.01], limits={"max_fnmr": 0.25})
+    verdict, _, figure, *_ = audits_.audit_document(report).sections[0].parts
+    # A significant difference of the other rate is in the result, too, and only there.
+    assert "b has a higher FMR than " in verdict.texts[0]
+    assert report.to_text(full=False).count("has a higher FMR than") == 1
+    at = "FMR of 1\N{NO-BREAK SPACE}%"
+    assert (
+        verdict.headline.startswith(f"At an {at}") and f"at an {at}" in figure.caption
+    )
+
+
+def test_infinite_ratio_is_no_headline_beside_a_finite_one():
+    finite, infinite = (
+        Check("max_fmr_ratio", 1.5, "group", far, 0.5, figure, ("a", "b"), (), "failed")
+        for far, figure in (
+            (0.1, replace(Figure.undefined(), value=2.0, low=1.6, high=3.0)),
+            (0.01, replace(Figure.undefined(), value=np.inf, low=1.7, high=np.inf)),
+        )
+    )
+    report = audit_data(
+        pairs_with_few_errors_at_a_level(),
+        far=[0.1, 0.01],
+        limits={"max_fmr_ratio": 1.5},
+    )
+    (audit,) = report.audits
+    checks = tuple(
+        replace(of, threshold=level.threshold)
+        for of, level in zip((finite, infinite), audit.levels, strict=True)
+    )
+    for order in (checks, checks[::-1]):
+        changed = replace(report, audits=(replace(audit, checks=order),))
+        assert [c.figure.value for c in sorted_checks(changed)] == [2.0, np.inf]
+
+
+def test_tables_have_the_groups_in_the_order_of_the_first():
+    report = audit_data(pairs_with_few_errors_at_a_level(), far=[0.1, 0.002])
+    rates = [
+        max((row.far.value, row.frr.value)) for row in report.audits[0].levels[1].rates
+    ]
+    document = audits_.audit_document(report)
+    orders = []
+    for table in parts_of(document, Table, "by-0*"):
+        names = [row.name for row in table.rows if row.name in "abc"]
+        orders += [tuple(names)] if len(names) == 3 else []
+    first = orders[0]
+    assert len(orders) >= 7 and set(orders) == {first}
+    # The second level by itself would have another order.
+    own = report.audits[0].levels[1].rates[1:]
+    by_rate = sorted(own, key=lambda row: -max(row.far.value, row.frr.value))
+    assert tuple(row.group for row in by_rate) != first and len(rates) == 4
+
+
+def test_reasons_that_nothing_is_told_have_their_levels():
+    data = pairs_with_few_errors_at_a_level()
+    same = np.equal(*data.identities)
+    apart = replace(data, y_score=np.where(same, data.y_score, data.y_score - 40))
+    report = audit_data(apart, threshold=[-60.0, -20.0], limits={"max_fmr_ratio": 1.5})
+    texts = audits_.audit_document(report).sections[0].parts[0]
+    said = [texts.headline, *texts.texts]
+    assert any(t.startswith("At the given threshold -20") for t in said)
+    assert any(t.startswith("At the given threshold -60") for t in said)
+
+
+def test_legend_of_colours_is_on_the_page_alone():
+    report = usual_report()
+    assert "Red is above" in report.to_html() and "Red is above" not in report.to_text()
+
+
+@pytest.mark.parametrize(
+    ("far", "attained", "tied"),
+    [
+        (0.05, "0 %", "steps of 10.0 %"),
+        (0.25, "20.0 %", "an FMR of 0 % because of equal scores"),
+    ],
+)
+def test_levels_between_two_rates_are_not_of_equal_scores(far, attained, tied):
+    people = np.arange(40)
+    left, right = np.r_[people, people[:10]], np.r_[people, people[:10] + 40]
+    scores = np.r_[np.linspace(0.5, 1, 40), np.linspace(0, 0.4, 10)]
+    groups = tuple(np.where(side % 2, "f", "m") for side in (left, right))
+    data = PairData(scores, (left, right), {"sex": groups})
+    text = " ".join(audit_data(data, far=far).to_text().split())
+    words = f"an FMR of {attained}: 10 impostor pairs have rates in steps of 10.0 %"
+    assert words in text and "because of equal scores" not in text
+    equal = replace(data, y_score=np.where(left == right, scores, 0.1))
+    assert tied in " ".join(audit_data(equal, far=far).to_text().split())
 
 
 def test_a_finding_on_too_few_errors_has_no_colour_of_a_finding():
@@ -701,8 +882,8 @@ def test_harm_comes_first_and_every_change_has_a_row():
 
 def test_states_of_a_comparison_have_the_words_of_an_audit():
     for verdict, status, words in (
-        (TOO_FEW, "undetermined", "Undetermined: "),
-        ("undetermined", "undetermined", "Undetermined: "),
+        (TOO_FEW, "undetermined", "The data do not show"),
+        ("undetermined", "undetermined", "The data do not show"),
         ("no significant difference", "none", "No rate differs"),
     ):
         changes = tuple(replace(c, verdict=verdict) for c in harmed().changes)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 
 from skfairfr.metrics import RateMonitor
 from skfairfr.report import Monitoring, monitor_log
@@ -322,13 +323,16 @@ def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tm
     log, limits = write(tmp_path / "log.csv", found), {"max_fnmr": 0.05}
     told = monitor_log(log, limits=limits | {"max_fnmr_ratio": 1.5}, **ASKED)
     text = " ".join(told.to_text().split())
-    assert told.exit_code == 1 and "2 limits exceeded (95 % confidence" in text
+    assert told.exit_code == 1 and "1 limit exceeded (95 % confidence" in text
     for group in "fm":
         words = (
             r"FRR 100 % \(\S+ % CI \S+ to 100 %\) in this log \(1,500 attempts of 150"
         )
         assert re.search(f"{group}: {words} people", text)
-    assert "The ratio of rates of this log cannot be judged: all rates are 1." in text
+    assert (
+        "The ratio of rates of this log cannot be judged: the FRR of every group is 100 %."
+        in text
+    )
 
 
 def test_a_log_without_times_is_audited_by_itself(tmp_path):
@@ -346,12 +350,108 @@ def test_a_log_without_times_is_audited_by_itself(tmp_path):
         assert [one["name"] for one in found.log["checks"]] == [*limits]
     assert codes == [0, 1, 1] and not found.state.failed
     text = " ".join(found.to_text().split())
-    assert "in the log until log 2 (3,000 attempts of 300 people)" in text
+    assert "in log 2 (3,000 attempts of 300 people)" in text
+    assert "until log" not in text
     assert "ratio of FRR, " in text and "Not watched" not in text
     monitor_log(write(tmp_path / "a.csv", rows(0, 0)), state=tmp_path / "t", **ASKED)
     with pytest.raises(ValueError, match="time is missing"):
         later = write(tmp_path / "b.csv", rows(1, 60))
         monitor_log(later, "gender", state=tmp_path / "t")
+
+
+def groups_log(rates, n_people=60, n=1200, seed=0):
+    """Rows of a log in which each group has a rate."""
+    rng = np.random.default_rng(seed)
+    people = (
+        {group: n_people for group in rates} if isinstance(n_people, int) else n_people
+    )
+    found = []
+    for group, rate in rates.items():
+        person = rng.integers(0, people[group], n * people[group] // 60)
+        errors = rng.random(person.size) < rate
+        rows = zip(person.tolist(), errors.tolist(), strict=True)
+        found += [("2026-01-01", f"{group}{k}", group, int(not e)) for k, e in rows]
+    return found
+
+
+def row_of(found, name):
+    """Cells of a row of the table of the last log."""
+    rows = {row.name: row for row in found._of_this_log().rows}
+    return [cell.text for cell in rows[name].cells]
+
+
+def test_printed_interval_of_a_log_is_the_judged_one(tmp_path):
+    """With six groups, a limit between the judged end and that of each group alone."""
+    rates = dict.fromkeys("abcde", 0.02) | {"f": 0.12}
+    log = write(tmp_path / "log.csv", groups_log(rates))
+    alone = monitor_log(log, **ASKED).log
+    place = alone["groups"].index("f")
+    judged = monitor_log(log, limits={"max_fnmr": 0.5}, **ASKED).log
+    assert judged["low"][place] < alone["low"][place]
+    level = 1 - 0.025 * 6 / np.pi**2
+    assert alone["confidence_level"] == pytest.approx(level)
+    assert judged["confidence_level"] == pytest.approx(1 - (1 - level) / 3)
+    between = (judged["low"][place] + alone["low"][place]) / 2
+    for limit, result in ((between, "above, not certain"), (0.05, "exceeded")):
+        found = monitor_log(log, limits={"max_fnmr": limit}, **ASKED)
+        *_, ends, _, _, got = row_of(found, "FRR, f")
+        low = float(ends.split(" to ")[0]) / 100
+        assert (got, low > limit) == (result, result == "exceeded")
+
+
+def test_only_groups_that_certainly_exceed_a_limit_are_named(tmp_path):
+    """Nine people have the highest rate, and too few attempts to be sure of it."""
+    people = {"few": 9, "many": 600, "most": 600}
+    rates = {"few": 0.28, "many": 0.22, "most": 0.02}
+    found = groups_log(rates, people)
+    log = write(tmp_path / "log.csv", found)
+    limits = {"max_fnmr": 0.18}
+    watched = monitor_log(log, limits=limits, **ASKED)
+    values = dict(zip(watched.log["groups"], watched.log["value"], strict=True))
+    assert values["few"] > values["many"] and watched.log["checks"][0]["groups"]
+    assert row_of(watched, "FRR, few")[-1] == "above, not certain"
+    assert row_of(watched, "FRR, many")[-1] == "exceeded"
+    opening = watched._opening()[0]
+    assert opening.headline.startswith("many: ")
+    assert "1 limit exceeded" in opening.label
+    assert any("not certain: FRR in this log (few)" in text for text in opening.texts)
+
+
+def test_headline_names_rates_above_a_limit_that_are_not_certain(tmp_path):
+    log = write(tmp_path / "log.csv", groups_log({"a": 0.11, "b": 0.02}))
+    found = monitor_log(log, limits={"max_fnmr": 0.1}, **ASKED)
+    opening = found._opening()[0]
+    assert (opening.status, found.exit_code) == ("undetermined", 0)
+    assert opening.headline.startswith(
+        "Above a limit, not certain: FRR in this log (a)"
+    )
+    assert opening.texts[0].startswith("The highest FRR in this log is that of a")
+    calm = monitor_log(log, limits={"max_fnmr": 0.9}, **ASKED)._opening()[0]
+    assert "not certain" not in calm.headline
+
+
+def test_lines_of_the_figure_break_between_logs(tmp_path, monkeypatch):
+    drawn = []
+    plot = Axes.plot
+    monkeypatch.setattr(
+        Axes, "plot", lambda ax, *xy, **o: drawn.append(xy) or plot(ax, *xy, **o)
+    )
+    asked = ASKED | {"limits": {"max_fnmr": 0.5}, "state": tmp_path / "s.json"}
+    for name, first_day in (("a.csv", 0), ("b.csv", 60)):
+        found = monitor_log(write(tmp_path / name, rows(first_day, first_day)), **asked)
+    assert ["log" in row for row in found.history].count(True) == 2
+    found.to_html(date="2026-01-01")
+    lines = [np.array(y, dtype=float) for _, y in drawn if len(y) > len(found.history)]
+    assert len(lines) == 4  # rates and evidence of two groups
+    for y in lines:
+        assert np.flatnonzero(np.isnan(y)).tolist() == [12]
+
+
+def test_command_without_state_says_that_nothing_is_kept(capsys, logs, tmp_path):
+    asked = ("monitor", logs[0], "--attribute", "gender", "--time", "date", "--quiet")
+    words = "Nothing is kept for the next log; pass --state FILE."
+    assert run(capsys, *asked)[1].count(words) == 1
+    assert words not in run(capsys, *asked, "--state", tmp_path / "s.json")[1]
 
 
 def test_ages_without_ranges_name_their_column(tmp_path):

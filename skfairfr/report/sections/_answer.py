@@ -34,7 +34,7 @@ from skfairfr.report.sections._cells import level_in_percent
 from skfairfr.report.sections._differences import (
     DIFFERS,
     few_groups,
-    findings_at_first_point,
+    leading_findings,
     sentence_of,
     sentence_of_largest_ratio,
 )
@@ -42,11 +42,14 @@ from skfairfr.report.sections._limits import (
     RESULTS,
     allowed,
     audit_of,
+    interval_of_rate,
     name_of,
     name_of_metric,
     needed_words,
     own_figures,
+    place_in,
     place_of_check,
+    sorted_checks,
     table_of_limits,
 )
 from skfairfr.report.sections._rates import rates_figure
@@ -67,7 +70,7 @@ def answer(report):
     return [
         verdict(report),
         table_of_limits(report),
-        rates_figure(audit_of_answer(report)),
+        rates_figure(*point_of_answer(report)),
         *cannot_be_concluded(report),
         DOES_NOT_SHOW,
     ]
@@ -78,48 +81,70 @@ def verdict(report):
     if nothing := nothing_concluded(report.audits[0].settings):
         return Verdict("undetermined", *nothing)
     status, label = _status(report)
-    reasons = [check.reason for check in report.checks]
-    first = report.audits[0]
-    terms = terms_of(first.settings)
-    reasons += [beyond_all_scores(level.rates[0], terms) for level in first.levels]
-    texts = [f"{capital(reason)}." for reason in dict.fromkeys(reasons) if reason]
-    found = findings_at_first_point(report)
+    texts = _why_nothing_is_told(report)
+    found = leading_findings(report)
     if texts and found and found[0][2].verdict == "undetermined":
         return Verdict(status, texts[0], texts[1:], label)
-    seem_exceeded = _seem_exceeded(report)
-    if not seem_exceeded:
+    worst = _seems_exceeded(report)
+    if worst is None:
         return Verdict(status, _headline(found, report), texts, label)
-    worst = max(seem_exceeded, key=_excess)
     if found and found[0][2].verdict not in DIFFERS:
         texts.insert(0, NONE_DIFFERS)
+    differ = [
+        one for one in found if one[2].verdict in DIFFERS and not _is_about(worst, *one)
+    ]
+    texts[:0] = [sentence_of(*one) for one in differ[:1]]
     return Verdict(status, _headline_of_limit(worst, report), texts, label)
 
 
-def audit_of_answer(report):
-    """The audit that the headline is about."""
-    seem_exceeded = _seem_exceeded(report)
-    if seem_exceeded:
-        return audit_of(max(seem_exceeded, key=_excess), report)
-    found = findings_at_first_point(report)
-    return found[0][0] if found else report.audits[0]
+def _is_about(check, audit, level, finding):
+    """Whether a limit of the ratio of two groups is about a finding."""
+    asked, place = LIMITS.get(check.name), (check.attribute, check.far, check.threshold)
+    return (
+        asked == (finding.rate, "overall", "max_min")
+        and place == (audit.attribute, level.far, level.threshold)
+        and {finding.group, finding.reference} == {*check.groups}
+    )
 
 
-def _seem_exceeded(report):
-    """Checks of values above their limits."""
-    return [
-        check
-        for check in report.checks
-        if not check.reason and check.figure.value > check.limit
-    ]
+def _why_nothing_is_told(report):
+    """Reasons why nothing is concluded, each with its operating points, in a list."""
+    first, reasons = report.audits[0], {}
+    for check in report.checks:
+        place = place_of_check(check, audit_of(check, report))
+        reasons.setdefault(check.reason, {})[place] = None
+    for level in first.levels:
+        reason = beyond_all_scores(level.rates[0], terms_of(first.settings))
+        reasons.setdefault(reason, {})[at_place(level, first)] = None
+    texts = []
+    for reason, places in reasons.items():
+        at = listed([*filter(None, places)] or [""])
+        if reason:
+            texts.append(capital(f"{at and f'{at}, '}{reason}."))
+    return texts
 
 
-def _excess(check):
-    """Whether a limit is significantly exceeded, and by how much it seems to be.
+def point_of_answer(report):
+    """The audit, and the position of the operating point, that the headline is about."""
+    worst = _seems_exceeded(report)
+    if worst is not None:
+        audit = audit_of(worst, report)
+        return audit, place_in(worst, audit)
+    for audit, level, _ in leading_findings(report):
+        return audit, audit.levels.index(level)
+    return report.audits[0], 0
 
-    A group without errors makes a ratio infinite, which tells least.
-    """
-    value = check.figure.value
-    return check.verdict == "failed", math.isfinite(value), value / check.limit
+
+def _seems_exceeded(report):
+    """The first check of a value above its limit; None of none."""
+    return next(
+        (
+            check
+            for check in sorted_checks(report)
+            if not check.reason and check.figure.value > check.limit
+        ),
+        None,
+    )
 
 
 def _status(report):
@@ -162,7 +187,7 @@ def _headline_of_limit(check, report):
     own, figure = own_figures(check, audit), check.figure
     if check.name in RATE_LIMITS:
         one, few = own[0], TOO_FEW if not own[0].supported else ""
-        ends = f"{ci} CI {percents(one.low, one.high)}"
+        ends = f"{ci} CI {interval_of_rate(check, one)}"
         text = f"the {rate} of {first} is {percent(one.value)} ({ends})"
         if len(check.groups) == len(audit.groups) - 1 > 1:
             text = (
@@ -173,15 +198,16 @@ def _headline_of_limit(check, report):
         other = "the geometric mean of all groups"
         if len(check.groups) > 1:
             other = f"that of {printable(check.groups[1])}"
-        times = ratio(figure.value)
+        times = f"is {ratio(figure.value)} times {other}"
         if math.isinf(figure.value):
-            times = f"at least {ratio(figure.low)}"
+            times = f"is at least {ratio(figure.low)} times {other}"
+            if figure.low <= 1:
+                times = f"has no known ratio to {other}"
         whose = " of the largest ratio" if len(audit.groups) > 3 else ""
         ends = f"{ci} CI{whose} {ratios(figure.low, figure.high)}"
-        text = f"the {rate} of {first} is {times} times {other} ({ends})"
-        if len(own) == 2:
-            values = " against ".join(percent(one.value) for one in own)
-            text = f"the {rate} of {first} is {times} times {other}: {values} ({ends})"
+        values = " against ".join(percent(one.value) for one in own)
+        values = f": {values}" if len(own) == 2 else ""
+        text = f"the {rate} of {first} {times}{values} ({ends})"
         few = few_groups(figure)
         few = f"{TOO_FEW} of {few}" if few else ""
     return capital(f"{start}{text}{few and f', {few}'}. The limit is {allowed(check)}.")
@@ -212,7 +238,7 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
         lines.append(f"{TOO_FEW.capitalize()} {at and f'{at} '}for {listed(texts)}.")
     lines += [text for audit in report.audits for text in few_everywhere(audit)]
     undetermined = [
-        c for c in report.checks if c.verdict == "undetermined" and not c.reason
+        c for c in sorted_checks(report) if c.verdict == "undetermined" and not c.reason
     ]
     if undetermined:
         first = undetermined[0]

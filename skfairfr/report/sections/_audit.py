@@ -1,13 +1,15 @@
 """The document of an audit: its sections, in their order."""
 
+from dataclasses import replace
+
 from skfairfr._text._document import Document, Section
 from skfairfr._text._words import listed, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of
 from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
     answer,
-    audit_of_answer,
     cannot_be_concluded,
+    point_of_answer,
     verdict,
 )
 from skfairfr.report.sections._averages import averages
@@ -25,6 +27,7 @@ from skfairfr.report.sections._own import own_sections
 from skfairfr.report.sections._rates import (
     against_others,
     counts,
+    in_one_order,
     p_values,
     rates_and_ratios,
     rates_figure,
@@ -52,6 +55,7 @@ def audit_document(report, source=None, date=None):
     -------
     document : Document
     """
+    report = _in_one_order(report)
     by = []
     for n, audit in enumerate(report.audits):
         name = printable(audit.attribute)
@@ -83,15 +87,15 @@ def audit_document(report, source=None, date=None):
 
 def summary_document(report, source=None, date=None):
     """What a terminal shows of a report: the verdict, limits and the largest differences."""
-    limits = limits_in_short(report, MOST_LIMITS)
+    report = _in_one_order(report)
+    limits, told = limits_in_short(report, MOST_LIMITS), verdict(report)
     opening = [
-        verdict(report),
+        told,
         limits,
         [*cannot_be_concluded(report, "in the full text (--full)"), DOES_NOT_SHOW],
     ]
-    differences = Section(
-        "differences", "Largest differences", [largest_differences(report)]
-    )
+    others = [text for text in largest_differences(report) if text not in told.texts]
+    differences = Section("differences", "Largest differences", [others])
     equal = [
         text
         for audit in report.audits
@@ -101,6 +105,11 @@ def summary_document(report, source=None, date=None):
     at_equal_ = Section("equal", "At equal covariates", [equal])
     sections = [Section("verdict", "Result", opening), differences, at_equal_]
     return _finished(report, sections, source, date)
+
+
+def _in_one_order(report):
+    """The report with the groups of each audit in one order."""
+    return replace(report, audits=tuple(map(in_one_order, report.audits)))
 
 
 def _finished(report, sections, source, date):
@@ -166,7 +175,7 @@ def _of_attribute(report, place):
         ("groups", "Size of the groups", [sizes([audit], terms), *crossings]),
     ]
     return [
-        None if audit is audit_of_answer(report) else rates_figure(audit),
+        None if audit is point_of_answer(report)[0] else rates_figure(audit),
         Section(
             f"{name}-rates",
             heading_of(first, audit),

@@ -37,6 +37,7 @@ from skfairfr._text._words import (
 from skfairfr.report._figures import changes, group_rates
 from skfairfr.report._notes import (
     heading_of,
+    lack_of_rows,
     nothing_concluded,
     place_of,
     rates_in,
@@ -58,7 +59,12 @@ from skfairfr.report.sections._gallery import (
 )
 from skfairfr.report.sections._indices import disparities
 from skfairfr.report.sections._matrix import matrices
-from skfairfr.report.sections._method import OF_ATTEMPTS, glossary, reproduce
+from skfairfr.report.sections._method import (
+    IN_A_GAP,
+    OF_ATTEMPTS,
+    glossary,
+    reproduce,
+)
 from skfairfr.report.sections._open import FEW, unsupported
 from skfairfr.report.sections._rates import counts
 from skfairfr.report.sections._tested import facts_of_data, sizes
@@ -156,6 +162,9 @@ def verdict_of_changes(found, most=None):
     status, headline, texts = "none", "No rate differs significantly.", []
     by_size = sorted(harm, key=lambda change: -change.ratio)
     by_size += sorted(improved, key=lambda change: change.ratio)
+    lost = (change.reason for change in found.changes if _is_lost(change))
+    not_compared = [*dict.fromkeys(lost)]
+    unknown = found.is_unknown or set(verdicts) <= {TOO_FEW, "undetermined"}
     if by_size:
         headline, *texts = (change_sentence(change, found) for change in by_size)
         texts = [_counted(found), *texts[:most]] if texts else []
@@ -166,17 +175,24 @@ def verdict_of_changes(found, most=None):
             status = "failed"
         elif not harm and "lower" in certain:
             status = "passed"
-    elif found.is_unknown or set(verdicts) <= {TOO_FEW, "undetermined"}:
-        status = "undetermined"
-        headline = "Undetermined: the data do not show whether a rate differs."
+    elif unknown:
+        headline = "The data do not show whether a rate differs."
+        if not_compared and NO_DIFFERENCE in verdicts:
+            headline = f"{not_compared.pop(0)} No other rate differs significantly."
         texts = _largest_change(found)
     label = ""
     if found.fail_on_harm or "baseline" in found.settings:
-        label = "" if found.is_unknown else "No harm found"
+        label = "No harm found"
         if harm:
             status = "failed"
             label = f"Harm found: {plural(len(harm), 'rate is', 'rates are')} higher"
-    texts = [*_in_all_systems(found), *texts]
+    if unknown:
+        status, label = "undetermined", "Undetermined"
+    lacking = lack_of_rows(found.systems, found.left_out, found.n_rows, found.unit)
+    if (more := len(not_compared) - MOST_TOLD) > 0:
+        further = f"{plural(more, 'further group')} not compared: see the notes."
+        not_compared = [*not_compared[:MOST_TOLD], further]
+    texts = [*not_compared, *lacking, *texts]
     texts += [_levelled(change, found) for change in found.levelling_down]
     if found.notes:
         texts.append("Read the notes below first.")
@@ -190,16 +206,9 @@ def _largest_change(found):
     return [change_sentence(change, found, "largest change") for change in largest]
 
 
-def _in_all_systems(found):
-    """How many rows are compared, and of how many, if a system has others; a list."""
-    n, texts = found.n_rows, []
-    for name, left_out in zip(found.systems, found.left_out, strict=True):
-        if left_out:
-            texts.append(
-                f"{count(n)} of {count(n + left_out)} {found.unit} of {printable(name)} are "
-                "compared; another system lacks the others."
-            )
-    return texts
+def _is_lost(change):
+    """Whether a rate is not compared because a system lacks the pairs."""
+    return change.verdict == "undetermined" and math.isnan(change.before)
 
 
 def _counted(found):
@@ -215,7 +224,12 @@ def _counted(found):
 
 
 def change_sentence(change, found, start=None):
-    """A rate of both systems, their difference and its interval in a sentence."""
+    """A rate of both systems, their difference and its interval in a sentence.
+
+    ``start`` takes the place of the conclusion, which follows if the interval excludes 0.
+    """
+    if _is_lost(change):
+        return change.reason
     of = "everyone"
     if change.attribute is not None:
         of = f"{printable(change.group)} ({printable(change.attribute)})"
@@ -223,13 +237,26 @@ def change_sentence(change, found, start=None):
     ends = f"{level_in_percent(found.settings)} CI {ends}" if ends else "no interval"
     few = systems_with_few_errors(change, found)
     few = f", {TOO_FEW} with {listed(few)}" if few else ""
+    few += f", {_conclusion(change, found)}" * bool(start and _excludes_0(change))
     system = short_names(found.systems)[found.systems.index(change.system)]
     return (
-        f"{capital(start or change.verdict)} with {system}: {_rate(change, found)} of {of} at "
+        f"{capital(start or _conclusion(change, found))} with {system}: {_rate(change, found)} of {of} at "
         f"{place_of(change, found)}, {percent(change.after)} instead of "
         f"{percent(change.before)} (difference {signed(points(change.difference))}, {ends})"
         f"{few}."
     )
+
+
+def _excludes_0(change):
+    return change.low > 0 or change.high < 0
+
+
+def _conclusion(change, found):
+    """The verdict in words, and why it is none if the interval alone would be one."""
+    if change.verdict != NO_DIFFERENCE or not _excludes_0(change):
+        return change.verdict
+    tested = sum(math.isfinite(one.p_adjusted) for one in found.changes)
+    return f"{NO_DIFFERENCE} among all {tested} changes"
 
 
 def _rate(change, found):
@@ -312,7 +339,12 @@ def _pair_of_names(found):
 
 def _disparity_change(change, found):
     point = change.system, change.far, change.threshold
-    at_point = [c for c in found.changes if (c.system, c.far, c.threshold) == point]
+    at_point = [
+        c
+        for c in found.changes
+        if (c.system, c.far, c.threshold) == point
+        and (c.rate == change.rate or not _is_lost(c))
+    ]
     figures = [
         getattr(measured, change.rate)
         for _, level in _levels_of(change, found)
@@ -361,7 +393,8 @@ def _facts_of_systems(found):
         rows.append(("Operating points", _thresholds(found)))
     for name, n in zip(found.systems, found.left_out, strict=True):
         if n:
-            about = f"{count(n)} {found.unit} that another system lacks"
+            others = " or ".join(printable(o) for o in found.systems if o != name)
+            about = f"{count(n)} {found.unit} that {others} lacks"
             rows.append((f"Left out of {printable(name)}", about))
     return rows
 
@@ -430,7 +463,7 @@ def _row_of_change(change, found):
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high), few=few),
         Cell(p_value(change.p_value)),
         Cell(p_value(change.p_adjusted)),
-        concluded(change.verdict, change.verdict, supported),
+        concluded(change.verdict, _conclusion(change, found), supported),
     ]
     if change.attribute is None:
         return row_of_group(None, cells)
@@ -517,7 +550,9 @@ def _method_of_comparison(found):
     settings = found.settings
     alpha = 100 * (1 - settings["confidence_level"])
     name = terms_of(settings).far.name
-    own = f"Each system meets a level of the {name} at a threshold of its own."
+    own = (
+        f"Each system meets a level of the {name} at a threshold of its own. {IN_A_GAP}"
+    )
     if settings["threshold"] is not None:
         own = "All systems have the threshold that was given."
         if "threshold_of_each" in settings:

@@ -21,17 +21,23 @@ DIFFERS = ("higher", "lower")
 MOST_SENTENCES = 5
 
 
-def findings_at_first_point(report):
-    """Findings at the first operating point: significant ones first, the largest ratio first.
+def leading_findings(report):
+    """Findings of all rates and attributes: significant ones first, the largest ratio first.
 
-    For each rate and attribute: the significantly higher ones. Without any, the largest ratio
-    of the lower ones, or of all.
+    For each rate and attribute: the significantly higher ones at the first operating point
+    with significant ones, or at the first of all. Without any, the largest ratio of the lower
+    ones, or of all.
     """
     found = []
     for audit in report.audits:
-        level = audit.levels[0]
         for rate in ("far", "frr"):
-            own = [f for f in level.findings if f.rate == rate and f.group is not None]
+            of_levels = [
+                [f for f in level.findings if f.rate == rate and f.group is not None]
+                for level in audit.levels
+            ]
+            differ = [any(f.verdict in DIFFERS for f in own) for own in of_levels]
+            place = differ.index(True) if any(differ) else 0
+            level, own = audit.levels[place], of_levels[place]
             higher, lower = ([f for f in own if f.verdict == v] for v in DIFFERS)
             kept = higher or sorted(lower or own, key=_ratio_of_larger)[-1:]
             found += [(audit, level, f) for f in kept]
@@ -100,7 +106,7 @@ def few_groups(figure):
 
 def largest_differences(report):
     """The first significant differences in sentences, and how many more there are."""
-    found = [f for f in findings_at_first_point(report) if f[2].verdict in DIFFERS]
+    found = [f for f in leading_findings(report) if f[2].verdict in DIFFERS]
     texts = [sentence_of(*f) for f in found[:MOST_SENTENCES]]
     if len(found) > MOST_SENTENCES:
         texts.append(f"{plural(len(found) - MOST_SENTENCES, 'further difference')}.")

@@ -63,14 +63,52 @@ def limits_in_short(report, most):
 
 
 def sorted_checks(report):
-    """All checks: those that fail first, and of one result the largest excess first."""
+    """All checks, the one that a headline is about first.
+
+    Those that fail are first; of one result, the limits with the largest finite excess; of
+    one limit, the operating point with the most errors, which is the most certain.
+    """
     worst_first = ("failed", "undetermined", "passed").index
+    known, excess = sorted(report.checks, key=lambda c: -_errors(c, report)), {}
 
-    def order(check):
-        excess = check.figure.value / check.limit
-        return worst_first(check.verdict), -np.nan_to_num(excess, nan=0.0)
+    def kind(check):
+        told_nothing = bool(check.reason), not math.isfinite(check.figure.value)
+        about = check.name, check.limit, check.attribute
+        return worst_first(check.verdict), *told_nothing, about
 
-    return sorted(report.checks, key=order)
+    for check in known:
+        excess.setdefault(kind(check), check.figure.value / check.limit)
+    # A limit without a number is the last of its kind.
+    return sorted(
+        known, key=lambda c: (kind(c)[:3], -np.nan_to_num(excess[kind(c)], nan=0.0))
+    )
+
+
+def _errors(check, report):
+    """Errors that the number of a check rests on: of two groups, those of the one with fewer."""
+    if check.name not in LIMITS:
+        return 0
+    rate, audit = LIMITS[check.name][0], audit_of(check, report)
+    errors = {
+        row.group: getattr(row, f"{rate}_errors") or 0
+        for row in audit.levels[place_in(check, audit)].rates
+    }
+    return min((errors[group] for group in _shown(check)), default=0)
+
+
+def _shown(check):
+    """Groups that the number of a check is of."""
+    return check.groups[:1] if check.name in RATE_LIMITS else check.groups
+
+
+def place_in(check, audit):
+    """Position of the level of a check among those of its audit."""
+    return next(
+        n
+        for n, of in enumerate(audit.levels)
+        if of.far == check.far
+        and check.threshold in (of.threshold, of.worst_group_threshold)
+    )
 
 
 def row_of_limit(check, report):
@@ -164,11 +202,9 @@ def own_figures(check, audit):
     rate, point, how = LIMITS[check.name]
     if point != "overall" or how == "max_geomean":
         return []
-    about = check.far, check.threshold
-    level = next(of for of in audit.levels if (of.far, of.threshold) == about)
-    of_group = {row.group: getattr(row, rate) for row in level.rates}
-    shown = check.groups if how else check.groups[:1]
-    return [of_group[group] for group in shown]
+    rows = audit.levels[place_in(check, audit)].rates
+    of_group = {row.group: getattr(row, rate) for row in rows}
+    return [of_group[group] for group in _shown(check)]
 
 
 def _interval(check, audit):
@@ -183,7 +219,7 @@ def _interval(check, audit):
     if math.isnan(found.high):
         return f"none: one person alone has {_trials_of(check, audit)}"
     if check.name in RATE_LIMITS:
-        return _interval_of_rate(check, *own_figures(check, audit))
+        return interval_of_rate(check, *own_figures(check, audit))
     ends = ratios(found.low, found.high)
     if check.decided_by and check.decided_by[0] != check.groups[0]:
         return f"{ends}, for {printable(check.decided_by[0])}"
@@ -195,7 +231,7 @@ def _trials_of(check, audit):
     return terms_of(audit.settings)[LIMITS[check.name][0]].trials
 
 
-def _interval_of_rate(check, own):
+def interval_of_rate(check, own):
     """The group's own interval; a bound of the check if the conclusion rests on it."""
     ends, low, high = percents(own.low, own.high), check.figure.low, check.figure.high
     failed, decides = check.verdict == "failed", check.decided_by[0]

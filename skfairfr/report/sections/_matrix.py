@@ -36,6 +36,12 @@ class Matrix:
     n_errors: np.ndarray
     n_impostor: np.ndarray
 
+    def take(self, places):
+        """The matrix with its groups in another order."""
+        groups = tuple(self.groups[place] for place in places)
+        columns = self.far, self.n_errors, self.n_impostor
+        return Matrix(groups, *(of[np.ix_(places, places)] for of in columns))
+
 
 def measure(audited):
     """The FAR of every two groups at each threshold; None of too many groups."""
@@ -98,8 +104,9 @@ def _matrix(matrix, neutral, about, terms):
         )
     elif not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
         caption += " Rows are the groups of probes, columns those of references."
-    caption += f" Red is above {percent(neutral)}{share}, blue below."
-    return Table(caption, ["Group", *map(printable, matrix.groups)], rows, "matrix")
+    colours = f"Red is above {percent(neutral)}{share}, blue below."
+    head = ["Group", *map(printable, matrix.groups)]
+    return Table(caption, head, rows, "matrix", colours)
 
 
 def style_of(rate, neutral):

@@ -21,6 +21,10 @@ OF_COMBINATIONS = (
     f"probability, and those of combinations {100 * SHARE_OF_COMBINATIONS:g} %. An adjusted "
     "p-value is Holm's, divided by that share."
 )
+IN_A_GAP = (
+    "A score that equals it is accepted. It is printed as a short decimal between the last "
+    "score that it accepts and the first that it rejects."
+)
 # What became of failures, in words.
 FAILURES_TOLD = {
     "reject": "What was not captured, or has no score, counts as rejected.",
@@ -110,7 +114,10 @@ def _setting(settings, set_on):
     if "threshold_group" in settings:
         trials = f"{printable(settings['threshold_group'])} alone"
     on = printable(settings.get("threshold_from") or set_on)
-    return f"A threshold is the one at which the {far.name} of {trials} meets the level, on {on}."
+    return (
+        f"A threshold is the one at which the {far.name} of {trials} meets the level, on {on}. "
+        f"{IN_A_GAP}"
+    )
 
 
 def _weighs(settings):

@@ -1,6 +1,8 @@
 """Error rates of every group and their ratios to the reference; counts; both averages."""
 
 import math
+from dataclasses import replace
+from operator import attrgetter
 
 from skfairfr._core._kinds import SEARCHES
 from skfairfr._text._document import Cell, Figure, Row, Table
@@ -32,7 +34,7 @@ from skfairfr.report.sections._cells import (
 
 
 def rates_and_ratios(level, audit, everyone=True):
-    """Both rates of every group with their ratios to the reference, the highest first.
+    """Both rates of every group with their ratios to the reference.
 
     The first row is ``everyone``, if asked.
     """
@@ -41,7 +43,7 @@ def rates_and_ratios(level, audit, everyone=True):
     references = {f.rate: f.reference for f in level.findings if f.group is not None}
     size = {row.group: row for row in audit.groups}
     rows = []
-    for row in [level.rates[0]] * everyone + in_order(level, measured):
+    for row in level.rates[not everyone :]:
         cells = [Cell(count(size[row.group].n_identities))]
         for rate in measured:
             found = findings.get((rate, row.group))
@@ -56,14 +58,50 @@ def rates_and_ratios(level, audit, everyone=True):
     return Table(_caption(level, audit), head, rows)
 
 
-def in_order(level, measured):
-    """Rates of the groups, in the order of all tables and figures: the highest first."""
+def in_one_order(audit):
+    """The audit with its groups in the order of all tables and figures.
+
+    That with the highest rate at the first operating point is the first; everyone is before
+    all groups.
+    """
+    measured, rows = rates_in(audit.groups), audit.levels[0].rates[1:]
 
     def highest(row):
         values = (getattr(row, rate).value for rate in measured)
         return max((v for v in values if not math.isnan(v)), default=-1.0)
 
-    return sorted(level.rates[1:], key=highest, reverse=True)
+    ordered = sorted(rows, key=highest, reverse=True)
+    place = {row.group: n for n, row in enumerate(ordered)} | {None: -1}
+    names = "rates", "generalised", "findings", "against_others"
+
+    def sort(rows):
+        # Findings of one rate follow those of the other.
+        by_rate = attrgetter("rate") if hasattr(rows[0], "rate") else lambda _: ""
+        # A group without any template has generalised rates alone.
+        last = len(place)
+        return tuple(
+            sorted(rows, key=lambda row: (by_rate(row), place.get(row.group, last)))
+        )
+
+    def level_in_order(level):
+        sorted_ = {name: sort(of) for name in names if (of := getattr(level, name))}
+        if level.matrix is not None:
+            groups = sorted(level.matrix.groups, key=place.get)
+            places = [*map(level.matrix.groups.index, groups)]
+            sorted_["matrix"] = level.matrix.take(places)
+        return replace(level, **sorted_)
+
+    others = {
+        name: replace(of, levels=tuple(map(level_in_order, of.levels)))
+        for name in ("averaged", "standardised")
+        if (of := getattr(audit, name)) is not None
+    }
+    if audit.curves is not None:
+        groups = audit.curves.groups
+        places = sorted(range(len(groups)), key=lambda k: place[groups[k]])
+        others["curves"] = audit.curves.take(places)
+    levels = tuple(map(level_in_order, audit.levels))
+    return replace(audit, groups=sort(audit.groups), levels=levels, **others)
 
 
 def _caption(level, audit):
@@ -113,15 +151,15 @@ def _ratio(finding):
     return Cell(cell.text, cell.ends, told.text, word=told.word)
 
 
-def rates_figure(audit):
-    """The figure of both rates of all groups at the first operating point."""
-    first = audit.levels[0]
-    names = [short_place(first, audit)]
+def rates_figure(audit, place=0):
+    """The figure of both rates of all groups at an operating point."""
+    level = audit.levels[place]
+    names = [short_place(level, audit)]
     limits, rates = limits_of(audit), rates_in(audit.groups)
-    limits = {rate: of[:1] for rate, of in limits.items()}
+    limits = {rate: of[place : place + 1] for rate, of in limits.items()}
     ci, terms = level_in_percent(audit.settings), terms_of(audit.settings)
     shown = "Both error rates" if len(rates) > 1 else terms[rates[0]].name
-    at = at_place(first, audit)
+    at = at_place(level, audit)
     caption = (
         f"{shown} by {printable(audit.attribute)}{at and f' {at}'}, with {ci} CI. "
     )
@@ -132,8 +170,7 @@ def rates_figure(audit):
 
     def draw():
         confidence = audit.settings["confidence_level"]
-        rows = [first.rates[0], *in_order(first, rates)]
-        return group_rates([rows], names, limits, confidence, terms, rates)
+        return group_rates([level.rates], names, limits, confidence, terms, rates)
 
     return Figure(caption, draw, f"rates-{audit.attribute}")
 
@@ -152,15 +189,15 @@ def ratios_figure(audit, place=0):
     measured, limits = rates_in(audit.groups), ratio_limits(audit, level)
 
     def draw():
-        found = sorted(level.findings, key=lambda f: place_of.get(f.group, 0))
-        by_rate = {rate: [f for f in found if f.rate == rate] for rate in measured}
+        by_rate = {
+            rate: [f for f in level.findings if f.rate == rate] for rate in measured
+        }
         return [
             ratios_to_reference(own, terms[rate], limits.get(rate))
             for rate, own in by_rate.items()
             if own[0].group is not None
         ]
 
-    place_of = {row.group: n for n, row in enumerate(in_order(level, measured))}
     return Figure(caption, draw, f"ratios-{audit.attribute}")
 
 
