@@ -33,6 +33,7 @@ from skfairfr.utils._errors import refused
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
+    check_affixes,
     check_length,
     check_not_exchanged,
     check_spelling,
@@ -91,13 +92,14 @@ def join_reference(probe, reference, called="reference"):
     of = (("X", len(X)), (named, len(X_reference)))
     identity = _encode_both((identity, others), ("y", f"y_{called}"), of)
     check_spelling(identity.values, "y", f"y_{called}")
+    side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
+    check_affixes(identity, side == 1, "y", f"y_{called}")
     names = ("sensitive_features", f"sensitive_features_{called}")
     if called == "gallery" and group is not None and group_of_others is None:
         unknown = np.full(len(X_reference), None)
         group_of_others = dict.fromkeys(to_columns(group, names[0]), unknown)
     attributes = _attributes_of_both((group, group_of_others), names, of)
     _check_attributes(attributes)
-    side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
     return np.concatenate([X, X_reference]), identity, attributes, side
 
 
@@ -362,6 +364,9 @@ def compare_listed(
             )
         is_one = identities[0] is identities[1]  # of decisions
         check_spelling(identity.values, *(("identity",) if is_one else names))
+        if not is_one:
+            second = np.arange(2 * scores.size) >= scores.size
+            check_affixes(identity, second, *names)
     else:
         given = (*identities, *images)
         names = ("identity_1", "identity_2", "image_1", "image_2")
