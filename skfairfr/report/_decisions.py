@@ -95,8 +95,11 @@ def _directions(time, place):
     return within or (over_all if len(over_all) == 1 else set())
 
 
-def check_ascending(argument, value, columns, keys):
+def check_ascending(argument, value, columns, keys, best_of=None):
     """Raise if a column that reads as a time decreases from row to row.
+
+    Also if some keys have more attempts than ``best_of``, and neither a time nor a number
+    that differs between these attempts increases from row to row.
 
     Parameters
     ----------
@@ -105,11 +108,19 @@ def check_ascending(argument, value, columns, keys):
     columns : dict of str -> ndarray, shape (n_attempts,)
     keys : list of ndarray, shape (n_attempts,)
         Rows with the same keys are compared.
+    best_of : int, default=None
     """
-    place = _places(keys)
+    place, is_known = _places(keys), False
     for name, column in columns.items():
         known = ~is_unknown(column)
         time = guessed_times(column[known]) if known.any() else None
+        if time is not None:
+            is_known |= _directions(time, place[known]) == {1}
+        elif (
+            column.dtype.kind in "iu"
+            and np.unique([place, column], axis=1).size == 2 * place.size
+        ):
+            is_known |= _directions(column, place) == {1}
         if time is not None and -1 in _directions(time, place[known]):
             problem = (
                 f"{value!r}: by {name!r} rows are not in ascending time, and which "
@@ -117,6 +128,15 @@ def check_ascending(argument, value, columns, keys):
             problem += "attempts of a person are the first depends on that;"
             remedy = "name the column of the time with time (--time), or sort the rows."
             raise refused(argument, value, problem, remedy)
+    n_longer = np.count_nonzero(np.bincount(place) > (best_of or np.inf))
+    if n_longer and not is_known:
+        problem = f"takes the first {best_of} attempts of a session, {n_longer:,} of "
+        problem += f"{place.max() + 1:,} sessions have more, and no column says which are the first;"
+        remedy = (
+            "name the column of the time, or of the number of the attempt, with time "
+        )
+        remedy += "(--time); to a log in order add one of the numbers of its rows."
+        raise refused("best_of", best_of, problem, remedy)
 
 
 def check_decisions(error, identity, session, best_of, kind, time):

@@ -133,8 +133,9 @@ def read_data(
         person in a session, accepted if one of them is.
     time : str, default=None
         Of a log, with ``best_of``: a column of numbers or times by which attempts are
-        ordered. None takes the rows in their order, which is an error if a column that
-        reads as a time decreases within a session.
+        ordered. None takes the rows in their order. That is an error if a column that
+        reads as a time decreases within a session or if, in a log with longer sessions,
+        no column of times or of different numbers increases within all of them.
     dates : {"day-first", "month-first"}, default=None
         How ``time`` writes dates with the year last, such as 31.01.2026; None allows only
         dates such as 2026-01-31.
@@ -446,7 +447,7 @@ def _read_log(path, attributes, options):
         with collecting([], UserWarning):
             every = read_decisions(path, names, kinds=False).columns
         keys = [log.identity, log.session]
-        check_ascending("session", options["session"], every, keys)
+        check_ascending("session", options["session"], every, keys, options["best_of"])
     if log.species is not None and options["attempt"] is None:
         problem = "names the instruments of attacks, and no column marks the attacks;"
         raise refused("species", options["species"], problem, "name it (--attempt).")
