@@ -45,6 +45,7 @@ from skfairfr.utils._labels import (
     to_columns,
 )
 from skfairfr.utils._validation import (
+    check_no_diagonal,
     check_no_zero_row,
     check_rows,
     check_scores,
@@ -396,8 +397,10 @@ def compare_listed(
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
     attributes = _attributes_of_both(of_each, names, of)
     _check_attributes(attributes)
-    _check_kinds(np.equal(*identity.codes.reshape(2, -1)), only)
+    is_genuine = np.equal(*identity.codes.reshape(2, -1))
+    _check_kinds(is_genuine, only)
     if y_true is None:
+        check_no_diagonal(is_genuine, scores)
         for name, labels in attributes.items():
             check_not_exchanged(identity, labels, ("identity_1", names[0]))
             _check_of_both(name, labels.codes, identity.codes)

@@ -6,7 +6,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.preprocessing import StandardScaler
 
 from skfairfr import IdentityKFold, SimilarityROC, face_labels
-from skfairfr.metrics import IdentificationROC, ReversedScoresWarning
+from skfairfr.metrics import (
+    IdentificationROC,
+    ReversedScoresWarning,
+    equal_error_rate,
+)
 from skfairfr.report import audit
 from skfairfr.utils import ArgumentError
 from tests.metrics.designs import GROUP, IDENTITY, ONE, SCORES, TWO, X, unfitted
@@ -414,6 +418,47 @@ def test_spaces_around_labels_change_nothing(other):
     )
     assert spaced.identities_.tolist() == plain_.identities_.tolist()
     assert spaced.groups_.tolist() == ["f", "m"]
+
+
+def half_with_diagonal(matrix):
+    return matrix[np.triu_indices(len(matrix))]
+
+
+def other_half(matrix):
+    return matrix[np.tril_indices(len(matrix))]
+
+
+@pytest.mark.parametrize("scale", ["cosine", "distance", "dot"])
+@pytest.mark.parametrize("cells", [np.ravel, half_with_diagonal, other_half])
+def test_matrix_with_its_diagonal_is_refused(cells, scale):
+    rng = np.random.default_rng(0)
+    y = np.arange(24) // 2
+    X, other = rng.normal(size=(12, 8))[y] + rng.normal(size=(2, 24, 8))
+    if scale != "dot":
+        X, other = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (X, other))
+    scores, of_sessions = X @ X.T, X @ other.T
+    if scale == "distance":
+        scores = np.sqrt(2 - 2 * np.minimum(scores, 1)).round(6)
+        scores, of_sessions = -scores, -np.sqrt(2 - 2 * of_sessions)
+    left, right = (cells(place) for place in np.indices(scores.shape))
+    found = cells(scores)
+    calls = [
+        lambda v, one, other: unfitted().fit_pairs(v, y[one], y[other]),
+        lambda v, one, other: equal_error_rate(y[one] == y[other], v),
+    ]
+    for call in calls:
+        call(cells(of_sessions), left, right)
+        call(*(v[left != right] for v in (found, left, right)))
+        # Lengths differ, so that the diagonal of products is no largest score.
+        if scale != "dot" or cells is np.ravel:
+            with pytest.raises(ArgumentError, match="of 24 images with each other"):
+                call(found, left, right)
+
+
+def test_perfect_matrix_of_two_sessions_is_taken():
+    scores = np.where(np.eye(9) > 0, 0.9, 0.1) + np.linspace(0, 0.05, 81).reshape(9, 9)
+    left, right = (place.ravel() for place in np.indices(scores.shape))
+    assert unfitted().fit_pairs(scores.ravel(), left, right).n_genuine_[0] == 9
 
 
 def test_identities_that_a_float_cannot_hold_apart_are_refused():
