@@ -465,7 +465,8 @@ def _of_searches(audit, data, search):
         )
         alarms.append([dict(zip(names_of, row, strict=True)) for row in rows])
     settings = dict(audit.settings)
-    settings["gallery"] = settings["gallery"] | {"alarms": alarms}
+    found = {"mated_people": np.count_nonzero(data.genuine_pairs()), "alarms": alarms}
+    settings["gallery"] = settings["gallery"] | found
     levels = _with_matrices(audit, data.columns, search)
     return replace(audit, levels=levels, settings=settings)
 
