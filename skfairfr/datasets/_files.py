@@ -45,6 +45,10 @@ KINDS_OF_LABELS = "biufSUmM"
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
 # Those in a column of scores or decisions, where NA is no label.
 WORDS_FOR_MISSING = (*WORDS_FOR_UNKNOWN, "na")
+# Values of a column that are read before the others, to see what it is about.
+MOST_READ = 100
+# Labels that a group of unknown people may have.
+WORDS_FOR_NO_GROUP = (*WORDS_FOR_MISSING, "unknown", "?", "-", "not stated", "missing")
 # The bytes of a text, the text and its cells are held at one time, at least.
 COPIES = 3
 # Below this size the csv module is done before pyarrow is imported.
@@ -255,13 +259,19 @@ def meanings(values, words, argument, name, remedy, missing=None):
     return codes
 
 
+def words_of(column):
+    """Different values of a column in lower case, a set; unknown ones left out."""
+    known = np.unique(column[~is_unknown(column)].astype(str))
+    return {re.sub("[-_]", " ", text.strip().casefold()) for text in known}
+
+
 def warn_of_words(labels, name, path):
     """Warn of labels that are words for a missing value, of column ``name`` in a file."""
     if labels.dtype.kind not in "OU":
         return
     texts = labels.tolist()
     found = (text for text in set(texts) if isinstance(text, str))
-    words = sorted(text for text in found if text.strip().lower() in WORDS_FOR_UNKNOWN)
+    words = sorted(text for text in found if text.strip().lower() in WORDS_FOR_NO_GROUP)
     if words:
         count = sum(map(texts.count, words))
         warn_caller(

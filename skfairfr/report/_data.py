@@ -53,6 +53,8 @@ NO_FAR = (
     "No pair is of two people: no FMR can be measured, and this is an audit of the FNMR alone, "
     "at a threshold that was set elsewhere."
 )
+# Pairs of a person from which on chance does not put her on one side of all.
+ONE_SIDED = 8
 # How far below the lowest score, over their range, that of a failed comparison is.
 BELOW = 0.05
 # The first note of an audit of pairs without people.
@@ -611,10 +613,24 @@ class PairData(_Data):
         if genuine.sum() == len(self.y_score):
             return NO_FAR
         if genuine.any():
-            return ""
+            return self._one_sided()
         if self.independent:
             return "No pair is genuine, so that no FNMR can be measured."
         return f"No pair is of two images of one person{NO_FRR}"
+
+    def _one_sided(self):
+        """A sentence about people who are first in many pairs and never second, or second."""
+        people = self.people().reshape(2, -1)
+        n = people.max() + 1
+        counts = np.stack([np.bincount(side, minlength=n) for side in people])
+        alone = [((a >= ONE_SIDED) & (b == 0)).sum() for a, b in (counts, counts[::-1])]
+        if self.independent or min(alone) < 2 or 20 * sum(alone) < n:
+            return ""
+        return (
+            f"{alone[0]:,} people are first in all of their pairs, {alone[1]:,} others second in all "
+            "of theirs, and no mated comparison is of them. If some of the former are some of "
+            "the latter, their labels are written in two ways: correct them."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,7 @@ from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_path,
     check_sequence,
+    code_of_failure,
     failed_rows,
     is_failure,
     to_scores,
@@ -422,6 +423,10 @@ def placeholders(data):
     """Pairs with 0 for each failure, a score that is NaN or -inf, and which these are."""
     scores = to_scores(data.y_score, "y_score")
     failed = is_failure(scores)
+    if data.reading is None and (code := code_of_failure(scores)):
+        problem = f"is {code[0]:g} of {code[1]:,} pairs, far from all others, as if it were a code "
+        remedy = "give nan there, and say what becomes of failures (failures)."
+        raise refused("y_score", None, f"{problem}of failures;", remedy)
     if failed.any():
         data = replace(data, y_score=np.where(failed, 0.0, scores))
     return data, failed

@@ -8,6 +8,7 @@ integer codes only; -1 stands for an unknown group.
 import re
 import unicodedata
 from decimal import Decimal
+from html import unescape
 from typing import NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -33,7 +34,9 @@ AT_LETTER = re.compile(
 )
 # Accents of European letters, without the vowels of other scripts.
 ACCENTS = re.compile("[\u0300-\u036f]")
-QUOTES = re.compile("[\"'`\u2018\u2019\u201c\u201d#()\\[\\]]")
+QUOTES = re.compile("[\"'`\u2018\u2019\u201c\u201d#(){}\\[\\]]")
+# Family name, given name.
+LAST_FIRST = re.compile(r"([^,]*[^\W\d][^,]*), *([^,]+)")
 BETWEEN_DIGITS = re.compile(rf"(?<=\d){SEPARATORS}(?=\d)")
 WITH_POINTS = re.compile(rf"(?<=[^\W_])(?:\.|{SIGNS})+(?=[^\W_])")
 # Letters, digits or signs; a beginning or an ending is some of these.
@@ -53,6 +56,8 @@ SCIENTIFIC = re.compile(r"[0-9](\.[0-9]+)?e\+?[0-9]{1,2}")
 GROUPS = dict.fromkeys(("f", "woman", "women"), "female")
 GROUPS |= dict.fromkeys(("m", "man", "men"), "male")
 MOST_LISTED = 5
+# More groups than this are not one for each of few people by chance.
+MANY_GROUPS = 20
 
 
 class Labels(NamedTuple):
@@ -148,6 +153,11 @@ def split_labels(y, sensitive_features=None, domain=None):
         columns["identity"] = y
     else:
         columns |= {field: native[field] for field in FIELDS if field in names}
+    unread = [] if names is None else [name for name in names if name not in FIELDS]
+    if unread and columns["group"] is None and sensitive_features is None:
+        problem = f"has the columns {plain(unread)} beside those that are read {FIELDS}, and no group;"
+        remedy = "call the column of the groups 'group', or leave the others out."
+        raise refused("y", None, problem, remedy)
     for argument, field, values in (
         ("sensitive_features", "group", sensitive_features),
         ("domain", "domain", domain),
@@ -213,8 +223,19 @@ def label_images(
 
 
 def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
-    """Raise if groups are more than people, and images of a group mostly of one person."""
+    """Raise if groups are more than people, and images of a group mostly of one person.
+
+    Also if many groups, named by texts, have fewer than two people each on average.
+    """
     n_people, n_groups = identity.values.size, group.values.size
+    if (
+        MANY_GROUPS < n_groups <= n_people < 2 * n_groups
+        and group.values.dtype.kind in "OU"
+    ):
+        problem = f"holds {n_groups:,} groups, as {plain(group.values[0])!r}, of {n_people:,} people, "
+        problem += "and groups have several people: are they names, dates or numbers with a unit?"
+        remedy = "Give groups, or numbers alone, of which ranges can be made."
+        raise refused(names[1], None, problem, remedy)
     # Floats may be values, such as ages, whose means are used.
     if n_groups <= n_people or group.values.dtype.kind == "f":
         return
@@ -354,12 +375,13 @@ def spellings(label):
     p-1. They stand for no missing one: m.7 is what pandas and R make of an eighth m, and m7
     may be another person.
     """
-    text = unicodedata.normalize("NFKD", str(label)).strip().casefold()
+    text = unicodedata.normalize("NFKD", unescape(str(label))).strip().casefold()
     text = unicodedata.normalize("NFKC", ACCENTS.sub("", text)).translate(LOOK_ALIKE)
     text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # invisible
     others = ()
     if not text.isalnum():
         text = FILE_ENDING.sub("", QUOTES.sub("", text).strip(".,; "))
+        text = LAST_FIRST.sub(r"\2 \1", text)
         others = (WITH_POINTS.sub(" ", text),)
         text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
     if THOUSANDS.fullmatch(text):

@@ -28,6 +28,8 @@ from skfairfr.utils._errors import (
 MOST = 2**31 - 1
 # Images of a matrix of scores from which on its diagonal is no chance.
 FEWEST_IMAGES = 5
+# Different scores that lie together, beside one that is a code.
+FEWEST_SCORES = 20
 # Number of values checked at once, so that no memory-mapped file is copied whole.
 BLOCK_VALUES = 2**22
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
@@ -221,6 +223,25 @@ def check_no_diagonal(is_genuine, scores):
                 "leave the diagonal out, and one half: score[numpy.triu_indices(n, 1)]."
             )
             raise refused("y_score", None, problem, remedy)
+
+
+def code_of_failure(scores):
+    """A similarity, and of how many pairs, that seems to be a code and no score; else None.
+
+    It is an end of the scores, of several pairs, and farther from the others than these are
+    from each other; or it is alone above zero, as the code -1 among minus distances.
+    """
+    distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
+    if distinct.size <= FEWEST_SCORES:
+        return None
+    for end, near, others in ((0, 1, distinct[1:]), (-1, -2, distinct[:-1])):
+        is_far = (
+            abs(float(distinct[end]) - distinct[near]) > float(others[-1]) - others[0]
+        )
+        is_below = end and others[-1] <= 0 < distinct[end]
+        if counts[end] >= FEWEST_IMAGES and (is_far or is_below):
+            return distinct[end], counts[end]
+    return None
 
 
 def is_failure(scores):

@@ -268,6 +268,14 @@ def test_several_columns_without_an_identity_are_an_error(y):
         split_labels(y)
 
 
+def test_frame_with_a_group_of_another_name_is_refused():
+    frame = pd.DataFrame({"identity": [1, 2], "gender": ["f", "m"]})
+    with pytest.raises(ArgumentError, match=r"y has the columns \['gender'\] beside"):
+        split_labels(frame)
+    assert split_labels(frame, ["f", "m"])[1] == ["f", "m"]
+    assert split_labels(frame.assign(group=["f", "m"]))[1].to_list() == ["f", "m"]
+
+
 def test_dates_are_labels_too():
     dates = [datetime.date(2021, 1, 1), None, datetime.date(2020, 1, 1)]
     assert encode(dates, "group", allow_unknown=True).codes.tolist() == [1, -1, 0]
@@ -322,6 +330,9 @@ def test_a_group_with_a_slash_is_no_file_in_a_folder():
         ("1,000", "1000"),
         ("1.000e+03", "1000"),
         ("1E3", "1000.0"),
+        ("Lee, Anna", "Anna Lee"),
+        ("{p1}", "p1"),
+        ("Smith &amp; Son", "smith & son"),
     ],
 )
 def test_spellings_of_one_person(one, other):
