@@ -31,15 +31,6 @@ DATE = re.compile(
     r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[T, ]+(\d{1,2})(:[\d:.,]+) *(?:([ap])m)?)?",
     re.IGNORECASE,
 )
-# The words of one column have two readings in the other.
-DECIDED = (
-    "is what the attempt was, or what the system took it for: name a column of the former "
-    "with attempt (--attempt), and write yes or no for the latter."
-)
-ATTEMPTED = (
-    "is a decision, or means yes or no for one kind of attempts: name a column of decisions "
-    "with accepted (--accepted), and write genuine, impostor or attack for the latter."
-)
 # Words that are yes or no of any question, and names of columns that ask who was rejected.
 PLAIN = frozenset("1 0 true false t f yes no y n ja nein j oui non".split())
 REJECTED = re.compile(
@@ -50,10 +41,6 @@ GENUINE_BY_NAME = (
 )
 # Parts of words for attempts that are not genuine.
 NOT_GENUINE = re.compile("impost|attack|spoof|non ?mated|non ?target")
-YES_NO, ATTEMPTS = (
-    dict.fromkeys(ATTEMPTS, DECIDED) | YES_NO,
-    dict.fromkeys(YES_NO, ATTEMPTED) | ATTEMPTS,
-)
 USUAL = {"accepted": ("accepted",), "identity": ("identity", "person")}
 
 
@@ -104,8 +91,7 @@ def load_decisions(
     ------
     ValueError
         If the file cannot be read or lacks a column, a value is none of these words (the
-        message lists the values found) or a word with two readings, such as "live" of a
-        decision, or what was accepted was not captured.
+        message lists the values found), or what was accepted was not captured.
     ImportError
         If a .parquet file is read without pyarrow.
 

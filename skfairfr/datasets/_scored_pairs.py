@@ -103,9 +103,8 @@ def load_pairs(
     Raises
     ------
     ValueError
-        If the file cannot be read, is a device or a pipe (files are read more than once),
-        has more than 10,000 columns, or does not hold what is needed; the message names all
-        columns that are missing. If a column says which pairs are genuine ("label", "target",
+        If the file cannot be read, is a device or a pipe (files are read more than once), or
+        does not hold what is needed; the message names all columns that are missing. If a column says which pairs are genuine ("label", "target",
         "same", ...) and contradicts the identities.
     ImportError
         If a .parquet file is read without pyarrow.

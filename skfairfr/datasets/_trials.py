@@ -20,8 +20,6 @@ from skfairfr.utils._validation import (
 )
 
 SCORE_NAMES = ("score", "scores", "similarity")
-# What a pair takes, at least: its score, its place and its people.
-BYTES_OF_A_PAIR = 40
 
 
 def load_trials(
@@ -241,7 +239,6 @@ def load_score_matrix(
         problem += f"probes and {shape[1]:,} references;"
         remedy = "give numbers, a row for each probe and a column for each reference."
         raise _files.file_error("path", path, problem, remedy)
-    _files.check_fits(BYTES_OF_A_PAIR * matrix.size, "path", path, ": a pair a cell")
     first.images = first.columns.pop(image, np.arange(shape[0]))
     if second is not first:
         numbers = shape[0] + np.arange(shape[1])

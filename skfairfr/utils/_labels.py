@@ -134,9 +134,6 @@ def split_labels(y, sensitive_features=None, domain=None):
             "This estimator requires y to be passed, but the target y is None: give the "
             "identity of each row, or face_labels(identity, group)."
         )
-    if getattr(y, "nlevels", 1) > 1:  # of a pandas MultiIndex
-        problem = f"is an index of {y.nlevels} levels, and labels are columns;"
-        raise refused("y", y, problem, "give face_labels(identity, group).")
     native = nw.from_native(y, pass_through=True, allow_series=True)
     names = getattr(getattr(y, "dtype", None), "names", None)
     if isinstance(native, nw.DataFrame):
