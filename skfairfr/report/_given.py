@@ -6,6 +6,7 @@ from itertools import islice
 import narwhals.stable.v2 as nw
 
 from skfairfr._core._pairs import usual_far_max
+from skfairfr.metrics._roc._inputs import common_names
 from skfairfr.utils._errors import (
     ArgumentError,
     kind_of_value,
@@ -100,20 +101,12 @@ def _of_both(sensitive_features):
         }
     both = groups_of_both(sensitive_features, "sensitive_features")
     first, second = map(by_name, both)
-    if len(first) == len(second) == 1:
-        # Of NAME_1 and NAME_2 the name is NAME.
-        (one,), (other,) = first, second
-        stem = one.removesuffix("_1")
-        shared = stem if (one, other) == (f"{stem}_1", f"{stem}_2") else ""
-        return {one if one == other else shared: (first[one], second[other])}
-    if list(first) != list(second):
-        raise refused(
-            "sensitive_features",
-            sensitive_features,
-            "must have the same columns for the first and the second image of a pair;",
-            "give two frames with columns of the same names.",
-        )
-    return {name: (first[name], second[name]) for name in first}
+    called = ("sensitive_features[0]", "sensitive_features[1]")
+    names = common_names([*first], [*second], called)
+    if names == [*first] != [*second]:
+        names = [""]
+    columns = zip(first.values(), second.values(), strict=True)
+    return dict(zip(names, columns, strict=True))
 
 
 def check_people(identities, y_true):

@@ -439,23 +439,21 @@ def _attributes_of_both(features, names, of):
         _encode_both(features, names, of)  # raises where one is given
         return {}
     first, second = (to_columns(f, n) for f, n in zip(features, names, strict=True))
-    called = _common_names([*first], [*second], names)
+    called = common_names([*first], [*second], names)
     columns = zip(first.values(), second.values(), strict=True)
     both = (_encode_both(pair, names, of, allow_unknown=True) for pair in columns)
     return dict(zip(called, both, strict=True))
 
 
-def _common_names(first, second, arguments):
+def common_names(first, second, arguments):
     """Names of attributes whose columns are called alike, or NAME_1 and NAME_2."""
     stems = [str(name).removesuffix("_1") for name in first]
     if [f"{stem}_2" for stem in stems] == [str(name) for name in second]:
         return stems
     if len(first) == len(second) == 1 or first == second:
         return first
-    raise ValueError(
-        f"{arguments[0]} has the columns {plain(first)}, {arguments[1]} {plain(second)}; "
-        "give the same attributes of both images, in one order."
-    )
+    problem = f"has the columns {plain(first)}, and {arguments[1]} {plain(second)};"
+    raise refused(arguments[0], None, problem, "give the same columns in one order.")
 
 
 def _check_kinds(genuine, only):
