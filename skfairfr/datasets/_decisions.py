@@ -36,9 +36,7 @@ PLAIN = frozenset("1 0 true false t f yes no y n ja nein j oui non".split())
 REJECTED = re.compile(
     r"^(is_|was_)?(reject|denied|deny|refus|fail|error|false|mis|block)", re.IGNORECASE
 )
-GENUINE_BY_NAME = (
-    "genuine is_genuine mated is_mated label target is_target y_true truth".split()
-)
+GENUINE_BY_NAME = "genuine is_genuine mated is_mated label target is_target truth"
 # Parts of words for attempts that are not genuine.
 NOT_GENUINE = re.compile("impost|attack|spoof|non ?mated|non ?target")
 USUAL = {"accepted": ("accepted",), "identity": ("identity", "person")}
@@ -128,13 +126,16 @@ def _check_no_kinds(table, others):
                 "write genuine, impostor and attack into it and name it with attempt "
             )
             remedy += "(--attempt), or rename its values."
-        elif name.casefold() in GENUINE_BY_NAME and words & {"0", "false", "no", "n"}:
+        elif name.casefold() in GENUINE_BY_NAME.split() and words & {
+            "0",
+            "false",
+            "no",
+            "n",
+        }:
             remedy = "write genuine and impostor into it and name it with attempt (--attempt)."
         else:
             continue
-        problem = (
-            f"is missing, and the column {name!r} has attempts that are not genuine;"
-        )
+        problem = f"is missing, and the column {name!r} has attempts of other kinds;"
         raise refused("attempt", None, problem, remedy)
 
 
@@ -187,9 +188,7 @@ def read_decisions(path, names, asked=None, kinds=True):
             problem = f"{name!r} says no of {n_no:,} of {genuine.size:,} genuine attempts, as if yes "
             problem += "were a rejection or an error;"
         if REJECTED.search(name) or 2 * n_no > genuine.size:
-            remedy = (
-                "name a column that says yes of accepted attempts, or call it accepted."
-            )
+            remedy = "name a column that says yes of accepted attempts, as accepted."
             raise refused("accepted", name, problem, remedy)
     labels = {"session": None, "species": None}
     for argument in {"identity", *labels} & set(found):

@@ -252,12 +252,9 @@ def check_truth(table, path, same, others=()):
         if (said != same).any():
             wrong, n_true = np.count_nonzero(said != same), np.count_nonzero(same)
             problem = (
-                f": {name!r} contradicts the identities in {wrong:,} of {said.size:,} "
+                f": {name!r} contradicts the identities in {wrong:,} of {same.size:,} "
             )
-            problem += (
-                f"pairs: {said.sum():,} are genuine by {name!r}, and {n_true:,} by the "
-            )
-            problem += "identities;"
+            problem += f"pairs: {said.sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
             remedy = "correct the one that is wrong, or rename the column if it says something "
             raise _files.file_error("path", path, problem, f"{remedy}else.")
 
@@ -345,9 +342,7 @@ def columns_of_both(name, present):
         stem = name.removeprefix(start).removesuffix(end)
         other = others.replace("*", stem)
         if stem and own.replace("*", stem) == name != other and other in present:
-            problem = (
-                f"{name!r} is of one image of each pair, and {other!r} of the other;"
-            )
+            problem = f"{name!r} is of one image of a pair, and {other!r} of the other;"
             remedy = f"give {stem!r}, which reads both."
             raise refused("attributes", name, problem, remedy)
     return name, name

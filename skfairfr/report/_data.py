@@ -702,12 +702,11 @@ class Rejecting:
 
     def __init__(self, failed, similarity, lowest):
         if not isinstance(similarity, str):
-            raise refused(
-                "failures",
-                "reject",
-                "rejects images that are compared by 'cosine' or 'dot', not by a comparator;",
-                "give 'report', which leaves them out and counts them by group.",
+            problem = (
+                "rejects images compared by 'cosine' or 'dot', not by a comparator;"
             )
+            remedy = "give 'report', which leaves them out and counts them by group."
+            raise refused("failures", "reject", problem, remedy)
         self.failed, self.similarity = failed, similarity
         self.lowest = 0.0 if lowest is None else lowest
 
@@ -746,9 +745,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
     wrong = [name for name in columns if not isinstance(name, str)] if is_dict else [0]
     if wrong:
         got = f"{plain(wrong[0])!r}" if is_dict else kind_of_value(columns)
-        problem = (
-            f"must be a dict of names, as texts, to the labels of each row; got {got}."
-        )
+        problem = f"must be a dict of names, as texts, to labels of rows; got {got}."
         name = argument if named else "attribute"
         raise refused(name, columns, problem, 'Give {"gender": labels}.')
     check_text(columns, "attribute")
@@ -758,9 +755,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
         if len(rows.shape) != 2 or not rows.shape[0]:
             got = kind_of_value(data.X)
             problem = f"must have the shape (n_samples, n_features); got {got}."
-            raise refused(
-                "X", data.X, problem, "Give an array with a row for each image."
-            )
+            raise refused("X", data.X, problem, "Give an array of rows.")
         n_rows, of = rows.shape[0], "X"
         parts = {name: getattr(data, name) for name in ("y", "domain", "names")}
     else:

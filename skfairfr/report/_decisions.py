@@ -122,10 +122,8 @@ def check_ascending(argument, value, columns, keys, best_of=None):
         ):
             is_known |= _directions(column, place) == {1}
         if time is not None and -1 in _directions(time, place[known]):
-            problem = (
-                f"{value!r}: by {name!r} rows are not in ascending time, and which "
-            )
-            problem += "attempts of a person are the first depends on that;"
+            problem = f"{value!r}: by {name!r} rows are not in ascending time, "
+            problem += "and which attempts of a person are the first depends on that;"
             remedy = "name the column of the time with time (--time), or sort the rows."
             raise refused(argument, value, problem, remedy)
     n_longer = np.count_nonzero(np.bincount(place) > (best_of or np.inf))
@@ -173,16 +171,12 @@ def check_best_of(session, best_of, time=None):
             ("best_of", "session") if best_of is None else ("session", "best_of")
         )
         problem = f"is missing beside {other};"
-        remedy = (
-            "a transaction is the best of the first attempts in a session: give both."
-        )
+        remedy = "a transaction is the best of first attempts in a session: give both."
         raise refused(name, None, problem, remedy)
     if best_of is not None:
         check_count(best_of, "best_of", 1)
     elif time is not None:
-        problem = (
-            "orders the attempts of a session, and session and best_of are missing;"
-        )
+        problem = "orders attempts of a session, and session and best_of are missing;"
         raise refused("time", None, problem, "give them, or leave it out.")
 
 
@@ -191,9 +185,7 @@ def check_without_points(points, policy, control):
     names = ("far", "threshold", "threshold_from", "threshold_group")
     for name, value in zip(names, points, strict=True):
         if value is not None:
-            problem = (
-                "is about scores, and decisions were made at a threshold of their own;"
-            )
+            problem = "is about scores, and decisions have a threshold of their own;"
             raise refused(name, value, problem, "leave it out.")
     if control is not None:
         raise refused("control", control, *NO_CONTROL)

@@ -61,23 +61,16 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
         columns = (_of_both if of_pairs else by_name)(sensitive_features)
         problem = "has no column"
     if not columns:
-        raise refused(
-            "sensitive_features",
-            sensitive_features,
-            f"{problem}, and an audit compares the groups of one attribute at least;",
-            "give the group of each image.",
-        )
+        problem += ", and an audit compares the groups of one attribute at least;"
+        remedy = "give the group of each image."
+        raise refused("sensitive_features", sensitive_features, problem, remedy)
     if not isinstance(sensitive_features, dict) and len(columns) == 1:
         ((name, labels),) = columns.items()
         return {attribute or name or UNNAMED: labels}, False
     if attribute is not None:
-        raise refused(
-            "attribute",
-            attribute,
-            f"{attribute!r} names labels that come without a name, and sensitive_features "
-            f"names its own ({', '.join(columns)});",
-            "leave it out.",
-        )
+        problem = f"{attribute!r} names labels that come without a name, and sensitive_features "
+        problem += f"names its own ({', '.join(columns)});"
+        raise refused("attribute", attribute, problem, "leave it out.")
     return columns, True
 
 
@@ -148,12 +141,10 @@ def two_columns(values, name, needed=True):
         both = tuple(values)
         if all(_is_column(c) or (c is None and not needed) for c in both):
             return both
-    raise refused(
-        name,
-        values,
+    problem = (
         "must be a tuple of two array-likes, for the first and for the second image of "
-        f"each pair; got {kind_of_value(values)}.",
     )
+    raise refused(name, values, f"{problem}each pair; got {kind_of_value(values)}.")
 
 
 def _is_column(value):

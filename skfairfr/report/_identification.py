@@ -371,10 +371,9 @@ def _check_same_galleries(galleries):
     )
     alike = [all(map(np.array_equal, first, other)) for other in others]
     if any(left_out) or not all(alike):
+        remedy = "enrol in every system what all of them can enrol."
         raise refused(
-            *("galleries", None),
-            "are not of the same people and images;",
-            "enrol in every system what all of them can enrol.",
+            "galleries", None, "are not of the same people and images;", remedy
         )
 
 

@@ -311,13 +311,11 @@ def _read_embeddings(path, attributes, options):
     if options["fte"] is not None:
         outcome = outcomes(data.columns[options["fte"]], options["fte"])
         if (outcome != MADE).all():
-            raise refused(
-                "fte",
-                options["fte"],
-                f"{options['fte']!r} marks every row as an attempt without a template, so nothing "
-                "can be compared;",
-                "write 0, or nothing, if a template was made.",
+            problem = (
+                f"{options['fte']!r} marks every row as an attempt without a template;"
             )
+            remedy = "write 0, or nothing, if a template was made."
+            raise refused("fte", options["fte"], problem, remedy)
     failed = failed_rows(found.X) & (outcome == MADE)
     problem = "embedding", NO_EMBEDDING
     if failures is None and options["fte"] is not None:

@@ -50,6 +50,7 @@ LOOK_ALIKE = str.maketrans(
 )
 FOLDER = re.compile(r".*[/\\]")
 INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 THOUSANDS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
 SCIENTIFIC = re.compile(r"[0-9](\.[0-9]+)?e\+?[0-9]{1,2}")
 # Other words for one group.
@@ -141,10 +142,11 @@ def split_labels(y, sensitive_features=None, domain=None):
         if len(names) == 1 and "identity" not in names:
             names = None  # one column, whatever its name
     if names is not None and "identity" not in names:
-        raise ValueError(
-            f"y has the columns {list(names)}, but none is 'identity'; rename the one that "
-            "tells whose image each row is, or build y with skfairfr.face_labels."
+        problem = f"has the columns {list(names)}, but none is 'identity';"
+        remedy = (
+            "rename the one that tells whose image each row is, or use face_labels."
         )
+        raise refused("y", None, problem, remedy)
     columns = dict.fromkeys(FIELDS)
     if names is None:
         columns["identity"] = y
@@ -160,10 +162,8 @@ def split_labels(y, sensitive_features=None, domain=None):
         ("domain", "domain", domain),
     ):
         if values is not None and columns[field] is not None:
-            raise ValueError(
-                f"{argument} was given both inside y (field {field!r}) and as an "
-                "argument; give it once."
-            )
+            problem = f"was given both inside y (field {field!r}) and as an argument;"
+            raise refused(argument, None, problem, "give it once.")
         columns[field] = columns[field] if values is None else values
     return tuple(columns.values())
 
@@ -225,12 +225,11 @@ def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
     Also if many groups, named by texts, have fewer than two people each on average.
     """
     n_people, n_groups = identity.values.size, group.values.size
-    if (
-        MANY_GROUPS < n_groups <= n_people < 2 * n_groups
-        and group.values.dtype.kind in "OU"
-    ):
-        problem = f"holds {n_groups:,} groups, as {plain(group.values[0])!r}, of {n_people:,} people, "
-        problem += "and groups have several people: are they names, dates or numbers with a unit?"
+    texts = [*map(str, group.values.tolist())]
+    are_many = MANY_GROUPS < n_groups <= n_people < 2 * n_groups
+    if are_many and not any(map(NUMBER.fullmatch, texts)):
+        problem = f"holds {n_groups:,} groups, as {texts[0]!r}, of {n_people:,} people, and groups "
+        problem += "have several people: are they names, dates or numbers with a unit?"
         remedy = "Give groups, or numbers alone, of which ranges can be made."
         raise refused(names[1], None, problem, remedy)
     # Floats may be values, such as ages, whose means are used.

@@ -216,12 +216,8 @@ def check_no_diagonal(is_genuine, scores):
             is_all and np.allclose(matrix, matrix.T, rtol=0, atol=near)
         ):
             problem = f"holds a matrix of {diagonal.size:,} images with each other, whose diagonal "
-            problem += (
-                "compares each image with itself and would count as genuine pairs;"
-            )
-            remedy = (
-                "leave the diagonal out, and one half: score[numpy.triu_indices(n, 1)]."
-            )
+            problem += "compares images with themselves and would count as genuine;"
+            remedy = "leave it out, and one half: score[numpy.triu_indices(n, 1)]."
             raise refused("y_score", None, problem, remedy)
 
 
