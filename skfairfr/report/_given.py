@@ -7,13 +7,7 @@ import narwhals.stable.v2 as nw
 
 from skfairfr._core._pairs import usual_far_max
 from skfairfr.metrics._roc._inputs import common_names
-from skfairfr.utils._errors import (
-    ArgumentError,
-    kind_of_value,
-    plain,
-    refused,
-    size_of,
-)
+from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused, size_of
 from skfairfr.utils._validation import check_line
 
 # The name of an attribute whose labels come without one.

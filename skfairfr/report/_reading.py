@@ -32,11 +32,7 @@ from skfairfr.report._failing import (
 )
 from skfairfr.report._notes import collecting
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
-from skfairfr.utils._errors import (
-    ArgumentError,
-    plain,
-    refused,
-)
+from skfairfr.utils._errors import ArgumentError, plain, refused
 from skfairfr.utils._labels import join_columns, to_column
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
