@@ -98,8 +98,8 @@ def _directions(time, place):
 def check_ascending(argument, value, columns, keys, best_of=None):
     """Raise if a column that reads as a time decreases from row to row.
 
-    Also if some keys have more attempts than ``best_of``, and neither a time nor a number
-    that differs between these attempts increases from row to row.
+    Also if some keys have more attempts than ``best_of``, and no column of times, or of
+    numbers that differ between these attempts, increases from row to row.
 
     Parameters
     ----------

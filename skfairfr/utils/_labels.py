@@ -365,11 +365,11 @@ def spelled_otherwise(absent, known):
 
 
 def spellings(label):
-    """What labels share that differ in spelling only: one of these texts, a tuple.
+    """Texts of a label, a tuple; labels that differ in spelling only share one of them.
 
     In the second, of labels with separators, points are separators too: R writes p.1 for
-    p-1. They stand for no missing one: m.7 is what pandas and R make of an eighth m, and m7
-    may be another person.
+    p-1. A point is not nothing: m.7 is what pandas and R make of an eighth m, and m7 may be
+    another person.
     """
     text = unicodedata.normalize("NFKD", unescape(str(label))).strip().casefold()
     text = unicodedata.normalize("NFKC", ACCENTS.sub("", text)).translate(LOOK_ALIKE)
