@@ -66,6 +66,7 @@ FLAGS = {
     **{"folder": "--out"},
     "log": "log",
     **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
+    **{"sensitive_features_1": "--attribute", "y_score": "--score"},
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
     **dict.fromkeys(("galleries", "y_gallery"), "--gallery"),
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},

@@ -36,6 +36,7 @@ OF_A_BENCH = tuple(
 )
 # Arguments of Python that the command has no way to give, and never speaks of.
 PYTHON_ONLY = {
+    "device",
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
     *("sensitive_features_reference", "dependence", "identities", "names"),
     *("resample", "method", "about", "error", "kind", "failed", "sections"),

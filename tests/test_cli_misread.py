@@ -136,6 +136,11 @@ def some(function):
         some(lambda t: t.replace("x", "_x")),
         some(lambda t: t.replace("x", "  x")),
         some(lambda t: f"{t}.jpg"),
+        # A beginning, the number of an image, and a Cyrillic x.
+        lambda t: f"id{t}",
+        some(lambda t: f"S_{t}"),
+        some(lambda t: f"{t}_{int(t[:3]) % 4}"),
+        some(lambda t: t.replace("x", "\u0445")),
     ],
 )
 def test_people_spelled_otherwise_on_one_side_are_refused(
@@ -144,7 +149,56 @@ def test_people_spelled_otherwise_on_one_side_are_refused(
     path = write(tmp_path / "pairs.csv", respelled(**{where: function}))
     code, _, err = audited(capsys, path, "--max-fmr-ratio", "50")
     assert code == 2
-    assert "two spellings" in err or "--non-mated-only was not given" in err
+    told = (
+        "two spellings",
+        "may be one person or two",
+        "--non-mated-only was not given",
+    )
+    assert any(one in err for one in told)
+
+
+def test_people_who_are_first_or_second_alone_are_counted_in_a_note(capsys, tmp_path):
+    """Labels that nobody can know for those of the same people."""
+    rows = respelled(identity_2=some(lambda t: f"q{997 * int(t[:3])}z"))
+    # Names of images would show that these are of two people each.
+    rows = [{n: text for n, text in r.items() if n[:5] != "image"} for r in rows]
+    path = write(tmp_path / "pairs.csv", rows)
+    code, out, _ = run(capsys, "audit", path, "--attribute", "sex", *PAIRS)
+    assert code == 0 and "- Read first: the notes" in out
+    code, out, _ = run(capsys, "audit", path, "--attribute", "sex", *PAIRS, "--full")
+    sides = [[r[f"identity_{k}"] for r in rows] for k in (1, 2)]
+    first, second = (
+        sum(one.count(person) >= 8 for person in {*one} - {*other})
+        for one, other in (sides, sides[::-1])
+    )
+    told = (
+        f"{first} people are first in all of their pairs, {second} others second in all"
+    )
+    assert first > 5 and second > 5 and told in " ".join(out.split())
+
+
+@pytest.mark.parametrize("code", ["-999", "999", "-1"])
+def test_code_of_failures_among_scores_is_refused(capsys, tmp_path, code):
+    more = ("--distance",) if code == "-1" else ()
+    rows = respelled(score=lambda s: f"{1 - float(s):.6f}") if more else ROWS
+    coded = [r | {"score": code} if n % 50 == 0 else r for n, r in enumerate(rows)]
+    status, _, err = audited(capsys, write(tmp_path / "pairs.csv", coded), *more)
+    assert status == 2 and f"'score' is {code} in {len(coded[::50])} rows" in err
+    empty = [r | {"score": "" if r["score"] == code else r["score"]} for r in coded]
+    more = (*more, "--failures", "reject")
+    status, _, _ = audited(capsys, write(tmp_path / "pairs.csv", empty), *more)
+    assert status == 0
+
+
+def test_texts_with_a_group_for_each_person_are_refused(capsys, tmp_path):
+    for write_age in ("{} years".format, "19{:02}-01-31".format):
+        ages = [
+            {f"sex_{k}": write_age(int(r[f"identity_{k}"][:3])) for k in (1, 2)}
+            for r in ROWS
+        ]
+        rows = [r | age for r, age in zip(ROWS, ages, strict=True)]
+        code, _, err = audited(capsys, write(tmp_path / "pairs.csv", rows))
+        assert code == 2 and "30 groups, as" in err and "of 30 people" in err
 
 
 @pytest.mark.parametrize(
@@ -198,6 +252,10 @@ def test_pairs_of_one_kind_alone_pass_no_limit_unless_stated(capsys, tmp_path):
         ("is_genuine", ("impostor", "genuine")),
         ("ground truth", ("-1", "1")),
         ("match", ("Non-Match", "Match")),
+        ("same_person", ("N", "Y")),
+        # A column of any name, by its words.
+        ("kind", ("non-mated", "mated")),
+        ("Trial", ("imp", "tgt")),
     ],
 )
 def test_a_column_of_truth_that_contradicts_the_people_is_refused(

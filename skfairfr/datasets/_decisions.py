@@ -10,7 +10,6 @@ from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import refused
-from skfairfr.utils._labels import is_unknown
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option, check_path
 
@@ -32,25 +31,14 @@ DATE = re.compile(
     r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[T, ]+(\d{1,2})(:[\d:.,]+) *(?:([ap])m)?)?",
     re.IGNORECASE,
 )
-# The words of one column have two readings in the other.
-DECIDED = (
-    "is what the attempt was, or what the system took it for: name a column of the former "
-    "with attempt (--attempt), and write yes or no for the latter."
-)
-ATTEMPTED = (
-    "is a decision, or means yes or no for one kind of attempts: name a column of decisions "
-    "with accepted (--accepted), and write genuine, impostor or attack for the latter."
-)
 # Words that are yes or no of any question, and names of columns that ask who was rejected.
 PLAIN = frozenset("1 0 true false t f yes no y n ja nein j oui non".split())
-REJECTED = re.compile(r"^(is_|was_)?(reject|denied|deny|refus|fail)", re.IGNORECASE)
-GENUINE_BY_NAME = ("genuine", "is_genuine", "mated", "is_mated")
-# Values of a column that are read before the others, to see what it is about.
-MOST_READ = 100
-YES_NO, ATTEMPTS = (
-    dict.fromkeys(ATTEMPTS, DECIDED) | YES_NO,
-    dict.fromkeys(YES_NO, ATTEMPTED) | ATTEMPTS,
+REJECTED = re.compile(
+    r"^(is_|was_)?(reject|denied|deny|refus|fail|error|false|mis|block)", re.IGNORECASE
 )
+GENUINE_BY_NAME = "genuine is_genuine mated is_mated label target is_target truth"
+# Parts of words for attempts that are not genuine.
+NOT_GENUINE = re.compile("impost|attack|spoof|non ?mated|non ?target")
 USUAL = {"accepted": ("accepted",), "identity": ("identity", "person")}
 
 
@@ -101,8 +89,7 @@ def load_decisions(
     ------
     ValueError
         If the file cannot be read or lacks a column, a value is none of these words (the
-        message lists the values found) or a word with two readings, such as "live" of a
-        decision, or what was accepted was not captured.
+        message lists the values found), or what was accepted was not captured.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -130,29 +117,26 @@ def load_decisions(
 
 def _check_no_kinds(table, others):
     """Raise if a column marks impostor attempts or attacks among genuine ones."""
-    kinds = {word for word, meaning in ATTEMPTS.items() if meaning in (0, 1, 2)}
-    for name in (name for name in table.names if name not in others):
+    for name in (n for n in table.plain_columns(table.n_rows) if n not in others):
         column = table.labels(name)
-        by_name = name.casefold() in GENUINE_BY_NAME
-        if not by_name and not _words_of(column[:MOST_READ]) <= kinds:
-            continue
-        words = _words_of(column)
-        if words <= kinds and any(ATTEMPTS[word] for word in words):
-            remedy = "name it with attempt (--attempt), or rename its values."
-        elif by_name and words & {"0", "false", "no"}:
+        words = _files.words_of(column[:: max(column.size // _files.MOST_READ, 1)])
+        words = words if len(words) > _files.FEW_WORDS else _files.words_of(column)
+        if any(map(NOT_GENUINE.search, words)):
+            remedy = (
+                "write genuine, impostor and attack into it and name it with attempt "
+            )
+            remedy += "(--attempt), or rename its values."
+        elif name.casefold() in GENUINE_BY_NAME.split() and words & {
+            "0",
+            "false",
+            "no",
+            "n",
+        }:
             remedy = "write genuine and impostor into it and name it with attempt (--attempt)."
         else:
             continue
-        problem = (
-            f"is missing, and the column {name!r} has attempts that are not genuine;"
-        )
+        problem = f"is missing, and the column {name!r} has attempts of other kinds;"
         raise refused("attempt", None, problem, remedy)
-
-
-def _words_of(column):
-    """Different values of a column in lower case, a set; unknown ones left out."""
-    known = np.unique(column[~is_unknown(column)].astype(str))
-    return {re.sub("[-_]", " ", text.strip().casefold()) for text in known}
 
 
 def read_decisions(path, names, asked=None, kinds=True):
@@ -191,15 +175,21 @@ def read_decisions(path, names, asked=None, kinds=True):
             problem += "'captured' says that nothing was captured;"
             raise refused("accepted", name, problem, "correct one of the two.")
     kind = np.zeros(decision.size, dtype=np.intp)
-    asked_by_name = REJECTED.search(found["accepted"])
-    if asked_by_name and _words_of(table.labels(found["accepted"])) <= PLAIN:
-        problem = f"{found['accepted']!r} is a column of rejections by its name;"
-        remedy = "add a column of the accepted attempts, or rename it."
-        raise refused("accepted", found["accepted"], problem, remedy)
     if kinds and "attempt" not in found:
         _check_no_kinds(table, {*found.values(), "captured", *(asked or ())})
     if "attempt" in found:
         kind = meant("attempt", found["attempt"], ATTEMPTS, missing=None)
+    name, genuine = found["accepted"], decision[(kind == 0) & (decision >= 0)]
+    n_no = np.count_nonzero(genuine == 0)
+    is_named = name.casefold().startswith("accept")
+    if not is_named and _files.words_of(table.labels(name)) <= PLAIN:
+        problem = f"{name!r} is a column of rejections or errors by its name;"
+        if not REJECTED.search(name):
+            problem = f"{name!r} says no of {n_no:,} of {genuine.size:,} genuine attempts, as if yes "
+            problem += "were a rejection or an error;"
+        if REJECTED.search(name) or 2 * n_no > genuine.size:
+            remedy = "name a column that says yes of accepted attempts, as accepted."
+            raise refused("accepted", name, problem, remedy)
     labels = {"session": None, "species": None}
     for argument in {"identity", *labels} & set(found):
         name = found[argument]

@@ -58,8 +58,8 @@ def load_embeddings(
     ------
     ValueError
         If a file cannot be read without pickle, is a device or a pipe (files are read more
-        than once), has rows with NaN, infinity or zeros alone, has more than 10,000 columns, or does not hold what is needed; the
-        message names all columns that a file lacks.
+        than once), has rows with NaN, infinity or zeros alone, or does not hold what is
+        needed; the message names all columns that a file lacks.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -165,7 +165,6 @@ def read_labels(path, argument, identity=None, asked=None):
 
 def _from_table(path, X, labels, wanted, asked):
     table = _files.read_table(labels, "labels")
-    _check_not_transposed(path, X, table.n_rows)
     if table.n_rows != len(X):
         problem = f" has {table.n_rows} rows but {path!r} has {len(X)};"
         remedy = "give one row of labels for each row of embeddings, in their order."
@@ -177,7 +176,6 @@ def _from_table(path, X, labels, wanted, asked):
 def _labelled(path, X, source, source_path, name, asked):
     """Embeddings with labels from an Archive or a Table, which holds these columns."""
     y = source.labels(name)
-    _check_not_transposed(path, X, y.size)
     _check_labels("identity", name, y, len(X))
     remedy = "every image needs one: drop such rows, with their embeddings."
     _files.check_known("identity", name, y, remedy)
@@ -220,14 +218,6 @@ def _check_vectors(name, vectors, finite):
         rows = f"in {_files.data_row(bad[0])} ({bad.size} such rows)"
         problem = f"{name} has nan, infinite values or zeros alone {rows};"
         raise refused("embedding", None, problem, ABOUT_FAILURES)
-
-
-def _check_not_transposed(path, X, n_labels):
-    if n_labels == X.shape[1] != len(X):
-        problem = f"has the shape {X.shape} in {path!r}, and there are {n_labels} identities, "
-        problem += "as if every image stood in a column;"
-        remedy = "save the transpose (embedding.T), one row for each image."
-        raise refused("embedding", None, problem, remedy)
 
 
 def _check_labels(argument, name, labels, n_samples):

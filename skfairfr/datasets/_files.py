@@ -10,7 +10,6 @@ import codecs
 import csv
 import gzip
 import io
-import math
 import os
 import re
 import zipfile
@@ -22,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr._core import _parallel
 from skfairfr.utils._errors import ArgumentError, LackingError, refused
 from skfairfr.utils._labels import is_unknown, to_column
 from skfairfr.utils._validation import check_sequence, float_type, warn_caller
@@ -31,10 +29,6 @@ KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle
 GZIP = b"\x1f\x8b"
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"
-# A table of labels or scores has far fewer columns, and each costs time of its own.
-MOST_COLUMNS = 10_000
-# Files that need less than this are read without a look at what may be used.
-SMALL = 2**27
 # So many names of columns are listed in a message.
 MOST_LISTED = 30
 # So many labels that are not found are listed, and so many values that have no meaning.
@@ -45,8 +39,10 @@ KINDS_OF_LABELS = "biufSUmM"
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
 # Those in a column of scores or decisions, where NA is no label.
 WORDS_FOR_MISSING = (*WORDS_FOR_UNKNOWN, "na")
-# The bytes of a text, the text and its cells are held at one time, at least.
-COPIES = 3
+# Values of a column that are read before the others, to see what it is about.
+MOST_READ = 100
+# Labels that a group of unknown people may have.
+WORDS_FOR_NO_GROUP = (*WORDS_FOR_MISSING, "unknown", "?", "-", "not stated", "missing")
 # Below this size the csv module is done before pyarrow is imported.
 LARGE = 2**19
 # No leading zero: 007 is a label.
@@ -117,27 +113,8 @@ def damaged(argument, path, why):
     return file_error(argument, path, problem, "copy or write it again.")
 
 
-def too_large(argument, path, what="", why="no memory is left"):
-    """The error about a file that does not fit into the memory."""
-    problem = f"{what} does not fit into memory ({why});"
-    remedy = "give fewer rows, or embeddings as an .npy file, which is memory-mapped."
-    return file_error(argument, path, problem, remedy)
-
-
-def check_fits(n_bytes, argument, path, what=""):
-    """Raise where reading ``what`` takes so many bytes at least, and fewer are available."""
-    available = math.inf if n_bytes < SMALL else _parallel.available_bytes()
-    if n_bytes > available:
-        why = f"it takes {n_bytes / 1e9:.2g} GB, and {available / 1e9:.2g} GB are available"
-        raise too_large(argument, path, what, why)
-
-
 def check_names(names, path, argument):
-    """Raise if two columns of a table have one name, or there are too many to read."""
-    if len(names) > MOST_COLUMNS:
-        problem = f" names {len(names):,} columns, and no more than {MOST_COLUMNS:,} are read;"
-        remedy = "keep those with labels and scores; embeddings are read from an .npz."
-        raise file_error(argument, path, problem, remedy)
+    """Raise if two columns of a table have one name."""
     for name, _ in filter(lambda one: one[1] > 1, Counter(names).items()):
         raise file_error(argument, path, f" names {name!r} twice;", "rename one.")
 
@@ -211,11 +188,11 @@ def check_known(argument, name, labels, remedy):
 
 def few(labels, what):
     """How many labels, "people" or "images", these are, and the first of them."""
-    distinct = np.unique(labels.astype(str)).tolist()
-    listed = ", ".join(map(repr, distinct[:FEW]))
+    distinct = [*map(repr, np.unique(labels.astype(str)).tolist())]
     if len(distinct) == 1:
         what = {"people": "person", "images": "image"}[what]
-    return f"{len(distinct):,} {what} ({listed}{', …' if len(distinct) > FEW else ''})"
+    listed = ", ".join([*distinct[:FEW], *["…"] * (len(distinct) > FEW)])
+    return f"{len(distinct):,} {what} ({listed})"
 
 
 def meanings(values, words, argument, name, remedy, missing=None):
@@ -224,9 +201,8 @@ def meanings(values, words, argument, name, remedy, missing=None):
     Parameters
     ----------
     values : ndarray, shape (n_rows,)
-    words : dict of str -> int or str
-        In lower case, spaces in place of hyphens; a str has the readings of a word that
-        has several.
+    words : dict of str -> int
+        In lower case, spaces in place of hyphens.
     argument, name : str
         Of the argument, and of the column that it names.
     remedy : str
@@ -237,15 +213,12 @@ def meanings(values, words, argument, name, remedy, missing=None):
     # 1.0 as 1: so a column with a missing cell holds it.
     texts = (text.strip().casefold().removesuffix(".0") for text in distinct.tolist())
     codes = [words.get(re.sub(r"(?<=\w)[-_]", " ", text), -2) for text in texts]
-    for text, code in zip(distinct.tolist(), codes, strict=True):
-        if isinstance(code, str):
-            raise refused(argument, name, f"{name!r} holds {text!r}, which {code}")
     codes = np.array(codes, dtype=np.intp)[place]
     if missing is not None:
         codes[is_unknown(values)] = missing
     if (wrong := codes < -1).any():
         found = [*map(repr, np.unique(values[wrong].astype(str)).tolist())]
-        known = ", ".join(w for w, m in words.items() if w and not isinstance(m, str))
+        known = ", ".join(filter(None, words))
         problem = f"{name!r} holds {', '.join(found[:FEW_WORDS])}"
         if len(found) > FEW_WORDS:
             problem += f" and {len(found) - FEW_WORDS:,} other values"
@@ -255,13 +228,19 @@ def meanings(values, words, argument, name, remedy, missing=None):
     return codes
 
 
+def words_of(column):
+    """Different values of a column in lower case, a set; unknown ones left out."""
+    known = np.unique(column[~is_unknown(column)].astype(str))
+    return {re.sub("[-_]", " ", text.strip().casefold()) for text in known}
+
+
 def warn_of_words(labels, name, path):
     """Warn of labels that are words for a missing value, of column ``name`` in a file."""
     if labels.dtype.kind not in "OU":
         return
     texts = labels.tolist()
     found = (text for text in set(texts) if isinstance(text, str))
-    words = sorted(text for text in found if text.strip().lower() in WORDS_FOR_UNKNOWN)
+    words = sorted(text for text in found if text.strip().lower() in WORDS_FOR_NO_GROUP)
     if words:
         count = sum(map(texts.count, words))
         warn_caller(
@@ -316,24 +295,18 @@ class Archive:
     """Arrays of an open .npz file, read one by one."""
 
     def __init__(self, arrays, path):
-        self._members = {m.filename: m for m in arrays.zip.infolist()}
-        self.names = [name for name in arrays.files if f"{name}.npy" in self._members]
+        members = arrays.zip.namelist()
+        self.names = [name for name in arrays.files if f"{name}.npy" in members]
         self._arrays = arrays
         self._path = path
 
     def read(self, name):
         """One array."""
         try:
-            size = self._members[f"{name}.npy"].file_size
-            check_fits(size, "path", self._path, f": {name!r}")
             array = self._arrays[name]
             if not isinstance(array, np.ndarray):
                 raise ValueError("no array")
             return array
-        except ArgumentError:
-            raise
-        except MemoryError:
-            raise too_large("path", self._path, f": {name!r}") from None
         except Exception as error:  # zipfile's, zlib's and numpy's, of many kinds
             raise _unreadable(self._path, repr(name), name, error) from None
 
@@ -494,7 +467,7 @@ def column_names(path):
 def _read_text(path, argument, is_list):
     delimiter = "\t" if suffix_of(path).startswith(".tsv") else ","
     try:
-        content = _content(path, argument)
+        content = _content(path)
         if is_list:
             delimiter, content = " ", _numbered(content)
         # A byte order mark, as spreadsheets write it, is no part of the text.
@@ -510,8 +483,6 @@ def _read_text(path, argument, is_list):
     except UnicodeDecodeError:
         problem = " is not UTF-8 text;"
         raise file_error(argument, path, problem, "save it as CSV UTF-8.") from None
-    except MemoryError:
-        raise too_large(argument, path) from None
     except csv.Error as error:
         between = "tabs" if delimiter == "\t" else "commas"
         remedy = f"close each double quote, and put text with {between} between two."
@@ -522,9 +493,8 @@ def _read_text(path, argument, is_list):
     return dict(zip(names, columns, strict=bool(n_rows))), n_rows
 
 
-def _content(path, argument):
+def _content(path):
     """Bytes of a file, unpacked."""
-    check_fits(COPIES * os.path.getsize(path), argument, path)
     with open(path, "rb") as file:
         content = file.read()
     # By its first bytes: a file loses or keeps the ending .gz in many ways.
@@ -627,8 +597,6 @@ def _read_parquet(path, argument):
         }
     except ArgumentError:
         raise
-    except MemoryError:
-        raise too_large(argument, path) from None
     except Exception as error:
         raise damaged(argument, path, error) from None
     return columns, len(table)

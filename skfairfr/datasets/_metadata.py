@@ -10,6 +10,7 @@ from skfairfr.datasets import _files
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import (
+    affixed,
     encode,
     find_labels,
     join_columns,
@@ -101,11 +102,12 @@ def joined(data, table, key, image, names):
     labels, keys = join_columns(both), table.labels(key)
     _files.check_known("on", key, keys, "every row is about one: name it.")
     places = find_labels(keys, labels)
-    alike = spelled_otherwise(labels[places < 0], keys)
-    if alike:
-        problem, remedy = two_spellings(alike, "image" if key == image else "person")
-        problem = f"{key!r} of {table.path!r} and the data hold {problem}"
-        raise refused("on", key, problem, remedy)
+    one, lacking = "image" if key == image else "person", labels[places < 0].astype(str)
+    alike = spelled_otherwise(lacking, keys)
+    found = two_spellings(alike, one) if alike else None
+    if found := found or affixed(keys.astype(str).tolist(), lacking.tolist(), one):
+        problem = f"{key!r} of {table.path!r} and the data hold {found[0]}"
+        raise refused("on", key, problem, found[1])
     absent = _files.few(labels[places < 0], what)
     if (places < 0).all():
         problem = f"{key!r} of {table.path!r} holds none of the data's {absent}, but "

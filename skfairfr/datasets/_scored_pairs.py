@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path, is_failure
+from skfairfr.utils._validation import check_path, code_of_failure, is_failure
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
@@ -19,10 +19,14 @@ PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
 Y_TRUE = "y_true genuine is_genuine label target is_target same is_same same_person "
 Y_TRUE += "same_identity mated is_mated match is_match truth ground_truth gt"
 Y_TRUE = tuple(Y_TRUE.split())
-YES = "1, true, yes, genuine, gen, mated, mate, same, match, target, tar"
-NO = "0, -1, false, no, impostor, imposter, imp, different, diff, nonmated, non mated, "
-NO += "nonmate, nonmatch, non match, no match, nontarget, non target"
+# Words for genuine pairs and for others, those first that are about pairs in any column.
+YES, NO = (
+    "genuine, gen, mated, mate, target, tar, tgt, 1, true, t, yes, y, positive, same, match",
+    "impostor, imposter, imp, nonmated, non mated, nonmate, nontarget, non target, "
+    "0, -1, false, f, no, n, negative, different, diff, nonmatch, non match, no match",
+)
 GENUINE = dict.fromkeys(YES.split(", "), 1) | dict.fromkeys(NO.split(", "), 0)
+OF_PAIRS = {*YES.split(", ")[:7], *NO.split(", ")[:8]}
 NAMES_OF_PEOPLE = "id identity person subject speaker user subject_id".split()
 # How the columns of the two images of one attribute are called, if it is called *.
 SIDES = (
@@ -99,9 +103,8 @@ def load_pairs(
     Raises
     ------
     ValueError
-        If the file cannot be read, is a device or a pipe (files are read more than once),
-        has more than 10,000 columns, or does not hold what is needed; the message names all
-        columns that are missing. If a column says which pairs are genuine ("label", "target",
+        If the file cannot be read, is a device or a pipe (files are read more than once), or
+        does not hold what is needed; the message names all columns that are missing. If a column says which pairs are genuine ("label", "target",
         "same", ...) and contradicts the identities.
     ImportError
         If a .parquet file is read without pyarrow.
@@ -226,13 +229,21 @@ def check_scores(scores, name, distance, finite=True):
             row = _files.data_row(bad.argmax())
             problem = f"{name!r} {found} in {row} ({bad.sum():,} rows);"
             raise refused("score", name, problem, remedy)
+    if code := code_of_failure(scores):
+        problem = f"{name!r} is {-code[0] if distance else code[0]:g} in {code[1]:,} rows, far from "
+        problem += "all others, as if it were a code of failures;"
+        remedy = "leave these cells empty, and say what becomes of failures (failures, --failures)."
+        raise refused("score", name, problem, remedy)
     return np.where(failed, np.nan, scores)
 
 
 def check_truth(table, path, same, others=()):
     """Raise if a column says which pairs are genuine, and the people say another thing."""
-    for name in table.names:
-        if name in others or _plain_name(name) not in map(_plain_name, Y_TRUE):
+    usual = {*map(_plain_name, Y_TRUE)}
+    for name in table.plain_columns(same.size):
+        is_usual = _plain_name(name) in usual
+        some = table.labels(name)[:: max(same.size // _files.MOST_READ, 1)]
+        if name in others or not (is_usual or _files.words_of(some) <= OF_PAIRS):
             continue
         try:
             said = _which_are_genuine(table, name).astype(bool)
@@ -241,12 +252,9 @@ def check_truth(table, path, same, others=()):
         if (said != same).any():
             wrong, n_true = np.count_nonzero(said != same), np.count_nonzero(same)
             problem = (
-                f": {name!r} contradicts the identities in {wrong:,} of {said.size:,} "
+                f": {name!r} contradicts the identities in {wrong:,} of {same.size:,} "
             )
-            problem += (
-                f"pairs: {said.sum():,} are genuine by {name!r}, and {n_true:,} by the "
-            )
-            problem += "identities;"
+            problem += f"pairs: {said.sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
             remedy = "correct the one that is wrong, or rename the column if it says something "
             raise _files.file_error("path", path, problem, f"{remedy}else.")
 
@@ -334,9 +342,7 @@ def columns_of_both(name, present):
         stem = name.removeprefix(start).removesuffix(end)
         other = others.replace("*", stem)
         if stem and own.replace("*", stem) == name != other and other in present:
-            problem = (
-                f"{name!r} is of one image of each pair, and {other!r} of the other;"
-            )
+            problem = f"{name!r} is of one image of a pair, and {other!r} of the other;"
             remedy = f"give {stem!r}, which reads both."
             raise refused("attributes", name, problem, remedy)
     return name, name

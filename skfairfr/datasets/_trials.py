@@ -12,11 +12,14 @@ from skfairfr.datasets._embeddings import read_embeddings, read_labels
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import find_labels, join_columns
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path, float_type, warn_caller
+from skfairfr.utils._validation import (
+    FEWEST_IMAGES,
+    check_path,
+    float_type,
+    warn_caller,
+)
 
 SCORE_NAMES = ("score", "scores", "similarity")
-# What a pair takes, at least: its score, its place and its people.
-BYTES_OF_A_PAIR = 40
 
 
 def load_trials(
@@ -183,7 +186,8 @@ def load_score_matrix(
         Column of the people; None takes the first of "identity", "identities" and "y".
     image : str, default=None
         Column of the images' names; None numbers the images. A cell of one image twice is
-        left out.
+        left out; with numbers, several cells of the best score that seem to be such are an
+        error.
     columns : sequence of str, shape (n_columns,), default=()
         Other labels of the images to read.
     distance : bool, default=False
@@ -235,13 +239,14 @@ def load_score_matrix(
         problem += f"probes and {shape[1]:,} references;"
         remedy = "give numbers, a row for each probe and a column for each reference."
         raise _files.file_error("path", path, problem, remedy)
-    _files.check_fits(BYTES_OF_A_PAIR * matrix.size, "path", path, ": a pair a cell")
     first.images = first.columns.pop(image, np.arange(shape[0]))
     if second is not first:
         numbers = shape[0] + np.arange(shape[1])
         second.images = second.columns.pop(image, numbers)
     if first.y.dtype.kind != second.y.dtype.kind:  # a label of one file is no number
         first.y, second.y = first.y.astype(str), second.y.astype(str)
+    if second is not first and image is None:
+        _check_no_image_twice(matrix, first.y, second.y, path, distance)
     left, right = _cells(matrix, first, second, path)
     scores = matrix[left, right].astype(float_type(matrix.dtype))
     y_score = _scored_pairs.check_scores(scores, score or path, distance, finite=False)
@@ -258,6 +263,21 @@ def _read_matrix(path, score):
     with _files.open_npz(path) as archive:
         wanted = [("score", (score,) if score else SCORE_NAMES)]
         return archive.read(*_files.choose_all(wanted, archive.names, path))
+
+
+def _check_no_image_twice(matrix, of_rows, of_columns, path, distance):
+    """Raise if the best score is in several cells of one person, one a row and a column."""
+    best = np.nanmin(matrix) if distance else np.nanmax(matrix)
+    row, column = np.nonzero(np.abs(matrix - best) <= 1e-6 * (1 + abs(best)))
+    n_alike = min(np.unique(place).size for place in (row, column))
+    if (
+        row.size == n_alike >= FEWEST_IMAGES
+        and (of_rows[row] == of_columns[column]).all()
+    ):
+        problem = f" holds the best score, {best:g}, in {row.size:,} cells of one person, one in a row "
+        problem += "and in a column, as if these compare an image with itself;"
+        remedy = "name the images (--image), so that their cells are left out."
+        raise _files.file_error("path", path, problem, remedy)
 
 
 def _cells(matrix, first, second, path):

@@ -30,7 +30,7 @@ from skfairfr.utils._labels import (
     check_not_exchanged,
     check_spelling,
     encode,
-    spelling,
+    spellings,
 )
 from skfairfr.utils._saved import damage_named
 from skfairfr.utils._types import Column, FilePath
@@ -594,5 +594,7 @@ class RateMonitor:
 
 def _digest(label):
     """A number that stands for the label of a person, however another log spells it."""
-    found = hashlib.blake2b(spelling(label).encode("utf-8", "replace"), digest_size=8)
+    found = hashlib.blake2b(
+        spellings(label)[0].encode("utf-8", "replace"), digest_size=8
+    )
     return int.from_bytes(found.digest(), "little")

@@ -43,19 +43,14 @@ class Covariate(NamedTuple):
 def covariates_of(control):
     """Covariates of one text, NAME, NAME:K or NAME:K:gap, or of a sequence of them, a list."""
     texts = (control,) if isinstance(control, str) else control
-    texts, found = (
-        check_sequence(texts, "control", "texts such as 'quality:4'", str),
-        [],
-    )
-    for text in texts:
+    found = []
+    for text in check_sequence(texts, "control", "texts such as 'quality:4'", str):
         parts = FORM.fullmatch(text)
         if parts is None:
-            raise refused(
-                *("control", text),
-                f"must be NAME, NAME:K or NAME:K:gap with K >= 2; got {text!r}.",
-                "NAME is of categories, K the number of quantiles of a number, gap of its "
-                "difference between both images.",
-            )
+            problem = f"must be NAME, NAME:K or NAME:K:gap with K >= 2; got {text!r}."
+            remedy = "NAME is of categories, K the number of quantiles of a number, gap of its "
+            remedy += "difference between both images."
+            raise refused("control", text, problem, remedy)
         n = parts["n"] and int(parts["n"])
         found.append(Covariate(parts["name"], n, bool(parts["gap"])))
     return found
@@ -97,11 +92,11 @@ def _strata(data, asked):
         found = _of_images(asked, *ends)
     elif len(ends) == 1:
         if asked.is_gap:
-            raise refused(
-                *("control", asked.name),
-                f"{asked.name!r} is one column of the pair, which has no difference;",
-                "leave :gap out, or give a column for each image.",
+            problem = (
+                f"{asked.name!r} is one column of the pair, which has no difference;"
             )
+            remedy = "leave :gap out, or give a column for each image."
+            raise refused("control", asked.name, problem, remedy)
         names, codes = _coded(asked, *ends)
         found = Strata(names, None, codes)
     else:
@@ -134,12 +129,9 @@ def _of_gaps(asked, column):
     known = np.isfinite(values)
     distinct, counts = np.unique(values[known], return_counts=True)
     if distinct.size > MAX_VALUES:
-        raise refused(
-            *("control", asked.name),
-            f"{asked.name!r} has {distinct.size:,} different values, and differences are "
-            f"taken of {MAX_VALUES} at most;",
-            "round it, as ages to years.",
-        )
+        problem = f"{asked.name!r} has {distinct.size:,} different values, and differences are "
+        problem += f"taken of {MAX_VALUES} at most;"
+        raise refused("control", asked.name, problem, "round it, as ages to years.")
     gaps = np.full((distinct.size + 1,) * 2, np.nan)
     gaps[:-1, :-1] = np.abs(np.subtract.outer(distinct, distinct))
     weights = np.outer(counts, counts)
@@ -154,12 +146,14 @@ def _coded(asked, column):
         return _quantiles(asked, _numbers(asked, column))
     labels = encode(column, asked.name, allow_unknown=True)
     if labels.values.size > MAX_CATEGORIES:
-        raise refused(
-            *("control", asked.name),
-            f"{asked.name!r} has {labels.values.size:,} categories, and {MAX_CATEGORIES} "
-            "are taken at most;",
-            f"give {asked.name}:4 for four quantiles, if it is a number, or fewer categories.",
+        n, name = labels.values.size, asked.name
+        problem = (
+            f"{name!r} has {n:,} categories, and {MAX_CATEGORIES} are taken at most;"
         )
+        remedy = (
+            f"give {name}:4 for four quantiles, if it is a number, or fewer categories."
+        )
+        raise refused("control", name, problem, remedy)
     return [f"{asked.name} {label}" for label in labels.values.tolist()], labels.codes
 
 
@@ -168,9 +162,7 @@ def _numbers(asked, column):
     try:
         return np.array(column, dtype=np.float64)
     except (TypeError, ValueError):
-        problem = (
-            f"{asked.name!r} holds what is no number, of which there are no quantiles;"
-        )
+        problem = f"{asked.name!r} holds what is no number, and has no quantiles;"
         remedy = f"give {asked.name} alone for its categories."
         raise refused("control", asked.name, problem, remedy) from None
 
@@ -279,9 +271,7 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
     for attributes, one in zip(chosen, own, strict=True):
         if len(attributes) == 1 and not one.rates:
             why = listed(one.lacking())
-            problem = (
-                f"leaves nothing common to the groups of {attributes[0]!r}: {why};"
-            )
+            problem = f"leaves nothing common to groups of {attributes[0]!r}: {why};"
             raise refused("control", asked, problem, "give fewer, or wider, strata.")
     sizes = [len(attributes) for attributes in chosen]
     told = judge(own, sizes, confidence_level)

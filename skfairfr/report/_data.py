@@ -19,11 +19,7 @@ from skfairfr._core._rates import next_above
 from skfairfr._text._words import terms_of
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
 from skfairfr.metrics._roc._inputs import prepare as prepare_rows
-from skfairfr.utils._errors import (
-    kind_of_value,
-    plain,
-    refused,
-)
+from skfairfr.utils._errors import kind_of_value, plain, refused
 from skfairfr.utils._labels import (
     check_length,
     check_text,
@@ -53,6 +49,8 @@ NO_FAR = (
     "No pair is of two people: no FMR can be measured, and this is an audit of the FNMR alone, "
     "at a threshold that was set elsewhere."
 )
+# Pairs of a person from which on chance does not put her on one side of all.
+ONE_SIDED = 8
 # How far below the lowest score, over their range, that of a failed comparison is.
 BELOW = 0.05
 # The first note of an audit of pairs without people.
@@ -611,10 +609,24 @@ class PairData(_Data):
         if genuine.sum() == len(self.y_score):
             return NO_FAR
         if genuine.any():
-            return ""
+            return self._one_sided()
         if self.independent:
             return "No pair is genuine, so that no FNMR can be measured."
         return f"No pair is of two images of one person{NO_FRR}"
+
+    def _one_sided(self):
+        """A sentence about people who are first in many pairs and never second, or second."""
+        people = self.people().reshape(2, -1)
+        n = people.max() + 1
+        counts = np.stack([np.bincount(side, minlength=n) for side in people])
+        alone = [((a >= ONE_SIDED) & (b == 0)).sum() for a, b in (counts, counts[::-1])]
+        if self.independent or min(alone) < 2 or 20 * sum(alone) < n:
+            return ""
+        return (
+            f"{alone[0]:,} people are first in all of their pairs, {alone[1]:,} others second in all "
+            "of theirs, and no mated comparison is of them. If some of the former are some of "
+            "the latter, their labels are written in two ways: correct them."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -686,12 +698,11 @@ class Rejecting:
 
     def __init__(self, failed, similarity, lowest):
         if not isinstance(similarity, str):
-            raise refused(
-                "failures",
-                "reject",
-                "rejects images that are compared by 'cosine' or 'dot', not by a comparator;",
-                "give 'report', which leaves them out and counts them by group.",
+            problem = (
+                "rejects images compared by 'cosine' or 'dot', not by a comparator;"
             )
+            remedy = "give 'report', which leaves them out and counts them by group."
+            raise refused("failures", "reject", problem, remedy)
         self.failed, self.similarity = failed, similarity
         self.lowest = 0.0 if lowest is None else lowest
 
@@ -725,66 +736,49 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
         problem = f"must be an EmbeddingData or a PairData; got {kind_of_value(data)}."
         remedy = "Give EmbeddingData(X, y, columns), or what read_data reads."
         raise refused("data", data, problem, remedy)
-    _check_names(data.columns, argument if named else "attribute")
-    embedded = isinstance(data, EmbeddingData)
-    (_check_images if embedded else _check_listed)(data, argument, named)
-    check_text(data.columns, "attribute")
+    columns = data.columns
+    is_dict = isinstance(columns, Mapping)
+    wrong = [name for name in columns if not isinstance(name, str)] if is_dict else [0]
+    if wrong:
+        got = f"{plain(wrong[0])!r}" if is_dict else kind_of_value(columns)
+        problem = f"must be a dict of names, as texts, to labels of rows; got {got}."
+        name = argument if named else "attribute"
+        raise refused(name, columns, problem, 'Give {"gender": labels}.')
+    check_text(columns, "attribute")
+    embedded, sides = isinstance(data, EmbeddingData), {}
+    if embedded:
+        rows = data.X if hasattr(data.X, "shape") else to_array(data.X, "X")
+        if len(rows.shape) != 2 or not rows.shape[0]:
+            got = kind_of_value(data.X)
+            problem = f"must have the shape (n_samples, n_features); got {got}."
+            raise refused("X", data.X, problem, "Give an array of rows.")
+        n_rows, of = rows.shape[0], "X"
+        parts = {name: getattr(data, name) for name in ("y", "domain", "names")}
+    else:
+        check_people(data.identities, data.y_true)
+        n_rows, of = check_scores(data.y_score, "y_score").size, "y_score"
+        parts = {"y_true": data.y_true}
+        sides["image_names"] = two_columns(
+            data.image_names, "image_names", needed=False
+        )
+        if data.y_true is None:
+            sides["identities"] = two_columns(data.identities, "identities")
+    for key, labels in columns.items():
+        name = f"{argument}[{key!r}]"
+        if embedded:
+            name = name if named else argument
+            parts[name] = next(iter(to_columns(labels, name).values()))
+        else:
+            sides[name if named else argument] = two_columns(labels, name)
+    parts |= {f"{n}[{k}]": c for n, both in sides.items() for k, c in enumerate(both)}
+    for name, labels in parts.items():
+        if labels is not None or name == "y":
+            check_length(to_column(labels, name), n_rows, name, of)
     if data.failed is None:
         return
-    failed, n_rows = data.failed, len(data.X if embedded else data.y_score)
+    failed = data.failed
     is_mask = isinstance(failed, np.ndarray) and failed.dtype == bool
     if not is_mask or failed.shape != (n_rows,) or failed.all():
         got = "True in every row" if is_mask and failed.all() else kind_of_value(failed)
         problem = f"must be an array of {n_rows} booleans, not all True; got {got}."
         raise refused("failed", failed, problem, "Give True where a row failed.")
-
-
-def _check_names(columns, argument):
-    """Raise unless columns have names, all of them texts."""
-    names = [0] if not isinstance(columns, Mapping) else columns
-    wrong = [name for name in names if not isinstance(name, str)]
-    if wrong:
-        got = kind_of_value(columns) if names is not columns else f"{plain(wrong[0])!r}"
-        raise refused(
-            argument,
-            columns,
-            f"must be a dict of names, as texts, to the labels of each row; got {got}.",
-            'Give {"gender": labels}.',
-        )
-
-
-def _check_images(data, argument, named):
-    """Raise unless embeddings and all their labels have one number of rows."""
-    rows = data.X if hasattr(data.X, "shape") else to_array(data.X, "X")
-    if len(rows.shape) != 2 or not rows.shape[0]:
-        got = kind_of_value(data.X)
-        problem = f"must have the shape (n_samples, n_features); got {got}."
-        raise refused("X", data.X, problem, "Give an array with a row for each image.")
-    n_images = rows.shape[0]
-    for name in ("y", "domain", "names"):
-        labels = getattr(data, name)
-        if labels is not None or name == "y":
-            check_length(to_column(labels, name), n_images, name, "X")
-    for key, labels in data.columns.items():
-        name = f"{argument}[{key!r}]" if named else argument
-        for column in to_columns(labels, name).values():
-            check_length(column, n_images, name, "X")
-
-
-def _check_listed(data, argument, named):
-    """Raise unless scores and the labels of both images have one number of rows."""
-    check_people(data.identities, data.y_true)
-    n_pairs = check_scores(data.y_score, "y_score").size
-    sides = {"image_names": two_columns(data.image_names, "image_names", needed=False)}
-    if data.y_true is not None:
-        check_length(to_column(data.y_true, "y_true"), n_pairs, "y_true", "y_score")
-    else:
-        sides["identities"] = two_columns(data.identities, "identities")
-    for key, labels in data.columns.items():
-        name = f"{argument}[{key!r}]"
-        sides[name if named else argument] = two_columns(labels, name)
-    for name, both in sides.items():
-        for side, labels in enumerate(both):
-            if labels is not None:
-                column = to_column(labels, f"{name}[{side}]")
-                check_length(column, n_pairs, f"{name}[{side}]", "y_score")

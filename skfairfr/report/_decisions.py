@@ -95,8 +95,11 @@ def _directions(time, place):
     return within or (over_all if len(over_all) == 1 else set())
 
 
-def check_ascending(argument, value, columns, keys):
+def check_ascending(argument, value, columns, keys, best_of=None):
     """Raise if a column that reads as a time decreases from row to row.
+
+    Also if some keys have more attempts than ``best_of``, and no column of times, or of
+    numbers that differ between these attempts, increases from row to row.
 
     Parameters
     ----------
@@ -105,18 +108,33 @@ def check_ascending(argument, value, columns, keys):
     columns : dict of str -> ndarray, shape (n_attempts,)
     keys : list of ndarray, shape (n_attempts,)
         Rows with the same keys are compared.
+    best_of : int, default=None
     """
-    place = _places(keys)
+    place, is_known = _places(keys), False
     for name, column in columns.items():
         known = ~is_unknown(column)
         time = guessed_times(column[known]) if known.any() else None
+        if time is not None:
+            is_known |= _directions(time, place[known]) == {1}
+        elif (
+            column.dtype.kind in "iu"
+            and np.unique([place, column], axis=1).size == 2 * place.size
+        ):
+            is_known |= _directions(column, place) == {1}
         if time is not None and -1 in _directions(time, place[known]):
-            problem = (
-                f"{value!r}: by {name!r} rows are not in ascending time, and which "
-            )
-            problem += "attempts of a person are the first depends on that;"
+            problem = f"{value!r}: by {name!r} rows are not in ascending time, "
+            problem += "and which attempts of a person are the first depends on that;"
             remedy = "name the column of the time with time (--time), or sort the rows."
             raise refused(argument, value, problem, remedy)
+    n_longer = np.count_nonzero(np.bincount(place) > (best_of or np.inf))
+    if n_longer and not is_known:
+        problem = f"takes the first {best_of} attempts of a session, {n_longer:,} of "
+        problem += f"{place.max() + 1:,} sessions have more, and no column says which are the first;"
+        remedy = (
+            "name the column of the time, or of the number of the attempt, with time "
+        )
+        remedy += "(--time); to a log in order add one of the numbers of its rows."
+        raise refused("best_of", best_of, problem, remedy)
 
 
 def check_decisions(error, identity, session, best_of, kind, time):
@@ -153,16 +171,12 @@ def check_best_of(session, best_of, time=None):
             ("best_of", "session") if best_of is None else ("session", "best_of")
         )
         problem = f"is missing beside {other};"
-        remedy = (
-            "a transaction is the best of the first attempts in a session: give both."
-        )
+        remedy = "a transaction is the best of first attempts in a session: give both."
         raise refused(name, None, problem, remedy)
     if best_of is not None:
         check_count(best_of, "best_of", 1)
     elif time is not None:
-        problem = (
-            "orders the attempts of a session, and session and best_of are missing;"
-        )
+        problem = "orders attempts of a session, and session and best_of are missing;"
         raise refused("time", None, problem, "give them, or leave it out.")
 
 
@@ -171,9 +185,7 @@ def check_without_points(points, policy, control):
     names = ("far", "threshold", "threshold_from", "threshold_group")
     for name, value in zip(names, points, strict=True):
         if value is not None:
-            problem = (
-                "is about scores, and decisions were made at a threshold of their own;"
-            )
+            problem = "is about scores, and decisions have a threshold of their own;"
             raise refused(name, value, problem, "leave it out.")
     if control is not None:
         raise refused("control", control, *NO_CONTROL)

@@ -149,12 +149,11 @@ def with_failures(data, failed, failures, problem, outcome=None):
         counted = left == right if data.y_true is None else np.asarray(data.y_true) == 1
         counted = counted if counted.any() else ~counted
         if not counted.all():
+            lost, n = failed[~counted].sum(), (~counted).sum()
             note = (
                 "Failures are counted among mated comparisons. Non-mated comparisons "
             )
-            note += (
-                f"without a score: {failed[~counted].sum():,} of {(~counted).sum():,}."
-            )
+            note += f"without a score: {lost:,} of {n:,}."
         outcome = outcome[counted]
         columns = {n: _of_one_group(both, n)[counted] for n, both in columns.items()}
     about = {"attempts": Attempts(outcome, columns, note), "failures": failures}

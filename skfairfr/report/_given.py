@@ -6,13 +6,8 @@ from itertools import islice
 import narwhals.stable.v2 as nw
 
 from skfairfr._core._pairs import usual_far_max
-from skfairfr.utils._errors import (
-    ArgumentError,
-    kind_of_value,
-    plain,
-    refused,
-    size_of,
-)
+from skfairfr.metrics._roc._inputs import common_names
+from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused, size_of
 from skfairfr.utils._validation import check_line
 
 # The name of an attribute whose labels come without one.
@@ -60,23 +55,16 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
         columns = (_of_both if of_pairs else by_name)(sensitive_features)
         problem = "has no column"
     if not columns:
-        raise refused(
-            "sensitive_features",
-            sensitive_features,
-            f"{problem}, and an audit compares the groups of one attribute at least;",
-            "give the group of each image.",
-        )
+        problem += ", and an audit compares the groups of one attribute at least;"
+        remedy = "give the group of each image."
+        raise refused("sensitive_features", sensitive_features, problem, remedy)
     if not isinstance(sensitive_features, dict) and len(columns) == 1:
         ((name, labels),) = columns.items()
         return {attribute or name or UNNAMED: labels}, False
     if attribute is not None:
-        raise refused(
-            "attribute",
-            attribute,
-            f"{attribute!r} names labels that come without a name, and sensitive_features "
-            f"names its own ({', '.join(columns)});",
-            "leave it out.",
-        )
+        problem = f"{attribute!r} names labels that come without a name, and sensitive_features "
+        problem += f"names its own ({', '.join(columns)});"
+        raise refused("attribute", attribute, problem, "leave it out.")
     return columns, True
 
 
@@ -100,20 +88,12 @@ def _of_both(sensitive_features):
         }
     both = groups_of_both(sensitive_features, "sensitive_features")
     first, second = map(by_name, both)
-    if len(first) == len(second) == 1:
-        # Of NAME_1 and NAME_2 the name is NAME.
-        (one,), (other,) = first, second
-        stem = one.removesuffix("_1")
-        shared = stem if (one, other) == (f"{stem}_1", f"{stem}_2") else ""
-        return {one if one == other else shared: (first[one], second[other])}
-    if list(first) != list(second):
-        raise refused(
-            "sensitive_features",
-            sensitive_features,
-            "must have the same columns for the first and the second image of a pair;",
-            "give two frames with columns of the same names.",
-        )
-    return {name: (first[name], second[name]) for name in first}
+    called = ("sensitive_features[0]", "sensitive_features[1]")
+    names = common_names([*first], [*second], called)
+    if names == [*first] != [*second]:
+        names = [""]
+    columns = zip(first.values(), second.values(), strict=True)
+    return dict(zip(names, columns, strict=True))
 
 
 def check_people(identities, y_true):
@@ -155,12 +135,10 @@ def two_columns(values, name, needed=True):
         both = tuple(values)
         if all(_is_column(c) or (c is None and not needed) for c in both):
             return both
-    raise refused(
-        name,
-        values,
+    problem = (
         "must be a tuple of two array-likes, for the first and for the second image of "
-        f"each pair; got {kind_of_value(values)}.",
     )
+    raise refused(name, values, f"{problem}each pair; got {kind_of_value(values)}.")
 
 
 def _is_column(value):

@@ -371,10 +371,9 @@ def _check_same_galleries(galleries):
     )
     alike = [all(map(np.array_equal, first, other)) for other in others]
     if any(map(len, left_out)) or not all(alike):
+        remedy = "enrol in every system what all of them can enrol."
         raise refused(
-            *("galleries", None),
-            "are not of the same people and images;",
-            "enrol in every system what all of them can enrol.",
+            "galleries", None, "are not of the same people and images;", remedy
         )
 
 
@@ -465,7 +464,8 @@ def _of_searches(audit, data, search):
         )
         alarms.append([dict(zip(names_of, row, strict=True)) for row in rows])
     settings = dict(audit.settings)
-    settings["gallery"] = settings["gallery"] | {"alarms": alarms}
+    found = {"mated_people": np.count_nonzero(data.genuine_pairs()), "alarms": alarms}
+    settings["gallery"] = settings["gallery"] | found
     levels = _with_matrices(audit, data.columns, search)
     return replace(audit, levels=levels, settings=settings)
 

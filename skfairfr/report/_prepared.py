@@ -7,11 +7,7 @@ from itertools import combinations
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report._data import (
-    EmbeddingData,
-    PairData,
-    check_data,
-)
+from skfairfr.report._data import EmbeddingData, PairData, check_data
 from skfairfr.report._given import choose_far_max, restated
 from skfairfr.report._measure import chosen_thresholds
 from skfairfr.report._notes import collecting, notes_of

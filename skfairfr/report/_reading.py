@@ -32,16 +32,13 @@ from skfairfr.report._failing import (
 )
 from skfairfr.report._notes import collecting
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
-from skfairfr.utils._errors import (
-    ArgumentError,
-    plain,
-    refused,
-)
+from skfairfr.utils._errors import ArgumentError, plain, refused
 from skfairfr.utils._labels import join_columns, to_column
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_path,
     check_sequence,
+    code_of_failure,
     failed_rows,
     is_failure,
     to_scores,
@@ -133,8 +130,9 @@ def read_data(
         person in a session, accepted if one of them is.
     time : str, default=None
         Of a log, with ``best_of``: a column of numbers or times by which attempts are
-        ordered. None takes the rows in their order, which is an error if a column that
-        reads as a time decreases within a session.
+        ordered. None takes the rows in their order. That is an error if a column that
+        reads as a time decreases within a session or if, in a log with longer sessions,
+        no column of times or of different numbers increases within all of them.
     dates : {"day-first", "month-first"}, default=None
         How ``time`` writes dates with the year last, such as 31.01.2026; None allows only
         dates such as 2026-01-31.
@@ -309,13 +307,11 @@ def _read_embeddings(path, attributes, options):
     if options["fte"] is not None:
         outcome = outcomes(data.columns[options["fte"]], options["fte"])
         if (outcome != MADE).all():
-            raise refused(
-                "fte",
-                options["fte"],
-                f"{options['fte']!r} marks every row as an attempt without a template, so nothing "
-                "can be compared;",
-                "write 0, or nothing, if a template was made.",
+            problem = (
+                f"{options['fte']!r} marks every row as an attempt without a template;"
             )
+            remedy = "write 0, or nothing, if a template was made."
+            raise refused("fte", options["fte"], problem, remedy)
     failed = failed_rows(found.X) & (outcome == MADE)
     problem = "embedding", NO_EMBEDDING
     if failures is None and options["fte"] is not None:
@@ -421,6 +417,10 @@ def placeholders(data):
     """Pairs with 0 for each failure, a score that is NaN or -inf, and which these are."""
     scores = to_scores(data.y_score, "y_score")
     failed = is_failure(scores)
+    if data.reading is None and (code := code_of_failure(scores)):
+        problem = f"is {code[0]:g} of {code[1]:,} pairs, far from all others, as if it were a code "
+        remedy = "give nan there, and say what becomes of failures (failures)."
+        raise refused("y_score", None, f"{problem}of failures;", remedy)
     if failed.any():
         data = replace(data, y_score=np.where(failed, 0.0, scores))
     return data, failed
@@ -446,7 +446,7 @@ def _read_log(path, attributes, options):
         with collecting([], UserWarning):
             every = read_decisions(path, names, kinds=False).columns
         keys = [log.identity, log.session]
-        check_ascending("session", options["session"], every, keys)
+        check_ascending("session", options["session"], every, keys, options["best_of"])
     if log.species is not None and options["attempt"] is None:
         problem = "names the instruments of attacks, and no column marks the attacks;"
         raise refused("species", options["species"], problem, "name it (--attempt).")

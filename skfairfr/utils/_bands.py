@@ -115,11 +115,9 @@ def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | Non
     name, cuts = found.groups()
     if "," not in cuts and cuts.isdigit():
         if not 2 <= int(cuts) <= MOST_QUANTILES:
-            problem = (
-                f"{attribute!r} may be {cuts} quantiles or one cut point at {cuts};"
-            )
+            problem = f"{attribute!r} may be {cuts} quantiles or a cut point at {cuts};"
             remedy = (
-                f"give 2 to {MOST_QUANTILES} quantiles, or {name}:{cuts}, with a comma."
+                f"give 2 to {MOST_QUANTILES} quantiles, or {name}:{cuts}, (a comma)."
             )
             raise refused("attributes", attribute, problem, remedy)
         return name, int(cuts)
@@ -146,6 +144,6 @@ def check_groups(labels, name):
             problem = f"{name} {problem}"
         remedy = f"make ranges of them: {name}:4 (quantiles), {name}:18,30,50 (cut points) or, "
         remedy += (
-            "of arrays, skfairfr.utils.to_bands; write codes with a letter, as c21."
+            "for arrays, skfairfr.utils.to_bands; write codes with a letter, as c21."
         )
         raise refused("sensitive_features", None, problem, remedy)

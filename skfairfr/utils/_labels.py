@@ -8,6 +8,7 @@ integer codes only; -1 stands for an unknown group.
 import re
 import unicodedata
 from decimal import Decimal
+from html import unescape
 from typing import NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -33,16 +34,31 @@ AT_LETTER = re.compile(
 )
 # Accents of European letters, without the vowels of other scripts.
 ACCENTS = re.compile("[\u0300-\u036f]")
-QUOTES = re.compile("[\"'`\u2018\u2019\u201c\u201d#()\\[\\]]")
+QUOTES = re.compile("[\"'`\u2018\u2019\u201c\u201d#(){}\\[\\]]")
+# Family name, given name.
+LAST_FIRST = re.compile(r"([^,]*[^\W\d][^,]*), *([^,]+)")
 BETWEEN_DIGITS = re.compile(rf"(?<=\d){SEPARATORS}(?=\d)")
+WITH_POINTS = re.compile(rf"(?<=[^\W_])(?:\.|{SIGNS})+(?=[^\W_])")
+# Letters, digits or signs; a beginning or an ending is some of these.
+PARTS = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+# Cyrillic and Greek letters that are drawn as a Latin one, small or capital; and Latin ones
+# with a stroke, or without a dot, which are not composed of a letter and an accent.
+LOOK_ALIKE = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
+    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131\u0142\u00f8\u0111",
+    "abekmhopctyxijsabezhikmnoptyxilod",
+)
 FOLDER = re.compile(r".*[/\\]")
 INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 THOUSANDS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
 SCIENTIFIC = re.compile(r"[0-9](\.[0-9]+)?e\+?[0-9]{1,2}")
 # Other words for one group.
 GROUPS = dict.fromkeys(("f", "woman", "women"), "female")
 GROUPS |= dict.fromkeys(("m", "man", "men"), "male")
 MOST_LISTED = 5
+# More groups than this are not one for each of few people by chance.
+MANY_GROUPS = 20
 
 
 class Labels(NamedTuple):
@@ -119,9 +135,6 @@ def split_labels(y, sensitive_features=None, domain=None):
             "This estimator requires y to be passed, but the target y is None: give the "
             "identity of each row, or face_labels(identity, group)."
         )
-    if getattr(y, "nlevels", 1) > 1:  # of a pandas MultiIndex
-        problem = f"is an index of {y.nlevels} levels, and labels are columns;"
-        raise refused("y", y, problem, "give face_labels(identity, group).")
     native = nw.from_native(y, pass_through=True, allow_series=True)
     names = getattr(getattr(y, "dtype", None), "names", None)
     if isinstance(native, nw.DataFrame):
@@ -129,24 +142,28 @@ def split_labels(y, sensitive_features=None, domain=None):
         if len(names) == 1 and "identity" not in names:
             names = None  # one column, whatever its name
     if names is not None and "identity" not in names:
-        raise ValueError(
-            f"y has the columns {list(names)}, but none is 'identity'; rename the one that "
-            "tells whose image each row is, or build y with skfairfr.face_labels."
+        problem = f"has the columns {list(names)}, but none is 'identity';"
+        remedy = (
+            "rename the one that tells whose image each row is, or use face_labels."
         )
+        raise refused("y", None, problem, remedy)
     columns = dict.fromkeys(FIELDS)
     if names is None:
         columns["identity"] = y
     else:
         columns |= {field: native[field] for field in FIELDS if field in names}
+    unread = [] if names is None else [name for name in names if name not in FIELDS]
+    if unread and columns["group"] is None and sensitive_features is None:
+        problem = f"has the columns {plain(unread)} beside those that are read {FIELDS}, and no group;"
+        remedy = "call the column of the groups 'group', or leave the others out."
+        raise refused("y", None, problem, remedy)
     for argument, field, values in (
         ("sensitive_features", "group", sensitive_features),
         ("domain", "domain", domain),
     ):
         if values is not None and columns[field] is not None:
-            raise ValueError(
-                f"{argument} was given both inside y (field {field!r}) and as an "
-                "argument; give it once."
-            )
+            problem = f"was given both inside y (field {field!r}) and as an argument;"
+            raise refused(argument, None, problem, "give it once.")
         columns[field] = columns[field] if values is None else values
     return tuple(columns.values())
 
@@ -197,12 +214,24 @@ def label_images(
             problem = f"must have two values, not {len(found)} ({plain(found[:5])});"
             remedy = "images of one are compared with those of the other."
             raise refused("domain", found, problem, remedy)
+        sides = (f"y of {name!r}" for name in found)
+        check_affixes(identity, domain.codes == 1, *sides)
     return identity, group, domain
 
 
 def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
-    """Raise if groups are more than people, and images of a group mostly of one person."""
+    """Raise if groups are more than people, and images of a group mostly of one person.
+
+    Also if many groups, named by texts, have fewer than two people each on average.
+    """
     n_people, n_groups = identity.values.size, group.values.size
+    texts = [*map(str, group.values.tolist())]
+    are_many = MANY_GROUPS < n_groups <= n_people < 2 * n_groups
+    if are_many and not any(map(NUMBER.fullmatch, texts)):
+        problem = f"holds {n_groups:,} groups, as {texts[0]!r}, of {n_people:,} people, and groups "
+        problem += "have several people: are they names, dates or numbers with a unit?"
+        remedy = "Give groups, or numbers alone, of which ranges can be made."
+        raise refused(names[1], None, problem, remedy)
     # Floats may be values, such as ages, whose means are used.
     if n_groups <= n_people or group.values.dtype.kind == "f":
         return
@@ -292,46 +321,64 @@ def check_spelling(labels, name, other=None, what="person"):
         return
     alike, words = {}, GROUPS if what == "group" else {}
     for label in labels.tolist():
-        text = spelling(label)
-        alike.setdefault(words.get(text, text), []).append(label)
+        for text in dict.fromkeys(spellings(label)):
+            alike.setdefault(words.get(text, text), []).append(label)
     # A group such as east_asian/white is no file in a folder.
     in_folders = filter(FOLDER.match, map(str, labels.tolist()))
     for label in in_folders if what == "person" else ():
-        alike.get(spelling(FOLDER.sub("", label)), []).append(label)
-    several = [found for found in alike.values() if len(found) > 1]
+        alike.get(spellings(FOLDER.sub("", label))[0], []).append(label)
+    # Two spellings may be equal in both ways.
+    several = dict.fromkeys(tuple(a[:2]) for a in alike.values() if len(a) > 1)
     if several:
         holds = "holds" if other is None else f"and {other} hold"
-        problem, remedy = two_spellings([found[:2] for found in several], what)
+        problem, remedy = two_spellings([*several], what)
         raise refused(name, None, f"{holds} {problem}", remedy)
 
 
 def two_spellings(pairs, what="person"):
     """Problem and remedy of pairs of labels that differ in spelling only."""
-    shown = "; ".join(f"{plain(a)!r} and {plain(b)!r}" for a, b in pairs[:MOST_LISTED])
-    more = "" if len(pairs) <= MOST_LISTED else "; …"
     problem = (
         f"{len(pairs):,} {'label' if len(pairs) == 1 else 'labels'} in two spellings, which "
         "differ only in case, leading zeros, number format, separators, folder, file ending, "
-        f"abbreviation or Unicode form and may be one {what} or two: {shown}{more};"
+        "abbreviation, look-alike letters or Unicode form and may be one "
+        f"{what} or two: {_examples(pairs)};"
     )
     remedy = f"write one {what}'s label alike everywhere, or rename the other {what}."
     return problem, remedy
 
 
+def _examples(pairs):
+    """The first pairs of labels in words."""
+    shown = "; ".join(f"{plain(a)!r} and {plain(b)!r}" for a, b in pairs[:MOST_LISTED])
+    return shown if len(pairs) <= MOST_LISTED else f"{shown}; …"
+
+
 def spelled_otherwise(absent, known):
     """Pairs of an absent label and a known one that differ in spelling only, a list."""
-    by_spelling = {spelling(label): label for label in np.unique(known.astype(str))}
-    pairs = ((a, by_spelling.get(spelling(a))) for a in np.unique(absent.astype(str)))
-    return [(a, known) for a, known in pairs if known is not None]
+    known = np.unique(known.astype(str)).tolist()
+    by_spelling = {text: label for label in known for text in spellings(label)}
+    pairs = []
+    for label in np.unique(absent.astype(str)).tolist():
+        alike = (by_spelling.get(text) for text in spellings(label))
+        pairs += [(label, found) for found in alike if found][:1]
+    return pairs
 
 
-def spelling(label):
-    """What labels that differ in spelling only share."""
-    text = unicodedata.normalize("NFKD", str(label)).strip().casefold()
-    text = unicodedata.normalize("NFKC", ACCENTS.sub("", text))
+def spellings(label):
+    """Texts of a label, a tuple; labels that differ in spelling only share one of them.
+
+    In the second, of labels with separators, points are separators too: R writes p.1 for
+    p-1. A point is not nothing: m.7 is what pandas and R make of an eighth m, and m7 may be
+    another person.
+    """
+    text = unicodedata.normalize("NFKD", unescape(str(label))).strip().casefold()
+    text = unicodedata.normalize("NFKC", ACCENTS.sub("", text)).translate(LOOK_ALIKE)
     text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # invisible
+    others = ()
     if not text.isalnum():
         text = FILE_ENDING.sub("", QUOTES.sub("", text).strip(".,; "))
+        text = LAST_FIRST.sub(r"\2 \1", text)
+        others = (WITH_POINTS.sub(" ", text),)
         text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
     if THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
@@ -339,7 +386,78 @@ def spelling(label):
         text = str(int(Decimal(text))) if Decimal(text) % 1 == 0 else text
     text = ZEROS.sub("", text)
     number = INTEGER.fullmatch(text)
-    return number[1] if number else text
+    return number[1] if number else text, *others
+
+
+def check_affixes(labels, second, name, other):
+    """Raise if labels of one side are those of the other with a beginning or an ending.
+
+    Parameters
+    ----------
+    labels : Labels, of n_rows
+    second : ndarray of bool, shape (n_rows,)
+        Whether a row is of the second side.
+    name, other : str
+        The arguments of the two sides, for messages.
+    """
+    if labels.values.dtype.kind in "OU":
+        n = labels.values.size
+        rows = (
+            np.bincount(labels.codes[s], minlength=n) > 0 for s in (~second, second)
+        )
+        if found := affixed(*(labels.values[one].tolist() for one in rows)):
+            raise refused(name, None, f"and {other} hold {found[0]}", found[1])
+
+
+def affixed(first, second, what="person"):
+    """Problem and remedy of labels that the other side has without a beginning or an ending.
+
+    Parameters
+    ----------
+    first, second : list of str
+        Distinct labels of either side.
+    what : str, default="person"
+        What has a label.
+
+    Returns
+    -------
+    problem, remedy : str, or None
+        An affix counts if two labels or more that one side alone has are labels of the
+        other side without it, and these are most labels with the affix on their side. The
+        numbers of images after a label are one affix.
+    """
+    for own, others in ((second, first), (first, second)):
+        known, pairs = {_plain(str(label)): label for label in others}, {}
+        for label in {*own} - {*others}:
+            for affix, rest in _affixes(str(label)):
+                if (base := known.get(_plain(rest))) is not None:
+                    pairs.setdefault(affix, []).append((base, label))
+        affix = max(pairs, key=lambda one: (len(pairs[one]), one), default=None)
+        found = sorted(pairs.get(affix, ()))
+        n_with = (
+            sum(affix in dict(_affixes(str(label))) for label in own) if found else 0
+        )
+        if len(found) > 1 and 2 * len(found) > n_with:
+            which = "a beginning" if affix[0] else "an ending"
+            problem = f"{len(found):,} labels that differ from one of the other side only by {which} "
+            problem += f"and may be one {what} or two: {_examples(found)};"
+            remedy = f"write one {what}'s label alike everywhere or, if they are two, begin the "
+            remedy += "labels of either side with a word of its own (a12, b12)."
+            return problem, remedy
+    return None
+
+
+def _plain(label):
+    """A label in lower case, without the zeros in front of it."""
+    return label.casefold().lstrip("0")
+
+
+def _affixes(label):
+    """Beginnings (text, "") and endings ("", text) of a label, and what is left without each."""
+    label = label.casefold()
+    ends = [part.end() for part in PARTS.finditer(label)][:-1]
+    found = [((label[:k], ""), label[k:]) for k in ends]
+    return found + [(("", re.sub(r"\d+", "1", label[k:])), label[:k]) for k in ends]
 
 
 def find_labels(known, wanted):

@@ -26,6 +26,10 @@ from skfairfr.utils._errors import (
 
 # Of things that are counted. More would overflow where they are multiplied, or allocated.
 MOST = 2**31 - 1
+# Images of a matrix of scores from which on its diagonal is no chance.
+FEWEST_IMAGES = 5
+# Different scores that lie together, beside one that is a code.
+FEWEST_SCORES = 20
 # Number of values checked at once, so that no memory-mapped file is copied whole.
 BLOCK_VALUES = 2**22
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
@@ -183,6 +187,57 @@ def check_scores(scores, name):
         remedy = DECIDING if np.isposinf(first) else ABOUT_FAILURES
         raise refused(name, scores, problem, remedy)
     return array
+
+
+def check_no_diagonal(is_genuine, scores):
+    """Raise if scores are a matrix of images with each other whose diagonal is there.
+
+    Parameters
+    ----------
+    is_genuine : ndarray of bool, shape (n_pairs,)
+    scores : ndarray, shape (n_pairs,)
+        Row after row of a matrix, all of it or one triangle: its diagonal is genuine, and it
+        is symmetric, or the diagonal has one score that is the largest.
+    """
+    n_pairs = scores.size
+    n, n_half = math.isqrt(n_pairs), (math.isqrt(8 * n_pairs + 1) - 1) // 2
+    k = np.arange(max(n, n_half) if n >= FEWEST_IMAGES and not is_genuine.all() else 0)
+    for size, diagonal, is_all in (
+        (n * n, k[:n] * (n + 1), True),
+        (n_half * (n_half + 1) // 2, k * (2 * n_half - k + 1) // 2, False),
+        (n_half * (n_half + 1) // 2, k * (k + 3) // 2, False),
+    ):
+        if size != n_pairs or not diagonal.size or not is_genuine[diagonal].all():
+            continue
+        own, near = scores[diagonal], 1e-6 * (1 + np.abs(scores).max())
+        is_largest = np.ptp(own) <= near and own[0] >= scores.max() - near
+        matrix = scores.reshape(n, n) if is_all else None
+        if (is_largest and own[0] > np.median(scores)) or (
+            is_all and np.allclose(matrix, matrix.T, rtol=0, atol=near)
+        ):
+            problem = f"holds a matrix of {diagonal.size:,} images with each other, whose diagonal "
+            problem += "compares images with themselves and would count as genuine;"
+            remedy = "leave it out, and one half: score[numpy.triu_indices(n, 1)]."
+            raise refused("y_score", None, problem, remedy)
+
+
+def code_of_failure(scores):
+    """A similarity, and of how many pairs, that seems to be a code and no score; else None.
+
+    It is an end of the scores, of several pairs, and farther from the others than these are
+    from each other; or it is alone above zero, as the code -1 among minus distances.
+    """
+    distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
+    if distinct.size <= FEWEST_SCORES:
+        return None
+    for end, near, others in ((0, 1, distinct[1:]), (-1, -2, distinct[:-1])):
+        is_far = (
+            abs(float(distinct[end]) - distinct[near]) > float(others[-1]) - others[0]
+        )
+        is_below = end and others[-1] <= 0 < distinct[end]
+        if counts[end] >= FEWEST_IMAGES and (is_far or is_below):
+            return distinct[end], counts[end]
+    return None
 
 
 def is_failure(scores):

@@ -150,10 +150,7 @@ def test_an_image_in_every_column(tmp_path, arrays, beside):
     else:
         np.savez(tmp_path / "faces.npz", **arrays | {"embedding": columns})
     message = complaint(tmp_path / ("faces.npy" if beside else "faces.npz"))
-    assert (
-        message.startswith("embedding has the shape (3, 6)")
-        and "save the transpose" in message
-    )
+    assert "has 3" in message if beside else "each of the 3 rows" in message
 
 
 @pytest.mark.parametrize("column", ["identity", "gender"])

@@ -20,6 +20,9 @@ def log_with(tmp_path, head, values):
         ("type", ["attack", "attack"]),
         ("genuine", ["1", "0"]),
         ("is_mated", ["no", "yes"]),
+        ("label", ["1", "0"]),
+        ("role", ["client", "impostor"]),
+        ("presentation", ["bona fide", "print attack"]),
     ],
 )
 def test_attempts_of_other_kinds_are_not_taken_for_genuine(tmp_path, head, values):
@@ -69,7 +72,25 @@ def test_what_was_accepted_is_read_if_name_or_words_say_so(tmp_path, name, value
     assert found.accepted.tolist() == [values[0] == "1", values[0] != "1"]
 
 
-@pytest.mark.parametrize("name", ["rejected", "was_denied", "Refused", "failed"])
+def test_a_column_that_says_no_of_most_genuine_attempts_is_refused(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = [f"p{n},{int(n % 9 == 0)},{int(n > 60)}" for n in range(90)]
+    path.write_text("\n".join(["person,result,imp", *rows]))
+    with pytest.raises(ValueError, match="says no of 80 of 90 genuine attempts"):
+        load_decisions(path, accepted="result")
+    path.write_text("\n".join(["person,accepted,imp", *rows]))
+    assert load_decisions(path).accepted.sum() == 10
+    # No of most impostor attempts is as it should be.
+    kinds = [f"p{n},{int(n % 9 > 0)},genuine" for n in range(90)]
+    kinds += [f"p{n},0,impostor" for n in range(900)]
+    path.write_text("\n".join(["person,result,kind", *kinds]))
+    found = load_decisions(path, accepted="result", attempt="kind")
+    assert found.accepted.sum() == 80
+
+
+@pytest.mark.parametrize(
+    "name", ["rejected", "was_denied", "Refused", "failed", "is_error"]
+)
 def test_a_column_of_rejections_is_refused_by_its_name(tmp_path, name):
     path = tmp_path / "log.csv"
     path.write_text(f"person,{name}\na,1\nb,0")

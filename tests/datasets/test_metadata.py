@@ -57,6 +57,14 @@ def test_or_of_its_image(faces, pairs, write, image):
     assert both.columns["pose_2"].tolist() == ["right", "left"]
 
 
+def test_people_with_a_beginning_in_one_file_are_refused(faces, write):
+    path = write("person,sex", "3,m", "id7,f", "id12,f")
+    with refusal("on", "hold 2 labels", "'12' and 'id12'; '7' and 'id7'"):
+        join_metadata(faces, path, on="person")
+    with pytest.warns(UserWarning, match="lacks 2 people"):
+        join_metadata(faces, write("person,sex", "3,m", "id8,f", "id9,f"), on="person")
+
+
 def test_who_is_not_found_is_told_and_unknown(faces, pairs, write):
     path = write("person,sex,age", "7,f,1")
     words = r"lacks 2 people \('12', '3'\) of the data's 3, whose 'sex' and 'age' is unknown"

@@ -218,6 +218,29 @@ def test_an_image_is_not_compared_with_itself(labels, references, tmp_path):
     assert data.image_2.tolist()[:4] == ["z", "7", "y", "z"]
 
 
+@pytest.mark.parametrize("distance", [False, True])
+def test_images_without_names_in_both_files_are_refused(tmp_path, distance):
+    """Whichever columns of the matrix are of images that are rows too."""
+    rng, y = np.random.default_rng(0), np.arange(40) // 2
+    X = rng.normal(size=(20, 8))[y] + rng.normal(size=(40, 8))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    scores, columns = X @ X.T, rng.permutation(40)[:15]
+    path, files = tmp_path / "scores.npy", (tmp_path / "a.csv", tmp_path / "b.csv")
+    for file, rows in zip(files, (np.arange(40), columns), strict=True):
+        lines = [f"{y[k]},{k}" for k in rows]
+        file.write_text("\n".join(["y,image", *lines]))
+    np.save(path, (1 - scores if distance else scores)[:, columns])
+    with refusal("path", "in 15 cells of one person", "(--image)"):
+        load_score_matrix(path, *files, distance=distance)
+    data = load_score_matrix(path, *files, distance=distance, image="image")
+    assert data.y_score.size == 40 * 15 - 15
+    # Other images of these people: their scores differ, or some are the best several times.
+    other = X @ (X + 0.1 * rng.normal(size=X.shape)).T
+    for matrix in (other, (2 * scores).clip(max=0.9)):
+        np.save(path, (1 - matrix if distance else matrix)[:, columns])
+        load_score_matrix(path, *files, distance=distance)
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_every_two_images_of_one_file_are_one_pair(labels, tmp_path, named):
     scores = np.random.default_rng(1).normal(size=(5, 5))

@@ -23,6 +23,8 @@ SPELLINGS = (
         lambda t: f"{t}\u00a0",
     ),
     *(lambda t: t.replace("x", "\uff38"), lambda t: f"00{t}"),
+    # A Cyrillic x, and beginnings and endings.
+    *(lambda t: t.replace("x", "\u0445"), "id{}".format, "S_{}".format, "{}_1".format),
 )
 NUMBERS = (*SPELLINGS[2:5], lambda t: f"{t}.0", lambda t: f"00{t}", lambda t: f"+{t}")
 TRUTHS = ("label", "Same", "target", "y_true", "is_match", "GT", "ground-truth")
@@ -32,6 +34,7 @@ WORDS = (
     ("no", "YES"),
     ("Nontarget", "target"),
     ("imp", "gen"),
+    ("N", "Y"),
 )
 
 
@@ -76,8 +79,14 @@ def spaced(rows, rng):
     return [r | {name: f" {r[name]} "} for r in rows]
 
 
+def with_codes(rows, rng):
+    """With a code in place of some scores."""
+    code, step = rng.choice(("-999", "999", "-1e9")), rng.choice((20, 90))
+    return [r | {"score": code} if k % step == 0 else r for k, r in enumerate(rows)]
+
+
 # In their order: the first two compare the people as they are meant.
-CHANGES = (of_one_kind, with_truth, respelled, of_one_side, spaced)
+CHANGES = (of_one_kind, with_truth, respelled, of_one_side, spaced, with_codes)
 
 
 def case(rng):

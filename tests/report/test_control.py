@@ -285,7 +285,7 @@ def test_groups_without_a_common_stratum_are_refused_and_combinations_noted():
     light = np.where(sex == "f", "in", "out")
     data.covariates["light"] = light
     with pytest.raises(
-        ValueError, match="nothing common to the groups of 'sex': no stratum"
+        ValueError, match="nothing common to groups of 'sex': no stratum"
     ):
         audited(data, "light")
     # Each alone has both; their combinations have one each.

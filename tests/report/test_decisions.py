@@ -205,17 +205,45 @@ def test_log_that_runs_backwards_without_time_is_refused(tmp_path, sessions, for
         del WRITTEN["gaps"]
 
 
-def test_columns_that_are_no_times_need_no_order(tmp_path, sessions):
-    """Numbers, words, and times that are one for all of a session."""
-    rows, truth = sessions
-    path, rng = tmp_path / "log.csv", np.random.default_rng(0)
-    lines = [
-        f"{p},{g},{s},{a},{rng.integers(10**6)},{rng.random()},b{k},1980-01-{p % 28 + 1:02}"
-        for k, (p, g, s, _, a) in enumerate(rows)
-    ]
-    head = "person,gender,visit,accepted,id,quality,name,born"
+def without_times(path, rows, numbers):
+    """A log with numbers, words, and times that are one for all of a session."""
+    rng, lines = np.random.default_rng(0), []
+    for k, ((p, g, s, _, a), number) in enumerate(zip(rows, numbers, strict=True)):
+        fixed = (
+            f"{p % 5},{rng.integers(10**6)},{rng.random()},b{k},1980-01-{p % 28 + 1:02}"
+        )
+        lines.append(f"{p},{g},{s},{a},{number},{fixed}")
+    head = "person,gender,visit,accepted,number,site,id,quality,name,born"
     path.write_text("\n".join([head, *lines]))
-    assert first_of_session(path) == pytest.approx(truth)
+    return path
+
+
+def test_log_without_order_is_refused_if_a_session_has_later_attempts(
+    tmp_path, sessions
+):
+    rows, truth = sessions
+    path, n = tmp_path / "log.csv", len(rows)
+    of_session = [row[2] for row in rows]
+    attempts = [1 + of_session[:k].count(s) for k, s in enumerate(of_session)]
+    for numbers in (range(n), attempts):
+        # The numbers of the rows, or of the attempts, say that rows are in order.
+        found = first_of_session(without_times(path, rows, numbers))
+        assert found == pytest.approx(truth)
+        shuffled = np.random.default_rng(1).permutation(n).tolist()
+        without_times(path, [rows[k] for k in shuffled], [numbers[k] for k in shuffled])
+        assert first_of_session(path, time="number") == pytest.approx(truth)
+        with pytest.raises(ValueError, match=r"no column says which.*\(--time\)"):
+            first_of_session(path)
+    longer = sum(of_session.count(session) > 1 for session in set(of_session))
+    without_times(path, rows, [3] * n)
+    with pytest.raises(ValueError, match=f"first 1 .*, {longer} of 400 sessions have"):
+        first_of_session(path)
+    # Of the best of three attempts at most the order is no matter.
+    rates = {
+        first_of_session(without_times(path, r, [3] * n), best_of=3)
+        for r in (rows, rows[::-1])
+    }
+    assert len(rates) == 1
 
 
 @pytest.mark.parametrize("kind", ["datetime64[s]", "datetime64[ns]", "float", "str"])
@@ -272,8 +300,9 @@ def mixed(tmp_path):
             (person, "fm"[person % 2], kind, species, person % 7, accepted, captured)
         )
     path = tmp_path / "log.csv"
-    head = "person,gender,kind,tool,visit,ok,captured"
-    path.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows)]))
+    head = "person,gender,kind,tool,visit,ok,captured,row"
+    lines = [",".join(map(str, (*row, k))) for k, row in enumerate(rows)]
+    path.write_text("\n".join([head, *lines]))
     return path, rows
 
 

@@ -68,7 +68,7 @@ def test_rates_checks_and_tables_are_those_of_the_class():
         level.matrix.far, roc.fpir_matrix(threshold=level.threshold).fpir
     )
     told = audit.settings["gallery"]
-    assert told["enrolled"] == 150 and told["rank"] == 1
+    assert told["enrolled"] == told["mated_people"] == 150 and told["rank"] == 1
     worst = roc.alarms(threshold=level.threshold)
     shown = [(row["identity"], row["n_alarms"]) for row in told["alarms"][0]]
     assert shown == list(zip(worst.identity[:10], worst.n_alarms[:10], strict=True))
@@ -159,6 +159,34 @@ def test_probes_of_which_nobody_is_enrolled_are_refused_unless_stated():
         for enrolled in (spaced, names[:20])
     ]
     assert reports[0].to_json() == reports[1].to_json()
+
+
+@pytest.mark.parametrize("write", ["id{}".format, "{}_1".format, "x{}y".format])
+def test_people_renamed_in_a_gallery_are_refused_or_counted_on_the_first_screen(
+    tmp_path, capsys, write
+):
+    """Every third label has a beginning, an ending, or is another that nobody can know."""
+    (X, y, group), (X_gallery, enrolled, of_gallery) = searches()
+    renamed = [str(k) if n % 3 else write(k) for n, k in enumerate(enrolled)]
+    files = [tmp_path / "probes.npz", tmp_path / "gallery.npz"]
+    np.savez(files[0], X=X, y=y.astype(str), gender=group)
+    np.savez(files[1], X=X_gallery, y=renamed, gender=of_gallery)
+    command = ["identify", str(files[0]), "--gallery", str(files[1]), "--quiet"]
+    command += ["--attribute", "gender", "--fpir", "0.1"]
+    if write(1) != "x1y":
+        assert cli.main(command) == 2
+        assert "hold 50 labels that differ" in capsys.readouterr().err
+        return
+    mated = np.isin(y.astype(str), renamed)
+    by_whom = [np.unique(y[kind]).size for kind in (mated, ~mated)]
+    for options in ([], ["--full"]):
+        assert cli.main([*command, *options]) == 0
+        text = " ".join(capsys.readouterr().out.split())
+        first = f"{mated.sum()} mated searches, by {by_whom[0]} of the 150 people enrolled. "
+        first += (
+            f"{(~mated).sum()} non-mated searches, by {by_whom[1]} people not enrolled."
+        )
+        assert first in text.partition("Does not show")[0]
 
 
 def test_the_people_that_a_limit_needs_grow_with_their_searches():

@@ -91,7 +91,7 @@ def test_an_attribute_is_a_column_and_its_ranges(text, name, cuts):
 
 @pytest.mark.parametrize("text", ["age:18", "age:1", "age:0", "age:10"])
 def test_a_number_that_may_be_one_cut_point_is_refused(text):
-    with pytest.raises(ValueError, match="quantiles or one cut point at"):
+    with pytest.raises(ValueError, match="quantiles or a cut point at"):
         split_bands(text)
 
 

@@ -26,6 +26,7 @@ from skfairfr.utils._labels import (
 )
 from skfairfr.utils._validation import (
     check_level,
+    check_no_diagonal,
     check_scores,
     plain,
     to_array,
@@ -68,6 +69,7 @@ def check_pairs(y_true, y_score):
         )
     if len(scores) == 0:
         raise ValueError("y_true and y_score are empty; give at least one pair.")
+    check_no_diagonal(is_genuine, scores)
     return is_genuine, scores
 
 

@@ -33,6 +33,7 @@ from skfairfr.utils._errors import refused
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
+    check_affixes,
     check_length,
     check_not_exchanged,
     check_spelling,
@@ -44,6 +45,7 @@ from skfairfr.utils._labels import (
     to_columns,
 )
 from skfairfr.utils._validation import (
+    check_no_diagonal,
     check_no_zero_row,
     check_rows,
     check_scores,
@@ -78,26 +80,25 @@ def join_reference(probe, reference, called="reference"):
     options = {"dtype": (np.float32, np.float64), "input_name": named}
     X_reference = check_rows(X_reference, **options)
     if X_reference.shape[1] != X.shape[1]:
-        raise ValueError(
-            f"{named} has {X_reference.shape[1]} features but X has {X.shape[1]}; "
-            "both sides need embeddings of one encoder."
-        )
+        problem = f"has {X_reference.shape[1]} features but X has {X.shape[1]};"
+        remedy = "both sides need embeddings of one encoder."
+        raise refused(named, None, problem, remedy)
     identity, group, domain = split_labels(*labels)
     if domain is not None:
-        raise ValueError(
-            f"domain and {named} both say which pairs are compared; give one."
-        )
+        problem = f"and {named} both say which pairs are compared; give one."
+        raise refused("domain", None, problem)
     others, group_of_others, _ = split_labels(y_reference, features)
     of = (("X", len(X)), (named, len(X_reference)))
     identity = _encode_both((identity, others), ("y", f"y_{called}"), of)
     check_spelling(identity.values, "y", f"y_{called}")
+    side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
+    check_affixes(identity, side == 1, "y", f"y_{called}")
     names = ("sensitive_features", f"sensitive_features_{called}")
     if called == "gallery" and group is not None and group_of_others is None:
         unknown = np.full(len(X_reference), None)
         group_of_others = dict.fromkeys(to_columns(group, names[0]), unknown)
     attributes = _attributes_of_both((group, group_of_others), names, of)
     _check_attributes(attributes)
-    side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
     return np.concatenate([X, X_reference]), identity, attributes, side
 
 
@@ -145,11 +146,8 @@ def compare_embeddings(
     if side is not None:
         people = [images.identity[side == s] for s in (0, 1)]
     if not all(p.size for p in people) or np.union1d(*people).size < 2:
-        raise refused(
-            *("y", None),
-            "holds no two people to compare, across the two sides if there are sides;",
-            "give the embeddings of more people.",
-        )
+        problem = "holds no two people to compare, across the sides if there are two;"
+        raise refused("y", None, problem, "give the embeddings of more people.")
     groupings = [labels.codes for labels in attributes.values()]
     held = (DEPTH * far_max, (WHOLE, WHOLE_GROUP))
     needed = comparison_bytes(identity.codes, groupings, side, X.shape[1], *held)
@@ -226,23 +224,18 @@ def check_device(device, similarity):
         If torch is missing, which every device but the CPU needs.
     """
     if not re.fullmatch("cuda(:[0-9]+)?", device):
-        raise ValueError(
-            f"device must be 'cpu', 'cuda' or 'cuda:' with an index; got {device!r}."
-        )
-    if is_comparator(similarity):
-        raise ValueError(
-            f"device={device!r} takes no comparator as similarity; use device='cpu'."
-        )
+        problem = f"must be 'cpu', 'cuda' or 'cuda:' with an index; got {device!r}."
+        raise refused("device", device, problem)
+    problem = "takes no comparator as similarity;" if is_comparator(similarity) else ""
     if missing(("torch",)):
         raise ImportError(
             f'device={device!r} needs torch: pip install "skfairfr[mitigate]"; or use '
             "device='cpu'.",
             name="torch",
         )
-    if not is_at_hand(device):
-        raise ValueError(
-            f"device={device!r} is no CUDA device that torch finds; use device='cpu'."
-        )
+    if problem or not is_at_hand(device):
+        problem = f"{device!r} {problem or 'is no CUDA device that torch finds;'}"
+        raise refused("device", device, problem, "use device='cpu'.")
 
 
 def prepare(X, similarity, attributes, side=None):
@@ -265,10 +258,13 @@ def prepare(X, similarity, attributes, side=None):
     if similarity == "dot":
         largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
         if largest**2 > np.finfo(np.float32).max:
-            raise ValueError(
-                f"X reaches {np.abs(X).max():.3g}, so that inner products exceed float32; "
+            problem = (
+                f"reaches {np.abs(X).max():.3g}, so inner products exceed float32;"
+            )
+            remedy = (
                 "divide all embeddings by one constant, or use similarity='cosine'."
             )
+            raise refused("X", None, problem, remedy)
     elif similarity == "cosine":
         check_no_zero_row(X)
     if isinstance(similarity, str):
@@ -356,22 +352,25 @@ def compare_listed(
         remedy = "give both by position or as identity_1=, identity_2="
         identity = _encode_both(identities, names, of, remedy=remedy)
         if identity is None:
-            raise ValueError(
-                "identity_1 and identity_2 are missing; give whom the images of each pair "
-                "show or, where that is not known, y_true."
-            )
+            remedy = "give whom the images show or, if that is not known, y_true."
+            raise refused("identity_1", None, "and identity_2 are missing;", remedy)
         is_one = identities[0] is identities[1]  # of decisions
         check_spelling(identity.values, *(("identity",) if is_one else names))
+        if not is_one:
+            second = np.arange(2 * scores.size) >= scores.size
+            check_affixes(identity, second, *names)
     else:
         given = (*identities, *images)
         names = ("identity_1", "identity_2", "image_1", "image_2")
         beside = [n for n, g in zip(names, given, strict=True) if g is not None]
         if beside:
-            raise ValueError(
-                f"y_true and {beside[0]} were both given, and y_true is for pairs of which "
-                "no person is known; give identity_1 and identity_2 instead of y_true, "
-                "which tell the genuine pairs, or y_true alone."
+            problem = (
+                f"and {beside[0]} were both given, and y_true is for unknown people;"
             )
+            remedy = (
+                "give identity_1 and identity_2 instead of y_true, or y_true alone."
+            )
+            raise refused("y_true", None, problem, remedy)
         is_genuine, _ = check_pairs(y_true, scores)
         # People of their own: one in a genuine pair, two in another. The first are
         # numbered as the pairs are, and resamples draw among these alone.
@@ -384,15 +383,16 @@ def compare_listed(
     if of_both is not None:
         beside = [n for n, g in zip(names, of_each, strict=True) if g is not None]
         if beside:
-            raise ValueError(
-                f"sensitive_features and {beside[0]} were both given; give the group of "
-                "both images, or that of each."
-            )
+            problem = f"and {beside[0]} were both given;"
+            remedy = "give the group of both images, or that of each."
+            raise refused("sensitive_features", None, problem, remedy)
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
     attributes = _attributes_of_both(of_each, names, of)
     _check_attributes(attributes)
-    _check_kinds(np.equal(*identity.codes.reshape(2, -1)), only)
+    is_genuine = np.equal(*identity.codes.reshape(2, -1))
+    _check_kinds(is_genuine, only)
     if y_true is None:
+        check_no_diagonal(is_genuine, scores)
         for name, labels in attributes.items():
             check_not_exchanged(identity, labels, ("identity_1", names[0]))
             _check_of_both(name, labels.codes, identity.codes)
@@ -431,23 +431,21 @@ def _attributes_of_both(features, names, of):
         _encode_both(features, names, of)  # raises where one is given
         return {}
     first, second = (to_columns(f, n) for f, n in zip(features, names, strict=True))
-    called = _common_names([*first], [*second], names)
+    called = common_names([*first], [*second], names)
     columns = zip(first.values(), second.values(), strict=True)
     both = (_encode_both(pair, names, of, allow_unknown=True) for pair in columns)
     return dict(zip(called, both, strict=True))
 
 
-def _common_names(first, second, arguments):
+def common_names(first, second, arguments):
     """Names of attributes whose columns are called alike, or NAME_1 and NAME_2."""
     stems = [str(name).removesuffix("_1") for name in first]
     if [f"{stem}_2" for stem in stems] == [str(name) for name in second]:
         return stems
     if len(first) == len(second) == 1 or first == second:
         return first
-    raise ValueError(
-        f"{arguments[0]} has the columns {plain(first)}, {arguments[1]} {plain(second)}; "
-        "give the same attributes of both images, in one order."
-    )
+    problem = f"has the columns {plain(first)}, and {arguments[1]} {plain(second)};"
+    raise refused(arguments[0], None, problem, "give the same columns in one order.")
 
 
 def _check_kinds(genuine, only):
@@ -459,9 +457,7 @@ def _check_kinds(genuine, only):
     ):
         what, others = ("genuine", "impostor")[:: 1 if argument == "mated_only" else -1]
         if stated and other:
-            problem = (
-                f"was given, and {other:,} of {n_pairs:,} pairs are {others} pairs;"
-            )
+            problem = f"was given, and {other:,} of {n_pairs:,} pairs are {others};"
             raise refused(argument, True, problem, "leave it out, or these pairs.")
         if other == 0 and not stated and kept:
             raise refused(
@@ -524,10 +520,8 @@ def _check_images(of_image, identity, image):
     if (left == right).any():
         pair = int(np.flatnonzero(left == right)[0])
         name = plain(image.values[left[pair]])
-        raise ValueError(
-            f"Pair {pair} compares the image {name!r} with itself; remove the pairs whose "
-            "image_1 is their image_2."
-        )
+        said = f"Pair {pair} compares the image {name!r} with itself"
+        raise ValueError(f"{said}; remove the pairs whose image_1 is their image_2.")
 
 
 def _check_no_photograph_twice(compared):

@@ -38,6 +38,7 @@ from skfairfr.report.sections._differences import (
     sentence_of,
     sentence_of_largest_ratio,
 )
+from skfairfr.report.sections._gallery import searches_in_words
 from skfairfr.report.sections._limits import (
     RESULTS,
     allowed,
@@ -214,11 +215,11 @@ def _headline_of_limit(check, report):
 
 
 def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
-    """Notes, groups with too few errors, and undetermined limits, in lines.
+    """Counts of searches, notes, groups with too few errors, and undetermined limits, in lines.
 
     ``where`` are the notes.
     """
-    lines = []
+    lines = searches_in_words(report.audits[0])
     notes = dict.fromkeys(note for audit in report.audits for note in audit.notes)
     if notes:
         lines.append(f"Read first: the notes {where}.")

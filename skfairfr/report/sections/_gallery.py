@@ -29,6 +29,20 @@ def facts_of_gallery(settings):
     ]
 
 
+def searches_in_words(audit):
+    """How many searches are mated and how many are not, and of how many people, in a list."""
+    if "mated_people" not in audit.settings.get("gallery", ()):
+        return []
+    gallery, everyone = audit.settings["gallery"], audit.groups[0]
+    mated, others = gallery["mated_people"], everyone.n_identities
+    return [
+        f"{plural(everyone.n_genuine, 'mated search', 'mated searches')}, by {count(mated)} of "
+        f"the {plural(gallery['enrolled'], 'person', 'people')} enrolled. "
+        f"{plural(everyone.n_impostor, 'non-mated search', 'non-mated searches')}, by "
+        f"{plural(others - mated, 'person', 'people')} not enrolled."
+    ]
+
+
 def who_alarms(report):
     """Who causes the alarms at each operating point of the first audit."""
     first, parts = report.audits[0], []

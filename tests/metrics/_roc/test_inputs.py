@@ -6,7 +6,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.preprocessing import StandardScaler
 
 from skfairfr import IdentityKFold, SimilarityROC, face_labels
-from skfairfr.metrics import ReversedScoresWarning
+from skfairfr.metrics import (
+    IdentificationROC,
+    ReversedScoresWarning,
+    equal_error_rate,
+)
 from skfairfr.report import audit
 from skfairfr.utils import ArgumentError
 from tests.metrics.designs import GROUP, IDENTITY, ONE, SCORES, TWO, X, unfitted
@@ -305,6 +309,12 @@ def test_a_statement_about_pairs_that_is_false_is_refused():
         ("Id\u2013003", "Id-003"),
         ("img/ann", "Ann"),
         ("C:\\img\\ann.png", "ann"),
+        ("p.1", "p_1"),
+        ("p.1.jpg", "p-1"),
+        ("2020.01.02", "2020-01-02"),
+        ("\N{CYRILLIC CAPITAL LETTER A}nn", "Ann"),
+        ("\N{GREEK CAPITAL LETTER RHO}7", "p7"),
+        ("\N{LATIN CAPITAL LETTER L WITH STROKE}ucja", "Lucja"),
     ],
 )
 def test_people_spelled_otherwise_on_the_other_side_are_refused(one, other):
@@ -325,14 +335,72 @@ def test_people_spelled_otherwise_on_the_other_side_are_refused(one, other):
         ("-5", "5"),
         ("3.05", "3.5"),
         ("ann", "anne"),
+        # pandas and R make m.7 of an eighth person called m, and m7 may be another.
         ("m.7", "m7"),
         ("1/01", "2/01"),
+        # One label alone with a beginning: a code, and not a way of writing.
+        ("7", "id7"),
     ],
 )
 def test_people_whose_labels_differ_in_more_than_spelling_are_two(one, other):
     sides = ["b", "b", one], ["b", "c", other]
     fitted = unfitted().fit_pairs([0.9, 0.2, 0.8], *sides)
     assert fitted.n_genuine_.tolist()[0] == 1 and fitted.n_impostor_.tolist()[0] == 2
+
+
+def id_of_some(number):
+    """The label of a person, that of every fourth with a beginning."""
+    return f"S{number}" if number % 4 == 0 else f"{number}"
+
+
+@pytest.mark.parametrize(
+    ("write", "shown"),
+    [
+        ("id{}".format, "'12' and 'id12'"),
+        ("id_{:05}".format, "'12' and 'id_00012'"),
+        ("{}L".format, "'12' and '12L'"),
+        (lambda k: f"{k}_{k % 3}", "'12' and '12_0'"),
+        (id_of_some, "'12' and 'S12'"),
+    ],
+)
+@pytest.mark.parametrize("side", [0, 1])
+def test_people_with_a_beginning_or_an_ending_on_one_side_are_refused(
+    write, shown, side
+):
+    numbers = np.repeat(np.arange(10, 17), 7), np.tile(np.arange(10, 17), 7)
+    sides = [[str(k) for k in both.tolist()] for both in numbers]
+    scores = np.random.default_rng(0).normal(size=49)
+    assert unfitted().fit_pairs(scores, *sides).identities_.size == 7
+    # Of half of the people the label is also written alike, as in another session.
+    both = numbers[side].tolist()
+    sides[side] = [write(k) if n % 2 else str(k) for n, k in enumerate(both)]
+    with pytest.raises(ValueError, match="identity_1 and identity_2 hold") as error:
+        unfitted().fit_pairs(scores, *sides)
+    assert shown in str(error.value) and "may be one person or two" in str(error.value)
+
+
+def test_people_of_one_side_with_a_beginning_that_others_have_too_are_taken():
+    """F of women: that men with the numbers of some of them are on the other side is chance."""
+    women = [f"F{k}" for k in range(20)]
+    first, second = [*women[4:], "0", "1", "2"], [*women[4:], "F0", "F1", "F2"]
+    scores = -np.arange(19.0)
+    fitted = unfitted().fit_pairs(scores, first, second)
+    assert fitted.identities_.size == 22
+
+
+def test_people_with_a_beginning_in_a_gallery_or_a_domain_are_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 4)), np.arange(40) // 2
+    texts, others = y.astype(str), [f"id{k}" for k in y[::2]]
+    gallery = {"X_gallery": rng.normal(size=(20, 4)), "y_gallery": others}
+    with pytest.raises(ValueError, match="y and y_gallery hold 20 labels that differ"):
+        IdentificationROC().fit(X, texts, **gallery)
+    reference = {n.replace("gallery", "reference"): v for n, v in gallery.items()}
+    with pytest.raises(ValueError, match="y and y_reference hold 20 labels"):
+        SimilarityROC().fit(X, texts, **reference)
+    both = [f"{k}_scan" if n % 2 else f"{k}" for n, k in enumerate(y)]
+    with pytest.raises(ValueError, match="y of 'd' and y of 's' hold 20 labels"):
+        SimilarityROC().fit(X, both, domain=["d", "s"] * 20)
 
 
 @pytest.mark.parametrize(
@@ -350,6 +418,47 @@ def test_spaces_around_labels_change_nothing(other):
     )
     assert spaced.identities_.tolist() == plain_.identities_.tolist()
     assert spaced.groups_.tolist() == ["f", "m"]
+
+
+def half_with_diagonal(matrix):
+    return matrix[np.triu_indices(len(matrix))]
+
+
+def other_half(matrix):
+    return matrix[np.tril_indices(len(matrix))]
+
+
+@pytest.mark.parametrize("scale", ["cosine", "distance", "dot"])
+@pytest.mark.parametrize("cells", [np.ravel, half_with_diagonal, other_half])
+def test_matrix_with_its_diagonal_is_refused(cells, scale):
+    rng = np.random.default_rng(0)
+    y = np.arange(24) // 2
+    X, other = rng.normal(size=(12, 8))[y] + rng.normal(size=(2, 24, 8))
+    if scale != "dot":
+        X, other = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (X, other))
+    scores, of_sessions = X @ X.T, X @ other.T
+    if scale == "distance":
+        scores = np.sqrt(2 - 2 * np.minimum(scores, 1)).round(6)
+        scores, of_sessions = -scores, -np.sqrt(2 - 2 * of_sessions)
+    left, right = (cells(place) for place in np.indices(scores.shape))
+    found = cells(scores)
+    calls = [
+        lambda v, one, other: unfitted().fit_pairs(v, y[one], y[other]),
+        lambda v, one, other: equal_error_rate(y[one] == y[other], v),
+    ]
+    for call in calls:
+        call(cells(of_sessions), left, right)
+        call(*(v[left != right] for v in (found, left, right)))
+        # Lengths differ, so that the diagonal of products is no largest score.
+        if scale != "dot" or cells is np.ravel:
+            with pytest.raises(ArgumentError, match="of 24 images with each other"):
+                call(found, left, right)
+
+
+def test_perfect_matrix_of_two_sessions_is_taken():
+    scores = np.where(np.eye(9) > 0, 0.9, 0.1) + np.linspace(0, 0.05, 81).reshape(9, 9)
+    left, right = (place.ravel() for place in np.indices(scores.shape))
+    assert unfitted().fit_pairs(scores.ravel(), left, right).n_genuine_[0] == 9
 
 
 def test_identities_that_a_float_cannot_hold_apart_are_refused():
