@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import math
+import os
 import re
 import subprocess
 import sys
@@ -57,6 +59,47 @@ def test_imports_load_nothing_heavy():
     """In one interpreter: where nothing is loaded after all, none of them loads it."""
     found = loaded_by(*LIGHT)
     assert dict(zip(LIGHT, found, strict=True)) == {line: [] for line in LIGHT}
+
+
+FIRST_FIT = """
+import numpy as np
+from skfairfr import EthicalModule
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((1000, 64)), np.repeat(np.arange(250), 4)
+EthicalModule(random_state=0).fit(X, y, np.repeat(rng.choice(["m", "f"], 250), 4))
+"""
+
+
+def test_a_first_fit_does_not_load_the_compiler_of_torch():
+    """It takes as long as half of torch."""
+    pytest.importorskip("torch")
+    code = (
+        f"{FIRST_FIT}import sys; print({{'sympy', 'torch._dynamo'}} & {{*sys.modules}})"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def seconds(code):
+    """Processor time of a fresh interpreter with one thread; the best of three."""
+    resource = pytest.importorskip("resource")  # not on Windows
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    best = math.inf
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        best = min(best, took)
+    return best
+
+
+@pytest.mark.slow
+def test_import_and_first_fit_take_half_more_than_torch_and_skorch():
+    pytest.importorskip("torch")
+    assert seconds(FIRST_FIT) < 1.5 * seconds("import torch, skorch")
 
 
 def test_dir_lists_the_public_names():

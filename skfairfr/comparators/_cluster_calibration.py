@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from skfairfr._compat import Interval, fit_context
-from skfairfr._core._adjustments import Adjustment, fit_beta
+from skfairfr._core._adjustments import EDGE, Adjustment, fit_beta
 from skfairfr._core._pair_tiles import (
     PreparedImages,
     count_pairs,
@@ -191,10 +191,23 @@ class ClusterCalibration(Comparator):
     def _prepare(self, X, sensitive_features):
         rows = unit_rows_of(X)
         cluster = nearest(rows, self.cluster_centers_)
-        # A center that no image is nearest to has no pair.
-        weight = np.maximum(self.n_pairs_[cluster], 1)
         a, b, c = self.calibrations_[cluster].T
-        return PreparedImages(rows, Adjustment.calibrated(a, b, c, weight))
+        return PreparedImages(
+            rows, Adjustment.calibrated(a, b, c, self._weights()[cluster])
+        )
+
+    def _weights(self):
+        # A center that no image is nearest to has no pair.
+        return np.maximum(self.n_pairs_, 1)
+
+    def _exported(self):
+        return {
+            "kind": "cluster_calibration",
+            "edge": EDGE,
+            "centers": self.cluster_centers_,
+            "calibrations": self.calibrations_,
+            "weights": self._weights(),
+        }
 
     def _calibrate_all(self, pairs):
         scores = pairs.of_all()

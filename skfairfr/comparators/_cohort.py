@@ -71,7 +71,7 @@ class CohortNormalizer(Comparator):
         How many of the cohort count for an image.
     centre_ : tuple of two floats
         Mean of :math:`m` and geometric mean of :math:`\\sigma` of the cohort's members with
-        the others, of 1,000 evenly spaced ones at most.
+        the others, of 1,000 evenly spaced ones at most. Only if ``strength`` is not 1.
     n_features_in_ : int
         Number of features of the embeddings.
     feature_names_in_ : ndarray, shape (n_features,)
@@ -173,7 +173,8 @@ class CohortNormalizer(Comparator):
             check_consistent_length(X, y)
         self.top_ = self._choose_top(len(rows))
         self.cohort_ = rows.astype(np.float32)
-        self.centre_ = _centre(self.cohort_, self.top_)
+        if self.strength != 1:
+            self.centre_ = _centre(self.cohort_, self.top_)
         return self
 
     def prepare(
@@ -230,6 +231,22 @@ class CohortNormalizer(Comparator):
                 deviation = spread * (deviation / spread) ** self.strength
             gain[counts], offset[counts] = share / deviation, share * mean / deviation
         return PreparedImages(rows, Adjustment.affine(gain, offset))
+
+    def _exported(self):
+        # The power of sigma and the line of m that strength stands for.
+        centre, spread = (0.0, 1.0) if self.strength == 1 else self.centre_
+        strength = float(self.strength)
+        return {
+            "kind": "cohort",
+            "normalises": {"z": ["reference"], "t": ["probe"]}.get(
+                self.kind, ["probe", "reference"]
+            ),
+            "top": self.top_,
+            "strength": strength,
+            "mean_offset": (1 - strength) * centre,
+            "deviation_factor": spread ** (1 - strength),
+            "cohort": self.cohort_,
+        }
 
     def _choose_top(self, n_cohort):
         if n_cohort < 2:

@@ -178,6 +178,13 @@ class FairScoreNormalizer(Comparator):
         above = self.thresholds_[nearest(rows, self.cluster_centers_)] - self.threshold_
         return PreparedImages(rows, Adjustment.shifted(above / 2))
 
+    def _exported(self):
+        return {
+            "kind": "cluster_thresholds",
+            "centers": self.cluster_centers_,
+            "shifts": self.thresholds_ - self.threshold_,
+        }
+
     def _thresholds_touching(self, rows, identity, cluster):
         n_clusters = int(self.n_clusters)
         n_genuine = _pair_tiles.count_genuine(

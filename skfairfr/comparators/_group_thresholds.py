@@ -270,6 +270,14 @@ class GroupThresholds(Comparator):
         offset = np.append(self.thresholds_, self.threshold_)[codes] / 2
         return PreparedImages(unit_rows_of(X), Adjustment.shifted(offset))
 
+    def _exported(self):
+        return {
+            "kind": "group_thresholds",
+            "groups": self.groups_,
+            "thresholds": self.thresholds_,
+            "threshold_of_unknown": self.threshold_,
+        }
+
     def _codes(self, sensitive_features, n_images):
         """Place of each image's group in groups_; -1 is unknown."""
         if self.groups_.size == 0 and sensitive_features is None:

@@ -157,13 +157,25 @@ class PLDAComparator(NeedsIdentities, Comparator):
 
     def _prepare(self, X, sensitive_features):
         rows = unit_rows_of(X) - self.mean_.astype(np.float32)
+        matrix, weights, half = self._arrays()
+        vectors = multiply_rows(rows, matrix)
+        offset = _weighted_squares(vectors, weights) - half
+        return PreparedImages(vectors, Adjustment.shifted(offset))
+
+    def _arrays(self):
+        """Matrix of vectors, weights of their squares, half of the constant."""
         b = self.variances_
         # The inner product of rows scaled by these roots is the bilinear part.
         scale = np.sqrt(b / (1 + 2 * b))
-        vectors = multiply_rows(rows, scale[:, None] * self.components_)
         half = (np.log1p(b) - np.log1p(2 * b) / 2).sum() / 2
-        offset = _weighted_squares(vectors, b / (2 * (1 + b))) - half
-        return PreparedImages(vectors, Adjustment.shifted(offset))
+        matrix = (scale[:, None] * self.components_).astype(np.float32)
+        return matrix, b / (2 * (1 + b)), half
+
+    def _exported(self):
+        matrix, weights, half = self._arrays()
+        mean = self.mean_.astype(np.float32)
+        arrays = {"mean": mean, "matrix": matrix, "weights": weights}
+        return {"kind": "plda", "half_constant": half, **arrays}
 
 
 def covariances_of(rows, codes):

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr.comparators._base import (
+    Exported,
     identities_of,
     multiply_rows,
     unit_rows_of,
@@ -34,12 +35,12 @@ from skfairfr.utils._validation import (
 
 
 class UnitRowTransformer(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    Exported, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Linear map of embeddings between encoder and matcher.
 
     ``fit`` of a subclass reads its data by ``_read``; ``_map(rows)`` maps unit rows to rows
-    of any length.
+    of any length, as ``_matrix()`` does.
     """
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
@@ -75,6 +76,9 @@ class UnitRowTransformer(
         """
         check_is_fitted(self)
         return unit_rows(self._map(self._read(X, reset=False)), "cosine")
+
+    def _exported(self):
+        return {"kind": "linear", "matrix": self._matrix().astype(np.float32)}
 
     @property
     def _n_features_out(self):
@@ -230,6 +234,9 @@ class GroupMeanRemover(UnitRowTransformer):
             )
         return left
 
+    def _matrix(self):
+        return np.eye(self.n_features_in_) - self.directions_.T @ self.directions_
+
 
 def _warn_of_one_group(given):
     warn_caller(
@@ -348,6 +355,9 @@ class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
 
     def _map(self, rows):
         return multiply_rows(rows, self.whitening_)
+
+    def _matrix(self):
+        return self.whitening_
 
 
 def covariance_within(rows, codes):

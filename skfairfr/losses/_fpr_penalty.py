@@ -47,11 +47,11 @@ class FPRPenaltyLoss(nn.Module):
         At least 1.
     penalty : {"ratio", "mean_square"}, default="ratio"
         "ratio" adds alpha gamma_i / far to every other cosine, the paper's equation.
-        "mean_square" has the value of the published head, whose alpha is 1 and far
-        1 / (K - 1): alpha (1 + cos) p_i is taken from the own cosine, p_i the mean square
-        of the selected cosines; cosines above the own one are not selected, since they may
-        be wrong labels. Its gradient is ours: p_i has none, and identities not below the
-        own logit keep their centroids.
+        "mean_square" is the published head, whose alpha is 1 and far 1 / (K - 1), value and
+        gradient: alpha (1 + cos) p_i is taken from the own cosine, p_i the mean square of
+        the selected cosines. Cosines above the own one may be wrong labels and are not
+        selected. The factor 1 + cos has no gradient for the centroids. Nor has a selected
+        cosine that is not below the own one less the margin.
     far : float, default=None
         Total share, in (0, 1); None is max(1e-4, 1 / (K - 1)).
     alpha : float, default=0.1
@@ -92,8 +92,7 @@ class FPRPenaltyLoss(nn.Module):
     Notes
     -----
     The gradient can be differentiated in turn for up to 2**22 logits, images times
-    identities. Of more, and with "mean_square", whose gradient is no derivative,
-    ``create_graph=True`` is a ValueError.
+    identities. Of more, and with "mean_square", ``create_graph=True`` is a ValueError.
 
     References
     ----------
@@ -233,13 +232,15 @@ def penalised_cross_entropy(embeddings, centroids, y, rule, running):
             embeddings, centroids, y, rule, running
         )
         if rule.penalty == "mean_square":
-            n_selected = share.index_add(0, row, torch.ones_like(cosines))
-            share.index_add_(0, row, cosines.square()).div_(n_selected.clamp_min(1))
             towards = (embeddings * normalize(centroids[y].detach())).sum(1)
+            below = cosines < (towards - taken)[row]
+            selected = row, column, cosines, below
+            share = mean_squares(embeddings, centroids, *selected)
             taken = taken + rule.alpha * (1 + towards) * share
         else:
             if rule.weighting == "cosine":
-                share = sums_of_cosines(embeddings, centroids, row, column)
+                ones = torch.ones_like(cosines)
+                share = sums_of_cosines(embeddings, centroids, row, column, ones)
             else:
                 share.index_add_(0, row, torch.ones_like(cosines))
             share = share / (len(centroids) - 1)
@@ -250,7 +251,7 @@ def penalised_cross_entropy(embeddings, centroids, y, rule, running):
         y,
         scale=embeddings.new_full((len(centroids),), rule.scale),
         shift=rule.scale * taken,
-        spared=rule.alpha > 0 and rule.penalty == "mean_square",
+        once=rule.alpha > 0 and rule.penalty == "mean_square",
         cosines=held,
     )
     return loss, threshold, share.detach()
@@ -342,13 +343,39 @@ def n_to_select(far, n):
     return math.ceil(far * n * (1 - ROUNDING))
 
 
-def sums_of_cosines(embeddings, centroids, row, column):
-    """For each row, the sum of its cosines to the selected centroids; with gradients."""
+def mean_squares(embeddings, centroids, row, column, cosines, below):
+    """Mean square of each row's selected cosines, with its first derivative.
+
+    Parameters
+    ----------
+    embeddings, centroids : tensors
+        Of :func:`penalised_cross_entropy`.
+    row, column, cosines : tensors, shape (n_selected,)
+        Of :func:`false_positives`.
+    below : tensor of bool, shape (n_selected,)
+        Whether the centroid has a gradient.
+
+    Returns
+    -------
+    means : tensor, shape (n_samples,)
+        0 if none is selected.
+    """
+    counts = torch.bincount(row, minlength=len(embeddings)).clamp_min(1)
+    weights, total = cosines / counts[row], 0
+    for part, factors in ((below, centroids), (~below, centroids.detach())):
+        chosen = row[part], column[part], weights[part]
+        total = total + sums_of_cosines(embeddings, factors, *chosen)
+    # The weights are constants, which is half of the derivative of a square.
+    return 2 * total - total.detach()
+
+
+def sums_of_cosines(embeddings, centroids, row, column, weights):
+    """Weighted sum of each row's cosines to the selected centroids, with gradients."""
     column, place = column.unique(return_inverse=True)
     with torch.autocast(embeddings.device.type, enabled=False):
         chosen = torch.sparse_coo_tensor(
             torch.stack([row, place]),
-            torch.ones_like(row, dtype=embeddings.dtype),
+            weights,
             (len(embeddings), len(column)),
             check_invariants=False,
         )

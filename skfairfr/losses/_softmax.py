@@ -271,7 +271,7 @@ def identity_cross_entropy(
     scale,
     offset=None,
     shift=None,
-    spared=False,
+    once=False,
     cosines=None,
 ):
     """Mean cross-entropy of logits scale_k cos(z_i, mu_k) + offset_k, less a shift.
@@ -291,9 +291,8 @@ def identity_cross_entropy(
     shift : tensor, shape (n_samples,), default=None
         Subtracted from the logit of each row's own identity (a margin); it may carry a
         gradient. None is zero.
-    spared : bool, default=False
-        Whether identities whose logit is not below the own one, shifted, keep their
-        centroids: the row may be theirs.
+    once : bool, default=False
+        Whether the shift has no second derivative.
     cosines : tensor, shape (n_samples, n_identities), default=None
         Those of all rows, where the caller has them; they may be overwritten.
 
@@ -301,13 +300,13 @@ def identity_cross_entropy(
     -------
     loss : tensor, scalar
         >= 0. Under autocast the products are taken in its type, everything else stays in
-        the type of the embeddings. Its gradient has one only where there are no blocks;
-        else ``create_graph=True`` is an error.
+        the type of the embeddings. Its gradient has one only where there are no blocks
+        and the shift's has; else ``create_graph=True`` is an error.
     """
     if shift is None:
         shift = torch.zeros_like(embeddings[:, 0])
     few = len(embeddings) * len(scale) <= AUTOGRAD_ELEMENTS
-    if few and not spared:
+    if few and not once:
         stretch = scale / torch.linalg.vector_norm(centroids, dim=1)
         factors = centroids * stretch[:, None]
         logits = linear(embeddings, factors).to(embeddings.dtype)
@@ -317,7 +316,7 @@ def identity_cross_entropy(
     if offset is None:
         offset = torch.zeros_like(scale)
     n_rows = rows_per_block(len(scale)) if cosines is None else len(y)
-    options = cosines, spared, n_rows, torch.is_grad_enabled()
+    options = cosines, n_rows, torch.is_grad_enabled()
     return _CrossEntropyOfBlocks.apply(
         embeddings, centroids, shift, y, scale, offset, *options
     )
@@ -400,7 +399,7 @@ class _CrossEntropyOfBlocks(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, embeddings, centroids, shift, y, scale, offset, *options):
-        cosines, spared, n_rows, needs_gradients = options
+        cosines, n_rows, needs_gradients = options
         factors = centroids.to(product_type(embeddings))
         losses, gradients = torch.empty_like(shift), ()
         if needs_gradients:
@@ -430,11 +429,8 @@ class _CrossEntropyOfBlocks(torch.autograd.Function):
                 reached, over = logits.gather(1, own), total * len(y)
                 of_shift[rows] = ((total - reached) / over).squeeze(1)
                 logits.scatter_(1, own, reached - total)
-                above = logits >= reached if spared else None
                 weights = logits.mul_(stretch).to(factors.dtype)
                 of_embeddings[rows] = (weights @ factors).to(z.dtype) / over
-                if spared:
-                    weights.masked_fill_(above, 0)
                 add_product_(of_centroids, weights.T, (z / over).to(factors.dtype))
             if needs_gradients:
                 # The length of a centroid does not matter.
@@ -457,7 +453,7 @@ class _CrossEntropyOfBlocks(torch.autograd.Function):
         # On a CPU the comparison is free and spares a pass over the centroids.
         if grad_loss.device.type != "cpu" or grad_loss != 1:
             gradients = [gradient * grad_loss for gradient in gradients]
-        return *gradients, *[None] * 7
+        return *gradients, *[None] * 6
 
 
 def products(embeddings, factors, out=None):

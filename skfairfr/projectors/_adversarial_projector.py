@@ -13,6 +13,7 @@ from skfairfr.losses import GroupAdversaryLoss
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import project
 from skfairfr.projectors._people import everyone_by_most
+from skfairfr.projectors._training import Adam
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
@@ -341,7 +342,7 @@ class TrainDiscriminators(Callback):
         counts = torch.bincount(group, minlength=len(self.people.labels))
         weight = len(group) / (counts * (counts > 0).sum()).clamp_min(1)
         discriminator = loss.discriminators[which].requires_grad_(True)
-        optimizer = torch.optim.Adam(discriminator.parameters(), lr=LEARNING_RATE)
+        optimizer = Adam(discriminator.parameters(), lr=LEARNING_RATE)
         told = 0.0
         for _ in range(self.n_passes):
             order = torch.randperm(len(z), generator=generator).to(z.device)

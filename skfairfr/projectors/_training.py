@@ -11,6 +11,7 @@ import math
 import sys
 from copy import deepcopy
 from functools import partial
+from inspect import unwrap
 from pathlib import Path
 
 import joblib
@@ -195,10 +196,20 @@ class EmbeddingNet(NeuralNet):
             return super().validation_step(batch, **fit_params)
 
 
+class Adam(torch.optim.Adam):
+    """torch's, without the wrappers that import torch.compile: half of a first fit."""
+
+    add_param_group = unwrap(torch.optim.Adam.add_param_group)
+    load_state_dict = unwrap(torch.optim.Adam.load_state_dict)
+    state_dict = unwrap(torch.optim.Adam.state_dict)
+    zero_grad = unwrap(torch.optim.Adam.zero_grad)
+    step = torch.no_grad()(unwrap(torch.optim.Adam.step))
+
+
 def optimizer_of(given):
     """The parameter ``optimizer`` as a partial of a class."""
     if isinstance(given, str):
-        return partial(torch.optim.Adam, fused=True)
+        return partial(Adam, fused=True)
     return given if isinstance(given, partial) else partial(given)
 
 

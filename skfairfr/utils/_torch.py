@@ -44,12 +44,16 @@ def new_generator(random_state):
 
 def new_linear(n_in, n_out, generator=None):
     """An ``nn.Linear`` with its usual distribution, drawn with an explicit generator."""
+    import torch
     from torch import nn
 
-    layer = nn.utils.skip_init(nn.Linear, n_in, n_out)
+    # It draws nothing on this device. nn.utils.skip_init would import sympy, a second.
+    layer = nn.Linear(n_in, n_out, device="meta")
     bound = n_in**-0.5
-    for parameter in layer.parameters():
-        nn.init.uniform_(parameter, -bound, bound, generator=generator)
+    for name, parameter in list(layer.named_parameters()):
+        drawn = nn.Parameter(torch.empty(parameter.shape))
+        nn.init.uniform_(drawn, -bound, bound, generator=generator)
+        setattr(layer, name, drawn)
     return layer
 
 

@@ -8,8 +8,8 @@ comparison of the others, then one fit on everyone. A second table has the other
 projectors, other sizes of a batch and half of the people as multiples of the default
 EthicalModule in the same run. Four epochs are run, or two of
 50,000 images, and those after the first stand for all up to the default of 20. Each line is
-a process of its own with one thread, so that CPU seconds are those of one core. Linux only:
-it reads /proc.
+a process of its own with one thread, so that CPU seconds are those of one core. A third table
+has those of whole searches in one process and with two workers. Linux only: it reads /proc.
 """
 
 import os
@@ -33,6 +33,7 @@ OTHERS = {
     "batch_size=4096": ("EthicalModule", *SIZES, False, {"batch_size": 4096}),
     "half of the people": ("EthicalModule", 5_000, 1_000, 512),
 }
+SMALL = (1_000, 250, 64), (2_000, 500, 128), (4_000, 1_000, 128)
 MIB = 2**20
 
 
@@ -105,20 +106,62 @@ def measure(name, n_images, n_people, n_features, search=False, options=()):
     print(seconds, peak, of_search)
 
 
+def search(n_jobs, *sizes):
+    """Print CPU seconds of a search, with those of its workers from their start."""
+    import resource
+
+    from joblib.externals.loky import get_reusable_executor
+    from sklearn.model_selection import GridSearchCV
+
+    from skfairfr import EthicalModule, IdentityKFold, bfar_scorer
+
+    X, labels = draw(*sizes)
+    searching = GridSearchCV(
+        EthicalModule(random_state=0),
+        {"kappa0": [15.0, 20.0], "kappa1": [15.0, 20.0]},
+        scoring=bfar_scorer,
+        cv=IdentityKFold(FOLDS),
+        n_jobs=n_jobs,
+        error_score="raise",
+    )
+    start = time.process_time()
+    searching.fit(X, labels)
+    if n_jobs is not None:
+        get_reusable_executor().shutdown(wait=True)
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(time.process_time() - start + workers.ru_utime + workers.ru_stime)
+
+
 # ---- the process that prints ----------------------------------------------------------
 
 
-def in_process(*arguments):
-    """What ``measure`` prints in a process with one thread."""
-    code = f"from {__spec__.name} import measure; measure(*{arguments!r})"
+def in_process(*arguments, function="measure"):
+    """What ``measure``, or another function, prints in a process with one thread."""
+    code = f"from {__spec__.name} import {function}; {function}(*{arguments!r})"
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-W", "ignore", "-c", code],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
     return map(float, done.stdout.split())
+
+
+def jobs():
+    """Print what workers change in small searches."""
+    print(
+        "\nSuch a search, run whole: seconds of one core in one process, with two workers in all,"
+        "\nand what the start of a worker adds\n"
+    )
+    columns = (f"{c:>12}" for c in ("n_jobs=None", "n_jobs=2", "a worker"))
+    print(f"{'images':>7} {'people':>7} {'features':>9}", *columns)
+    for sizes in SMALL:
+        alone, shared = (
+            next(in_process(n, *sizes, function="search")) for n in (None, 2)
+        )
+        cells = (f"{s:>10.1f} s" for s in (alone, shared, (shared - alone) / 2))
+        print("{:>7,} {:>7,} {:>9}".format(*sizes), *cells, flush=True)
 
 
 def main(most_images=50_000):
@@ -136,10 +179,10 @@ def main(most_images=50_000):
                 if n_people > n_images / 2 or n_images > most_images:
                     continue
                 sizes = n_images, n_people, n_features
-                one, peak, search = in_process("EthicalModule", *sizes, True)
+                one, peak, all_fits = in_process("EthicalModule", *sizes, True)
                 print(
                     f"{n_images:>7,} {n_people:>7,} {n_features:>9} {one:>8.1f} s "
-                    f"{peak / MIB:>5.0f} MiB {search:>8.0f} s {search / one:>6.1f}",
+                    f"{peak / MIB:>5.0f} MiB {all_fits:>8.0f} s {all_fits / one:>6.1f}",
                     flush=True,
                 )
     one, peak, _ = in_process("EthicalModule", *SIZES)
@@ -152,6 +195,7 @@ def main(most_images=50_000):
     for name, arguments in OTHERS.items():
         seconds, bytes_, _ = in_process(*arguments)
         print(f"{name:>26} {seconds / one:>8.2f} {bytes_ / peak:>7.2f}", flush=True)
+    jobs()
 
 
 if __name__ == "__main__":

@@ -86,6 +86,10 @@ def test_between_the_cosine_and_the_formula(cohort, strength):
         assert_allclose(matrix, (rows @ rows.T - centre) / spread, rtol=1e-4, atol=1e-4)
 
 
+def test_the_formula_needs_no_centre():
+    assert not hasattr(CohortNormalizer().fit(X, Y), "centre_")
+
+
 @pytest.mark.parametrize("size", [1, 500, 2**22])
 def test_equal_images_have_equal_scores_whatever_stands_beside_them(size, monkeypatch):
     monkeypatch.setattr(_cohort, "PRODUCTS", size)

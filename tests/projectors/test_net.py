@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from skorch.callbacks import EarlyStopping
 from torch.nn.functional import cross_entropy, linear, normalize, relu
 
@@ -74,6 +74,16 @@ def test_weights_are_those_of_a_plain_loop(given, optimizer, head):
         assert_allclose(found, expected[name], atol=2e-4)
     mu = expected["mu"] / np.linalg.norm(expected["mu"], axis=1, keepdims=True)
     assert_allclose(fitted.centroids_, mu, atol=2e-4)
+
+
+def test_adam_is_torch_s_to_the_bit():
+    ours = module().fit(X, Y)
+    theirs = module(optimizer=partial(torch.optim.Adam, fused=True)).fit(X, Y)
+    assert_array_equal(ours.centroids_, theirs.centroids_)
+    for own, other in zip(
+        ours.head_.parameters(), theirs.head_.parameters(), strict=True
+    ):
+        assert torch.equal(own, other)
 
 
 def test_a_fit_that_fails_leaves_the_one_before():
