@@ -103,7 +103,7 @@ def test_log_odds_beyond_the_range_of_exp_are_the_same(scorer, tmp_path):
 
 
 def test_numbers_of_a_cohort_are_read_as_they_are(tmp_path):
-    comparator = fit(CohortNormalizer())
+    comparator = fit(CohortNormalizer(cohort="centroids"))
     comparator.export(tmp_path / "c.json")
     found = json.loads((tmp_path / "c.json").read_text("utf-8"))
     cohort = np.array(found.pop("cohort"), dtype=np.float32)
