@@ -58,7 +58,6 @@ METRICS = {
     "own_threshold_gap": "own-threshold gap",
 }
 CONTROLS = "plain head", "margin head", "noise"
-NORMAL_95 = 1.959964
 # Options of make_face_embeddings; without others the two groups are alike.
 ALIKE = {"crowding": 5.0, "kappa": 140.0}
 CROWDED = {"crowding": {"male": 5.0, "female": 28.0}}
@@ -114,14 +113,13 @@ def over_draws(changes, independent):
     """Geometric mean of ratios of several draws, with its 95 % interval.
 
     Centres of the draws' intervals are averaged. Draws of a population are of different
-    people, so their errors shrink with the square root of the number; splits of the same
-    people do not.
+    people, so half the width shrinks with the square root of their number; splits of the
+    same people are averaged.
     """
     low, high = (np.log([float(c[end]) for c in changes]) for end in ("low", "high"))
-    errors = np.array([c["log_error"] for c in changes])
-    centre = (low + high).mean() / 2
-    error = np.sqrt((errors**2).sum()) / len(changes) if independent else errors.mean()
-    return np.exp(centre + NORMAL_95 * error * np.array([0, -1, 1]))
+    centre, half = (low + high).mean() / 2, (high - low) / 2
+    width = np.sqrt((half**2).sum()) / half.size if independent else half.mean()
+    return np.exp(centre + width * np.array([0, -1, 1]))
 
 
 def shown(changes, name):
