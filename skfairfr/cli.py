@@ -585,8 +585,8 @@ def _add_bench(commands, full):
     row = ("--metric", "NAME", meaning)
     _add(group, row, nargs="+", dest="metrics", default=("bfar", "fnmr_at_fmr"))
     meaning = (
-        "a method wins only if its FNMR is at most this times that of doing nothing; inf "
-        "allows any (default: %(default)s)"
+        "a method wins only if its FNMR is at most this times that of doing nothing, and "
+        "its parameters are chosen within it; inf allows any (default: %(default)s)"
     )
     cost = _number(float, lambda cost: cost >= 1, "a number of at least 1")
     _add(group, ("--max-cost", "FACTOR", meaning), type=cost, default=1.25)

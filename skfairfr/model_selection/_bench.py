@@ -65,6 +65,8 @@ POWER = 0.8
 HIDDEN = {"json": False}
 # FRR of a winner over that of doing nothing: a quarter more false rejections.
 MAX_COST = 1.25
+# FNMR of everyone above which the scores do not serve to compare people.
+MOST_REJECTED = 0.5
 SAME_COST = "noise at the same FNMR"
 # Groups whose own thresholds have a column each.
 MOST_GROUPS = 4
@@ -742,13 +744,13 @@ def _sentence(bench):
         return (
             f"{who} {name} detectably.{_fewer_rejections(bench, limit)} With these people, a "
             f"fall by a factor of {bench.detectable_factor:.3g} would be seen with probability "
-            f".8, a smaller one less often.{_little_to_lower(bench)}"
+            f"0.8, a smaller one less often.{_little_to_lower(bench)}"
         )
     method, start, but = helping[0], "", ""
     if not won:
-        start = "Only with a reservation does a method help: "
+        start = "No method wins. "
         why = _reservation(method, bench.settings["max_cost"]) or (
-            f"{name} cannot be compared among methods where a group has no error"
+            f"{name} cannot be compared among methods if a group has no error"
         )
         but = f", but {why}"
     effect = f"lowers {name} {_fall(method.changes[bench.metric])}"
@@ -762,13 +764,14 @@ def _sentence(bench):
 
 def _reservation(method, max_cost):
     """Why a method that lowers a disparity cannot win; empty if it can."""
+    why = []
     if method.needs_groups:
-        return "it needs the groups of both images to score a pair"
+        why.append("it needs the groups of both images to score a pair")
     if method.levelling_down:
-        return f"this is levelling down: {method.levelling_down}"
+        why.append(f"this is levelling down: {method.levelling_down}")
     if _costs_more(method, max_cost):
-        return f"at most {max_cost:g} times the FNMR was allowed"
-    return ""
+        why.append(f"at most {max_cost:g} times the FNMR was allowed")
+    return "; ".join(why)
 
 
 def _fewer_rejections(bench, limit):
@@ -845,6 +848,8 @@ def _document(bench):
     if bench.before:
         values = (f"{METRICS[m].words} {_shown(m, v)}" for m, v in bench.before.items())
         about += f" With nothing: {', '.join(values)}."
+        if bench.before[COST] > MOST_REJECTED:
+            about += " The scores hardly separate people, whatever the groups."
     out = [f"{printable(name)}: {printable(why)}" for name, why in bench.left_out]
     notes = [printable(note) for note in bench.notes]
     sections = [
@@ -900,7 +905,7 @@ def _own_threshold(bench):
         rows.append([method.name, *cells, *map(_ratio, method.own_threshold)])
     words = METRICS[gap].words
     head = ["method", words, f"{words} after/before"]
-    head += [f"FNMR {printable(group)} after/before" for group in bench.groups]
+    head += [f"own-threshold FNMR of {printable(group)}" for group in bench.groups]
     return _table(head, rows) if len(bench.groups) <= MOST_GROUPS else []
 
 
@@ -919,11 +924,9 @@ def _needs(bench):
             harmed = ", ".join(map(printable, method.harmed))
             remarks.append(f"larger disparity by {harmed}")
         frr = [g for g in method.groups if g.rate == "frr"]
-        rises = [printable(g.group) for g in frr if g.low > 1]
-        if rises and len(rises) == len(frr):
-            remarks.append("every group's FNMR rises")
-        elif rises:
-            remarks.append(f"FNMR of {', '.join(rises)} rises")
+        remarks += [
+            f"FNMR of {printable(g.group)} {_ratio(g)} times" for g in frr if g.low > 1
+        ]
         needs = [f"{method.seconds:.2g}", f"{method.n_numbers:,}", "; ".join(remarks)]
         rows.append([method.name, *needs])
     return _table(["method", "s a fit", "numbers kept", "remarks"], rows)
@@ -962,11 +965,12 @@ def _reading(bench):
             "errors of every group. The adjusted p against controls is of one family: all these "
             "comparisons (Holm)."
         )
-    wins = "A method that lowers a disparity and no group's own-threshold FNMR, and raises one "
-    wins += "detectably, is levelling down and does not win."
+    wins = "A method is levelling down if a disparity falls while the own-threshold FNMR of every "
+    wins += "group is higher, of one at least detectably. It does not win."
     if settings["max_cost"] is not None:
-        wins += f" Neither does one whose FNMR is over {settings['max_cost']:g} times that of "
+        wins += f" Neither does a method whose FNMR is over {settings['max_cost']:g} times that of "
         wins += "doing nothing."
+    wins += " FNMRs of groups among the remarks are at the threshold of everyone, after/before."
     texts.append(wins)
     changes = [m.changes[bench.metric] for m in bench.methods]
     if not all(math.isfinite(v) for c in changes for v in (c.before, c.after, c.ratio)):
@@ -977,9 +981,8 @@ def _reading(bench):
     if not math.isnan(bench.detectable_factor):
         texts.append(
             f"With these people, {name} has to fall by a factor of "
-            f"{bench.detectable_factor:.3g} to be seen to fall with probability .8: this "
-            "is of the method with the median error; one that changes little has a smaller "
-            "error."
+            f"{bench.detectable_factor:.3g} to be seen to fall with probability 0.8, by a "
+            "method whose standard error is the median of those tried."
         )
     return texts
 
