@@ -270,7 +270,11 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
             )[0]
         )
     n_pairs = sequence.scores.size if whole else last
-    numbers = np.union1d(NUMBERS[NUMBERS < n_pairs], [0, last, n_pairs])
+    numbers = NUMBERS[NUMBERS < n_pairs]
+    if whole:
+        # As dense where few pairs are left that are no errors.
+        numbers = np.append(numbers, n_pairs - numbers[numbers < n_pairs / 2])
+    numbers = np.union1d(numbers, [0, last, n_pairs])
     # Equal scores err together.
     at = sequence.scores[numbers[1:] - 1]
     thresholds = np.append(np.inf, at)

@@ -275,7 +275,7 @@ class Monitoring(Page):
             cells = [*map(Cell, (limit, ratio(one["value"]), ends, *sums))]
             named = " over ".join(map(printable, one["groups"]))
             result = _result(one["verdict"] == "failed", one["value"] > one["limit"])
-            row = Row(f"ratio of FRR, {named}", [*cells, result])
+            row = Row(f"largest ratio of FRR, {named}", [*cells, result])
             rows.append(row)
             if _level(one) != level:
                 level = f"{level} (rates) and {_level(one)} (ratio)"
@@ -286,6 +286,8 @@ class Monitoring(Page):
             "number of limits and groups, which keeps the chance of a false alarm in any log "
             f"at {percent(alarm)} at most."
         )
+        if one is not None:
+            caption += " The largest ratio is 1 at least, and so is its interval."
         if checks:
             caption += (
                 " A limit is exceeded if the whole interval here is above it, or if the table "

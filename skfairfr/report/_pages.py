@@ -14,7 +14,7 @@ from skfairfr._text._document import (
 from skfairfr._text._words import printable
 from skfairfr.report._outputs import read_schema, save_texts, to_json
 from skfairfr.report.sections._audit import called, under_title
-from skfairfr.report.sections._cells import lines_of
+from skfairfr.report.sections._cells import READ_NOTES, lines_of
 from skfairfr.report.sections._method import reproduce
 from skfairfr.utils._types import FilePath
 
@@ -41,7 +41,7 @@ class Page:
     def _document(self, source=None, date=None):
         of_data, of_groups, of_facts = self._called
         data = "" if source is None else f"{of_data}: {printable(source)}"
-        notes = ["Read the notes below first."] if self.notes else []
+        notes = [READ_NOTES] if self.notes else []
         opening = [*self._opening(), *notes, self._does_not_show]
         digests = self.settings.get("sha256", {})
         again = reproduce(self.settings, self.about, digests)

@@ -15,6 +15,9 @@ from skfairfr._text._words import (
     ratios,
 )
 
+# A page has its notes below; the terminal prints them on request.
+READ_NOTES = "Read the notes first (at the terminal, with --full)."
+
 
 def lines_of(name):
     """Lines of a text that is the same on every page."""

@@ -46,6 +46,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report.sections._audit import called, under_title
 from skfairfr.report.sections._cells import (
+    READ_NOTES,
     concluded,
     level_in_percent,
     lines_of,
@@ -195,7 +196,7 @@ def verdict_of_changes(found, most=None):
     texts = [*not_compared, *lacking, *texts]
     texts += [_levelled(change, found) for change in found.levelling_down]
     if found.notes:
-        texts.append("Read the notes below first.")
+        texts.append(READ_NOTES)
     return Verdict(status, headline, texts, label)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import beta
 
 from skfairfr import SimilarityROC
 from skfairfr._core._resampling import draw
@@ -157,3 +158,20 @@ def test_what_is_half_given_is_named(options, message):
 def test_distances_are_warned_of():
     with pytest.warns(ReversedScoresWarning):
         fitted(score=-SCORE)
+
+
+@pytest.mark.parametrize("n_right", [1, 2, 4, 7, 20])
+def test_ends_of_a_rate_near_one_are_clopper_and_pearson_s(n_right):
+    """A system that rejects nearly all genuine pairs, whose number is no round one."""
+    n = 900
+    scores = np.linspace(0, 1, n)
+    y_true = np.concatenate([np.ones(n, dtype=int), np.zeros(n, dtype=int)])
+    roc = SimilarityROC(method="jackknife").fit_pairs(
+        np.concatenate([scores, scores]), y_true=y_true
+    )
+    found = roc.estimate(threshold=scores[n - n_right])
+    low, high = 1 - beta.ppf(
+        [0.975, 0.025], [n_right + 1, n_right], [n - n_right, n - n_right + 1]
+    )
+    assert found.value == 1 - n_right / n
+    assert_allclose([1 - found.low, 1 - found.high], [1 - low, 1 - high], rtol=0.12)
