@@ -106,8 +106,8 @@ class CohortNormalizer(Comparator):
     (1014, 32)
     >>> roc = SimilarityROC(similarity=normalizer, n_resamples=50, random_state=0)
     >>> roc = roc.fit(faces.X[~cohort], faces.y[~cohort], faces.sensitive_features[~cohort])
-    >>> bool(roc.threshold_at(1e-2) > 1)  # in standard deviations of the cohort's scores
-    True
+    >>> round(roc.threshold_at(1e-2), 2)  # in standard deviations of the cohort's scores
+    0.57
     """
 
     _parameter_constraints: dict = {  # noqa: RUF012

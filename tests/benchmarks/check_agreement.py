@@ -658,7 +658,8 @@ def cohorts():
         counted = products[:, -(top or 100) :]
         mean, deviation = counted.mean(axis=1), counted.std(axis=1)
         z = (new @ new.T - mean[:, None]) / deviation[:, None]
-        peer = CohortNormalizer(kind, top=top).fit(X[seen], y[seen])
+        options = {"cohort": "centroids", "top": top}
+        peer = CohortNormalizer(kind, **options).fit(X[seen], y[seen])
         ours = peer.score_matrix(X[~seen], X[~seen])
         yield f"{kind}-norm", f"{ours.size} pairs", ours, (z + z.T) / 2, "k"
 

@@ -95,7 +95,7 @@ def test_unknown_devices_are_errors(device):
 def test_a_device_that_is_not_there_is_an_error(device, monkeypatch):
     monkeypatch.setattr(_inputs, "missing", lambda names: [])
     monkeypatch.setattr(_inputs, "is_at_hand", lambda device: False)
-    message = f"device='{device}' .* device='cpu'"
+    message = f"device '{device}' .* device='cpu'"
     with pytest.raises(ValueError, match=message):
         fit(device)
 
