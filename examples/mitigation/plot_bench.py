@@ -114,8 +114,8 @@ display.figure_.suptitle("LFW by FaceNet, 751 people, groups by gender")
 # --------------
 # - The cause decides. If one group is crowded, nearly every method lowers BFAR. Along a nuisance
 #   direction WCCN, a closed form, lowers BFAR, BFRR and the FRR together; in a crowded group it does
-#   nothing. If one group is spread, only LDA lowers a disparity, and it rejects everyone nine times
-#   as often.
+#   nothing. If one group is spread, only LDA and noise lower BFRR, and they reject everyone nine
+#   times and 2.4 times as often.
 # - Heads with kappas ("ethical module") have a lower BFAR than a plain head on LFW and in the crowded
 #   and spread population.
 # - Errors move. In the crowded and spread population BFRR rises with every method that lowers BFAR to
