@@ -10,7 +10,7 @@ yours a method may do nothing for the women, and reject everyone more often.
 The bench tries all of them on the same splits of the same people, and judges them on held-out
 people. Here it does so on embeddings of real faces and on four synthetic populations. In each
 of those the disparity has one stated cause, or two. The numbers come from ``study_bench.py``
-in this folder, which takes about an hour of one core, and are kept in ``study_bench.json``.
+in this folder, which takes more than an hour of one core, and are kept in ``study_bench.json``.
 """
 
 # %%

@@ -38,7 +38,7 @@ from skfairfr.model_selection._mitigations import Noise
 DEFAULT = "../shared/data/lfw_facenet/lfw_facenet.npz"
 N_PEOPLE, N_FEATURES, N_DIRECTIONS, N_DRAWS = 600, 512, 64, 1
 SPLITS = {"n_splits": 3, "inner_splits": 2}
-# FairCal takes an hour; noise on all images must never win.
+# FairCal takes longest. Noise on all images must never win.
 METHODS = {name: name for name in MITIGATIONS if name != "FairCal"}
 METHODS |= {"noise .4": Noise(0.4, 0), "noise .8": Noise(0.8, 0)}
 METHODS |= {

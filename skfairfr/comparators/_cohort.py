@@ -233,7 +233,7 @@ class CohortNormalizer(Comparator):
         return PreparedImages(rows, Adjustment.affine(gain, offset))
 
     def _exported(self):
-        # The power of sigma and the line of m that strength stands for.
+        # Strength is a power of sigma and a linear map of m.
         centre, spread = (0.0, 1.0) if self.strength == 1 else self.centre_
         strength = float(self.strength)
         return {

@@ -813,7 +813,7 @@ def _fall(change):
 
 
 def _control_words(found):
-    """A control as it stands in a sentence."""
+    """A control in a sentence."""
     return f"a {found.control}" if found.control in CONTROLS else SAME_COST
 
 
