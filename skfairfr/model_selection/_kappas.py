@@ -82,7 +82,8 @@ def kappa_grid(
     {'male': 20.0, 'female': 15.0}
     """
     if isinstance(groups, str) or len(dict.fromkeys(groups)) < max(2, len(groups)):
-        raise refused("groups", groups, "must be two or more different labels, each once.")
+        problem = "must be two or more different labels, each once."
+        raise refused("groups", groups, problem)
     smaller = [found for odds in ODDS if (found := _smaller(n_features, kappa, odds))]
     equal = dict.fromkeys(groups, float(kappa))
     return {"kappas": [equal, *(equal | {g: k} for g in groups for k in smaller)]}
