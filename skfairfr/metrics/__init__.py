@@ -39,6 +39,16 @@ from skfairfr.metrics._monitor import (
 )
 from skfairfr.metrics._pairs._all_pairs import all_pairs
 from skfairfr.metrics._pairs._checks import ReversedScoresWarning
+from skfairfr.metrics._pairs._costs import (
+    PairAccuracy,
+    calibration_loss,
+    cllr,
+    detection_cost,
+    half_total_error_rate,
+    min_cllr,
+    pair_accuracy,
+    tar_at_far,
+)
 from skfairfr.metrics._pairs._disparities import (
     GroupGateRates,
     bfar,
@@ -161,6 +171,7 @@ __all__ = [
     "KappaGridDisplay",
     "MitigationsDisplay",
     "MonitorState",
+    "PairAccuracy",
     "Plan",
     "ROCCurve",
     "RateMonitor",
@@ -179,7 +190,10 @@ __all__ = [
     "bfar_scorer",
     "bfrr",
     "bfrr_scorer",
+    "calibration_loss",
+    "cllr",
     "cluster_groups",
+    "detection_cost",
     "disparity",
     "equal_error_rate",
     "fairness_discrepancy_rate",
@@ -194,11 +208,15 @@ __all__ = [
     "garbe",
     "group_error_rates",
     "group_gate_rates",
+    "half_total_error_rate",
     "identity_inertia",
     "inequity_rate",
     "instance_far",
     "make_fairness_scorer",
+    "min_cllr",
+    "pair_accuracy",
     "plan_test",
+    "tar_at_far",
     "threshold_at_far",
     "werm",
     "worst_cluster_rate",

@@ -28,6 +28,7 @@ from skfairfr.utils._validation import (
     check_level,
     check_no_diagonal,
     check_scores,
+    check_threshold,
     plain,
     to_array,
     warn_caller,
@@ -128,6 +129,14 @@ def check_single_level(far):
     if level.ndim != 0:
         raise ValueError(f"far must be one number in (0, 1); got {plain(far)!r}.")
     return float(level)
+
+
+def check_single_threshold(threshold):
+    """One threshold, not NaN, as a float."""
+    found = check_threshold(threshold)
+    if found.ndim != 0:
+        raise ValueError(f"threshold must be one number; got {found.tolist()!r}.")
+    return float(found)
 
 
 def operating_thresholds(overall, by_group, groups, *, far, operating_point):

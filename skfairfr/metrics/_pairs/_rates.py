@@ -15,6 +15,7 @@ from skfairfr.metrics._pairs._checks import (
     check_pair_groups,
     check_pairs,
     check_single_level,
+    check_single_threshold,
     name_groups,
     operating_thresholds,
     split_by_group,
@@ -22,7 +23,7 @@ from skfairfr.metrics._pairs._checks import (
 )
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._types import Column
-from skfairfr.utils._validation import check_option, check_threshold, warn_undefined
+from skfairfr.utils._validation import check_option, warn_undefined
 
 
 def far_frr_curve(
@@ -84,7 +85,7 @@ def far_frr_curve(
     """
     is_genuine, scores = check_pairs(y_true, y_score)
     pairs = split_pairs(is_genuine, scores)
-    _warn_missing_kinds(pairs)
+    warn_missing_kinds(pairs.impostor.size, pairs.genuine.size)
     thresholds = np.concatenate([[np.inf], np.unique(scores)[::-1]])
     far = share_accepted(pairs.impostor, thresholds)
     frr = share_rejected(pairs.genuine, thresholds)
@@ -304,10 +305,11 @@ def _no_pair(kind, rate, code):
     )
 
 
-def _warn_missing_kinds(pairs):
-    if pairs.impostor.size == 0:
+def warn_missing_kinds(n_impostor, n_genuine):
+    """Warn if there is no impostor pair, or no genuine pair."""
+    if n_impostor == 0:
         warn_undefined(_no_pair("impostor", "far", 0))
-    if pairs.genuine.size == 0:
+    if n_genuine == 0:
         warn_undefined(_no_pair("genuine", "frr", 1))
 
 
@@ -433,9 +435,7 @@ def group_error_rates(
     >>> rates.far.tolist(), rates.frr.tolist(), rates.n_impostor.tolist()
     ([1.0, 0.0], [0.0, 1.0], [1, 1])
     """
-    threshold = check_threshold(threshold)
-    if threshold.ndim != 0:
-        raise ValueError(f"threshold must be one number; got {threshold.tolist()!r}.")
+    threshold = check_single_threshold(threshold)
     is_genuine, scores = check_pairs(y_true, y_score)
     labels = check_pair_groups(sensitive_features, len(scores))
     by_group = split_by_group(is_genuine, scores, labels)
@@ -450,7 +450,5 @@ def group_error_rates(
             )
     n_impostor = np.array([p.impostor.size for p in by_group])
     n_genuine = np.array([p.genuine.size for p in by_group])
-    rates = GroupErrorRates(
-        labels.values, far, frr, n_impostor, n_genuine, float(threshold)
-    )
+    rates = GroupErrorRates(labels.values, far, frr, n_impostor, n_genuine, threshold)
     return framed(rates, library_of(y_true, y_score, sensitive_features))

@@ -1,0 +1,433 @@
+"""Detection costs, calibration and plain accuracy of scored pairs.
+
+What toolkits of speaker and face recognition report first: the cost of decisions (DCF), the
+cost of log-likelihood ratios (Cllr) and how much of it is calibration, and the accuracy over
+folds. ``y_true`` and ``y_score`` are those of ``_rates``. scikit-learn has the area under the
+ROC curve, ``roc_auc_score(y_true, y_score)``, and parts of it, with ``max_fpr=``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+from scipy.special import xlogy
+
+from skfairfr._core._rates import accepts, share_accepted, share_rejected
+from skfairfr.metrics._pairs._checks import (
+    check_pairs,
+    check_single_threshold,
+    split_pairs,
+)
+from skfairfr.metrics._pairs._rates import (
+    far_frr_curve,
+    frr_at_far,
+    warn_missing_kinds,
+)
+from skfairfr.utils._errors import refused
+from skfairfr.utils._frames import Framed, framed, library_of
+from skfairfr.utils._labels import check_length, encode
+from skfairfr.utils._types import Column
+from skfairfr.utils._validation import check_level, check_number
+
+COST = (lambda x: 0 < x < np.inf, "must be a number above 0")
+
+
+def detection_cost(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    p_target: ArrayLike = 0.01,
+    c_miss: float = 1.0,
+    c_fa: float = 1.0,
+    threshold: float | str | None = None,
+) -> float:
+    """Normalised detection cost (DCF): the minimal one, or the actual one at a threshold.
+
+    c_miss p_target FRR + c_fa (1 - p_target) FAR, over the smaller of the two factors, which
+    is the cost of the better of accepting all and rejecting all: at 1, scores are no better
+    than none.
+
+    Parameters
+    ----------
+    y_true : array-like of {0, 1} or bool, shape (n_pairs,)
+        1 for a genuine pair, 0 for an impostor pair.
+    y_score : array-like of float, shape (n_pairs,)
+        Similarity of each pair; larger is more alike.
+    p_target : float in (0, 1) or array-like, shape (n_points,), default=0.01
+        Share of genuine pairs among those that the system will decide. Of several operating
+        points, the mean of their costs is taken, as in NIST's plans [1]_.
+    c_miss, c_fa : float > 0, default=1.0
+        Costs of a false rejection and of a false acceptance.
+    threshold : float, {"bayes"} or None, default=None
+        None: the threshold that makes the cost least, at each operating point, which is the
+        minimal cost (minDCF). "bayes": log(c_fa (1 - p_target) / (c_miss p_target)), the best
+        threshold if scores are natural logarithms of likelihood ratios, which gives the
+        actual cost (actDCF). A number: the similarity from which on a system accepts.
+
+    Returns
+    -------
+    cost : float >= 0
+        Lower is better. A minimal cost is at most 1. nan without genuine or impostor pairs.
+
+    Raises
+    ------
+    ValueError
+        If ``p_target`` is outside (0, 1), a cost is not positive, the threshold is another
+        word, or the pairs are not as of :func:`far_frr_curve`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there is no genuine or no impostor pair.
+
+    See Also
+    --------
+    cllr : The cost over all operating points.
+
+    References
+    ----------
+    .. [1] NIST 2016 Speaker Recognition Evaluation Plan, "Performance measurement".
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import detection_cost
+    >>> y_true, y_score = [0, 0, 0, 0, 1, 1], [-4.0, -3.0, -1.0, 2.0, 1.0, 5.0]
+    >>> detection_cost(y_true, y_score, p_target=0.5)
+    0.25
+    >>> detection_cost(y_true, y_score, p_target=[0.5, 0.01], threshold="bayes")
+    0.375
+    """
+    points = check_level(p_target, "p_target").ravel()[:, None]
+    miss = check_number(c_miss, "c_miss", *COST) * points
+    false = check_number(c_fa, "c_fa", *COST) * (1 - points)
+    if threshold is None:
+        far, frr, _ = far_frr_curve(y_true, y_score)
+    else:
+        at = np.log(false / miss)
+        if isinstance(threshold, str) and threshold != "bayes":
+            problem = f"must be a number, 'bayes' or None; got {threshold!r}."
+            raise refused("threshold", threshold, problem)
+        if not isinstance(threshold, str):
+            at = np.full((1, 1), check_single_threshold(threshold))
+        pairs = split_pairs(*check_pairs(y_true, y_score))
+        warn_missing_kinds(pairs.impostor.size, pairs.genuine.size)
+        far, frr = share_accepted(pairs.impostor, at), share_rejected(pairs.genuine, at)
+    cost = (miss * frr + false * far).min(axis=1, keepdims=True)
+    return float((cost / np.minimum(miss, false)).mean())
+
+
+def half_total_error_rate(
+    y_true: ArrayLike, y_score: ArrayLike, *, threshold: float
+) -> float:
+    """Half total error rate (HTER): the mean of FAR and FRR at a threshold set elsewhere.
+
+    Parameters
+    ----------
+    y_true, y_score : array-likes, shape (n_pairs,)
+        As of :func:`detection_cost`.
+    threshold : float
+        Similarity from which on a pair is accepted, such as that of the equal error rate of
+        other data.
+
+    Returns
+    -------
+    rate : float in [0, 1]
+        Lower is better; nan without genuine or impostor pairs.
+
+    Raises
+    ------
+    ValueError
+        If the threshold is no number, or the pairs are not as of :func:`far_frr_curve`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there is no genuine or no impostor pair.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import half_total_error_rate
+    >>> half_total_error_rate([0, 0, 0, 0, 1, 1], [1, 2, 3, 6, 4, 5], threshold=5)
+    0.375
+    """
+    return detection_cost(y_true, y_score, p_target=0.5, threshold=threshold) / 2
+
+
+def tar_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> float:
+    """True acceptance rate at a false acceptance level: 1 - FRR.
+
+    Parameters
+    ----------
+    y_true, y_score, far : as of :func:`frr_at_far`
+
+    Returns
+    -------
+    rate : float in [0, 1]
+        Share of genuine pairs accepted; higher is better.
+
+    Raises
+    ------
+    ValueError
+        As :func:`frr_at_far`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        As :func:`frr_at_far`.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import tar_at_far
+    >>> tar_at_far([0, 0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.35, 0.2], far=0.25)
+    0.5
+    """
+    return 1.0 - frr_at_far(y_true, y_score, far=far)
+
+
+# ---- log-likelihood ratios -----------------------------------------------------------
+
+
+def cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
+    """Cost of log-likelihood ratios, the cost of decisions over all operating points.
+
+    Half the mean of log2(1 + exp(-s)) over genuine pairs, and half that of log2(1 + exp(s))
+    over impostor pairs [1]_.
+
+    Parameters
+    ----------
+    y_true : array-like of {0, 1} or bool, shape (n_pairs,)
+        1 for a genuine pair, 0 for an impostor pair.
+    y_score : array-like of float, shape (n_pairs,)
+        Natural logarithm of the likelihood ratio of each pair, genuine over impostor. A
+        cosine is none, and has a large cost until it is calibrated.
+
+    Returns
+    -------
+    cost : float >= 0, in bits
+        Lower is better. Scores of 0 have 1; nan without genuine or impostor pairs.
+
+    Raises
+    ------
+    ValueError
+        If the pairs are not as of :func:`far_frr_curve`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there is no genuine or no impostor pair.
+
+    See Also
+    --------
+    min_cllr : What of it no increasing map of the scores removes.
+    calibration_loss : The rest.
+
+    References
+    ----------
+    .. [1] Brümmer, N., & du Preez, J. (2006). Application-independent evaluation of speaker
+       detection. Computer Speech and Language 20.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import cllr
+    >>> cllr([0, 1], [0.0, 0.0])
+    1.0
+    """
+    is_genuine, scores = check_pairs(y_true, y_score)
+    share = _shares(is_genuine)
+    ratios = np.where(is_genuine, -1.0, 1.0) * scores.astype(np.float64)
+    return float(share @ np.logaddexp(0.0, ratios) / (2 * np.log(2)))
+
+
+def min_cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
+    """The least Cllr that an increasing map of the scores reaches on these pairs.
+
+    The map is found by pooling adjacent violators, genuine and impostor pairs weighing the
+    same in total [1]_. It is fitted to the pairs on which it is measured, so few pairs make
+    it too low.
+
+    Parameters
+    ----------
+    y_true : array-like of {0, 1} or bool, shape (n_pairs,)
+        1 for a genuine pair, 0 for an impostor pair.
+    y_score : array-like of float, shape (n_pairs,)
+        Similarity of each pair, on any scale; larger is more alike.
+
+    Returns
+    -------
+    cost : float in [0, 1], in bits
+        Lower is better. 0 if a threshold separates the two kinds, 1 if scores carry no
+        information; nan without genuine or impostor pairs.
+
+    Raises
+    ------
+    ValueError
+        If the pairs are not as of :func:`far_frr_curve`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there is no genuine or no impostor pair.
+
+    References
+    ----------
+    .. [1] Brümmer, N., & du Preez, J. (2006). Application-independent evaluation of speaker
+       detection. Computer Speech and Language 20.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import min_cllr
+    >>> min_cllr([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])
+    0.0
+    """
+    is_genuine, scores = check_pairs(y_true, y_score)
+    share = _shares(is_genuine)
+    if np.isnan(share).any():
+        return np.nan
+    _, of_score = np.unique(scores, return_inverse=True)
+    genuine, both = (
+        np.bincount(of_score, weights) for weights in (share * is_genuine, share)
+    )
+    posterior = isotonic_regression(genuine / both, weights=both).x
+    cost = xlogy(genuine, posterior) + xlogy(both - genuine, 1 - posterior)
+    return float(np.abs(cost.sum()) / (2 * np.log(2)))
+
+
+def calibration_loss(y_true: ArrayLike, y_score: ArrayLike) -> float:
+    """Cllr minus its minimum: what is lost because scores are not calibrated.
+
+    Parameters
+    ----------
+    y_true, y_score : array-likes, shape (n_pairs,)
+        As of :func:`cllr`. Of the pairs of one group, it is what the group loses because the
+        calibration was fitted on everyone.
+
+    Returns
+    -------
+    loss : float >= 0, in bits
+        Lower is better; nan without genuine or impostor pairs.
+
+    Raises
+    ------
+    ValueError
+        If the pairs are not as of :func:`far_frr_curve`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there is no genuine or no impostor pair.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import calibration_loss
+    >>> round(calibration_loss([0, 0, 1, 1], [-1.0, 0.5, -0.5, 1.0]), 3)
+    0.429
+    """
+    return cllr(y_true, y_score) - min_cllr(y_true, y_score)
+
+
+def _shares(is_genuine):
+    """Share of each pair in its kind; nan, with a warning, if one kind is absent."""
+    counts = np.bincount(is_genuine, minlength=2)
+    warn_missing_kinds(*counts)
+    share = 1 / counts if counts.all() else np.full(2, np.nan)
+    return share[is_genuine.astype(int)]
+
+
+# ---- accuracy over folds -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairAccuracy(Framed):
+    """Accuracy over folds, from :func:`pair_accuracy`.
+
+    Attributes
+    ----------
+    value : float in [0, 1]
+        Mean of the accuracies of the folds; higher is better.
+    standard_error : float
+        Their standard deviation over the square root of their number. It takes folds as
+        independent, which folds that share people are not.
+    folds : ndarray, shape (n_folds,)
+        Sorted labels.
+    accuracy, threshold : ndarrays of float, shape (n_folds,)
+        Share of the fold's pairs that are decided rightly at the threshold, which is the best
+        one of the other folds.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    pair_accuracy : Returns it.
+    """
+
+    value: float
+    standard_error: float
+    folds: np.ndarray
+    accuracy: np.ndarray
+    threshold: np.ndarray
+
+
+def pair_accuracy(y_true: ArrayLike, y_score: ArrayLike, folds: Column) -> PairAccuracy:
+    """Accuracy of each fold at the best threshold of the others, as the LFW protocol has it.
+
+    Parameters
+    ----------
+    y_true : array-like of {0, 1} or bool, shape (n_pairs,)
+        1 for a genuine pair, 0 for an impostor pair.
+    y_score : array-like of float, shape (n_pairs,)
+        Similarity of each pair; larger is more alike.
+    folds : array-like, shape (n_pairs,)
+        Fold of each pair, of any label type; those of a list of pairs as published.
+
+    Returns
+    -------
+    accuracy : PairAccuracy
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two folds, or the pairs are not as of :func:`far_frr_curve`.
+
+    References
+    ----------
+    .. [1] Huang, G. B., Ramesh, M., Berg, T., & Learned-Miller, E. (2007). Labeled Faces in
+       the Wild. Technical report 07-49, University of Massachusetts, section III: "View 2".
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import pair_accuracy
+    >>> y_true, y_score = [0, 0, 1, 1, 0, 0, 1, 1], [1, 2, 3, 4, 1, 2.5, 2, 4]
+    >>> found = pair_accuracy(y_true, y_score, [1, 1, 1, 1, 2, 2, 2, 2])
+    >>> found.accuracy.tolist(), found.value
+    ([0.75, 0.75], 0.75)
+    """
+    library = library_of(y_true, y_score, folds)
+    is_genuine, scores = check_pairs(y_true, y_score)
+    check_length(folds, len(scores), "folds", "y_score")
+    labels = encode(folds, "folds")
+    if labels.values.size < 2:
+        problem = "must be of two folds at least;"
+        raise refused("folds", folds, problem, "give the fold of each pair.")
+    order = np.argsort(-scores, kind="stable")
+    ordered = is_genuine[order], scores[order]
+    thresholds = [
+        _best_threshold(*(column[labels.codes[order] != fold] for column in ordered))
+        for fold in range(labels.values.size)
+    ]
+    right = accepts(scores, np.array(thresholds)[labels.codes]) == is_genuine
+    accuracy = np.bincount(labels.codes, right) / np.bincount(labels.codes)
+    error = accuracy.std(ddof=1) / np.sqrt(accuracy.size)
+    columns = (labels.values, accuracy, np.array(thresholds))
+    return framed(PairAccuracy(float(accuracy.mean()), float(error), *columns), library)
+
+
+def _best_threshold(is_genuine, scores):
+    """The largest threshold at which most pairs are decided rightly; descending scores."""
+    last = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
+    gained = np.cumsum(np.where(is_genuine, 1, -1))[last]
+    best = int(np.argmax(gained))
+    return float(scores[last[best]]) if gained[best] > 0 else np.inf

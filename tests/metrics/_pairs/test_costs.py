@@ -1,0 +1,217 @@
+"""Facts of detection costs, calibration and accuracy over folds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.integrate import quad
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+from scipy.stats import norm
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import log_loss
+
+from skfairfr.metrics import (
+    calibration_loss,
+    cllr,
+    detection_cost,
+    frr_at_far,
+    half_total_error_rate,
+    min_cllr,
+    pair_accuracy,
+    tar_at_far,
+)
+from tests.metrics.pairs import loop_rates, scored_pairs
+
+priors = st.sampled_from([0.001, 0.01, 0.05, 0.5, 0.9])
+costs = st.sampled_from([0.1, 1.0, 10.0])
+
+
+def loop_cost(y_true, y_score, threshold, p_target, c_miss, c_fa):
+    """The normalised cost at a threshold, rates counted pair by pair."""
+    far, frr = loop_rates(y_true, y_score, threshold)
+    cost = c_miss * p_target * frr + c_fa * (1 - p_target) * far
+    return cost / min(c_miss * p_target, c_fa * (1 - p_target))
+
+
+@given(scored_pairs(), priors, costs, costs)
+def test_the_minimal_cost_is_the_least_over_all_thresholds(pairs, p_target, miss, fa):
+    y_true, y_score, _ = pairs
+    each = [
+        loop_cost(y_true, y_score, t, p_target, miss, fa) for t in (*y_score, np.inf)
+    ]
+    options = {"p_target": p_target, "c_miss": miss, "c_fa": fa}
+    found = detection_cost(y_true, y_score, **options)
+    assert_allclose(found, min(each), rtol=1e-12)
+    assert found <= 1 + 1e-12
+
+
+@given(scored_pairs(), priors, costs, costs)
+def test_the_actual_cost_is_that_at_the_threshold_of_bayes(pairs, p_target, miss, fa):
+    y_true, y_score, _ = pairs
+    options = {"p_target": p_target, "c_miss": miss, "c_fa": fa}
+    at = np.log(fa * (1 - p_target) / (miss * p_target))
+    asked = (y_true, y_score)
+    actual = detection_cost(*asked, threshold="bayes", **options)
+    assert_allclose(actual, loop_cost(*asked, at, p_target, miss, fa), rtol=1e-12)
+    assert_allclose(actual, detection_cost(*asked, threshold=at, **options), rtol=1e-12)
+    assert detection_cost(*asked, **options) <= actual + 1e-12
+
+
+@given(scored_pairs())
+def test_the_cost_of_several_points_is_their_mean(pairs):
+    y_true, y_score, _ = pairs
+    points = [0.01, 0.005]
+    for threshold in (None, "bayes", 0.25):
+        each = [
+            detection_cost(y_true, y_score, p_target=p, threshold=threshold)
+            for p in points
+        ]
+        both = detection_cost(y_true, y_score, p_target=points, threshold=threshold)
+        assert_allclose(both, np.mean(each), rtol=1e-12)
+
+
+@given(scored_pairs())
+def test_half_total_error_is_the_mean_of_both_rates(pairs):
+    y_true, y_score, _ = pairs
+    t = float(np.median(y_score))
+    found = half_total_error_rate(y_true, y_score, threshold=t)
+    assert_allclose(found, np.mean(loop_rates(y_true, y_score, t)), atol=1e-15)
+
+
+def test_true_acceptances_are_what_is_not_rejected():
+    y_true, y_score = np.repeat([0, 1], [20, 10]), np.r_[np.arange(20.0), 11:21]
+    kept = tar_at_far(y_true, y_score, far=0.1)
+    assert kept == 1 - frr_at_far(y_true, y_score, far=0.1)
+    assert_allclose(
+        kept, 0.3
+    )  # 18 and 19 may pass, and with them genuine 18, 19 and 20
+
+
+@given(scored_pairs())
+def test_cllr_is_a_log_loss_in_which_both_kinds_weigh_the_same(pairs):
+    y_true, y_score, _ = pairs
+    ratios = np.clip(y_score, -20, 20)
+    weights = np.where(y_true == 1, 1 / y_true.sum(), 1 / (1 - y_true).sum())
+    posterior = expit(ratios.astype(float))
+    entropy = log_loss(y_true, posterior, sample_weight=weights, labels=[0, 1])
+    assert_allclose(cllr(y_true, ratios), entropy / np.log(2), rtol=1e-6)
+
+
+def test_cllr_of_scores_far_from_zero_is_no_infinity():
+    assert_allclose(cllr([1, 0], [-5e3, 5e3]), 5e3 / np.log(2))
+    assert cllr([1, 0], [5e3, -5e3]) == 0
+
+
+@given(scored_pairs())
+def test_min_cllr_is_that_of_scikit_learns_isotonic_map(pairs):
+    y_true, y_score, _ = pairs
+    weights = np.where(y_true == 1, 1 / y_true.sum(), 1 / (1 - y_true).sum())
+    isotonic = IsotonicRegression(y_min=0, y_max=1).fit(y_score, y_true, weights)
+    posterior = isotonic.predict(y_score)
+    right = np.where(y_true == 1, posterior, 1 - posterior)
+    expected = -(weights * np.log2(right)).sum() / 2
+    found = min_cllr(y_true, y_score)
+    assert_allclose(found, expected, atol=1e-6)
+    assert -1e-12 <= found <= min(1.0, cllr(y_true, y_score)) + 1e-12
+    assert_allclose(calibration_loss(y_true, y_score), cllr(y_true, y_score) - found)
+
+
+@given(scored_pairs())
+def test_minima_are_invariant_under_increasing_maps_and_actual_costs_are_not(pairs):
+    y_true, y_score, _ = pairs
+    moved = 3 * y_score.astype(float) ** 3 + y_score
+    for metric in (detection_cost, min_cllr):
+        assert_allclose(metric(y_true, moved), metric(y_true, y_score), atol=1e-12)
+    far_off = y_score.astype(float) + 100
+    assert cllr(y_true, far_off) > cllr(y_true, y_score)
+
+
+def test_constants():
+    y_true = np.array([0, 0, 1, 1])
+    assert cllr(y_true, np.zeros(4)) == min_cllr(y_true, np.zeros(4)) == 1
+    assert detection_cost(y_true, np.zeros(4)) == 1
+    assert min_cllr(y_true, y_true) == detection_cost(y_true, y_true) == 0
+    assert min_cllr(1 - y_true, y_true) == detection_cost(1 - y_true, y_true) == 1
+
+
+@pytest.mark.parametrize("spread", [1.0, 2.0, 4.0])
+def test_gaussian_log_likelihood_ratios_have_the_costs_of_quadrature(spread):
+    """Genuine N(v/2, v) and impostor N(-v/2, v) scores are calibrated; quantiles stand for draws."""
+    middle, n = spread**2 / 2, 20_000
+    steps = norm.ppf((np.arange(n) + 0.5) / n) * spread
+    y_true, y_score = np.repeat([0, 1], n), np.r_[steps - middle, steps + middle]
+
+    def loss(z):
+        return norm.pdf(z, middle, spread) * np.logaddexp(0, -z) / np.log(2)
+
+    expected, _ = quad(loss, middle - 12 * spread, middle + 12 * spread)
+    assert_allclose(cllr(y_true, y_score), expected, rtol=2e-3)
+    assert_allclose(min_cllr(y_true, y_score), expected, rtol=5e-3)
+
+    def cost(t):
+        miss, false = norm.cdf(t, middle, spread), norm.sf(t, -middle, spread)
+        return (0.01 * miss + 0.99 * false) / 0.01
+
+    least = minimize_scalar(cost, bounds=(0, 20), method="bounded").fun
+    assert_allclose(detection_cost(y_true, y_score), least, rtol=5e-3, atol=5e-3)
+    actual = detection_cost(y_true, y_score, threshold="bayes")
+    assert_allclose(actual, least, rtol=2e-2, atol=5e-3)
+
+
+@given(scored_pairs(min_each=4), st.integers(2, 4))
+def test_accuracy_is_that_of_a_search_over_all_thresholds(pairs, n_folds):
+    y_true, y_score, _ = pairs
+    folds = np.arange(len(y_true)) % n_folds
+    found = pair_accuracy(y_true, y_score, folds)
+    for k, label in enumerate(found.folds.tolist()):
+        others, own = folds != label, folds == label
+        candidates = [np.inf, *sorted(set(y_score[others].tolist()), reverse=True)]
+        right = [
+            ((y_score[others] >= t) == (y_true[others] == 1)).sum() for t in candidates
+        ]
+        assert found.threshold[k] == candidates[int(np.argmax(right))]
+        decided = y_score[own] >= found.threshold[k]
+        assert_allclose(found.accuracy[k], (decided == (y_true[own] == 1)).mean())
+    assert_allclose(found.value, found.accuracy.mean())
+    error = found.accuracy.std(ddof=1) / np.sqrt(n_folds)
+    assert_allclose(found.standard_error, error)
+
+
+def test_accuracy_is_a_table_of_folds():
+    found = pair_accuracy([0, 1, 0, 1], [0.1, 0.9, 0.2, 0.8], ["b", "b", "a", "a"])
+    frame = found.to_frame(backend="pandas")
+    assert frame["folds"].tolist() == ["a", "b"] and set(frame["value"]) == {0.75}
+
+
+@pytest.mark.parametrize("y_true", [[1, 1], [0, 0]])
+@pytest.mark.parametrize("metric", [detection_cost, cllr, min_cllr, calibration_loss])
+def test_one_kind_of_pairs_has_no_cost(metric, y_true):
+    with pytest.warns(UndefinedMetricWarning, match="pair in y_true"):
+        assert np.isnan(metric(y_true, [0.1, 0.2]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"p_target": 0}, r"p_target must lie in \(0, 1\)"),
+        ({"p_target": [0.1, 1.0]}, r"p_target must lie in \(0, 1\)"),
+        ({"c_miss": 0}, "c_miss must be a number above 0"),
+        ({"c_fa": np.inf}, "c_fa must be a number above 0"),
+        ({"threshold": "best"}, "must be a number, 'bayes' or None; got 'best'"),
+        ({"threshold": np.nan}, "threshold must be a similarity"),
+        ({"threshold": [0.1, 0.2]}, "threshold must be one number"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        detection_cost([0, 1], [0.1, 0.2], **options)
+
+
+def test_folds_are_two_at_least_and_one_a_pair():
+    with pytest.raises(ValueError, match="folds must be of two folds at least"):
+        pair_accuracy([0, 1], [0.1, 0.2], ["a", "a"])
+    with pytest.raises(ValueError, match="folds has 1 rows but y_score has 2"):
+        pair_accuracy([0, 1], [0.1, 0.2], ["a"])
