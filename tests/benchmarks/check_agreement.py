@@ -26,6 +26,8 @@ from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.comparators import ClusterCalibration, CohortNormalizer, PLDAComparator
 from skfairfr.metrics import (
     all_pairs,
+    cllr,
+    detection_cost,
     disparity,
     equal_error_rate,
     fairness_discrepancy_rate,
@@ -34,6 +36,8 @@ from skfairfr.metrics import (
     group_error_rates,
     group_gate_rates,
     inequity_rate,
+    min_cllr,
+    tar_at_far,
     threshold_at_far,
     werm,
 )
@@ -184,6 +188,11 @@ def apart(y_true, scores):
     return np.sort(scores[~genuine]), np.sort(scores[genuine])
 
 
+def as_ratios(scores):
+    """Scores on a scale of log-likelihood ratios, which they need not be."""
+    return (scores - np.median(scores)) / scores.std()
+
+
 # ---- rates ---------------------------------------------------------------------------
 
 
@@ -191,7 +200,9 @@ def apart(y_true, scores):
 def curves():
     """Rates at every score, and the equal error rate by interpolation."""
     from scipy.optimize import brentq
-    from sklearn.metrics import roc_curve
+    from scipy.special import expit
+    from sklearn.isotonic import IsotonicRegression
+    from sklearn.metrics import log_loss, roc_curve
 
     for name, (y_true, scores, _) in sets_of_scores():
         far, frr, _ = far_frr_curve(y_true, scores)
@@ -200,6 +211,21 @@ def curves():
         crossing = brentq(lambda x: x + np.interp(x, fpr, tpr) - 1, 0, 1)  # noqa: B023
         ours = equal_error_rate(y_true, scores)
         yield "EER, interpolated", name, ours, crossing, "a"
+        yield (
+            "TAR at FMR 0.01",
+            name,
+            tar_at_far(y_true, scores, far=0.01),
+            tpr[fpr <= 0.01][-1],
+        )
+        ratios = as_ratios(scores)
+        weights = 1 / np.bincount(y_true)[y_true]
+        least = IsotonicRegression().fit(scores, y_true, weights).predict(scores)
+        found = cllr(y_true, ratios), min_cllr(y_true, scores)
+        theirs = [
+            log_loss(y_true, posterior, sample_weight=weights) / np.log(2)
+            for posterior in (expit(ratios), least)
+        ]
+        yield "Cllr, minCllr, as log losses", name, found, theirs
 
 
 @against("fairlearn", "fairlearn")
@@ -249,6 +275,8 @@ def metric_frame():
 def bob():
     """Rates at given thresholds, thresholds at levels, the equal error rate."""
     from bob.measure import eer, far_threshold, farfrr
+    from bob.measure import min_weighted_error_rate_threshold as best_threshold
+    from bob.measure.calibration import cllr as its_cllr
 
     for name, (y_true, scores, _) in sets_of_scores():
         impostor, genuine = apart(y_true, scores)
@@ -267,6 +295,11 @@ def bob():
         yield "FNMR at thresholds of levels", name, ours[1], theirs[1], "b"
         theirs = eer(impostor, genuine, is_sorted=True)
         yield "EER", name, equal_error_rate(y_true, scores), theirs
+        at = best_threshold(impostor, genuine, 0.99, True)
+        ours, rates = detection_cost(y_true, scores), farfrr(impostor, genuine, at)
+        yield "minDCF, p_target 0.01", name, ours, 99 * rates[0] + rates[1]
+        ratios = apart(y_true, as_ratios(scores))
+        yield "Cllr", name, cllr(y_true, as_ratios(scores)), its_cllr(*ratios)
     rng, ours, theirs = np.random.default_rng(0), [], []
     for _ in range(1000):
         y_true = rng.permutation(np.repeat([0, 1], (7, 5)))

@@ -21,6 +21,7 @@ from skfairfr._core._rates import (
     exceeds,
     shortest_between,
 )
+from skfairfr._core._score_costs import cost_table
 from skfairfr.metrics._roc import _estimates, _evidence
 from skfairfr.utils._validation import (
     check_group,
@@ -368,20 +369,43 @@ class Engine:
 
     def equal_error_rate(self, question):
         """Answer about the equal error rate of the question's scope, as one level."""
-        scope, counts = question.scope, self.counts(question)
-        if not all(counts):
-            found = _estimates.no_equal_error(self, question, counts)
-            words = (words_of(reason, self.terms) for reason in found.reasons[0])
-            whose = " and ".join(words)
-            where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
-            warn_undefined(
-                f"There is {whose} {where}: the equal error rate is undefined and "
-                "set to nan."
-            )
-            return found
+        if (lacking := self._lacks_pairs(question, "equal error rate")) is not None:
+            return lacking
         self.check_answerable(question)
-        rates = _bootstrap.equal_error_rates(self.pairs, scope, self.drawn)
+        rates = _bootstrap.equal_error_rates(self.pairs, question.scope, self.drawn)
         return _estimates.answer_equal_error(self, rates, question)
+
+    def score_cost(self, question, cost):
+        """Answer about a ScoreCost of the question's scope, or of all groups, as one level."""
+        name = {"auc": "area under the ROC curve", "dcf": "detection cost"}
+        if (
+            lacking := self._lacks_pairs(question, name.get(cost.name, "Cllr"))
+        ) is not None:
+            return lacking
+        self.check_answerable(question)
+        scopes = tuple(self.scopes_of_both(question))
+        table = None
+        if question.how is None or len(scopes) > 1:
+            table = cost_table(self.pairs, scopes, cost, self.resampling)
+        return _estimates.answer_cost(self, table, question, cost)
+
+    def scopes_of_both(self, question):
+        """Those of :meth:`scopes` that have genuine and impostor pairs."""
+        return [s for s in self.scopes(question) if self.pairs.count(s)]
+
+    def _lacks_pairs(self, question, name):
+        """The undefined answer, after a warning, if one kind of pairs is absent; else None."""
+        scope, counts = question.scope, self.counts(question)
+        if all(counts):
+            return None
+        found = _estimates.no_equal_error(self, question, counts)
+        words = (words_of(reason, self.terms) for reason in found.reasons[0])
+        whose = " and ".join(words)
+        where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
+        warn_undefined(
+            f"There is {whose} {where}: the {name} is undefined and set to nan."
+        )
+        return found
 
     # ---- warnings --------------------------------------------------------------------
 

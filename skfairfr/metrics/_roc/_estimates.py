@@ -12,7 +12,7 @@ from skfairfr._core._intervals import (
     support_of,
 )
 from skfairfr._core._jackknife import rate_ends
-from skfairfr._core._rates import ROUNDING, exceeds
+from skfairfr._core._rates import DISPARITIES, ROUNDING, exceeds
 from skfairfr.metrics._records import Estimate, GroupFARMatrix
 from skfairfr.metrics._roc._evidence import analyse, place_of
 from skfairfr.utils._errors import plain
@@ -162,8 +162,67 @@ def answer_equal_error(engine, rates, question):
     return replace(found, low=low, high=np.minimum(high, 1.0))
 
 
+def answer_cost(engine, table, question, cost):
+    """Value, interval and support of a cost, as one level.
+
+    Parameters
+    ----------
+    engine : Engine
+    table : CostTable or None
+        None of a disparity of fewer than two groups.
+    question : Question
+    cost : ScoreCost
+
+    Returns
+    -------
+    found : Answer
+    """
+    scopes, how = engine.scopes_of_both(question), question.how
+    value, threshold, replicates = (np.full(1, np.nan),) * 2 + (
+        np.full((1, 0), np.nan),
+    )
+    reasons = []
+    if table is None:
+        reasons.append(Reason("few_groups", found=len(scopes), needed=2))
+    elif how is None:
+        value, threshold = table.value, table.threshold
+        replicates = _basic(value, table.replicates, cost.name == "auc")
+    else:
+        value, drawn = (
+            how.function(np.moveaxis(of, 0, -1))[None]
+            for of in (table.value, table.replicates)
+        )
+        if (
+            how is DISPARITIES["ratio"]
+        ):  # of the largest of groups none is known to be right
+            replicates = _basic(value, drawn)
+    if cost.name == "dcf" and table is not None:
+        for scope, at in zip(scopes, table.threshold[:, None], strict=True):
+            groups = () if scope is None else (plain(engine.groups[scope[0]]),)
+            for rate in ("far", "frr"):
+                support = support_of(engine.pairs, rate, scope, at, table.sampled)
+                reasons += support.reasons(0, groups, rate)
+    sampled = table is not None and table.sampled
+    rates = value, value, replicates
+    return _with_interval(
+        engine, question, rates, threshold, [reasons], sampled, cost.bounds
+    )
+
+
+def _basic(value, replicates, area=False):
+    """Replicates whose quantiles are the basic interval of the logarithm; of 1 - an area.
+
+    A minimum over thresholds is too low in a sample, and in a resample of it once more:
+    value^2 / replicate corrects it (Davison & Hinkley 1997, section 5.2).
+    """
+    if area:
+        return 1 - _basic(1 - value, 1 - replicates)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return value[:, None] ** 2 / replicates
+
+
 def no_equal_error(engine, question, counts):
-    """Answer about an equal error rate where genuine or impostor pairs lack."""
+    """Answer about a value that needs both kinds of pairs where one lacks."""
     groups = () if question.scope is None else (engine.groups[question.scope[0]],)
     reasons = tuple(
         Reason("no_pairs", plain(groups), rate, found=0, needed=1)
@@ -180,11 +239,13 @@ def no_equal_error(engine, question, counts):
     )
 
 
-def _with_interval(engine, question, rates, threshold, reasons, sampled):
+def _with_interval(
+    engine, question, rates, threshold, reasons, sampled, bounds=(0.0, 1.0)
+):
     """Answer with the interval of its replicates; completes each level's reasons."""
     value, centre, replicates = rates
     moved = adjusted(replicates, value, centre, engine.method)
-    bounds = (0.0, 1.0) if question.how is None else question.how.bounds
+    bounds = bounds if question.how is None else question.how.bounds
     low, high = np.full((2, value.size), np.nan)
     n_undefined = np.zeros(value.size, dtype=int)
     if replicates.shape[-1]:

@@ -20,9 +20,10 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS, simultaneous
 from skfairfr._core._pairs import Expected, score_moments
 from skfairfr._core._resampling import MODES, Resampling
+from skfairfr._core._score_costs import COSTS, ScoreCost
 from skfairfr.metrics._asymmetry import asymmetry
 from skfairfr.metrics._certificates import certify
-from skfairfr.metrics._pairs._checks import warn_of_scores
+from skfairfr.metrics._pairs._checks import check_single_threshold, warn_of_scores
 from skfairfr.metrics._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine, no_groups
@@ -498,6 +499,7 @@ shape (n_pairs,), default=None
         group: object = None,
         how: str | tuple | Callable | None = None,
         operating_point: str = "overall",
+        p_target: float = 0.01,
     ) -> Estimate:
         """A rate or a disparity at a FAR level or a given threshold, with its interval.
 
@@ -508,8 +510,12 @@ shape (n_pairs,), default=None
         threshold : float or array-like, shape (n_levels,), default=None
             Similarity from which on a deployed system accepts; exactly one of far and
             threshold.
-        rate : {"frr", "far"}, default="frr"
-            False rejections or false acceptances; lower is better.
+        rate : {"frr", "far", "dcf", "cllr", "min_cllr", "auc"}, default="frr"
+            False rejections or false acceptances; lower is better. The others are of all
+            thresholds: the detection cost at ``threshold``, or the minimal one if that is
+            None too (:func:`detection_cost`), :func:`cllr` and :func:`min_cllr`, lower being
+            better, and the area under the ROC curve. They take neither ``far`` nor an
+            operating point; of disparities, "ratio" alone has an interval.
         group : label or tuple of two labels, default=None
             Rate of one group, or the FAR between two; None is overall.
         how : str, tuple or callable, default=None
@@ -520,6 +526,10 @@ shape (n_pairs,), default=None
         operating_point : {"overall", "worst_group", "group"}, default="overall"
             Which FAR meets the level: over all impostor pairs, the largest of the groups'
             (BFAR and BFRR, eq. (3)-(4) of EM22), or each group's own.
+        p_target : float in (0, 1), default=0.01
+            Share of genuine pairs among those to be decided, of "dcf", whose costs are 1.
+            Costs c_miss and c_fa have the same decisions as 1 and 1 with
+            p c_miss / (p c_miss + (1 - p) c_fa).
 
         Returns
         -------
@@ -541,10 +551,37 @@ shape (n_pairs,), default=None
             Where a rate, or a group's, is undefined, or a level cannot be resolved.
         """
         check_is_fitted(self)
+        if rate in COSTS:
+            asked = (far, threshold, group, how, operating_point)
+            return self._cost(rate, p_target, *asked)
         asked = (far, threshold, rate, group, how, operating_point)
         question = self._engine.question(*asked)
         found = self._engine.answer(question)
         return self._record(Estimate, found, question)
+
+    def _cost(self, rate, p_target, far, threshold, group, how, operating_point):
+        """Estimate of a cost, or of the area under the curve, over all thresholds."""
+        if far is not None or operating_point != "overall":
+            name = "far" if far is not None else "operating_point"
+            remedy = "leave it out; threshold= is that of an actual detection cost."
+            problem = f"sets a threshold, and rate={rate!r} is of all thresholds;"
+            raise refused(name, far or operating_point, problem, remedy)
+        if threshold is not None:
+            if rate != "dcf":
+                problem = (
+                    f"goes with rate='dcf', and not with {rate!r}, which is of all"
+                )
+                raise refused(
+                    "threshold", threshold, problem, "thresholds; leave it out."
+                )
+            threshold = check_single_threshold(threshold)
+        if self.resample != "identities":
+            problem = f"must be 'identities' for rate={rate!r}; got {self.resample!r}."
+            raise refused("resample", self.resample, problem)
+        cost = ScoreCost(rate, check_number(p_target, "p_target", *RATE), threshold)
+        question = self._engine.question(None, 0.0, "frr", group, how, "overall")
+        found = self._engine.score_cost(question, cost)
+        return self._record(Estimate, found, question, named=False)
 
     def curve(
         self,

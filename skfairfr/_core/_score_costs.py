@@ -1,0 +1,170 @@
+"""Costs of decisions and of scores over all thresholds, in the data and in resamples.
+
+The minimal detection cost, the minimal Cllr and the area under the ROC curve are functions
+of FAR and FRR at the genuine scores alone: between two of them a lower threshold only adds
+false acceptances. So each resample needs the weights of both kinds of pairs at these scores.
+Cllr is a weighted mean of a function of the score.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+
+from skfairfr._core._bootstrap import far_in, frr_in
+from skfairfr._core._parallel import over_blocks
+from skfairfr._core._rates import next_above
+from skfairfr._core._resampling import Weights, blocks_of_resamples, draw
+
+COSTS = ("dcf", "cllr", "min_cllr", "auc")
+
+
+@dataclass(frozen=True)
+class ScoreCost:
+    """What is asked for.
+
+    Attributes
+    ----------
+    name : {"dcf", "cllr", "min_cllr", "auc"}
+    p_target : float
+        Share of genuine pairs among those to be decided; costs are 1. Of "dcf".
+    threshold : float or None
+        Where decisions are made; None is the best threshold of each resample. Of "dcf".
+    """
+
+    name: str
+    p_target: float
+    threshold: float | None = None
+
+    @property
+    def bounds(self):
+        """Natural range."""
+        least = self.name == "dcf" and self.threshold is None
+        return (0.0, 1.0 if least or self.name in ("min_cllr", "auc") else np.inf)
+
+
+@dataclass(frozen=True)
+class CostTable:
+    """A cost of several scopes.
+
+    Attributes
+    ----------
+    value, threshold : ndarrays, shape (n_scopes,)
+        In the data; the threshold of a "dcf", else nan.
+    replicates : ndarray, shape (n_scopes, n_resamples)
+    sampled : bool
+        Whether impostor scores came from a sample.
+    """
+
+    value: np.ndarray
+    threshold: np.ndarray
+    replicates: np.ndarray
+    sampled: bool
+
+
+def cost_table(pairs, scopes, cost, resampling):
+    """A cost in the data and in every resample of people, CostTable."""
+    sampled = {s: not pairs.impostors(s).complete for s in scopes}
+    if cost.threshold is not None:
+        for scope in scopes:
+            sampled[scope] &= not pairs.holds(scope, cost.threshold)
+    asked = (tuple(sampled.items()), cost)
+    value, threshold = _costs_in(pairs, *asked, Weights())
+    small = pairs.for_workers(scopes, tuple(s for s in scopes if sampled[s]))
+    tasks, sizes = blocks_of_resamples(pairs.images, resampling)
+    shared = (small, *asked)
+    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling", sizes, shared)
+    replicates = np.concatenate(blocks, axis=1)
+    of_data = (value[:, 0], threshold[:, 0])
+    return CostTable(*of_data, replicates, any(sampled.values()))
+
+
+def _block(pairs, sampled, cost, resamples):
+    return _costs_in(pairs, sampled, cost, draw(pairs.images, *resamples))[0]
+
+
+def _costs_in(pairs, sampled, cost, weights):
+    """Costs and thresholds of every scope, two (n_scopes, n_resamples)."""
+    of = _cllr if cost.name == "cllr" else _over_thresholds
+    found = [of(pairs, *scope, cost, weights) for scope in sampled]
+    return [np.stack(part) for part in zip(*found, strict=True)]
+
+
+def _over_thresholds(pairs, scope, sampled, cost, weights):
+    """A cost that is a function of FAR and FRR at the genuine scores, and its threshold."""
+    if cost.threshold is None:
+        genuine = pairs.genuine.ascending(scope).scores
+        candidates = np.append(np.unique(genuine).astype(np.float64), np.inf)
+    else:
+        candidates = np.array([cost.threshold])
+    shape = (candidates.size, weights.n_resamples)
+    at = np.broadcast_to(candidates[:, None], shape)
+    far = far_in(pairs, scope, at, weights, sampled)
+    frr = frr_in(pairs, scope, at, weights, True)
+    undefined = np.isnan(far[0] + frr[0])
+    threshold = np.full(weights.n_resamples, np.nan)
+    if cost.name == "dcf":
+        miss, false = cost.p_target, 1 - cost.p_target
+        costs = (miss * frr + false * far) / min(miss, false)
+        best = np.argmin(costs, axis=0)
+        value = np.take_along_axis(costs, best[None], axis=0)[0]
+        threshold = candidates[best]
+    elif cost.name == "min_cllr":
+        value = _least_cllr(far, frr)
+    else:
+        kind = pairs.genuine.sequence.scores.dtype
+        above = next_above(candidates.astype(kind)).astype(np.float64)
+        beyond = far_in(
+            pairs, scope, np.broadcast_to(above[:, None], shape), weights, sampled
+        )
+        rejected = np.diff(frr, axis=0)
+        value = 1 - (rejected * (far + beyond)[:-1] / 2).sum(axis=0)
+    return np.where(undefined, np.nan, value), np.where(undefined, np.nan, threshold)
+
+
+def _cllr(pairs, scope, sampled, cost, weights):
+    """Cllr in every resample."""
+    value = 0.0
+    kinds = (pairs.genuine.ascending(scope), -1), (pairs.impostors(scope, sampled), 1)
+    for sequence, sign in kinds:
+        loss = np.logaddexp(0.0, sign * sequence.scores.astype(np.float64)) / np.log(4)
+        base = loss if sequence.base is None else loss * sequence.base
+        part, total = (
+            of.weighed(weights, pairs.images, genuine=sign < 0).total()
+            for of in (replace(sequence, base=base), sequence)
+        )
+        value = value + np.divide(
+            part, total, out=np.full(total.shape, np.nan), where=total > 0
+        )
+    return value, np.full(weights.n_resamples, np.nan)
+
+
+@njit(nogil=True, cache=True)
+def _least_cllr(far, frr):
+    """Cllr after the best increasing map: of the convex hull of each column's ROC curve.
+
+    Along a segment of the hull all pairs have one posterior, the genuine share of its pairs,
+    which is what pooling adjacent violators gives. Rows are descending FAR, the last 0.
+    """
+    n, n_columns = far.shape
+    found, hull = np.zeros(n_columns), np.empty(n + 1, np.int64)
+    for r in range(n_columns):
+        x, y = np.empty(n + 1), np.empty(n + 1)
+        x[0], y[0] = 1.0, 1.0
+        x[1:], y[1:] = far[:, r], 1 - frr[:, r]
+        size = 0
+        for k in range(n + 1):
+            while size > 1:
+                a, b = hull[size - 2], hull[size - 1]
+                turn = (x[b] - x[a]) * (y[k] - y[a]) - (y[b] - y[a]) * (x[k] - x[a])
+                if turn > 0:  # b lies above the line from a to k
+                    break
+                size -= 1
+            hull[size] = k
+            size += 1
+        for k in range(1, size):
+            false, true = x[hull[k - 1]] - x[hull[k]], y[hull[k - 1]] - y[hull[k]]
+            for part in (false, true):
+                if part > 0 and part < false + true:
+                    found[r] -= part * np.log2(part / (false + true)) / 2
+    return found

@@ -1,0 +1,205 @@
+"""Facts of detection costs, Cllr and the area under the curve, with their intervals."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import roc_auc_score
+
+from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr._core._resampling import draw
+from skfairfr._core._score_costs import ScoreCost, cost_table
+from skfairfr.metrics import all_pairs, cllr, detection_cost, min_cllr
+
+OF_PAIRS = {
+    "dcf": detection_cost,
+    "cllr": cllr,
+    "min_cllr": min_cllr,
+    "auc": roc_auc_score,
+}
+N_RESAMPLES = 20
+
+
+@pytest.fixture(scope="module")
+def faces():
+    return make_face_embeddings(40, (2, 4), 16, kappa=40.0, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def pairs(faces):
+    """All pairs: kind, score, groups and people of both images."""
+    first, second = np.triu_indices(len(faces.y), 1)
+    similarity = (faces.X[first] * faces.X[second]).sum(axis=1)
+    people = faces.y[first], faces.y[second]
+    groups = faces.sensitive_features[first], faces.sensitive_features[second]
+    return (people[0] == people[1]).astype(int), similarity, groups, people
+
+
+@pytest.fixture(scope="module", params=["embeddings", "list"])
+def roc(request, faces, pairs):
+    made = SimilarityROC(n_resamples=N_RESAMPLES, random_state=0)
+    if request.param == "embeddings":
+        return made.fit(faces.X, faces.y, faces.sensitive_features)
+    _, score, groups, people = pairs
+    sides = {f"sensitive_features_{k}": of for k, of in enumerate(groups, 1)}
+    return made.fit_pairs(score, *people, **sides)
+
+
+@pytest.mark.parametrize("rate", OF_PAIRS)
+def test_values_are_those_of_the_functions_of_pairs(roc, pairs, rate):
+    y_true, score, (one, other), _ = pairs
+    assert_allclose(
+        roc.estimate(rate=rate).value, OF_PAIRS[rate](y_true, score), rtol=1e-6
+    )
+    of_group = {}
+    for group in roc.groups_:
+        own = (one == group) & (other == group)
+        of_group[group] = OF_PAIRS[rate](y_true[own], score[own])
+        found = roc.estimate(rate=rate, group=group)
+        assert_allclose(found.value, of_group[group], rtol=1e-6)
+        assert found.low <= found.value <= found.high
+    ratio = roc.estimate(rate=rate, how=("ratio", "female", "male"))
+    assert_allclose(ratio.value, of_group["male"] / of_group["female"], rtol=1e-6)
+    assert ratio.low < ratio.value < ratio.high
+    largest = roc.estimate(rate=rate, how="max_min")
+    assert_allclose(largest.value, max(ratio.value, 1 / ratio.value), rtol=1e-6)
+    assert np.isnan(largest.low)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.55])
+def test_the_actual_cost_is_that_at_the_threshold(roc, pairs, threshold):
+    y_true, score, *_ = pairs
+    options = {"p_target": 0.1, "threshold": threshold}
+    found = roc.estimate(rate="dcf", **options)
+    assert_allclose(found.value, detection_cost(y_true, score, **options))
+    assert found.low < found.value < found.high
+
+
+def by_hand(rate, y_true, score, weight):
+    """A cost of weighted pairs."""
+    share = weight / np.bincount(y_true, weight)[y_true]
+    if rate == "auc":
+        return roc_auc_score(y_true, score, sample_weight=share)
+    if rate == "cllr":
+        return (share * np.logaddexp(0, np.where(y_true, -1, 1) * score)).sum() / (
+            2 * np.log(2)
+        )
+    if rate == "dcf":
+        accepted = score >= np.append(np.unique(score[y_true == 1]), np.inf)[:, None]
+        far = (accepted * share * (y_true == 0)).sum(axis=1)
+        frr = (~accepted * share * (y_true == 1)).sum(axis=1)
+        return (0.01 * frr + 0.99 * far).min() / 0.01
+    isotonic = IsotonicRegression(y_min=0, y_max=1).fit(score, y_true, share)
+    posterior = isotonic.predict(score)
+    right = np.where(y_true == 1, posterior, 1 - posterior)
+    return (
+        -(share * np.log2(right, where=share > 0, out=np.zeros(len(share)))).sum() / 2
+    )
+
+
+@pytest.mark.parametrize("rate", OF_PAIRS)
+def test_replicates_are_costs_of_pairs_weighed_by_people(roc, pairs, rate):
+    y_true, score, _, people = pairs
+    engine = roc._engine
+    table = cost_table(engine.pairs, (None,), ScoreCost(rate, 0.01), engine.resampling)
+    asked = ("identities", engine.resampling.entropy, 0, N_RESAMPLES)
+    drawn = draw(engine.pairs.images, *asked).identity.astype(float)
+    for r in range(N_RESAMPLES):
+        one, other = (drawn[side, r] for side in people)
+        weight = np.where(y_true == 1, one, one * other)
+        expected = by_hand(rate, y_true, score, weight)
+        assert_allclose(table.replicates[0, r], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rate", OF_PAIRS)
+def test_intervals_are_basic_ones_of_logarithms(roc, rate):
+    engine, found = roc._engine, roc.estimate(rate=rate)
+    table = cost_table(engine.pairs, (None,), ScoreCost(rate, 0.01), engine.resampling)
+    drawn, value = table.replicates[0], table.value[0]
+    if rate == "auc":
+        drawn, value = 1 - drawn, 1 - value
+    ends = np.exp(2 * np.log(value) - np.quantile(np.log(drawn), [0.975, 0.025]))
+    least, most = (0, np.inf if rate == "cllr" else 1)
+    ends = 1 - ends[::-1] if rate == "auc" else ends
+    ends = np.clip(ends, least, most)
+    assert_allclose([found.low, found.high], ends, rtol=0.02)
+
+
+@pytest.mark.parametrize("rate", ["dcf", "min_cllr"])
+def test_minima_are_the_same_on_another_scale(pairs, rate):
+    _, score, _, people = pairs
+    found = [
+        SimilarityROC(n_resamples=N_RESAMPLES, random_state=0)
+        .fit_pairs(of, *people)
+        .estimate(rate=rate)
+        for of in (score.astype(float), np.exp(3 * score.astype(float)))
+    ]
+    for end in ("value", "low", "high"):
+        one, other = (getattr(of, end) for of in found)
+        assert_allclose(one, other, rtol=1e-12)
+
+
+def test_people_weigh_the_same_if_asked(pairs):
+    y_true, score, _, people = pairs
+    roc = SimilarityROC(average="identity", n_resamples=2, random_state=0)
+    roc.fit_pairs(score, *people)
+    key = np.minimum(*people) * 1000 + np.maximum(*people)
+    _, place, n = np.unique(key, return_inverse=True, return_counts=True)
+    for rate in OF_PAIRS:
+        expected = by_hand(rate, y_true, score, 1 / n[place])
+        assert_allclose(roc.estimate(rate=rate).value, expected, rtol=1e-5)
+
+
+def test_a_sample_of_impostors_stands_for_all_of_them(monkeypatch):
+    monkeypatch.setattr("skfairfr._core._pairs.WHOLE", 2**10)
+    faces = make_face_embeddings(300, 3, 16, kappa=60.0, random_state=0)
+    roc = SimilarityROC(n_resamples=2, random_state=0).fit(faces.X, faces.y)
+    y_true, score, _ = all_pairs(faces.X, faces.y)
+    for rate, tolerance in {"cllr": 1e-3, "min_cllr": 1e-2, "auc": 1e-3}.items():
+        found = roc.estimate(rate=rate)
+        expected = OF_PAIRS[rate](y_true, score)
+        assert_allclose(found.value, expected, rtol=tolerance)
+        assert "from a uniform sample of impostor pairs" in found.reason
+    exact = roc.estimate(rate="dcf", threshold=0.8)
+    assert_allclose(
+        exact.value, detection_cost(y_true, score, threshold=0.8), rtol=1e-6
+    )
+
+
+def test_a_group_without_genuine_pairs_has_none():
+    faces = make_face_embeddings(40, 2, 8, random_state=0)
+    group = np.where(faces.y == 0, "one", "rest")
+    roc = SimilarityROC(n_resamples=5, random_state=0).fit(faces.X, faces.y, group)
+    with pytest.warns(UndefinedMetricWarning, match="the detection cost is undefined"):
+        found = roc.estimate(rate="dcf", group="one")
+    assert np.isnan(found.value) and not found.supported
+    only = roc.estimate(rate="auc", how="max_min")
+    assert np.isnan(only.value) and "group" in only.reason
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"far": 0.01, "rate": "dcf"},
+            "far sets a threshold, and rate='dcf' is of all",
+        ),
+        (
+            {"rate": "auc", "operating_point": "worst_group"},
+            "operating_point sets a threshold",
+        ),
+        ({"rate": "cllr", "threshold": 0.1}, "goes with rate='dcf'"),
+        ({"rate": "dcf", "threshold": [0.1, 0.2]}, "threshold must be one number"),
+        ({"rate": "dcf", "p_target": 1}, r"p_target must be a number in \(0, 1\)"),
+        ({"rate": "dcf", "group": ("female", "male")}, "cross-group"),
+    ],
+)
+def test_questions_that_contradict_themselves_are_refused(roc, options, message):
+    with pytest.raises(ValueError, match=message):
+        roc.estimate(**options)
+
+
+def test_costs_are_for_other_people(roc):
+    with pytest.raises(ValueError, match="resample must be 'identities'"):
+        roc.by(resample="images").estimate(rate="cllr")
