@@ -298,7 +298,7 @@ def _add_audit(commands, full):
     _add(audit, ("data", "DATA", meaning))
     meaning = (
         "column of the groups; of pairs what two share (NAME_1 and NAME_2), or A,B; of "
-        "numbers NAME:4 or NAME:18,30; required unless a policy names some"
+        "numbers NAME:4 or NAME:18,30 (default: no groups, rates of everyone)"
     )
     _add(audit, ("--attribute", "NAME", meaning), repeats=CROSSED)
     meaning = "column that says which attempts were accepted: DATA is a log"
@@ -894,11 +894,11 @@ def _audit(arguments):
     from skfairfr.report import read_data
 
     given = vars(arguments)
-    attributes = _attributes(arguments)
+    attributes = _attributes(arguments, needed=False)
     try:
         data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
     except ValueError as error:
-        if arguments.attribute:
+        if arguments.attribute or not attributes:
             raise
         place = f"attributes of the policy {arguments.policy.name}"
         raise ValueError(_in_flags(error, attributes=place)) from None
@@ -955,7 +955,7 @@ def _about(arguments):
     return said | {"command": arguments.typed}
 
 
-def _attributes(arguments):
+def _attributes(arguments, needed=True):
     """Names of the columns to audit by, from the flags or from the policy, which is read."""
     if arguments.policy is not None:
         from skfairfr.report import Policy
@@ -968,7 +968,7 @@ def _attributes(arguments):
             f"--attribute was given, and the policy {policy.name!r} sets attributes "
             f"({', '.join(of_policy)}); leave one out."
         )
-    if not flags and not of_policy:
+    if needed and not flags and not of_policy:
         raise ValueError(
             "the following arguments are required: --attribute; name a column of the groups."
         )

@@ -224,7 +224,7 @@ def test_other_formats_are_printed_alone(
         (("--attribute", "gender", "--fmr", "0.1", "1.5"), "--fmr: must be a number"),
         (("--attribute", "gender", "--seed", "-1"), "--seed: must be an integer"),
         (("--attribute", "gender", "--average", "people"), "--average"),
-        ((), "--attribute"),
+        (("--max-fmr-ratio", "2"), "--attribute"),
     ],
 )
 def test_unusable_arguments(capsys, faces, options, message):

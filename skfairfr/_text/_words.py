@@ -158,6 +158,11 @@ def who(group):
     return "everyone" if group is None else printable(group)
 
 
+def by_attribute(attribute):
+    """The words that follow what is by an attribute; empty if there is none."""
+    return f" by {printable(attribute)}" if attribute else ""
+
+
 def accepted(threshold, settings):
     """Which pairs a threshold accepts, on the scale of the caller's scores."""
     if settings.get("distance"):

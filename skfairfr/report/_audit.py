@@ -78,7 +78,7 @@ DOMINANT_SHARE = 0.05
 def audit(
     X: ArrayLike,
     y: Column,
-    sensitive_features: Columns,
+    sensitive_features: Columns | None = None,
     *,
     attribute: str | None = None,
     domain: Column | None = None,
@@ -99,9 +99,10 @@ def audit(
         Embeddings.
     y : array-like, shape (n_samples,)
         Identity of each row.
-    sensitive_features : array-like, shape (n_samples,), or dict or frame of several
+    sensitive_features : array-like, shape (n_samples,), or dict or frame of several, default=None
         Group of each row; None and NaN are unknown. A dict of names to labels, or a frame
-        with several columns, is audited by each attribute and by their combinations.
+        with several columns, is audited by each attribute and by their combinations. None
+        audits everyone: rates, intervals and limits of rates, without groups.
     attribute : str, default=None
         Name of the attribute, for messages and the report; None takes that of a series or
         of a frame's one column, else "group". Several attributes have names already.
@@ -132,8 +133,9 @@ def audit(
     Raises
     ------
     ValueError
-        If an argument is out of range, the data have fewer than two people or two groups,
-        or an attribute is a measurement rather than a label.
+        If an argument is out of range, the data have fewer than two people, an attribute has
+        fewer than two groups or is a measurement rather than a label, or an option is about
+        groups and there is no attribute.
     TypeError
         If an option is unknown.
 
@@ -165,7 +167,7 @@ def audit(
 def audit_pairs(
     y_score: ArrayLike,
     identities: tuple | None,
-    sensitive_features: Columns,
+    sensitive_features: Columns | None = None,
     *,
     y_true: ArrayLike | None = None,
     attribute: str | None = None,
@@ -184,11 +186,11 @@ def audit_pairs(
         Similarities, larger meaning more alike; give minus a distance.
     identities : tuple of two array-likes, shape (n_pairs,), or None
         Whom the first and the second image of each pair show; None where that is not known.
-    sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames
+    sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames, default=None
         Groups of the first and of the second image of each pair, or one array-like,
         (n_pairs,), of the groups that both have. A dict of names to either, or a tuple of
         two frames with the same columns, is audited by each attribute and by their
-        combinations.
+        combinations. None audits everyone, as of :func:`audit`.
     y_true : array-like, shape (n_pairs,), default=None
         Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
         then taken as independent, as the first line of the audit states.
@@ -252,7 +254,7 @@ def audit_pairs(
 def audit_decisions(
     error: ArrayLike,
     identity: Column,
-    sensitive_features: Columns,
+    sensitive_features: Columns | None = None,
     *,
     kind: str = "frr",
     session: Column | None = None,
@@ -275,9 +277,9 @@ def audit_decisions(
         accepted.
     identity : array-like, shape (n_attempts,)
         The person who attempts, whoever is claimed.
-    sensitive_features : array-like, shape (n_attempts,), or dict or frame of several
+    sensitive_features : array-like, shape (n_attempts,), or dict or frame of several, default=None
         Group of each attempt; None and NaN are unknown. With ``kind="apcer"`` the species
-        of the attack instrument. Several as of :func:`audit`.
+        of the attack instrument, which is required. Several, and None, as of :func:`audit`.
     kind : {"frr", "far", "bpcer", "apcer"}, default="frr"
         What the errors are called: FRR of genuine attempts, FAR of impostor attempts, BPCER
         of bona fide and APCER of attack attempts (ISO/IEC 30107-3). Lower is better.
@@ -335,6 +337,10 @@ def audit_decisions(
     (('f',), 'failed')
     """
     values = check_decisions(error, identity, session, best_of, kind, time)
+    if kind == "apcer" and sensitive_features is None:
+        problem = "is None, and errors of attacks are counted by species;"
+        remedy = "give the species of the instrument of each attempt."
+        raise refused("sensitive_features", None, problem, remedy)
     columns, named = columns_of(sensitive_features, attribute)
     for name, column in columns.items():
         argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
@@ -377,7 +383,7 @@ def audit_data(
         Levels, each of which chooses a threshold on the audited data, the shortest number
         that accepts the same pairs; the audit is then about it as though it had been
         given. None takes 1e-2 and 1e-3, and 1e-4 where two groups of every attribute have
-        300,000 impostor pairs.
+        300,000 impostor pairs, or everyone has them if there is no attribute.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on a deployed system accepts, instead; of data that were
         read as distances, distances up to which it does.
@@ -388,8 +394,8 @@ def audit_data(
         Group of an attribute, or of a combination of several ("f & young"), whose FAR
         meets the levels in place of that of all impostor pairs.
     limits : dict of str -> float, default=None
-        Largest rate allowed of each group, in (0, 1): ``max_fmr`` and ``max_fnmr``, the FAR
-        and the FRR at the overall threshold. Largest max / min allowed of the groups'
+        Largest rate allowed of each group, in (0, 1), or of everyone if there is no
+        attribute: ``max_fmr`` and ``max_fnmr``, the FAR and the FRR at the overall threshold. Largest max / min allowed of the groups'
         rates, above 1: ``max_fmr_ratio`` and ``max_fnmr_ratio`` there, ``max_bfar`` and
         ``max_bfrr`` at the threshold where no group's FAR exceeds the level. They become
         the ``checks`` of the report and its ``exit_code``.
@@ -434,7 +440,8 @@ def audit_data(
     Returns
     -------
     report : Report
-        One audit for each attribute and for each combination of them.
+        One audit for each attribute and for each combination of them; without attributes
+        one of everyone.
 
     Raises
     ------
@@ -467,6 +474,15 @@ def audit_data(
     given = far, threshold, threshold_from, limits, confidence_level, threshold_group
     asked = settle(policy, parts[0], *given)
     parts = (asked.data, *(part.by(tuple(asked.data.columns)) for part in parts[1:]))
+    if not all(part.columns for part in parts):
+        _check_without_groups(
+            asked.names,
+            reference=reference,
+            threshold_group=threshold_group,
+            control=control,
+            metrics=metrics,
+            impostors=None if impostors == "all" else impostors,
+        )
     measured = average, impostors, asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
     points = asked.far, asked.threshold, parts[0].is_distance, threshold_group
@@ -518,8 +534,18 @@ def audit_data(
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
-    report = Report(tuple(audits), crossings, about or {})
+    candidates = () if data.reading is None else data.reading.candidates
+    report = Report(tuple(audits), crossings, about or {}, candidates=candidates)
     return replace(report, sections=measured_by_user(sections, report))
+
+
+def _check_without_groups(limits, **options):
+    """Raise if a limit, or an option that was given, is about groups, and there are none."""
+    asked = [name for name in sorted(limits) if LIMITS[name][2] is not None]
+    for name in (*asked, *(n for n, value in options.items() if value is not None)):
+        problem = "is about groups, and there is no attribute;"
+        remedy = "name one: --attribute NAME, in Python sensitive_features."
+        raise refused(name, None, problem, remedy)
 
 
 def split_limits(limits, metrics, data):
@@ -587,7 +613,7 @@ def _measured(data, chosen, points, asked, options, threshold_from, control, ref
     if by_default and _reach_further(roc, columns):
         points = replace(points, far=np.append(points.far, SMALLEST_FAR))
     audited = [
-        AuditedROC(roc.by(by), points, references_of(data, by, reference))
+        AuditedROC(roc.by(by or None), points, references_of(data, by, reference))
         for by in chosen
     ]
     points = audited[0].points
@@ -636,7 +662,10 @@ def _about_repeats(data, attributes, audit, points, options):
         roc = fit(data.take(~repeated), tuple(data.columns), options, points)
     except ValueError:
         return [f"{words} Without them there is nothing to compare."]
-    threshold, without = points.threshold, AuditedROC(roc.by(attributes), points)
+    threshold, without = (
+        points.threshold,
+        AuditedROC(roc.by(attributes or None), points),
+    )
     rates = zip(
         *(without.at_thresholds(r, None, threshold)[0] for r in ("far", "frr")),
         strict=True,
@@ -655,12 +684,12 @@ def _about_repeats(data, attributes, audit, points, options):
 
 
 def _reach_further(roc, columns):
-    """Whether two groups of every attribute have the pairs for the smallest level."""
+    """Whether everyone, and two groups of every attribute, have the pairs for the smallest level."""
     enough = [
         np.count_nonzero(roc.by(name).n_impostor_[1:] >= ENOUGH_IMPOSTORS) > 1
         for name in columns
     ]
-    return all(enough)
+    return all(enough) and roc.n_impostor_[0] >= ENOUGH_IMPOSTORS
 
 
 def _audit_by(audited, data, attributes, settings, judged, metrics):
@@ -713,7 +742,7 @@ def _audit_by(audited, data, attributes, settings, judged, metrics):
     return Audit(
         name,
         settings,
-        np.unique(members[group.codes < 0]).size,
+        np.unique(members[group.codes < 0]).size if attributes else 0,
         share,
         groups,
         levels,

@@ -41,7 +41,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._outputs import schema_of
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import LIMITS, RATE_LIMITS, settle_limits
-from skfairfr.report._prepared import prepare
+from skfairfr.report._prepared import check_grouped, prepare
 from skfairfr.report._records import Figure as Estimate
 from skfairfr.report._records import GroupRates
 from skfairfr.report.sections._answer import LABELS
@@ -480,6 +480,7 @@ def certify_data(
         where = f" by the policy {settings['policy']!r}" if settings else ""
         remedy = f"name the largest {data.terms.far.name} allowed of each group."
         raise refused("max_fmr", None, f"is not given{where};", remedy)
+    check_grouped(data)
     chosen, points = prepare(data, Points.of(limits["max_fmr"]), 0)
     warnings = []
     with show_progress(progress, 2), collecting(warnings):

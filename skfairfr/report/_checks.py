@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from skfairfr._core._jackknife import Contrasts, every_two, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._text._words import percent, terms_of
-from skfairfr.report._notes import WITHHELD, of_unknown, unknown_exceed
+from skfairfr.report._notes import WITHHELD, of_groups, of_unknown, unknown_exceed
 from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
 from skfairfr.report._verdicts import beyond_all_scores, geomean_weights
@@ -79,7 +79,9 @@ def _check(audit, place, level, name, limit, judged):
     of_rate = how is None
     found = judged.get((rate, operating_point, place))
     known = [] if found is None else found.labels
-    not_covered = tuple(row.group for row in level.rates[1:] if row.group not in known)
+    not_covered = tuple(
+        row.group for row in of_groups(level.rates) if row.group not in known
+    )
     if of_rate:
         figure, groups, decides = _of_rates(level, rate, limit, found)
     else:
@@ -107,7 +109,7 @@ def _check(audit, place, level, name, limit, judged):
     needed = ()
     if verdict == "undetermined" and groups and not reason:
         two = rate == "far" and "gallery" not in audit.settings
-        sizes = {row.group: _size(row, rate, two) for row in audit.groups[1:]}
+        sizes = {row.group: _size(row, rate, two) for row in of_groups(audit.groups)}
         needed = people_needed(found, how, limit, sizes)
     told = (verdict, needed, reason, decides)
     return Check(*about, figure, groups, not_covered, *told)
@@ -140,7 +142,7 @@ def _size(row, rate, of_two):
 
 def _of_rates(level, rate, limit, found):
     """Figure, groups and that of the bound, of a limit that each group's rate has to keep."""
-    figures = {row.group: getattr(row, rate) for row in level.rates[1:]}
+    figures = {row.group: getattr(row, rate) for row in of_groups(level.rates)}
     if found is None:  # no group has pairs
         return next(iter(figures.values())), (), ()
     low, high = found.one_sided()

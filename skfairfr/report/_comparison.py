@@ -38,7 +38,12 @@ from skfairfr.report._notes import (
     rates_in,
     reason_to_withhold,
 )
-from skfairfr.report._prepared import AuditOptions, check_one_threshold, prepare
+from skfairfr.report._prepared import (
+    AuditOptions,
+    check_grouped,
+    check_one_threshold,
+    prepare,
+)
 from skfairfr.report._records import Change, DisparityChange, Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report._verdicts import beyond_all_scores
@@ -160,6 +165,7 @@ def compare_systems(
     check_one_threshold(impostors, tuple(before.columns), "compare by them")
     asked = average, impostors, plain(confidence_level)
     options = AuditOptions(*asked, n_jobs, random_state)
+    check_grouped(before)
     try:
         chosen, first = prepare(common[0], points[0], random_state)
     except ArgumentError:

@@ -21,6 +21,7 @@ from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
 from skfairfr.metrics._roc._inputs import prepare as prepare_rows
 from skfairfr.utils._errors import kind_of_value, plain, refused
 from skfairfr.utils._labels import (
+    Labels,
     check_length,
     check_text,
     encode,
@@ -78,6 +79,8 @@ class Reading:
     bands : dict of str -> list of float or None
         Cut points of the ranges of every attribute, those of quantiles too: as
         ``attributes`` of :func:`read_data` they make the same groups of another file.
+    candidates : tuple of str
+        Columns that may name groups, if no attribute was asked for.
     """
 
     path: str
@@ -85,6 +88,7 @@ class Reading:
     notes: tuple = ()
     sha256: dict = field(default_factory=dict)
     bands: dict = field(default_factory=dict)
+    candidates: tuple = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +239,7 @@ class EmbeddingData(_Data):
         ArgumentError
             A ValueError: if there is no such column.
         """
-        return combinations_of(_chosen(self.columns, attributes))
+        return combinations_of(_chosen(self.columns, attributes), len(self.X))
 
     def people(self) -> np.ndarray:
         """Identities as codes.
@@ -454,7 +458,8 @@ class PairData(_Data):
             A ValueError: if there is no such column.
         """
         chosen = _chosen(self.columns, attributes)
-        return combinations_of({n: stacked(both, n) for n, both in chosen.items()})
+        columns = {n: stacked(both, n) for n, both in chosen.items()}
+        return combinations_of(columns, 2 * len(self.y_score))
 
     def people(self) -> np.ndarray:
         """Identities as codes, of the first images, then of the second.
@@ -646,8 +651,10 @@ class DecisionData(_Data):
     kind = "decisions"
 
 
-def combinations_of(columns):
-    """Labels of the combinations of columns, a dict."""
+def combinations_of(columns, n_rows):
+    """Labels of the combinations of columns, a dict; without columns, of no group."""
+    if not columns:
+        return Labels(np.empty(0), np.full(n_rows, -1))
     encoded = (encode(c, name, allow_unknown=True) for name, c in columns.items())
     return intersect(list(encoded))
 

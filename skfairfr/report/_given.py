@@ -48,16 +48,23 @@ def check_about(about):
 
 
 def columns_of(sensitive_features, attribute, of_pairs=False):
-    """Name -> labels as callers give them, and whether they came with their names."""
+    """Name -> labels as callers give them, and whether they came with their names.
+
+    None of both is an empty dict: everyone is the one group.
+    """
     if sensitive_features is None:
-        columns, problem = {}, "is None"
-    else:
-        columns = (_of_both if of_pairs else by_name)(sensitive_features)
-        problem = "has no column"
+        if attribute is not None:
+            problem = f"{attribute!r} names labels, and sensitive_features is None;"
+            raise refused(
+                "attribute", attribute, problem, "give them, or leave it out."
+            )
+        return {}, True
+    columns = (_of_both if of_pairs else by_name)(sensitive_features)
     if not columns:
-        problem += ", and an audit compares the groups of one attribute at least;"
-        remedy = "give the group of each image."
-        raise refused("sensitive_features", sensitive_features, problem, remedy)
+        problem = (
+            "has no column; give the group of each image, or None to audit everyone."
+        )
+        raise refused("sensitive_features", sensitive_features, problem)
     if not isinstance(sensitive_features, dict) and len(columns) == 1:
         ((name, labels),) = columns.items()
         return {attribute or name or UNNAMED: labels}, False

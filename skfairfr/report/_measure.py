@@ -11,7 +11,7 @@ from skfairfr._text._words import NO_DIFFERENCE, RATES, level_percent, percent
 from skfairfr.metrics import Reason
 from skfairfr.metrics._roc._engine import Question
 from skfairfr.metrics._roc._evidence import place_of
-from skfairfr.report._notes import collecting, in_words
+from skfairfr.report._notes import collecting, in_words, of_groups
 from skfairfr.report._records import (
     Deviation,
     Disparity,
@@ -129,7 +129,9 @@ class Points:
                 "it (threshold_from, --threshold-from).",
             )
         overall = chosen_thresholds(roc, self.far, "overall", self.group)
-        worst = chosen_thresholds(roc, self.far, "worst_group")
+        worst = None
+        if roc.groups_.size:
+            worst = chosen_thresholds(roc, self.far, "worst_group")
         return replace(self, threshold=overall, worst_group=worst)
 
 
@@ -160,6 +162,8 @@ class AuditedROC:
 
     Attributes
     ----------
+    labels, scopes : list
+        Of everyone, who is None, and of every group.
     warnings : list of Warning
         About the levels.
     """
@@ -170,16 +174,21 @@ class AuditedROC:
         with collecting(self.warnings):
             self.points = points.settled(roc)
         self.labels = [None, *roc.groups_.tolist()]
+        self.scopes = [None, *((g, g) for g in range(len(self.labels) - 1))]
         self.n_pairs = {"far": roc.n_impostor_, "frr": roc.n_genuine_}
         self.rates = [rate for rate in RATES if self.n_pairs[rate][0]]
 
     def evidence(self, rate, operating_point):
-        """Evidence about every group, and the place of each of its levels in the points."""
+        """Evidence about every group, and the place of each of its levels in the points.
+
+        Without groups it is about everyone.
+        """
         threshold = self._threshold(operating_point)
         if threshold is None:
             return None, np.empty(0, dtype=int)
-        question = self._question(rate, None, threshold, DISPARITIES["max_min"])
-        return self.roc._engine.evidence(question), question.order
+        question = self._question(rate, None, threshold)
+        scopes = tuple(of_groups(self.scopes))
+        return self.roc._engine.evidence(question, scopes), question.order
 
     def _threshold(self, operating_point):
         """Thresholds of an operating point, (n_levels,); None where it has none."""
@@ -190,7 +199,7 @@ class AuditedROC:
 
     def label_of(self, scope):
         """Label of the group of a scope."""
-        return self.labels[scope[0] + 1]
+        return self.labels[self.scopes.index(scope)]
 
     def groups(self, people, images, group):
         """Sizes and equal error rates, everyone first.
@@ -237,9 +246,10 @@ class AuditedROC:
         points = self.points
         by_rate = [self._group_rates(rate, in_short) for rate in RATES]
         figures, errors, worth = zip(*by_rate, strict=True)
-        hows = [("max_min", "overall")]
+        grouped = len(self.labels) > 1
+        hows = [("max_min", "overall")] * grouped
         worst_group = np.full(points.size, np.nan)
-        if not in_short:
+        if grouped and not in_short:
             hows = [(how, "overall") for how in HOWS]
             if points.worst_group is not None:
                 hows.append(("max_min", "worst_group"))
@@ -257,7 +267,7 @@ class AuditedROC:
             findings = [
                 finding
                 for rate in self.rates
-                if judged is not None
+                if judged is not None and grouped
                 for finding in self._findings(
                     rate, rates, judged.get((rate, "overall", level))
                 )
@@ -273,7 +283,9 @@ class AuditedROC:
                     tuple(of_levels[level] for of_levels in disparities),
                     tuple(findings),
                     points.set_on,
-                    () if in_short or len(self.rates) < 2 else _indices.measure(rates),
+                    _indices.measure(rates)
+                    if grouped and not in_short and len(self.rates) == 2
+                    else (),
                     matrix=matrices[level],
                     against_others=()
                     if in_short or judged is None
@@ -326,12 +338,8 @@ class AuditedROC:
     def by_group(self, rate, threshold):
         """Values of everyone and of every group, (n_groups, n_thresholds)."""
         return np.array(
-            [self.at_thresholds(rate, s, threshold)[0] for s in self._scopes()]
+            [self.at_thresholds(rate, s, threshold)[0] for s in self.scopes]
         )
-
-    def _scopes(self):
-        """None, which is everyone, and the scope of every group."""
-        return [None, *((g, g) for g in range(len(self.labels) - 1))]
 
     def _group_rates(self, rate, in_short):
         """Figures, errors and their worth (None in short), lists (n_groups, n_levels) each."""
@@ -348,7 +356,7 @@ class AuditedROC:
             figures[row] = figures_of(estimate, self.points.terms)
             if in_short:
                 continue
-            scope = self._scopes()[row]
+            scope = self.scopes[row]
             errors[row] = self.at_thresholds(rate, scope, threshold)[1].tolist()
             if unnamed:
                 continue

@@ -179,6 +179,11 @@ def rates_in(groups):
     return tuple(rate for rate in RATES if n_pairs[rate])
 
 
+def of_groups(rows):
+    """Rows of groups, without everyone's, the first; if there is no other, everyone's."""
+    return rows[1:] or rows
+
+
 def of_unknown(level, audit):
     """Errors and trials of one person each that are of no known group, two int."""
     everyone, *groups = audit.groups

@@ -97,18 +97,18 @@ def prepare(data, points, random_state):
     Returns
     -------
     chosen : list of tuple of str
-        Every attribute, then every combination of two, of three and so on.
+        Every attribute, then every combination of two, of three and so on; of data without
+        attributes an empty one, by which everyone is audited.
     points : Points
         With the FAR up to which pairs are kept.
     """
     names = tuple(data.columns)
-    if not names:
-        problem = "are none, and an audit compares the groups of one at least;"
-        raise refused("attributes", None, problem, "name a column of the data.")
-    sizes = range(1, len(names) + 1)
+    sizes = range(1 if names else 0, len(names) + 1)
     chosen = [attributes for size in sizes for attributes in combinations(names, size)]
     groups = [data.groups(attributes) for attributes in chosen]
     for attributes, group in zip(chosen, groups, strict=True):
+        if not attributes:
+            continue
         lost = lost_groups(failures_of(data.attempts, attributes))
         _check_groups(group, " & ".join(attributes), lost)
     check_count(random_state, "random_state", 0, 2**32 - 1)
@@ -118,6 +118,13 @@ def prepare(data, points, random_state):
         setter = _setting_group(points.group, groups, chosen)
         points = replace(points, group=setter)
     return chosen, points
+
+
+def check_grouped(data):
+    """Raise if data have no attribute."""
+    if not data.columns:
+        problem = "are none, and groups of one at least are compared;"
+        raise refused("attributes", None, problem, "name a column of the data.")
 
 
 def _setting_group(label, groups, chosen):

@@ -14,6 +14,7 @@ from skfairfr.datasets._files import column_names, kind_of
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
+from skfairfr.report._candidates import candidate_columns
 from skfairfr.report._control import covariates_of
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
 from skfairfr.report._decisions import (
@@ -217,6 +218,9 @@ def read_data(
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = _digests(path, options)
     reading = Reading(path, options, notes, digests, bands)
+    if not attributes:
+        columns = candidate_columns(_files_of(path, options), options)
+        reading = replace(reading, candidates=columns)
     if isinstance(found, DecisionData):
         parts = tuple(replace(part, reading=reading) for part in found.parts)
         return DecisionData(parts, reading)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skfairfr._core._kinds import COMPARISONS
-from skfairfr._text._words import TOO_FEW, printable
+from skfairfr._text._words import TOO_FEW, by_attribute
 from skfairfr.report._notes import in_words
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ class Audit:
     Attributes
     ----------
     attribute : str
-        Name of the attribute.
+        Name of the attribute; empty if there is none, and everyone is the one group.
     settings : dict
         Options of the measurement; ``independent_pairs`` is there, and True, where scored
         pairs do not name their people, so that pairs were taken as independent;
@@ -364,8 +364,8 @@ class Audit:
     standardised: Other | None = None
 
     def __repr__(self):
-        by, levels = printable(self.attribute), len(self.levels)
-        return f"Audit by {by}: {len(self.groups) - 1} groups at {levels} thresholds"
+        groups = f"{len(self.groups) - 1} groups" if self.attribute else "everyone"
+        return f"Audit{by_attribute(self.attribute)}: {groups} at {len(self.levels)} thresholds"
 
 
 # ---- comparisons of systems ----------------------------------------------------------

@@ -57,12 +57,15 @@ class Report:
         "tested" (a day), "labels_source" and "sampling"; and the "command" that made it.
     sections : tuple
         What sections of the user's measured: ``title``, ``record`` and ``parts`` of each.
+    candidates : tuple of str
+        Without an attribute, columns of the file that may name groups; not in the JSON.
     """
 
     audits: tuple
     crossings: tuple = ()
     about: dict = field(default_factory=dict)
     sections: tuple = ()
+    candidates: tuple = ()
 
     @property
     def checks(self) -> tuple:
@@ -182,7 +185,7 @@ class Report:
         tables = {"rates": rates_of, "disparities": disparities_of}
         check_option(table, "table", tuple(tables))
         rows = tables[table](self.audits)
-        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        columns = {name: [row[name] for row in rows] for name in (rows or [{}])[0]}
         if "group" in columns:
             kinds = {type(label) for label in columns["group"] if label is not None}
             if len(kinds) > 1:
@@ -205,7 +208,7 @@ class Report:
             limit = terms_of(audit.settings).limit(check.name)
             name = f"{limit} {check.limit:g} {at and f'at {at}'}".strip()
             said = sentence_of_check(check, self)
-            place = f"skfairfr.audit.{check.attribute}"
+            place = f"skfairfr.audit.{check.attribute or 'everyone'}"
             cases.append((place, name, check.verdict, said))
         return _suite("skfairfr audit", cases)
 
@@ -267,8 +270,9 @@ class Report:
             "report.html": write_page(page, version, date),
             "audit.json": self.to_json(**about),
             "rates.csv": self._csv(rates_of(self.audits)),
-            "disparities.csv": self._csv(disparities_of(self.audits)),
         }
+        if disparities := disparities_of(self.audits):  # there are none without groups
+            written["disparities.csv"] = self._csv(disparities)
         return save_texts(folder, written, replace, figures_of(page))
 
     def _csv(self, rows):

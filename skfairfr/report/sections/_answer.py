@@ -7,6 +7,7 @@ import numpy as np
 from skfairfr._text._document import Verdict
 from skfairfr._text._words import (
     TOO_FEW,
+    by_attribute,
     capital,
     listed,
     number,
@@ -18,11 +19,13 @@ from skfairfr._text._words import (
     ratio,
     ratios,
     terms_of,
+    who,
 )
 from skfairfr.report._notes import (
     at_place,
     largest_rate,
     nothing_concluded,
+    of_groups,
     of_unknown,
     rates_in,
     unknown_exceed,
@@ -31,6 +34,7 @@ from skfairfr.report._policy import LIMITS, RATE_LIMITS
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections._averages import n_differing
 from skfairfr.report.sections._cells import level_in_percent
+from skfairfr.report.sections._curves import curves_of_groups
 from skfairfr.report.sections._differences import (
     DIFFERS,
     few_groups,
@@ -71,10 +75,16 @@ def answer(report):
     return [
         verdict(report),
         table_of_limits(report),
-        rates_figure(*point_of_answer(report)),
+        _figure(*point_of_answer(report)),
         *cannot_be_concluded(report),
         DOES_NOT_SHOW,
     ]
+
+
+def _figure(audit, place):
+    """Rates of the groups, or without any the curve of everyone, if the data have one."""
+    curves = None if audit.attribute else curves_of_groups(audit)
+    return curves or rates_figure(audit, place)
 
 
 def verdict(report):
@@ -82,12 +92,14 @@ def verdict(report):
     if nothing := nothing_concluded(report.audits[0].settings):
         return Verdict("undetermined", *nothing)
     status, label = _status(report)
-    texts = _why_nothing_is_told(report)
+    texts = [*_why_nothing_is_told(report), *rates_of_everyone(report)]
     found = leading_findings(report)
     if texts and found and found[0][2].verdict == "undetermined":
         return Verdict(status, texts[0], texts[1:], label)
     worst = _seems_exceeded(report)
     if worst is None:
+        if not found and not report.audits[0].attribute:
+            return Verdict(status, texts[0], texts[1:], label)
         return Verdict(status, _headline(found, report), texts, label)
     if found and found[0][2].verdict not in DIFFERS:
         texts.insert(0, NONE_DIFFERS)
@@ -96,6 +108,51 @@ def verdict(report):
     ]
     texts[:0] = [sentence_of(*one) for one in differ[:1]]
     return Verdict(status, _headline_of_limit(worst, report), texts, label)
+
+
+def rates_of_everyone(report):
+    """Rates without groups at every operating point, and the sizes, in sentences; or none."""
+    texts = []
+    for audit in report.audits:
+        if audit.attribute:
+            continue
+        terms, everyone = terms_of(audit.settings), audit.groups[0]
+        ci, measured = level_in_percent(audit.settings), rates_in(audit.groups)
+        for level in audit.levels:
+            found = [(terms[r], getattr(level.rates[0], r)) for r in measured]
+            rates = listed(
+                [
+                    f"the {kind.name} is {percent(of.value)} ({ci} CI "
+                    f"{percents(of.low, of.high)}{'' if of.supported else f', {TOO_FEW}'})"
+                    for kind, of in found
+                ]
+            )
+            at = at_place(level, audit)
+            texts.append(f"{capital(f'{at}, {rates}' if at else rates)}.")
+        n_trials = {"far": everyone.n_impostor, "frr": everyone.n_genuine}
+        sizes = [f"{n_trials[r]:,} {terms[r].standard_trials}" for r in measured]
+        if everyone.n_identities is not None:
+            people = plural(everyone.n_identities, "person", "people")
+            sizes = [f"{people}: {listed(sizes)}"]
+        if (
+            equal := everyone.equal_error_rate
+        ) is not None and equal.value == equal.value:
+            ends = percents(equal.low, equal.high)
+            texts.append(f"The EER is {percent(equal.value)} ({ci} CI {ends}).")
+        texts.append(f"{listed(sizes)}.")
+    return texts
+
+
+def without_groups(report):
+    """That no groups were given, and how they can be, in a list; empty if they were."""
+    if all(audit.attribute for audit in report.audits):
+        return []
+    columns = ", ".join(map(printable, report.candidates))
+    named = columns and f" Columns that may name groups: {columns}."
+    return [
+        "No groups were given, so rates are of everyone. To compare groups, give --attribute "
+        f"NAME (in Python sensitive_features).{named}"
+    ]
 
 
 def _is_about(check, audit, level, finding):
@@ -181,10 +238,10 @@ def _headline_of_limit(check, report):
     if check.name not in LIMITS:
         name, of = name_of_metric(check), check.figure
         ends = f"{ci} CI {numbers(of.low, of.high)}"
-        text = f"{start}{name} by {printable(check.attribute)} is {number(of.value)}"
+        text = f"{start}{name}{by_attribute(check.attribute)} is {number(of.value)}"
         return f"{capital(text)} ({ends}). The limit is {allowed(check)}."
     rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
-    first = printable(check.groups[0])
+    first = who(check.groups[0])
     own, figure = own_figures(check, audit), check.figure
     if check.name in RATE_LIMITS:
         one, few = own[0], TOO_FEW if not own[0].supported else ""
@@ -219,7 +276,7 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
 
     ``where`` are the notes.
     """
-    lines = searches_in_words(report.audits[0])
+    lines = [*without_groups(report), *searches_in_words(report.audits[0])]
     notes = dict.fromkeys(note for audit in report.audits for note in audit.notes)
     if notes:
         lines.append(f"Read first: the notes {where}.")
@@ -230,9 +287,9 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
     for audit in report.audits:
         for rate in rates_in(audit.groups):
             of_rate = terms_of(audit.settings)[rate].name
-            for row in audit.levels[0].rates[1:]:
+            for row in of_groups(audit.levels[0].rates):
                 if not getattr(row, rate).supported:
-                    few.setdefault(of_rate, {})[printable(row.group)] = None
+                    few.setdefault(of_rate, {})[who(row.group)] = None
     if few:
         at = at_place(first.levels[0], first)
         texts = [f"the {rate} of {_named(groups)}" for rate, groups in few.items()]
@@ -280,12 +337,13 @@ def few_everywhere(audit):
         rates = [
             terms[rate].name
             for rate in rates_in(audit.groups)
-            if not any(getattr(row, rate).supported for row in level.rates[1:])
+            if not any(getattr(r, rate).supported for r in of_groups(level.rates))
         ]
+        whose = f"every {printable(audit.attribute)}" if audit.attribute else "everyone"
         if rates:
             texts.append(
-                f"{capital(TOO_FEW)} {at_place(level, audit)} for the {listed(rates)} of every "
-                f"{printable(audit.attribute)}."
+                f"{capital(TOO_FEW)} {at_place(level, audit)} for the {listed(rates)} of "
+                f"{whose}."
             )
     return texts
 

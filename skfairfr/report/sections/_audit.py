@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from skfairfr._text._document import Document, Section
-from skfairfr._text._words import listed, printable, terms_of
+from skfairfr._text._words import by_attribute, listed, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of
 from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
@@ -58,12 +58,11 @@ def audit_document(report, source=None, date=None):
     report = _in_one_order(report)
     by = []
     for n, audit in enumerate(report.audits):
-        name = printable(audit.attribute)
         rates = "Error rates"
         if "decisions" in audit.settings:
             rates = terms_of(audit.settings).frr.name
         parts = _of_attribute(report, n)
-        by.append(Section(f"by-{n}", f"{rates} by {name}", parts))
+        by.append(Section(f"by-{n}", f"{rates}{by_attribute(audit.attribute)}", parts))
     of_gallery = []
     if "gallery" in report.audits[0].settings:
         of_gallery = [who_alarms(report), over_sizes(report)]
@@ -120,14 +119,14 @@ def _finished(report, sections, source, date):
 
 def _title(report):
     first = report.audits[0]
-    names = [printable(audit.attribute) for audit in report.audits]
+    names = [printable(audit.attribute) for audit in report.audits if audit.attribute]
     single = [name for name in dict.fromkeys(names) if " & " not in name]
-    about = listed(single or names)
+    about = by_attribute(listed(single or names or [""]))
     if "decisions" in first.settings:
-        return f"Audit of decisions by {about}"
+        return f"Audit of decisions{about}"
     independent = first.settings.get("independent_pairs")
     more = ", pairs taken as independent" if independent else ""
-    return f"Audit of {terms_of(first.settings).task} errors by {about}{more}"
+    return f"Audit of {terms_of(first.settings).task} errors{about}{more}"
 
 
 def called(found, usual):
@@ -158,8 +157,8 @@ def _of_attribute(report, place):
     first, *others = audit.levels
     kinds = [one.settings.get("decisions") for one in report.audits]
     everyone = kinds.index(kinds[place]) == place  # once for each kind of error
-    by = f"by {printable(audit.attribute)} at"
-    matrix = _matrices(audit, first, by)
+    about = f"{by_attribute(audit.attribute).strip()} at"
+    matrix = _matrices(audit, first, about)
     crossings = [
         crossing(one, audit)
         for one in report.crossings
@@ -189,13 +188,17 @@ def _of_attribute(report, place):
             Section(
                 f"{name}-level-{n}",
                 heading_of(level, audit),
-                [rates_and_ratios(level, audit), *_matrices(audit, level, by)],
+                [rates_and_ratios(level, audit), *_matrices(audit, level, about)],
                 True,
             )
             for n, level in enumerate(others, 1)
         ],
         equal,
-        Section(f"{name}-det", TITLE, [curves_of_groups(audit)]),
+        Section(
+            f"{name}-det",
+            TITLE,
+            [curves_of_groups(audit) if audit.attribute else None],
+        ),
         Section(f"{name}-lost", "Where each group is lost", [lost(audit)]),
         Section(f"{name}-averages", "Both averages", [averages(audit)]),
         Section(
@@ -223,7 +226,7 @@ def _all_levels(tables, audit):
     ]
 
 
-def _matrices(audit, level, by):
+def _matrices(audit, level, about):
     neutral = level.rates[0].far.value if level.far is None else level.far
-    about = f"{by} {at_place(level, audit).removeprefix('at ')}"
+    about = f"{about} {at_place(level, audit).removeprefix('at ')}"
     return matrices([level.matrix], neutral, [about], terms_of(audit.settings))

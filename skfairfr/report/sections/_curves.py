@@ -73,6 +73,11 @@ def curves_of_groups(audit):
         "lower left is better. Points are at the operating points: if they lie apart, groups "
         f"have other rates at the same threshold; {POINTS}"
     )
+    if not audit.attribute:
+        caption = (
+            "Detection error tradeoff (DET): both rates as the threshold moves; nearer to the "
+            f"lower left is better. Points are at the operating points; {POINTS}"
+        )
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
     name = f"det-{audit.attribute}"

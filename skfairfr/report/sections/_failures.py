@@ -61,7 +61,8 @@ def failures_of(attempts, attributes):
     """
     if attempts is None:
         return ()
-    labels = combinations_of({name: attempts.columns[name] for name in attributes})
+    columns = {name: attempts.columns[name] for name in attributes}
+    labels = combinations_of(columns, attempts.outcome.size)
     scopes = [(None, slice(None))]
     scopes += [(g, labels.codes == c) for c, g in enumerate(labels.values.tolist())]
     rows = []

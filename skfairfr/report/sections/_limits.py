@@ -8,6 +8,7 @@ from skfairfr._core._planning import MAX_PEOPLE
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
     accepted,
+    by_attribute,
     capital,
     level_percent,
     listed,
@@ -20,14 +21,15 @@ from skfairfr._text._words import (
     ratio,
     ratios,
     terms_of,
+    who,
 )
 from skfairfr.report._notes import at_place
 from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS
 from skfairfr.report.sections._cells import few_of, level_in_percent
 
 LIMITED = {
-    "max_fmr": "{rate} of each group",
-    "max_fnmr": "{rate} of each group",
+    "max_fmr": "{rate} of {whom}",
+    "max_fnmr": "{rate} of {whom}",
     "max_bfar": "largest over smallest {rate} (BFAR)",
     "max_bfrr": "largest over smallest {rate} (BFRR)",
     "max_fmr_ratio": "largest over smallest {rate}",
@@ -43,12 +45,16 @@ MOST_NAMED = 4
 def table_of_limits(report):
     """All limits, those that are exceeded first."""
     ci = level_in_percent(report.audits[0].settings)
-    head = ["Limit", "Allowed", "Highest", "Found", f"{ci} CI", "Result"]
+    grouped = any(audit.attribute for audit in report.audits)
+    highest = "Highest" if grouped else "Group"
+    head = ["Limit", "Allowed", highest, "Found", f"{ci} CI", "Result"]
     rows = [row_of_limit(check, report) for check in sorted_checks(report)]
+    adjusted, whose = "", ""
+    if grouped:
+        adjusted, whose = ", adjusted for the number of groups,", " of every group"
     caption = (
-        "Exceeded: the lower end of the interval, adjusted for the number of groups, is above "
-        "the limit. Kept: the upper end of every group is at or below it. Undetermined: "
-        "neither."
+        f"Exceeded: the lower end of the interval{adjusted} is above the limit. Kept: the upper "
+        f"end{whose} is at or below it. Undetermined: neither."
     )
     return Table(caption, head, rows)
 
@@ -121,7 +127,7 @@ def row_of_limit(check, report):
         Cell(_interval(check, audit)),
         Cell(RESULTS[check.verdict], word=check.verdict),
     ]
-    name = f"{_limited(check, audit)}, by {printable(check.attribute)}"
+    name = f"{_limited(check, audit)}{check.attribute and ','}{by_attribute(check.attribute)}"
     name = capital(name) if check.name in LIMITS else name
     return Row(name, cells, place_of_check(check, audit))
 
@@ -136,7 +142,8 @@ def _limited(check, audit):
     if check.name not in LIMITS:
         return name_of_metric(check)
     rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
-    return LIMITED[check.name].format(rate=rate)
+    whom = "each group" if check.attribute else "everyone"
+    return LIMITED[check.name].format(rate=rate, whom=whom)
 
 
 def place_of_check(check, audit):
@@ -174,7 +181,7 @@ def groups_of(check):
     if not check.groups:
         return "none"
     if check.name in RATE_LIMITS or len(check.groups) == 1:
-        return printable(check.groups[0])
+        return who(check.groups[0])
     return f"{printable(check.groups[0])} over {printable(check.groups[1])}"
 
 
@@ -265,7 +272,7 @@ def sentence_of_check(check, report, needed=True):
 def name_of(check, report):
     """Name, limit and operating point of a check."""
     audit = audit_of(check, report)
-    name = f"{_limited(check, audit)} by {printable(check.attribute)}"
+    name = f"{_limited(check, audit)}{by_attribute(check.attribute)}"
     place = place_of_check(check, audit)
     return ", ".join(filter(None, (name, f"at most {allowed(check)}", place)))
 
@@ -284,8 +291,8 @@ def needed_words(check, report):
         return f"If rates are as found, no number of {several} up to {MAX_PEOPLE:,} settles it."
     people = listed(
         [
-            f"{plural(_rounded_up(more), f'more {one}', f'more {several}')} in "
-            f"{printable(group)}"
+            plural(_rounded_up(more), f"more {one}", f"more {several}")
+            + ("" if group is None else f" in {printable(group)}")
             for group, more in check.people_needed
         ]
     )

@@ -47,7 +47,7 @@ def measure(audited):
     """The FAR of every two groups at each threshold; None of too many groups."""
     groups = audited.labels[1:]
     threshold = audited.points.threshold
-    if len(groups) > MAX_MATRIX or "far" not in audited.rates:
+    if not 0 < len(groups) <= MAX_MATRIX or "far" not in audited.rates:
         return [None] * len(threshold)
     pairs, two_sides = audited.roc._engine.pairs, audited.roc._engine.two_sides
     shape = (len(groups), len(groups))

@@ -43,6 +43,9 @@ OF_DECISIONS = (
     "Holm",
     "Too few errors",
 )
+# Terms and limits that are about groups.
+OF_GROUPS = ("Differential", "FPD", "Inequity", "Levelling", "Reference", "Holm")
+OF_LABELS = ("Labels of groups", "Finding no difference")
 # Terms that are of comparisons alone.
 OF_COMPARISONS = (
     *("FMR", "FNMR", "Mated", "Non-mated", "Template", "FTA", "GFAR", "FPD"),
@@ -74,17 +77,20 @@ def _method(audit):
     """How the numbers of an audit came about."""
     settings, set_on = audit.settings, audit.levels[0].set_on
     if "decisions" in settings:
-        return _method_of_decisions(settings)
+        told = _method_of_decisions(settings)
+        return [*told, *_of_tests(audit, TESTS_AGREE)]
     if "gallery" in settings:
         tests = "Groups are compared by two-sided tests of the errors of each person."
         interval = _of_intervals(settings)
-        return [*how_searched(settings), _setting(settings, set_on), interval, tests]
+        told = *how_searched(settings), _setting(settings, set_on), interval
+        return [*told, *_of_tests(audit, tests)]
     end = (
         "distance is at most" if settings.get("distance") else "similarity is at least"
     )
+    member = ", and belongs to a group if both samples do" if audit.attribute else ""
     texts = [
         "Every two samples that the data compare make one comparison. It is accepted if its "
-        f"{end} the threshold, and belongs to a group if both samples do."
+        f"{end} the threshold{member}."
     ]
     if "similarity" in settings:
         texts.append(
@@ -99,8 +105,13 @@ def _method(audit):
         *texts,
         f"{_setting(settings, set_on)} {_weighs(settings)}",
         _of_intervals(settings),
-        TESTS_AGREE,
+        *_of_tests(audit, TESTS_AGREE),
     ]
+
+
+def _of_tests(audit, text):
+    """How groups are compared, in a list; empty without groups."""
+    return [text] if audit.attribute else []
 
 
 def _setting(settings, set_on):
@@ -148,7 +159,7 @@ def _method_of_decisions(settings):
         )
     told = FAILURES_TOLD.get(settings.get("failures"))
     texts += [told] if told else []
-    return [*texts, _weighs(settings), _of_intervals(settings), TESTS_AGREE]
+    return [*texts, _weighs(settings), _of_intervals(settings)]
 
 
 def limits_of_page(report):
@@ -156,6 +167,8 @@ def limits_of_page(report):
     audit, lines = report.audits[0], lines_of("limits")
     if _kinds(report) & {"far", "apcer"}:
         lines = [line for line in lines if not line.startswith("Nobody tried")]
+    if not any(audit.attribute for audit in report.audits):
+        lines = [line for line in lines if not line.startswith(OF_LABELS)]
     if audit.settings.get("independent_pairs"):
         about = "Nobody is known by name: pairs were taken as independent. Where people"
         lines.insert(1, f"{about} are in several pairs, intervals are too narrow.")
@@ -190,11 +203,14 @@ def _kinds(report):
 def words_of(report):
     """Words of an audit's page: those of comparisons, or of the decisions that it has."""
     settings, kinds = report.audits[0].settings, _kinds(report)
+    of_groups = OF_GROUPS
+    if any(audit.attribute for audit in report.audits):
+        of_groups = ()
     if kinds:
         wanted = tuple(f"{DECISIONS[kind].name}," for kind in kinds)
-        return glossary(settings, (), (*wanted, *OF_DECISIONS))
+        return glossary(settings, of_groups, (*wanted, *OF_DECISIONS))
     failed = any(audit.failures for audit in report.audits)
     left_out = ["Levelling down", *OF_ATTEMPTS, *([] if failed else ["FTA", "GFAR"])]
     if settings.get("failures") == "reject":
         left_out = ["Levelling down", "BPCER", "APCER", "GFAR"]
-    return glossary(settings, tuple(left_out))
+    return glossary(settings, (*left_out, *of_groups))

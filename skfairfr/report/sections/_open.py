@@ -4,6 +4,7 @@ from skfairfr._text._document import Section
 from skfairfr._text._words import (
     NO_DIFFERENCE,
     TOO_FEW,
+    by_attribute,
     capital,
     printable,
     terms_of,
@@ -62,10 +63,11 @@ def unsupported(measured, found):
     found : Audit or SystemsComparison
         Whose settings these are.
     """
-    by, rates = f"by {printable(measured.attribute)}", rates_in(measured.groups)
+    of, rates = by_attribute(measured.attribute), rates_in(measured.groups)
+    inside = f" ({of.strip()})" if of else ""
     terms = terms_of(found.settings)
     named = [
-        (f"EER of {who(row.group)} ({by})", row.equal_error_rate, None)
+        (f"EER of {who(row.group)}{inside}", row.equal_error_rate, None)
         for row in measured.groups
         if row.equal_error_rate is not None
     ]
@@ -74,7 +76,7 @@ def unsupported(measured, found):
         at = at_place(level, found)
         named += [
             (
-                f"{terms[rate].name} of {who(row.group)} ({by}) {at}".strip(),
+                f"{terms[rate].name} of {who(row.group)}{inside} {at}".strip(),
                 getattr(row, rate),
                 rate,
             )
@@ -82,7 +84,7 @@ def unsupported(measured, found):
             for rate in rates
         ]
         for finding in level.findings:
-            about = f"{terms[finding.rate].name} {by} {at}".strip()
+            about = f"{terms[finding.rate].name}{of} {at}".strip()
             if finding.group is None:
                 texts.append(
                     f"{about}: not compared, {printable(finding.ratio.reason)}."

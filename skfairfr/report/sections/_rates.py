@@ -10,6 +10,7 @@ from skfairfr._text._words import (
     NO_DIFFERENCE,
     NONE,
     TOO_FEW,
+    by_attribute,
     capital,
     count,
     listed,
@@ -40,6 +41,8 @@ def rates_and_ratios(level, audit, everyone=True):
     """
     measured, ci = rates_in(audit.groups), level_in_percent(audit.settings)
     findings = {(f.rate, f.group): f for f in level.findings}
+    # Everyone alone has no ratio.
+    n_columns = 2 if level.findings else 1
     references = {f.rate: f.reference for f in level.findings if f.group is not None}
     size = {row.group: row for row in audit.groups}
     rows = []
@@ -49,12 +52,13 @@ def rates_and_ratios(level, audit, everyone=True):
             found = findings.get((rate, row.group))
             is_reference = row.group is not None and references.get(rate) == row.group
             ratio = Cell("reference") if is_reference else _ratio(found)
-            cells += [of_rate(getattr(row, rate)), ratio]
+            cells += [of_rate(getattr(row, rate)), ratio][:n_columns]
         rows.append(row_of_group(row.group, cells))
     head, terms = ["Group", "People"], terms_of(audit.settings)
     for rate in measured:
         whom = printable(references.get(rate, "reference"))
-        head += [f"{terms[rate].name} ({ci} CI)", f"over {whom} ({ci} CI)"]
+        both = [f"{terms[rate].name} ({ci} CI)", f"over {whom} ({ci} CI)"]
+        head += both[:n_columns]
     return Table(_caption(level, audit), head, rows)
 
 
@@ -160,9 +164,7 @@ def rates_figure(audit, place=0):
     ci, terms = level_in_percent(audit.settings), terms_of(audit.settings)
     shown = "Both error rates" if len(rates) > 1 else terms[rates[0]].name
     at = at_place(level, audit)
-    caption = (
-        f"{shown} by {printable(audit.attribute)}{at and f' {at}'}, with {ci} CI. "
-    )
+    caption = f"{shown}{by_attribute(audit.attribute)}{at and f' {at}'}, with {ci} CI. "
     kinds = [terms[rate] for rate in rates]
     caption += " ".join(
         f"A higher {kind.name} means that {kind.consequence}." for kind in kinds

@@ -87,7 +87,8 @@ def tested(report):
 def facts(report):
     """What is known of an audit's data, as pairs of a term and what is said of it."""
     first = report.audits[0]
-    attributes = [printable(audit.attribute) for audit in report.audits]
+    names = [audit.attribute for audit in report.audits if audit.attribute]
+    attributes = [printable(name) for name in names] or ["none, so all are one group"]
     decisions = "decisions" in first.settings
     if decisions:
         rows = _facts_of_decisions(report, attributes)

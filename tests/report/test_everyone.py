@@ -1,0 +1,356 @@
+"""Audits without an attribute: everyone is the one group, and nothing is about groups."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skfairfr import cli
+from skfairfr._text._words import percent, percents
+from skfairfr.report import (
+    EmbeddingData,
+    PairData,
+    Policy,
+    Report,
+    audit,
+    audit_data,
+    audit_decisions,
+    audit_pairs,
+    read_data,
+)
+from skfairfr.utils import ArgumentError
+from tests.report.audits import synthetic, without_rendering
+from tests.report.json_schema import is_valid
+
+FAR = [0.1, 0.05]
+LIMITS = {"max_fmr": 0.2, "max_fnmr": 0.02}
+NO_GROUPS = "No groups were given, so rates are of everyone."
+
+
+def pairs():
+    """All mated pairs of people in two groups, and 4,000 others."""
+    X, y, groups = synthetic(80)
+    left, right = np.triu_indices(len(y), 1)
+    mated = y[left] == y[right]
+    chosen = np.random.default_rng(0).choice(np.flatnonzero(~mated), 4000, False)
+    both = np.r_[np.flatnonzero(mated), np.sort(chosen)]
+    left, right = left[both], right[both]
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    columns = {"sex": (groups[left], groups[right])}
+    return PairData((unit[left] * unit[right]).sum(1), (y[left], y[right]), columns)
+
+
+def log(n=1500):
+    """Error, person and group of attempts."""
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 150, n)
+    return (rng.random(n) < 0.05).astype(float), person, np.where(person % 2, "f", "m")
+
+
+def of_embeddings(grouped, **options):
+    X, y, groups = synthetic()
+    groups = groups if grouped else None
+    return audit(X, y, groups, **{"far": FAR, "limits": LIMITS} | options)
+
+
+def of_pairs(grouped, **options):
+    data = pairs()
+    data = data if grouped else replace(data, columns={})
+    return audit_data(data, **{"far": FAR, "limits": LIMITS} | options)
+
+
+def of_independent_pairs(grouped, **options):
+    data = pairs()
+    same = np.equal(*map(np.asarray, data.identities)).astype(int)
+    groups = next(iter(data.columns.values())) if grouped else None
+    options = {"far": FAR, "limits": LIMITS} | options
+    return audit_pairs(data.y_score, None, groups, y_true=same, **options)
+
+
+def of_log(grouped, **options):
+    *attempts, group = log()
+    options = {"limits": {"max_fnmr": 0.02}} | options
+    return audit_decisions(*attempts, group if grouped else None, **options)
+
+
+KINDS = [of_embeddings, of_pairs, of_independent_pairs, of_log]
+
+
+@pytest.mark.parametrize("measure", KINDS)
+def test_rates_of_everyone_are_those_of_an_audit_by_an_attribute(measure):
+    """Rates, intervals, errors, sizes, thresholds and curves, to the last digit."""
+    (alone,), (grouped,) = (measure(kind).audits for kind in (False, True))
+    assert repr(alone.groups) == repr(grouped.groups[:1])
+    for own, other in zip(alone.levels, grouped.levels, strict=True):
+        assert repr(own.rates) == repr(other.rates[:1])
+        assert own.threshold == other.threshold
+    if alone.curves is not None:
+        np.testing.assert_array_equal(alone.curves.frr, grouped.curves.frr[:1])
+        np.testing.assert_array_equal(alone.curves.far, grouped.curves.far[:1])
+
+
+def test_rates_of_everyone_are_those_of_a_double_loop():
+    X, y, _ = synthetic(25)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    (level,) = audit(X, y, far=0.05).audits[0].levels
+    errors, trials = {True: 0, False: 0}, {True: 0, False: 0}
+    for i in range(len(y)):
+        for j in range(i):
+            mated = y[i] == y[j]
+            trials[mated] += 1
+            errors[mated] += (unit[i] @ unit[j] >= level.threshold) != mated
+    (rates,) = level.rates
+    assert (rates.far_errors, rates.frr_errors) == (errors[False], errors[True])
+    assert rates.far.value == pytest.approx(errors[False] / trials[False], rel=1e-12)
+    assert rates.frr.value == pytest.approx(errors[True] / trials[True], rel=1e-12)
+
+
+def test_limit_of_everyone_is_judged_by_the_interval_of_the_rate():
+    (found,) = of_pairs(False).audits
+    for check in found.checks:
+        level = next(level for level in found.levels if level.far == check.far)
+        name = {"max_fmr": "far", "max_fnmr": "frr"}[check.name]
+        rate = getattr(level.rates[0], name)
+        assert (check.figure.low, check.figure.high) == (rate.low, rate.high)
+        assert (check.groups, check.not_covered) == ((None,), ())
+        assert check.verdict == (
+            "failed"
+            if rate.low > check.limit
+            else "passed"
+            if rate.high <= check.limit
+            else "undetermined"
+        )
+    assert {check.verdict for check in found.checks} == {"passed", "failed"}
+
+
+@pytest.mark.parametrize("measure", KINDS)
+def test_nothing_of_groups_is_in_an_audit_of_everyone(measure):
+    (found,) = measure(False).audits
+    assert (found.attribute, found.reference, found.n_unknown) == ("", None, 0)
+    for level in found.levels:
+        empty = level.disparities, level.findings, level.indices, level.against_others
+        assert empty == ((), (), (), ())
+        assert level.matrix is None
+        assert np.isnan(level.worst_group_threshold)
+
+
+@pytest.mark.parametrize("measure", KINDS)
+def test_all_outputs_of_an_audit_of_everyone(measure, tmp_path, monkeypatch):
+    without_rendering(monkeypatch)
+    report = measure(False)
+    assert is_valid(json.loads(report.to_json()), Report.schema())
+    assert report.to_frame("disparities").shape[0] == 0
+    assert report.to_frame().shape[0] == len(report.audits[0].levels)
+    assert 'classname="skfairfr.audit.everyone"' in report.to_junit()
+    texts = [report.to_text(full=full) for full in (True, False)]
+    texts += [report.to_card(), report.to_html(), report._repr_html_(), repr(report)]
+    for text in texts:
+        assert "None" not in text
+        assert " by ." not in text
+    for text in (*texts[:2], texts[3]):
+        assert NO_GROUPS in " ".join(text.split())
+    for word in ("Reference", "over reference", "Holm", "Largest differences"):
+        assert word not in texts[0]
+    names = [path.name for path in report.save(tmp_path)]
+    assert sorted(names) == ["audit.json", "rates.csv", "report.html"]
+    rows = (tmp_path / "rates.csv").read_text("utf-8-sig").splitlines()[1:]
+    assert all(row.startswith(",") for row in rows)  # no attribute
+
+
+def test_first_screen_of_everyone():
+    """Rates with intervals, sizes and the EER, then the limit, then how to give groups."""
+    report = of_pairs(False, far=0.05, limits={"max_fmr": 0.2})
+    (found,) = report.audits
+    (rates,), sizes = found.levels[0].rates, found.groups[0]
+    text = " ".join(report.to_text(full=False).split())
+    far, frr, eer = (
+        f"{percent(of.value)} (95 % CI {percents(of.low, of.high)})"
+        for of in (rates.far, rates.frr, sizes.equal_error_rate)
+    )
+    expected = [
+        "Passed. 1 limit: 1 kept.",
+        f"At an FMR of 5 %, the FMR is {far} and the FNMR is {frr}.",
+        f"The EER is {eer}.",
+        f"80 people: {sizes.n_impostor:,} non-mated comparisons and "
+        f"{sizes.n_genuine:,} mated comparisons.",
+        "Kept: FMR of everyone, at an FMR of 5 %, at most 20 %",
+        f"{NO_GROUPS} To compare groups, give --attribute NAME",
+    ]
+    places = [text.find(" ".join(part.split())) for part in expected]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_figure_of_everyone_is_the_error_tradeoff_once(tmp_path):
+    of_embeddings(False, far=0.05).save(tmp_path)
+    assert [p.name for p in (tmp_path / "figures").iterdir()] == ["det--1.svg"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("max_fmr_ratio", {"limits": {"max_fmr_ratio": 2.0}}),
+        ("max_bfar", {"limits": {"max_fmr": 0.2, "max_bfar": 2.0}}),
+        ("max_fnmr_ratio", {"policy": Policy("p", {"max_fnmr_ratio": 2.0}, fmr=0.1)}),
+        ("reference", {"reference": 0}),
+        ("threshold_group", {"threshold_group": "f"}),
+        ("control", {"control": "quality"}),
+        ("metrics", {"metrics": {"largest": max}}),
+        ("impostors", {"impostors": "same_group"}),
+    ],
+)
+def test_options_about_groups_need_an_attribute(name, options):
+    options = {"limits": None, "far": None} | options
+    with pytest.raises(ArgumentError, match="--attribute") as caught:
+        of_embeddings(False, **options)
+    assert caught.value.argument == name
+
+
+def test_name_of_labels_needs_labels():
+    with pytest.raises(ArgumentError, match="'gender' names labels"):
+        of_embeddings(False, attribute="gender")
+
+
+def test_attacks_need_their_species():
+    error, person, _ = log()
+    with pytest.raises(ArgumentError, match="species") as caught:
+        audit_decisions(error, person, kind="apcer")
+    assert caught.value.argument == "sensitive_features"
+
+
+def test_policy_of_rates_needs_no_attribute():
+    report = of_embeddings(False, policy="sp800-63a-4", limits=None, far=None)
+    assert [check.name for check in report.checks] == ["max_fmr", "max_fnmr"]
+
+
+def test_smallest_level_needs_the_pairs_of_everyone():
+    rng = np.random.default_rng(0)
+    for n, levels in ((780, 3), (770, 2)):  # 303,810 and 296,065 pairs
+        y = np.arange(n)
+        report = audit(rng.normal(size=(n, 4)), y, non_mated_only=True)
+        assert len(report.audits[0].levels) == levels
+
+
+def test_random_system_is_withheld():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(60), 4)
+    report = audit(rng.normal(size=(240, 16)), y, far=0.1, limits={"max_fnmr": 0.99})
+    assert report.exit_code == 3
+    assert "no better than chance" in report.to_text(full=False)
+
+
+def test_system_without_errors_keeps_its_limits():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(60), 4)
+    X = rng.normal(size=(60, 64))[y] + 0.01 * rng.normal(size=(240, 64))
+    report = audit(X, y, threshold=0.8, limits={"max_fmr": 0.05, "max_fnmr": 0.05})
+    assert report.exit_code == 0
+    (rates,) = report.audits[0].levels[0].rates
+    assert (rates.far_errors, rates.frr_errors) == (0, 0)
+    assert rates.frr.high > 0
+
+
+def test_failures_are_counted_for_everyone():
+    X, y, _ = synthetic()
+    X = X.copy()
+    X[::9] = np.nan
+    (found,) = audit(X, y, far=0.05, failures="report").audits
+    (row,) = found.failures
+    assert (row.group, row.n_attempts) == (None, len(y))
+    assert row.n_failed_to_acquire == len(range(0, len(y), 9))
+    assert len(found.levels[0].generalised) == 1
+    (rejected,) = audit(X, y, far=0.05, failures="reject").audits
+    (rates,) = rejected.levels[0].rates
+    assert 0 < rates.frr_failures < rates.frr_errors
+
+
+def test_repeated_images_are_noted_for_everyone():
+    X, y, _ = synthetic()
+    (found,) = audit(np.r_[X, X[:3]], np.r_[y, y[:3]], far=0.05).audits
+    assert any("same embedding" in note for note in found.notes)
+
+
+def test_other_average_of_everyone_is_shown():
+    y = np.r_[np.zeros(25, int), 1 + np.arange(100) // 2]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(52, 8))[y] + 0.5 * rng.normal(size=(125, 8))
+    report = audit(X, y, far=0.05)
+    assert report.audits[0].averaged is not None
+    assert "Both averages" in report.to_text()
+
+
+def test_threshold_of_other_data_is_that_of_an_audit_by_an_attribute():
+    X, y, groups = synthetic()
+    other = EmbeddingData(*synthetic(40)[:2])
+    options = {"far": 0.05, "threshold_from": other}
+    alone, grouped = (audit(X, y, of, **options) for of in (None, groups))
+    both = [report.audits[0].levels[0] for report in (alone, grouped)]
+    assert both[0].threshold == both[1].threshold
+    assert repr(both[0].rates) == repr(both[1].rates[:1])
+
+
+# ---- files --------------------------------------------------------------------------
+
+
+def run(capsys, *arguments):
+    code = cli.main([*map(str, arguments), "--quiet"])
+    printed = capsys.readouterr()
+    return code, " ".join(printed.out.split()), printed.err
+
+
+def test_command_names_columns_of_embeddings_that_may_be_groups(tmp_path, capsys):
+    X, y, groups = synthetic()
+    path, n = tmp_path / "faces.npz", np.arange(len(y))
+    age = np.array(["", "old", "young"])[1 + y % 2].astype(object)
+    age[::5] = ""
+    columns = {"gender": groups, "age": age.astype(str), "camera": n % 3, "name": n}
+    np.savez(path, embedding=X, identity=y, one=np.ones(len(y)), **columns)
+    code, text, _ = run(capsys, "audit", path, "--fmr", "0.05", "--max-fmr", "0.2")
+    assert code == 0
+    assert "Columns that may name groups: gender, age." in text
+
+
+@pytest.mark.parametrize("with_people", [True, False])
+def test_command_names_columns_of_pairs(with_people, tmp_path, capsys):
+    data, path = pairs(), tmp_path / "pairs.csv"
+    sides = next(iter(data.columns.values()))
+    same = np.equal(*map(np.asarray, data.identities)).astype(int)
+    people = dict(zip(("identity_1", "identity_2"), data.identities, strict=True))
+    columns = {"score": data.y_score, **(people if with_people else {"label": same})}
+    columns |= {"probe_sex": sides[0], "reference_sex": sides[1]}
+    rows = zip(*columns.values(), strict=True)
+    path.write_text("\n".join(",".join(map(str, row)) for row in [columns, *rows]))
+    _, text, _ = run(capsys, "audit", path, "--fmr", "0.1")
+    assert "Columns that may name groups: sex." in text
+    code, text, _ = run(capsys, "audit", path, "--fmr", "0.1", "--attribute", "sex")
+    assert code == 0
+    assert "No groups were given" not in text
+
+
+def test_command_names_columns_of_a_log(tmp_path, capsys):
+    error, person, group = log()
+    path = tmp_path / "log.csv"
+    rows = zip(person, 1 - error.astype(int), group, strict=True)
+    lines = ["person,accepted,sex", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines))
+    log_read = "audit", path, "--accepted", "accepted"
+    code, text, _ = run(capsys, *log_read, "--max-fnmr", "0.2")
+    assert code == 0
+    assert "The FRR is" in text
+    assert "Columns that may name groups: sex." in text
+    code, _, error = run(capsys, *log_read, "--max-fnmr-ratio", "2")
+    assert code == 2
+    assert error.startswith("skfairfr audit: error: --max-fnmr-ratio is about groups")
+    assert "--attribute" in error
+
+
+def test_columns_of_metadata_may_be_groups(tmp_path):
+    X, y, groups = synthetic()
+    np.savez(tmp_path / "faces.npz", embedding=X, identity=y)
+    of_person = dict(zip(y.tolist(), groups.tolist(), strict=True))
+    lines = ["identity,sex", *(f"{one},{sex}" for one, sex in of_person.items())]
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    data = read_data(tmp_path / "faces.npz", metadata=str(tmp_path / "people.csv"))
+    assert data.reading.candidates == ("sex",)
+    assert not isinstance(data, PairData)
