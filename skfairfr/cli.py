@@ -354,8 +354,8 @@ def _add_identify(commands, full):
     meaning = "embeddings of those who are enrolled, with their identities"
     _add(command, ("--gallery", "GALLERY", meaning), required=True)
     meaning = (
-        "column of the groups, in the gallery too if it is known there; required unless the "
-        "policy names attributes"
+        "column of the groups, in the gallery too if it is known there (default: no groups, "
+        "rates of everyone)"
     )
     _add(command, ("--attribute", "NAME", meaning), repeats=CROSSED)
     _add_reference(command)
@@ -910,7 +910,8 @@ def _identify(arguments):
     from skfairfr.report import identify_data, read_data
 
     given = vars(arguments)
-    attributes, reading = _attributes(arguments), _taken_by(read_data, given)
+    attributes = _attributes(arguments, needed=False)
+    reading = _taken_by(read_data, given)
     data = read_data(arguments.data, attributes, **reading)
     gallery = _gallery(arguments.gallery, data.reading.bands, reading, given)
     options = {"limits": _some(given, SEARCH_LIMITS)}

@@ -83,6 +83,23 @@ def test_the_embeddings_that_readme_writes_can_be_audited(
 
 
 @pytest.mark.docs
+def test_audit_of_everyone_prints_what_readme_quotes(tmp_path, monkeypatch, capsys):
+    from skfairfr.cli import main
+
+    text = README.read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n((?:(?!```).)*savez.*?)```", text, re.S)
+    ((command, quoted),) = re.findall(
+        r"`skfairfr (audit faces[^`]*)` on the file below prints this:\n\n```text\n(.*?)```",
+        text,
+        re.S,
+    )
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+    assert main([*command.split(), "--quiet"]) == 0
+    assert quoted in capsys.readouterr().out
+
+
+@pytest.mark.docs
 def test_the_demo_prints_what_readme_quotes(capsys):
     from skfairfr.cli import main
 

@@ -109,7 +109,7 @@ class SearchData(EmbeddingData):
 def identify(
     X: ArrayLike,
     y: ArrayLike,
-    sensitive_features: ArrayLike,
+    sensitive_features: Columns | None = None,
     *,
     X_gallery: ArrayLike,
     y_gallery: ArrayLike,
@@ -126,7 +126,7 @@ def identify(
     Parameters
     ----------
     X, y, sensitive_features : array-likes, (n_probes, n_features), (n_probes,), (n_probes,)
-        Probes, as of :func:`audit`; each is a search.
+        Probes, as of :func:`audit`; each is a search. Without groups everyone is audited.
     X_gallery, y_gallery : array-likes, shape (n_images, n_features), (n_images,)
         Who is enrolled.
     sensitive_features_gallery : array-like, frame or dict, shape (n_images,), default=None

@@ -17,6 +17,7 @@ from skfairfr.report import (
     audit_data,
     audit_decisions,
     audit_pairs,
+    identify,
     read_data,
 )
 from skfairfr.utils import ArgumentError
@@ -290,6 +291,42 @@ def test_threshold_of_other_data_is_that_of_an_audit_by_an_attribute():
     assert repr(both[0].rates) == repr(both[1].rates[:1])
 
 
+def searches(**options):
+    """Probes, of which 120 of 300 are enrolled, and the gallery, as arguments of identify."""
+    rng, y = np.random.default_rng(0), np.arange(300)
+    centre = rng.normal(size=(300, 16))
+    probes = centre + 0.6 * rng.normal(size=centre.shape)
+    enrolled = {"X_gallery": centre[:120], "y_gallery": y[:120]}
+    return (probes, y), enrolled | {"fpir": [0.1, 0.05]} | options
+
+
+def test_searches_of_everyone_have_the_rates_of_an_audit_by_an_attribute():
+    probes, options = searches(limits={"max_fpir": 0.2, "max_fnir": 0.05})
+    grouped = identify(*probes, probes[1] % 2, **options | {"limits": None})
+    report = identify(*probes, **options)
+    for own, other in zip(
+        *(one.audits[0].levels for one in (report, grouped)), strict=True
+    ):
+        assert own.threshold == other.threshold
+        assert repr(own.rates) == repr(other.rates[:1])
+    assert {check.name for check in report.checks} == {"max_fmr", "max_fnmr"}
+    schema = Report.schema("identification")
+    assert is_valid(json.loads(report.to_json()), schema)
+    text = report.to_text()
+    assert NO_GROUPS in " ".join(text.split())
+    assert "unknown" not in text
+    assert "FPIR of everyone, at an FPIR of 10 %, at most 20 %" in report.to_text(
+        full=False
+    )
+
+
+def test_searches_of_everyone_have_no_ratio_to_limit():
+    probes, options = searches(limits={"max_fpir_ratio": 2.0})
+    with pytest.raises(ArgumentError, match="--attribute") as caught:
+        identify(*probes, **options)
+    assert caught.value.argument == "max_fpir_ratio"
+
+
 # ---- files --------------------------------------------------------------------------
 
 
@@ -343,6 +380,20 @@ def test_command_names_columns_of_a_log(tmp_path, capsys):
     assert code == 2
     assert error.startswith("skfairfr audit: error: --max-fnmr-ratio is about groups")
     assert "--attribute" in error
+
+
+def test_command_identifies_without_an_attribute(tmp_path, capsys):
+    (X, y), options = searches()
+    gallery = {"embedding": options["X_gallery"], "identity": options["y_gallery"]}
+    np.savez(tmp_path / "gallery.npz", **gallery)
+    np.savez(tmp_path / "probes.npz", embedding=X, identity=y, half=y % 2)
+    read = "identify", tmp_path / "probes.npz", "--gallery", tmp_path / "gallery.npz"
+    code, text, _ = run(capsys, *read, "--fpir", "0.1", "--max-fpir", "0.3")
+    assert code == 0
+    assert "At an FPIR of 10 %, the FPIR is 10.0 %" in text
+    assert "Columns that may name groups: half." in text
+    code, _, error = run(capsys, *read, "--max-fpir-ratio", "2")
+    assert (code, "--max-fpir-ratio is about groups" in error) == (2, True)
 
 
 def test_columns_of_metadata_may_be_groups(tmp_path):

@@ -46,6 +46,8 @@ def searches_in_words(audit):
 def who_alarms(report):
     """Who causes the alarms at each operating point of the first audit."""
     first, parts = report.audits[0], []
+    # Without an attribute nobody's group is known.
+    grouped = bool(first.attribute)
     for level, alarms in zip(
         first.levels, first.settings["gallery"]["alarms"], strict=True
     ):
@@ -53,7 +55,7 @@ def who_alarms(report):
         for of in alarms:
             group = "unknown" if of["group"] is None else printable(of["group"])
             cells = [
-                Cell(group),
+                *[Cell(group)] * grouped,
                 Cell(count(of["n_alarms"])),
                 Cell(percent(of["share"])),
             ]
@@ -65,7 +67,7 @@ def who_alarms(report):
             f"{_of_many(alarms, first.settings['gallery']['enrolled'])}"
         )
         if rows:
-            head = ["Enrolled", "Group", "Alarms", "Share"]
+            head = ["Enrolled", *["Group"] * grouped, "Alarms", "Share"]
             parts.append(Table(caption, head, rows))
     return Section("by-gallery-alarms", "Who causes the alarms", parts)
 
