@@ -345,6 +345,25 @@ class RunningSums:
         sums = np.cumsum(self.base[: positions.max(initial=0)])
         return np.concatenate([[0.0], sums])[positions]
 
+    def up_to(self, positions):
+        """Weight of the pairs before increasing positions that all resamples share.
+
+        Parameters
+        ----------
+        positions : ndarray of int, shape (n_positions,)
+
+        Returns
+        -------
+        weight : ndarray, shape (n_positions, n_resamples)
+            One walk over the pairs; :meth:`before` walks few of them to few positions.
+        """
+        if self._walked is None:
+            return self.before(positions[:, None])
+        found = np.zeros((positions.size, self.n_resamples))
+        sums = np.empty(self.n_resamples, self._kind)
+        _walk_up_to(*self._walked, positions.astype(np.int64), found, sums)
+        return found
+
     def total(self):
         """Weight of all pairs, (n_resamples,)."""
         return self.before(np.full((1, self.n_resamples), self.n_pairs))[0]
@@ -398,6 +417,23 @@ def sum_products(sums, left_weight, right_weight, left, right, base, start, stop
         else:
             for r in range(sums.size):
                 sums[r] += base[p] * (kind(a[r]) * kind(b[r]))
+
+
+@njit(nogil=True, cache=True)
+def _walk_up_to(left_weight, right_weight, left, right, base, positions, found, sums):
+    """Write the weight before each of increasing positions, (n_positions, n_resamples)."""
+    start = 0
+    for k in range(positions.size):
+        if k:
+            found[k] = found[k - 1]
+        while start < positions[k]:
+            stop = min(start + CHUNK, positions[k])
+            sum_products(
+                sums, left_weight, right_weight, left, right, base, start, stop
+            )
+            for r in range(sums.size):
+                found[k, r] += sums[r]
+            start = stop
 
 
 @njit(nogil=True, cache=True)

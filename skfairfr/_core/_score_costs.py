@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit
 
-from skfairfr._core._bootstrap import far_in, frr_in
 from skfairfr._core._parallel import over_blocks
-from skfairfr._core._rates import next_above
+from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Weights, blocks_of_resamples, draw
 
 COSTS = ("dcf", "cllr", "min_cllr", "auc")
@@ -92,15 +91,16 @@ def _costs_in(pairs, sampled, cost, weights):
 
 def _over_thresholds(pairs, scope, sampled, cost, weights):
     """A cost that is a function of FAR and FRR at the genuine scores, and its threshold."""
-    if cost.threshold is None:
-        genuine = pairs.genuine.ascending(scope).scores
-        candidates = np.append(np.unique(genuine).astype(np.float64), np.inf)
-    else:
+    genuine = pairs.genuine.ascending(scope)
+    candidates = np.append(np.unique(genuine.scores).astype(np.float64), np.inf)
+    if cost.threshold is not None:
         candidates = np.array([cost.threshold])
-    shape = (candidates.size, weights.n_resamples)
-    at = np.broadcast_to(candidates[:, None], shape)
-    far = far_in(pairs, scope, at, weights, sampled)
-    frr = frr_in(pairs, scope, at, weights, True)
+    impostors = pairs.impostors(scope, sampled)
+    far = _far_in(pairs, scope, impostors, candidates, weights)
+    rejected = genuine.weighed(weights, pairs.images, genuine=True)
+    frr = _share(
+        rejected.up_to(pairs.genuine.rejected(scope, candidates)), rejected.total()
+    )
     undefined = np.isnan(far[0] + frr[0])
     threshold = np.full(weights.n_resamples, np.nan)
     if cost.name == "dcf":
@@ -112,14 +112,26 @@ def _over_thresholds(pairs, scope, sampled, cost, weights):
     elif cost.name == "min_cllr":
         value = _least_cllr(far, frr)
     else:
-        kind = pairs.genuine.sequence.scores.dtype
-        above = next_above(candidates.astype(kind)).astype(np.float64)
-        beyond = far_in(
-            pairs, scope, np.broadcast_to(above[:, None], shape), weights, sampled
-        )
-        rejected = np.diff(frr, axis=0)
-        value = 1 - (rejected * (far + beyond)[:-1] / 2).sum(axis=0)
+        above = next_above(candidates.astype(genuine.scores.dtype)).astype(np.float64)
+        beyond = _far_in(pairs, scope, impostors, above, weights)
+        value = 1 - (np.diff(frr, axis=0) * (far + beyond)[:-1] / 2).sum(axis=0)
     return np.where(undefined, np.nan, value), np.where(undefined, np.nan, threshold)
+
+
+def _far_in(pairs, scope, impostors, thresholds, weights):
+    """FAR at increasing thresholds that all resamples share, (n_thresholds, n_resamples)."""
+    sums = impostors.weighed(weights, pairs.images)
+    accepted = count_at_least(impostors.scores, thresholds)
+    total = pairs.impostor_total(scope, weights)
+    if impostors.complete:
+        total = sums.total()
+    return _share(sums.up_to(accepted[::-1])[::-1], total)
+
+
+def _share(part, total):
+    """Part of a total in every resample; nan without any."""
+    found = np.full(part.shape, np.nan)
+    return np.divide(part, total, out=found, where=total > 0)
 
 
 def _cllr(pairs, scope, sampled, cost, weights):
@@ -133,9 +145,7 @@ def _cllr(pairs, scope, sampled, cost, weights):
             of.weighed(weights, pairs.images, genuine=sign < 0).total()
             for of in (replace(sequence, base=base), sequence)
         )
-        value = value + np.divide(
-            part, total, out=np.full(total.shape, np.nan), where=total > 0
-        )
+        value = value + _share(part, total)
     return value, np.full(weights.n_resamples, np.nan)
 
 
