@@ -15,8 +15,9 @@ processes, and a fourth names the sets to measure. Numbers are kept in ``study_b
 beside this file, if all sets were measured; if the real one is absent, it is left out, and
 nothing is kept.
 
-``--draws 3``, before all else, draws each population three times and splits the real people
-three times; the three heads that take longest to train are tried in the first draw only.
+Each population is drawn three times, and the real people are split three times; ``--draws 1``,
+before all else, does so once. The three heads that take longest to train are tried in the first
+draw only.
 ``--features 64`` places people in so many features. What is kept then has another name.
 ``--tables`` prints what is kept: ``--tables summary`` the ratios over all draws, ``--tables
 controls`` those against controls.
@@ -36,7 +37,7 @@ from skfairfr.model_selection import MITIGATIONS, compare_mitigations
 from skfairfr.model_selection._mitigations import Noise
 
 DEFAULT = "../shared/data/lfw_facenet/lfw_facenet.npz"
-N_PEOPLE, N_FEATURES, N_DIRECTIONS, N_DRAWS = 600, 512, 64, 1
+N_PEOPLE, N_FEATURES, N_DIRECTIONS, N_DRAWS = 600, 512, 64, 3
 SPLITS = {"n_splits": 3, "inner_splits": 2}
 # FairCal takes longest. Noise on all images must never win.
 METHODS = {name: name for name in MITIGATIONS if name != "FairCal"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pair_sequences
 from skfairfr._core._pair_sequences import (
@@ -96,6 +96,9 @@ def test_running_sums_are_those_of_a_loop(dtype, with_base, drawn):
         expected = np.take_along_axis(sums, places.T, axis=1).T
         assert_array_equal(RunningSums(*pairs).before(places), expected)
         assert_array_equal(RunningSums(*pairs).total(), sums[:, -1])
+        shared = np.sort(places[:, 0])
+        up_to = RunningSums(*pairs).up_to(shared)
+        assert_allclose(up_to, sums[:, shared].T, rtol=1e-12)
 
 
 @settings(deadline=None)
