@@ -438,7 +438,7 @@ def references():
 @call()
 def labels_of_several_types():
     X, y, groups = columns(faces(50, seed=6))
-    doors = {
+    entries = {
         "names": (X, np.array([f"person {i}" for i in y]), groups),
         "numbers": (X, y, np.where(groups == "male", 1.5, 2.5)),
         "truths": (X, y, groups == "male"),
@@ -447,7 +447,7 @@ def labels_of_several_types():
         "no_groups": (X, y),
     }
     found = {}
-    for name, given in doors.items():
+    for name, given in entries.items():
         roc = roc_of().fit(*given)
         found[name] = roc.estimate(FAR)
         if name != "no_groups":

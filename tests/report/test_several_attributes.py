@@ -1,4 +1,4 @@
-"""Several attributes are audited each and in combination, from every door alike."""
+"""Several attributes are audited each and in combination, from every entry alike."""
 
 import json
 import re
