@@ -334,6 +334,11 @@ def _add_audit(commands, full):
         "of an attribute, or of several together as 'f & young'"
     )
     _add(points, ("--threshold-group", "LABEL", audit.rare(meaning)))
+    costs = audit.add_argument_group("detection costs")
+    meaning = "shares of genuine pairs at which detection costs (minDCF) are shown"
+    _add(costs, ("--p-target", "P", meaning), nargs="+", type=LEVEL)
+    text = "scores are log-likelihood ratios: show actual costs and Cllr, too"
+    costs.add_argument("--llr", action="store_true", help=text)
     _add_checks(audit)
     # None, so that a policy may set it.
     _add_measurement(audit, confidence_level=None)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import percent, printable
 from skfairfr.datasets._decisions import read_times
@@ -57,7 +58,7 @@ from skfairfr.report._reading import placeholders
 from skfairfr.report._records import Audit, Other
 from skfairfr.report._report import Report
 from skfairfr.report._verdicts import judge
-from skfairfr.report.sections import _curves, _metrics
+from skfairfr.report.sections import _costs, _curves, _metrics
 from skfairfr.report.sections._failures import (
     failures_of,
     generalised,
@@ -69,7 +70,7 @@ from skfairfr.report.sections._tested import cross
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns
-from skfairfr.utils._validation import check_number, failed_rows
+from skfairfr.utils._validation import check_level, check_number, failed_rows
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -366,6 +367,8 @@ def audit_data(
     reference: Any = None,
     sections: Sequence = (),
     metrics: dict | None = None,
+    p_target: ArrayLike | None = None,
+    llr: bool = False,
     progress: bool = False,
     average: str = "pair",
     impostors: str = "all",
@@ -423,6 +426,12 @@ def audit_data(
         Metrics of your own by name: functions of the FAR and of the FRR of all groups, two
         ndarrays (n_groups,), to a float. Intervals are valid for smooth functions, not for the
         largest or the smallest of several groups. ``limits`` may have ``max_`` and the name.
+    p_target : float in (0, 1) or array-like, shape (n_points,), default=None
+        Shares of genuine pairs among those to be decided: the detection cost at each, of
+        everyone and of each group, is a section of the report.
+    llr : bool, default=False
+        Whether scores are natural logarithms of likelihood ratios: the section has Cllr, and
+        the costs of decisions at the threshold of Bayes.
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
@@ -485,6 +494,7 @@ def audit_data(
         )
     measured = average, impostors, asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
+    asked_costs = _priors(p_target, llr, parts[0]), llr
     points = asked.far, asked.threshold, parts[0].is_distance, threshold_group
     points = Points.of(*points)
     prepared = [prepare(part, points, random_state) for part in parts]
@@ -513,7 +523,7 @@ def audit_data(
         for (part, names), (own, settings), judged in zip(
             chosen, measured, told, strict=True
         ):
-            found = _audit_by(own, part, names, settings, judged, metrics)
+            found = _audit_by(own, part, names, settings, judged, metrics, asked_costs)
             limits = of_decisions(asked.limits, part, parts)
             checks = check(found, judged, limits, asked.at)
             checks += checks_of_metrics(found, own_limits) if own_limits else ()
@@ -537,6 +547,20 @@ def audit_data(
     candidates = () if data.reading is None else data.reading.candidates
     report = Report(tuple(audits), crossings, about or {}, candidates=candidates)
     return replace(report, sections=measured_by_user(sections, report))
+
+
+def _priors(p_target, llr, data):
+    """The operating points of detection costs, (n_points,); raise if there are no scores."""
+    asked = p_target is not None or llr
+    if asked and (data.decisions or data.terms is SEARCHES):
+        name = "llr" if p_target is None else "p_target"
+        raise refused(name, None, "needs scores of comparisons;", "leave it out.")
+    if llr and data.is_distance:
+        problem = "says that scores are log-likelihood ratios, and they are distances;"
+        raise refused("llr", None, problem, "leave it out.")
+    if p_target is None:
+        return np.empty(0)
+    return check_level(p_target, "p_target").ravel()
 
 
 def _check_without_groups(limits, **options):
@@ -692,7 +716,7 @@ def _reach_further(roc, columns):
     return all(enough) and roc.n_impostor_[0] >= ENOUGH_IMPOSTORS
 
 
-def _audit_by(audited, data, attributes, settings, judged, metrics):
+def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
     next_step(f"auditing by {printable(name)}")
@@ -731,6 +755,9 @@ def _audit_by(audited, data, attributes, settings, judged, metrics):
             (told,) = judge([changed], [len(attributes)], level)
             how = {"in_short": True, "withheld": "withheld" in settings}
             averaged = Other("average", other, changed.levels(told, **how))
+        compared = (f for level in levels for f in level.findings)
+        reference = next((f.reference for f in compared if f.group is not None), None)
+        costs = _costs.measure(audited.roc, reference, *asked_costs)
     members = people if images is None else images
     notes = [
         data.lack_of_pairs(),
@@ -746,19 +773,12 @@ def _audit_by(audited, data, attributes, settings, judged, metrics):
         share,
         groups,
         levels,
-        next(
-            (
-                f.reference
-                for lev in levels
-                for f in lev.findings
-                if f.group is not None
-            ),
-            None,
-        ),
+        reference,
         averaged,
         tuple(filter(None, notes)),
         failures=failures,
         curves=curves,
+        costs=costs,
     )
 
 

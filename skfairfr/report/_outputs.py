@@ -29,7 +29,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # What records of decisions have not.
 OF_SCORES = (
     *("threshold", "worst_group_threshold", "set_on", "matrix", "curves", "indices"),
-    "metrics",
+    *("metrics", "costs"),
     *(
         "standardised",
         "strata",

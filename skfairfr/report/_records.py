@@ -345,6 +345,8 @@ class Audit:
         With the pairs within each group weighed so that every stratum weighs the same in all
         (direct standardisation); the findings have a family of tests of their own. Rates of
         everyone are as they are.
+    costs : tuple of Cost
+        Of everyone first, at each operating point; empty if none was asked for.
     """
 
     attribute: str
@@ -362,6 +364,7 @@ class Audit:
     curves: "Curves | None" = None
     control: "Control | None" = None
     standardised: Other | None = None
+    costs: tuple = ()
 
     def __repr__(self):
         groups = f"{len(self.groups) - 1} groups" if self.attribute else "everyone"

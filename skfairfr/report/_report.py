@@ -39,7 +39,7 @@ from skfairfr.utils._frames import build_frame
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option
 
-SCHEMA_VERSION, COMPARISON_VERSION = 9, 6
+SCHEMA_VERSION, COMPARISON_VERSION = 10, 6
 
 
 @dataclass(frozen=True, repr=False)

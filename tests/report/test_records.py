@@ -33,7 +33,7 @@ def test_json_is_strict():
         "corrected": None,
         "p_value": None,
     }
-    assert (read["schema_version"], read["version"]) == (9, "1.0")
+    assert (read["schema_version"], read["version"]) == (10, "1.0")
     assert read["audits"][0]["reference"] == "f"
 
 

@@ -1,0 +1,142 @@
+"""Detection costs of everyone and of every group, and what calibration costs them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairfr._text._document import Cell, Row, Table
+from skfairfr._text._words import (
+    NONE,
+    number,
+    numbers,
+    printable,
+    ratio,
+    ratios,
+    who,
+)
+from skfairfr.report._measure import figures_of
+from skfairfr.report._records import Figure
+from skfairfr.report.sections._cells import few_of
+
+NAMES = {
+    "min_dcf": "minDCF",
+    "dcf": "DCF",
+    "min_cllr": "minCllr",
+    "cllr": "Cllr",
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One cost of everyone, whose ``group`` is None, or of a group.
+
+    Attributes
+    ----------
+    cost : {"min_dcf", "dcf", "min_cllr", "cllr"}
+        Lower is better; "dcf" is that of decisions at the threshold of Bayes.
+    p_target : float or None
+        Of a detection cost.
+    group : label
+    figure : Figure
+    ratio : Figure or None
+        That over the cost of the reference; None of everyone and of the reference.
+    """
+
+    cost: str
+    p_target: float | None
+    group: object
+    figure: Figure
+    ratio: Figure | None
+
+
+def measure(roc, reference, p_target, llr):
+    """Costs of everyone and of every group, a tuple of Cost.
+
+    Parameters
+    ----------
+    roc : SimilarityROC
+        Fitted.
+    reference : label
+        None without two groups.
+    p_target : ndarray of float, shape (n_points,)
+        Operating points.
+    llr : bool
+        Whether scores are log-likelihood ratios.
+    """
+    asked = []
+    for p in p_target.tolist():
+        asked.append(("min_dcf", p, {"rate": "dcf", "p_target": p}))
+        if llr:
+            at = {"threshold": np.log((1 - p) / p)}
+            asked.append(("dcf", p, {"rate": "dcf", "p_target": p, **at}))
+    if llr:
+        asked += [(name, None, {"rate": name}) for name in ("min_cllr", "cllr")]
+    found = []
+    for cost, p, options in asked:
+        for group in (None, *roc.groups_.tolist()):
+            (figure,) = figures_of(roc.estimate(group=group, **options))
+            over = None
+            if reference is not None and group not in (None, reference):
+                how = ("ratio", reference, group)
+                (over,) = figures_of(roc.estimate(how=how, **options))
+            found.append(Cost(cost, p, group, figure, over))
+    return tuple(found)
+
+
+def costs(audit):
+    """The table of costs, and what calibration adds to differences of groups."""
+    if not audit.costs:
+        return []
+    rows = []
+    for row in audit.costs:
+        name = NAMES[row.cost]
+        place = name if row.p_target is None else f"{name}, p_target {row.p_target:g}"
+        value, over = row.figure, row.ratio
+        cells = [
+            Cell(number(value.value), numbers(value.low, value.high), few_of(value))
+        ]
+        cells.append(Cell(NONE))
+        if over is not None:
+            ends = ratios(over.low, over.high)
+            cells[1] = Cell(ratio(over.value), ends, few_of(over))
+        rows.append(Row(who(row.group), cells, place, row.group is None))
+    caption = (
+        "minDCF is the least detection cost, at the best threshold of each group, over that of "
+        "the better of accepting all and rejecting all; errors of both kinds cost the same. "
+        "Lower is better."
+    )
+    if any(row.cost == "cllr" for row in audit.costs):
+        caption += (
+            " DCF is the cost at the threshold of Bayes, which is the same for all. Cllr is the "
+            "cost of the log-likelihood ratios, in bits, and minCllr what is left of it after the "
+            "best calibration of each group."
+        )
+    over = "× reference"
+    if audit.reference is not None:
+        over = f"× {printable(audit.reference)}"
+    return [Table(caption, ["Group", "Cost", over], rows), *_of_calibration(audit)]
+
+
+def _of_calibration(audit):
+    """What calibration costs everyone and each group, a list of one list of sentences."""
+    found = {
+        (row.cost, row.p_target, row.group): row.figure.value for row in audit.costs
+    }
+    told = []
+    for cost, p in dict.fromkeys((row.cost, row.p_target) for row in audit.costs):
+        if cost not in ("dcf", "cllr") or np.isnan(found[cost, p, None]):
+            continue
+        name = NAMES[cost] if p is None else f"{NAMES[cost]} at a p_target of {p:g}"
+        parts = [
+            f"{number(value - found[f'min_{cost}', p, group])} of {number(value)} for "
+            f"{who(group)}"
+            for (of, at, group), value in found.items()
+            if (of, at) == (cost, p)
+        ]
+        told.append(f"Lost by calibration, {name}: {'; '.join(parts)}.")
+        if found[cost, p, None] >= 1:
+            told.append(
+                f"This {NAMES[cost]} of everyone is not below 1, that of scores that say "
+                "nothing: are the scores natural logarithms of likelihood ratios?"
+            )
+    return [told] if told else []
