@@ -414,8 +414,8 @@ def _add_threshold_command(commands, full):
     )
     _add(command, ("data", "DATA", "embeddings or scored pairs, as audit reads them"))
     meaning = (
-        "column of the groups; of several, their combinations are the groups; required "
-        "unless the policy names attributes"
+        "column of the groups; of several, their combinations are the groups (default: no "
+        "groups, a threshold for everyone)"
     )
     _add(command, ("--attribute", "NAME", meaning), repeats=AGAIN)
     group = command.add_argument_group("limits")
@@ -1054,7 +1054,7 @@ def _threshold(arguments):
     from skfairfr.report import certify_data, read_data
 
     given = vars(arguments)
-    attributes = _attributes(arguments)
+    attributes = _attributes(arguments, needed=False)
     reading = _taken_by(read_data, given)
     searched = {n: given[n] for n in OF_SEARCHES if given.get(n) is not None}
     _check_one_kind(given, searched)

@@ -1,6 +1,6 @@
 """A threshold certified for every group, as a report."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
     NONE,
     accepted,
+    by_attribute,
     capital,
     count,
     given_point,
@@ -23,7 +24,7 @@ from skfairfr._text._words import (
     terms_of,
 )
 from skfairfr.metrics import CertifiedThreshold, SimilarityROC
-from skfairfr.report._data import check_data
+from skfairfr.report._data import PairData, check_data
 from skfairfr.report._figures import group_rates
 from skfairfr.report._given import check_about
 from skfairfr.report._identification import (
@@ -41,7 +42,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._outputs import schema_of
 from skfairfr.report._pages import Page
 from skfairfr.report._policy import LIMITS, RATE_LIMITS, settle_limits
-from skfairfr.report._prepared import check_grouped, prepare
+from skfairfr.report._prepared import prepare
 from skfairfr.report._records import Figure as Estimate
 from skfairfr.report._records import GroupRates
 from skfairfr.report.sections._answer import LABELS
@@ -50,7 +51,7 @@ from skfairfr.report.sections._limits import RESULTS
 from skfairfr.utils._errors import refused
 
 if TYPE_CHECKING:
-    from skfairfr.report._data import EmbeddingData, PairData
+    from skfairfr.report._data import EmbeddingData
 
 CERTIFIABLE = ("max_fmr", "max_fnmr")
 
@@ -62,7 +63,7 @@ class Certificate(Page):
     Attributes
     ----------
     attribute : str
-        What the groups are of.
+        What the groups are of; empty if there is none, and everyone is the one group.
     settings : dict
         What the numbers depend on.
     limits : dict of str -> float
@@ -142,11 +143,11 @@ class Certificate(Page):
     @property
     def _called(self):
         whose = "its own" if self.settings["own"] else "this"
-        return "Data", f"Every group at {whose} threshold", "What was tested"
+        return "Data", f"{capital(self._every)} at {whose} threshold", "What was tested"
 
     @property
     def _does_not_show(self):
-        other = "rates of pairs across groups"
+        other = "rates of pairs across groups" if self.attribute else "rates of groups"
         if "gallery" in self.settings:
             other = "rates with another gallery"
         return (
@@ -156,7 +157,17 @@ class Certificate(Page):
 
     @property
     def _heading(self):
-        return f"Threshold for every group by {printable(self.attribute)}"
+        return f"Threshold for {self._every}{by_attribute(self.attribute)}"
+
+    @property
+    def _every(self):
+        """Who keeps the limits."""
+        return "every group" if self.attribute else "everyone"
+
+    @property
+    def _each(self):
+        """Whose rates are limited."""
+        return "each group" if self.attribute else "everyone"
 
     def _facts(self):
         people = "not known; pairs taken as independent"
@@ -164,7 +175,7 @@ class Certificate(Page):
             people = count(self.n_people)
         names = {"max_fmr": self._far, "max_fnmr": self._frr}
         limits = [
-            f"{names[name]} of each group at most {level_percent(limit)}"
+            f"{names[name]} of {self._each} at most {level_percent(limit)}"
             for name, limit in self.limits.items()
         ]
         facts = [("People", people), ("Limits", "; ".join(limits))]
@@ -208,7 +219,7 @@ class Certificate(Page):
             cells = [*map(Cell, (*texts, value, bound))]
             cells.append(Cell(RESULTS[word], word=word))
             rows.append(
-                Row(f"{terms_of(self.settings)[rate].name} of each group", cells)
+                Row(f"{terms_of(self.settings)[rate].name} of {self._each}", cells)
             )
         caption = "Each group at its own threshold, as listed below."
         if not self.settings["own"]:
@@ -256,18 +267,18 @@ class Certificate(Page):
         if self.settings["own"] or np.isnan(found.threshold):
             return Verdict(self.verdict, headline.strip(), texts, label)
         by, errors = printable(found.binding_group), terms_of(self.settings).far.errors
-        texts.insert(
-            0,
-            f"{by} decides: with more {errors} the bound of its {self._far} exceeds the limit.",
-        )
+        text = f"{by} decides: with more {errors} the bound of its {self._far} exceeds the limit."
+        if not self.attribute:
+            text = f"With more {errors} the bound of the {self._far} exceeds the limit."
+        texts.insert(0, text)
         if found.binding_group_high is not None:
             which = "Any threshold" if found.supported else "Only thresholds"
             keep = "keeps" if found.supported else "keep"
             most = level_percent(self.limits["max_fnmr"])
+            whose = f" in every group for certain ({printable(found.binding_group_high)} decides)"
             texts.append(
                 f"{which} up to {self._point(found.threshold_high)} {keep} an {self._frr} of "
-                f"{most} in every group for certain ({printable(found.binding_group_high)} "
-                "decides)."
+                f"{most}{whose if self.attribute else ' for certain'}."
             )
         return Verdict(self.verdict, headline, texts, label)
 
@@ -284,7 +295,8 @@ class Certificate(Page):
                 "at its own threshold."
             )
         at = accepted(self.found.threshold, self.settings)
-        return f"Certified at {level}{each}: {at}, every group keeps {kept} in other people too."
+        keeps = "every group keeps" if self.attribute else "all people together keep"
+        return f"Certified at {level}{each}: {at}, {keeps} {kept} in other people too."
 
     def _open(self):
         """That no threshold is certified, and whether some may keep the limits."""
@@ -299,7 +311,7 @@ class Certificate(Page):
         if failed:
             return (
                 f"No threshold keeps both limits{of}: at every one at which the {self._far} may "
-                f"keep its limit, the {self._frr}{'' if of else ' of a group'} exceeds "
+                f"keep its limit, the {self._frr}{'' if of or not self.attribute else ' of a group'} exceeds "
                 f"{level_percent(self.limits['max_fnmr'])}."
             )
         if np.isnan(low).all():
@@ -320,10 +332,10 @@ class Certificate(Page):
         if not self.settings["own"]:
             at = f"At {given_point(found.threshold, self.settings)}"
         ends = percents(found.frr_low[place], found.frr_high[place])
-        return (
-            f"{at} the highest {self._frr} is that of {printable(found.groups[place])}: "
-            f"{percent(found.frr[place])} ({100 * self._level:g} % CI {ends})."
-        )
+        highest = f"highest {self._frr} is that of {printable(found.groups[place])}:"
+        if not self.attribute:
+            highest = f"{self._frr} is"
+        return f"{at} the {highest} {percent(found.frr[place])} ({100 * self._level:g} % CI {ends})."
 
     @property
     def _level(self):
@@ -360,10 +372,12 @@ class Certificate(Page):
             rows.append(Row(printable(group), [Cell(text) for text in cells]))
         if own:
             head.insert(1, "Threshold")
+        within = (" within the group", " Each is of its group alone.")
+        if not self.attribute:
+            within = "", ""
         caption = (
-            f"{self._far} within the group, with the bound that was certified, the upper end "
-            f"of its two-sided interval. {self._frr} with its interval. Each is of its group "
-            "alone."
+            f"{self._far}{within[0]}, with the bound that was certified, the upper end of its "
+            f"two-sided interval. {self._frr} with its interval.{within[1]}"
         )
         if own:
             caption += (
@@ -383,6 +397,7 @@ class Certificate(Page):
 
     def _method(self):
         name = "certificate_own" if self.settings["own"] else "certificate"
+        name = name if self.attribute else "certificate_everyone"
         told = self._lines(name, far=self._far, trials=terms_of(self.settings).trials)
         return [*told[:-1], AS_GIVEN] if "gallery" in self.settings else told
 
@@ -390,6 +405,14 @@ class Certificate(Page):
 def _figure(value, low, high):
     """A rate with its interval, as the figures of a page take it."""
     return Estimate(float(value), float(low), float(high), np.nan, True, "")
+
+
+def _as_one_group(data):
+    """The data with one attribute, of which all are one group, everyone."""
+    everyone = np.full(data.people().size, "everyone")
+    if isinstance(data, PairData):
+        everyone = tuple(np.split(everyone, 2))
+    return replace(data, columns={"": everyone})
 
 
 def certify_data(
@@ -406,7 +429,7 @@ def certify_data(
     progress: bool = False,
     n_jobs: int | None = None,
 ) -> Certificate:
-    """Find the loosest threshold that keeps limits for every group of the data.
+    """Find the loosest threshold that keeps limits for every group of the data, or for everyone.
 
     Parameters
     ----------
@@ -480,8 +503,15 @@ def certify_data(
         where = f" by the policy {settings['policy']!r}" if settings else ""
         remedy = f"name the largest {data.terms.far.name} allowed of each group."
         raise refused("max_fmr", None, f"is not given{where};", remedy)
-    check_grouped(data)
     chosen, points = prepare(data, Points.of(limits["max_fmr"]), 0)
+    attributes, fitted = chosen[-1], data
+    if not attributes:
+        if own:
+            problem = "gives each group a threshold, and there is no attribute;"
+            raise refused(
+                "own", own, problem, "name one (--attribute), or leave it out."
+            )
+        attributes, fitted = ("",), _as_one_group(data)
     warnings = []
     with show_progress(progress, 2), collecting(warnings):
         next_step("comparing all pairs")
@@ -489,7 +519,7 @@ def certify_data(
         roc = SimilarityROC(
             n_resamples=1, far_max=points.far_max, n_jobs=n_jobs, random_state=0
         )
-        roc = data.fit(roc, chosen[-1])
+        roc = fitted.fit(roc, attributes)
         next_step("certifying")
         found = roc.certify(
             limits["max_fmr"],
@@ -509,7 +539,7 @@ def certify_data(
             f"Not certified: {', '.join(left_out)}, which an audit at the threshold judges."
         )
     return Certificate(
-        " & ".join(chosen[-1]),
+        " & ".join(attributes),
         settings,
         limits,
         found,

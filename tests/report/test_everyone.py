@@ -17,7 +17,9 @@ from skfairfr.report import (
     audit_data,
     audit_decisions,
     audit_pairs,
+    certify_data,
     identify,
+    identify_data,
     read_data,
 )
 from skfairfr.utils import ArgumentError
@@ -327,6 +329,57 @@ def test_searches_of_everyone_have_no_ratio_to_limit():
     assert caught.value.argument == "max_fpir_ratio"
 
 
+# ---- certified thresholds -----------------------------------------------------------
+
+
+def data_without_groups(kind):
+    if kind == "pairs":
+        return replace(pairs(), columns={})
+    return EmbeddingData(*synthetic(120)[:2])
+
+
+@pytest.mark.parametrize("kind", ["embeddings", "pairs"])
+def test_certified_threshold_is_the_loosest_that_an_audit_of_everyone_passes(kind):
+    data, limits = data_without_groups(kind), {"max_fmr": 0.05, "max_fnmr": 0.9}
+    certificate = certify_data(data, limits=limits)
+    found, step = certificate.found, 1e-6
+    assert (certificate.attribute, found.groups.tolist()) == ("", ["everyone"])
+    assert certificate.verdict == "passed"
+    report = audit_data(data, threshold=found.threshold, limits=limits)
+    assert report.exit_code == 0
+    (rates,) = report.audits[0].levels[0].rates
+    np.testing.assert_allclose(found.far, rates.far.value, rtol=1e-12)
+    np.testing.assert_allclose(found.far_high, rates.far.high, rtol=1e-9)
+    np.testing.assert_allclose(found.frr, rates.frr.value, rtol=1e-12)
+    while True:  # the next pair
+        looser = audit_data(data, threshold=found.threshold - step).audits[0]
+        (next_rates,) = looser.levels[0].rates
+        if next_rates.far_errors > rates.far_errors:
+            break
+        step *= 2
+    assert next_rates.far.high > limits["max_fmr"]
+
+
+def test_outputs_of_a_certificate_of_everyone(tmp_path, monkeypatch):
+    without_rendering(monkeypatch)
+    data = data_without_groups("pairs")
+    for limits in ({"max_fmr": 0.05, "max_fnmr": 0.9}, {"max_fmr": 1e-6}):
+        certificate = certify_data(data, limits=limits)
+        text = certificate.to_text()
+        assert "Threshold for everyone" in text
+        assert "very group" not in text
+        assert "each group" not in text
+        assert is_valid(json.loads(certificate.to_json()), certificate.schema())
+        certificate.save(tmp_path, replace=True)
+
+
+def test_thresholds_of_their_own_need_groups():
+    data = data_without_groups("pairs")
+    with pytest.raises(ArgumentError, match="--attribute") as caught:
+        certify_data(data, limits={"max_fmr": 0.05}, own=True)
+    assert caught.value.argument == "own"
+
+
 # ---- files --------------------------------------------------------------------------
 
 
@@ -394,6 +447,28 @@ def test_command_identifies_without_an_attribute(tmp_path, capsys):
     assert "Columns that may name groups: half." in text
     code, _, error = run(capsys, *read, "--max-fpir-ratio", "2")
     assert (code, "--max-fpir-ratio is about groups" in error) == (2, True)
+
+
+def test_command_certifies_without_an_attribute(tmp_path, capsys):
+    X, y, _ = synthetic(120)
+    np.savez(tmp_path / "faces.npz", embedding=X, identity=y)
+    asked = "threshold", tmp_path / "faces.npz", "--max-fmr", "0.05"
+    code, text, _ = run(capsys, *asked)
+    assert code == 0
+    assert "FMR of everyone at most 5 %" in text
+    assert run(capsys, *asked, "--own")[0] == 2
+
+
+def test_searches_of_everyone_are_certified():
+    (X, y), options = searches()
+    gallery = EmbeddingData(options["X_gallery"], options["y_gallery"])
+    asked = {"gallery": gallery, "limits": {"max_fpir": 0.2}}
+    found = certify_data(EmbeddingData(X, y), **asked)
+    threshold = found.found.threshold
+    at = identify_data(EmbeddingData(X, y), gallery=gallery, threshold=threshold)
+    (rates,) = at.audits[0].levels[0].rates
+    assert found.verdict == "passed"
+    np.testing.assert_allclose(found.found.far_high, rates.far.high, rtol=1e-9)
 
 
 def test_columns_of_metadata_may_be_groups(tmp_path):

@@ -15,7 +15,6 @@ from skfairfr.report import (
     audit,
     audit_data,
     audit_pairs,
-    certify_data,
     compare_systems,
     read_data,
 )
@@ -89,14 +88,10 @@ def test_a_dict_of_one_attribute_gives_a_report_of_it(data):
     assert report.to_json() == alone.to_json()
 
 
-def test_a_comparison_and_a_certificate_need_an_attribute(data):
-    for measure in (
-        lambda: compare_systems(of(data), of(data)),
-        lambda: certify_data(of(data), limits={"max_fmr": 0.1}),
-    ):
-        with pytest.raises(ArgumentError, match="attributes are none") as caught:
-            measure()
-        assert caught.value.remedy == "name a column of the data."
+def test_a_comparison_needs_an_attribute(data):
+    with pytest.raises(ArgumentError, match="attributes are none") as caught:
+        compare_systems(of(data), of(data))
+    assert caught.value.remedy == "name a column of the data."
 
 
 def test_names_that_are_no_text_become_one(data):
