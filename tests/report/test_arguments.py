@@ -43,7 +43,6 @@ NO_GROUPS = {
 @pytest.mark.parametrize(
     ("call", "argument", "words"),
     [
-        (lambda: audit(X, Y, None), "sensitive_features", "give the group"),
         (lambda: audit(X, Y, {}), "sensitive_features", "give the group"),
         (lambda: audit(X, Y, "gender"), "sensitive_features", "got str"),
         (lambda: audit(X, Y, LAZY), "sensitive_features", "LazyFrame"),
@@ -67,7 +66,6 @@ NO_GROUPS = {
             "attribute",
             "leave it out",
         ),
-        (lambda: audit_pairs(SCORES, PEOPLE, None), "sensitive_features", "is None"),
         (lambda: audit_pairs(SCORES, PEOPLE, {}), "sensitive_features", "no column"),
         (
             lambda: audit_pairs(SCORES, PEOPLE, {"g": [*BOTH, BOTH[0]]}),
