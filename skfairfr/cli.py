@@ -77,8 +77,8 @@ Exit status: 0 done, 2 unusable input or too little memory or disk, 4 a fault of
 interrupted."""
 WRITTEN = "report.html, audit.json, rates.csv, disparities.csv and the figures are"
 AUDIT_DESCRIPTION = """\
-Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
-status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
+Error rates by group and their disparities, with intervals, from embeddings or scored pairs; without
+--attribute the rates of everyone. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
 disk, 3 the data do not show whether a check passes, 4 a fault of the program, 130 interrupted."""
 IDENTIFY_DESCRIPTION = """\
 Error rates of searches (1:N) by group: how often a search by somebody who is not enrolled alarms

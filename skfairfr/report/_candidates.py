@@ -23,7 +23,7 @@ def candidate_columns(files, options):
     Parameters
     ----------
     files : list of str
-        Data and the tables beside them.
+        Data and tables that were read with them.
     options : dict
         Of :func:`read_data`, which name what is no group.
 
@@ -34,7 +34,7 @@ def candidate_columns(files, options):
     """
     found = {}
     for path in files:
-        # This is a hint; what cannot be read for it was read, or refused, before.
+        # This is a hint, and errors of reading were raised before.
         with suppress(ValueError, ImportError):
             if kind_of(path) == "npz":
                 with open_npz(path) as archive:
@@ -76,7 +76,7 @@ def _some(columns):
 
 
 def _sides(name, present):
-    """What two columns share in their names, and both, if this is the first; else None."""
+    """The name that two columns share, and both, if this is the first; else None."""
     for first, second in SIDES:
         start, end = first.split("*")
         shared = name.removeprefix(start).removesuffix(end)
