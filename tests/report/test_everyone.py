@@ -471,6 +471,24 @@ def test_searches_of_everyone_are_certified():
     np.testing.assert_allclose(found.found.far_high, rates.far.high, rtol=1e-9)
 
 
+def test_attacks_of_a_log_stay_by_species(tmp_path, capsys):
+    """Bona fide attempts are those of everyone, and how species are compared is stated."""
+    rng, n = np.random.default_rng(0), 900
+    species = rng.choice(["print", "screen"], n)
+    attack, accepted = rng.random(n) < 0.5, (rng.random(n) < 0.5).astype(int)
+    kinds = np.where(attack, "attack", "genuine")
+    attempts = rng.integers(0, 99, n), kinds, np.where(attack, species, ""), accepted
+    rows = zip(*attempts, strict=True)
+    lines = ["person,attempt,species,accepted", *(",".join(map(str, r)) for r in rows)]
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    flags = ("--accepted", "accepted", "--attempt", "attempt", "--species", "species")
+    code, text, _ = run(capsys, "audit", tmp_path / "log.csv", *flags, "--full")
+    assert code == 0
+    assert "The BPCER is" in text
+    assert "APCER by species" in text
+    assert "Groups are compared with the reference" in text
+
+
 def test_columns_of_metadata_may_be_groups(tmp_path):
     X, y, groups = synthetic()
     np.savez(tmp_path / "faces.npz", embedding=X, identity=y)

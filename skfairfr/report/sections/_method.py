@@ -56,7 +56,8 @@ OF_COMPARISONS = (
 def method(report):
     """Parts of the section: how, and what makes the same numbers again."""
     first = report.audits[0]
-    told = _method(first)
+    # Of a log, attacks alone may have groups, the species.
+    told = _method(next((a for a in report.audits if a.attribute), first))
     if any(" & " in audit.attribute for audit in report.audits):
         told.append(OF_COMBINATIONS)
     digests = first.settings.get("sha256", {})
