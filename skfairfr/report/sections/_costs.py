@@ -95,10 +95,11 @@ def costs(audit):
         cells = [
             Cell(number(value.value), numbers(value.low, value.high), few_of(value))
         ]
-        cells.append(Cell(NONE))
         if over is not None:
             ends = ratios(over.low, over.high)
-            cells[1] = Cell(ratio(over.value), ends, few_of(over))
+            cells.append(Cell(ratio(over.value), ends, few_of(over)))
+        elif audit.reference is not None:
+            cells.append(Cell(NONE))
         rows.append(Row(who(row.group), cells, place, row.group is None))
     caption = (
         "minDCF is the least detection cost, at the best threshold of each group, over that of "
@@ -111,10 +112,10 @@ def costs(audit):
             "cost of the log-likelihood ratios, in bits, and minCllr what is left of it after the "
             "best calibration of each group."
         )
-    over = "× reference"
+    head = ["Group", "Cost"]
     if audit.reference is not None:
-        over = f"× {printable(audit.reference)}"
-    return [Table(caption, ["Group", "Cost", over], rows), *_of_calibration(audit)]
+        head.append(f"× {printable(audit.reference)}")
+    return [Table(caption, head, rows), *_of_calibration(audit)]
 
 
 def _of_calibration(audit):
@@ -136,7 +137,7 @@ def _of_calibration(audit):
         told.append(f"Lost by calibration, {name}: {'; '.join(parts)}.")
         if found[cost, p, None] >= 1:
             told.append(
-                f"This {NAMES[cost]} of everyone is not below 1, that of scores that say "
-                "nothing: are the scores natural logarithms of likelihood ratios?"
+                f"This {NAMES[cost]} of everyone is not below 1, which constant scores "
+                "have: are the scores natural logarithms of likelihood ratios?"
             )
     return [told] if told else []

@@ -1,0 +1,110 @@
+"""Detection costs and calibration in a report."""
+
+import json
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from numpy.testing import assert_allclose
+
+from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr.metrics import calibration_loss
+from skfairfr.report import Report, audit, audit_decisions, audit_pairs, identify
+
+NAMES = ("min_dcf", "dcf", "min_cllr", "cllr")
+
+
+@pytest.fixture(scope="module")
+def faces():
+    return make_face_embeddings(80, (2, 4), 16, kappa=40.0, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def pairs(faces):
+    """All pairs, with scores that are nearly log-likelihood ratios."""
+    first, second = np.triu_indices(len(faces.y), 1)
+    ratio = 20 * (faces.X[first] * faces.X[second]).sum(axis=1) - 10
+    return ratio, *(
+        (of[first], of[second]) for of in (faces.y, faces.sensitive_features)
+    )
+
+
+@pytest.fixture(scope="module")
+def report(pairs):
+    return audit_pairs(*pairs, far=1e-2, p_target=[0.1, 0.05], llr=True)
+
+
+def test_costs_are_those_of_the_roc(report, pairs):
+    score, people, groups = pairs
+    sides = {f"sensitive_features_{k}": of for k, of in enumerate(groups, 1)}
+    roc = SimilarityROC(method="jackknife", random_state=0)
+    roc.fit_pairs(score, *people, **sides)
+    (found,) = report.audits
+    assert found.reference == "male"
+    assert {(row.cost, row.p_target) for row in found.costs} == {
+        *(("min_dcf", p) for p in (0.1, 0.05)),
+        *(("dcf", p) for p in (0.1, 0.05)),
+        *((name, None) for name in NAMES[2:]),
+    }
+    for row in found.costs:
+        asked = {"rate": row.cost.removeprefix("min_" if "dcf" in row.cost else "")}
+        if row.p_target is not None:
+            asked["p_target"] = row.p_target
+        if row.cost == "dcf":
+            asked["threshold"] = np.log((1 - row.p_target) / row.p_target)
+        expected = roc.estimate(group=row.group, **asked)
+        figure = row.figure
+        assert (figure.value, figure.low, figure.high, figure.supported) == (
+            *(expected.value, expected.low, expected.high, expected.supported),
+        )
+        if row.group == "female":
+            ratio = roc.estimate(how=("ratio", "male", "female"), **asked)
+            assert (row.ratio.value, row.ratio.low) == (ratio.value, ratio.low)
+        else:
+            assert row.ratio is None
+
+
+def test_what_calibration_loses_is_said_of_each_group(report, pairs):
+    score, (one, other), groups = pairs
+    inside = (groups[0] == "female") & (groups[1] == "female")
+    lost = calibration_loss((one == other)[inside].astype(int), score[inside])
+    text = " ".join(report.to_text().split())
+    assert f"{lost:.3g} of" in text.split("Lost by calibration, Cllr:")[1]
+    assert "minDCF, p_target 0.05" in text and "natural logarithms" not in text
+
+
+def test_costs_are_in_the_json_and_on_the_page(report):
+    record = json.loads(report.to_json())
+    Draft202012Validator(Report.schema()).validate(record)
+    costs = record["audits"][0]["costs"]
+    assert len(costs) == 6 * 3 and {row["cost"] for row in costs} == {*NAMES}
+    assert "Costs and calibration" in report.to_html()
+    assert "Costs and calibration" in report.to_text(full=False)
+
+
+def test_without_being_asked_there_are_none(faces):
+    report = audit(faces.X, faces.y, faces.sensitive_features, far=1e-2)
+    assert report.audits[0].costs == () and "Costs" not in report.to_text()
+
+
+def test_everyone_has_costs(faces):
+    report = audit(faces.X, faces.y, far=1e-2, p_target=0.01)
+    (row,) = report.audits[0].costs
+    expected = SimilarityROC(random_state=0).fit(faces.X, faces.y).estimate(rate="dcf")
+    assert_allclose(row.figure.value, expected.value)
+    assert "minDCF, p_target 0.01" in report.to_text()
+
+
+def test_cosines_are_not_taken_for_ratios_in_silence(faces):
+    report = audit(faces.X, faces.y, far=1e-2, p_target=0.01, llr=True)
+    assert "are the scores natural logarithms" in " ".join(report.to_text().split())
+
+
+def test_what_has_no_scores_has_no_costs(faces):
+    with pytest.raises(ValueError, match="p_target needs scores of comparisons"):
+        audit_decisions([0, 1, 0], [1, 2, 3], p_target=0.01)
+    with pytest.raises(TypeError, match="p_target"):
+        gallery = {"X_gallery": faces.X[:5], "y_gallery": faces.y[:5]}
+        identify(faces.X, faces.y, None, **gallery, p_target=0.01)
+    with pytest.raises(ValueError, match=r"p_target must lie in \(0, 1\)"):
+        audit(faces.X, faces.y, p_target=1.0)
