@@ -494,7 +494,8 @@ def audit_data(
         )
     measured = average, impostors, asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
-    asked_costs = _priors(p_target, llr, parts[0]), llr
+    no_costs = p_target is None and not llr
+    asked_costs = None if no_costs else (_priors(p_target, llr, parts[0]), llr)
     points = asked.far, asked.threshold, parts[0].is_distance, threshold_group
     points = Points.of(*points)
     prepared = [prepare(part, points, random_state) for part in parts]
@@ -551,8 +552,7 @@ def audit_data(
 
 def _priors(p_target, llr, data):
     """The operating points of detection costs, (n_points,); raise if there are no scores."""
-    asked = p_target is not None or llr
-    if asked and (data.decisions or data.terms is SEARCHES):
+    if data.decisions or data.terms is SEARCHES:
         name = "llr" if p_target is None else "p_target"
         raise refused(name, None, "needs scores of comparisons;", "leave it out.")
     if llr and data.is_distance:
@@ -757,7 +757,9 @@ def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs)
             averaged = Other("average", other, changed.levels(told, **how))
         compared = (f for level in levels for f in level.findings)
         reference = next((f.reference for f in compared if f.group is not None), None)
-        costs = _costs.measure(audited.roc, reference, *asked_costs)
+        costs = ()
+        if asked_costs is not None:
+            costs = _costs.measure(audited.roc, reference, *asked_costs)
     members = people if images is None else images
     notes = [
         data.lack_of_pairs(),

@@ -43,8 +43,8 @@ def test_what_is_hidden_stays_out_of_the_json():
     text = Report((audit,)).to_json()
     read = json.loads(text)
     assert list(read) == ["schema_version", "about", "audits", "crossings", "checks"]
-    assert list(read["audits"][0])[-4:] == [
-        *("failures", "curves", "control", "standardised")
+    assert list(read["audits"][0])[-5:] == [
+        *("failures", "curves", "control", "standardised", "costs")
     ]
     assert read["audits"][0].keys().isdisjoint({"sizes", "checks"})
     assert "no_pairs" not in text and "drawn over sizes" not in text

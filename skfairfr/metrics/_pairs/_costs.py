@@ -124,8 +124,10 @@ def half_total_error_rate(
 
     Parameters
     ----------
-    y_true, y_score : array-likes, shape (n_pairs,)
-        As of :func:`detection_cost`.
+    y_true : array-like of {0, 1} or bool, shape (n_pairs,)
+        1 for a genuine pair, 0 for an impostor pair.
+    y_score : array-like of float, shape (n_pairs,)
+        Similarity of each pair; larger is more alike.
     threshold : float
         Similarity from which on a pair is accepted, such as that of the equal error rate of
         other data.
@@ -145,6 +147,11 @@ def half_total_error_rate(
     UndefinedMetricWarning
         If there is no genuine or no impostor pair.
 
+    References
+    ----------
+    .. [1] Bengio, S., Mariéthoz, J., & Keller, M. (2005). The expected performance curve. ICML
+       Workshop on ROC Analysis in Machine Learning.
+
     Examples
     --------
     >>> from skfairfr.metrics import half_total_error_rate
@@ -159,7 +166,12 @@ def tar_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> f
 
     Parameters
     ----------
-    y_true, y_score, far : as of :func:`frr_at_far`
+    y_true : array-like of {0, 1} or bool, shape (n_pairs,)
+        1 for a genuine pair, 0 for an impostor pair.
+    y_score : array-like of float, shape (n_pairs,)
+        Similarity of each pair; larger is more alike.
+    far : float in (0, 1), default=1e-3
+        False acceptance rate over all impostor pairs at which to operate.
 
     Returns
     -------
@@ -175,6 +187,11 @@ def tar_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> f
     -----
     UndefinedMetricWarning
         As :func:`frr_at_far`.
+
+    References
+    ----------
+    .. [1] Whitelam, C., et al. (2017). IARPA Janus Benchmark-B Face Dataset. CVPR Workshops,
+       whose 1:1 protocol reports it.
 
     Examples
     --------
@@ -200,7 +217,7 @@ def cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
         Natural logarithm of the likelihood ratio of each pair, genuine over impostor. A
-        cosine is none, and has a large cost until it is calibrated.
+        cosine is none, and has a large cost until it is calibrated. Larger is more alike.
 
     Returns
     -------
@@ -351,8 +368,8 @@ class PairAccuracy(Framed):
     folds : ndarray, shape (n_folds,)
         Sorted labels.
     accuracy, threshold : ndarrays of float, shape (n_folds,)
-        Share of the fold's pairs that are decided rightly at the threshold, which is the best
-        one of the other folds.
+        Share of the fold's pairs that are decided rightly if scores of at least the threshold
+        are accepted, which is the best one of the other folds.
 
     Raises
     ------
