@@ -362,6 +362,10 @@ class EmbeddingPairs:
             return self.impostors(None).scores
         return np.sort(self._pilot(None, 0.01))[::-1]
 
+    def far_held(self, setters):
+        """The FAR up to which the pairs of scopes are held."""
+        return self.far_max
+
     def holds(self, scope, lowest):
         """Whether all pairs that each threshold accepts are held."""
         # A threshold may lie below the last score held and still above the floor.

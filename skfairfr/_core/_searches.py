@@ -74,19 +74,21 @@ class Searched:
 
     Attributes
     ----------
-    best : ndarray of float32, shape (n_probes,)
-        Best score with an enrolled person, of searches without a mate.
+    best : ndarray, shape (n_probes,)
+        Best score with an enrolled person, of searches without a mate; -inf if it is not known.
     returned : ndarray of int32, shape (n_probes,)
-        That person; of equal scores the first. -1 of mated searches.
-    mate : ndarray of float32, shape (n_probes,)
-        Score with the probe's own person; nan of non-mated searches.
+        That person; of equal scores the first. -1 of mated searches, and if it is not known.
+    mate : ndarray, shape (n_probes,)
+        Score with the probe's own person, -inf if it is not known; nan of non-mated searches.
     above : ndarray of int32, shape (n_probes, n_groups + 1)
         How many others have a score no less than the mate's, by their group.
     scores, probe, person : ndarrays, shape (n_held,)
         Non-mated candidates at or above the floor: by probe, then by descending score.
     order : ndarray of int, shape (n_held,)
         Their places by descending score.
-    floor : float32
+    floor : floating
+    known_from : floating
+        Below it searches of the whole gallery are not known either.
     """
 
     best: np.ndarray
@@ -97,7 +99,8 @@ class Searched:
     probe: np.ndarray
     person: np.ndarray
     order: np.ndarray
-    floor: np.float32
+    floor: np.floating
+    known_from: np.floating
 
 
 # ---- the pass ------------------------------------------------------------------------
@@ -143,7 +146,8 @@ def search(probes, own, gallery, floor, n_jobs=None, device="cpu", tile=TILE):
     scores, probe, person = scores[order], probe[order], person[order]
     places = np.arange(probe.size, dtype=np.int32)
     *_, order = sort_pairs(scores, probe, places)
-    return Searched(*of_probes, scores, probe, person, order, np.float32(floor))
+    floors = np.float32(floor), np.float32(-np.inf)
+    return Searched(*of_probes, scores, probe, person, order, *floors)
 
 
 def _search_strip(probes, own, gallery, floor, slack, device, tile, start):
@@ -368,8 +372,35 @@ def alarm_weights(found, gallery, drawn):
 # ---- searches as errors of people ----------------------------------------------------
 
 
-class FloorTooHighError(Exception):
-    """A threshold lies below the candidates that are held."""
+class FloorTooHighError(ValueError):
+    """A threshold lies below the candidates that are held.
+
+    Of lists of candidates there are no others, and the caller sees it.
+
+    Parameters
+    ----------
+    floor : float
+    fpir : float
+        At the floor, overall.
+    """
+
+    def __init__(self, floor, fpir):
+        super().__init__(floor, fpir)
+        self.floor, self.fpir = float(floor), float(fpir)
+
+    def __str__(self):
+        return self.in_words()
+
+    def in_words(self, distance=False):
+        """What was asked for, and what to do; the floor may be shown as a distance."""
+        at = _rates.in_digits(-self.floor if distance else self.floor)
+        where = f"up to distance {at}" if distance else f"from similarity {at} on"
+        return (
+            f"The lists of candidates decide {where}, where the FPIR is {100 * self.fpir:.3g} %, "
+            "and a looser threshold was asked for, or a level or a rank that needs one. Ask for "
+            "a stricter threshold, a smaller FPIR, a smaller rank or a larger gallery_size, make "
+            "longer lists or, if all candidates from a score on are listed, state it (floor)."
+        )
 
 
 class SearchEvents:
@@ -390,8 +421,8 @@ class SearchEvents:
     mated : ndarray of bool, shape (n_probes,)
     used : ndarray of bool, shape (n_probes,)
         Whether a search counts; those whose person cannot be in the gallery do not.
-    floor : float32
-        From which on all candidates are held.
+    floor : floating
+        From which on all candidates are held, in the type of the scores.
     alone : float
         Chance of an alarm of which one person is the cause.
     """
@@ -401,7 +432,7 @@ class SearchEvents:
     people_in = {"far": 1, "frr": 1}  # noqa: RUF012
 
     def __init__(self, images, alarms, misses, mated, used, floor, alone):
-        self.floor, self.least = np.float32(floor), {"far": alone, "frr": 1.0}
+        self.floor, self.least = floor, {"far": alone, "frr": 1.0}
         self.images = images
         self.genuine = Genuine(misses, (images.group[misses.left],) * 2, False, _as_is)
         self.known = LastAnswers()
@@ -436,7 +467,7 @@ class SearchEvents:
     def impostors(self, scope, sampled=False):
         """Candidates of a scope by descending score."""
         if sampled:
-            raise FloorTooHighError
+            raise self.too_low()
         if scope not in self._scopes:
             rows = self._inside(scope, self.images.group[self._alarms.left])
             self._scopes[scope] = self._alarms.take(rows)
@@ -474,9 +505,22 @@ class SearchEvents:
         """Scores of people returned, descending."""
         return self._alarms.scores
 
+    def far_held(self, setters):
+        """A level of the FPIR that thresholds at or above the floor meet in all these scopes."""
+        shares = [
+            self.impostors(scope).weighed().total().item() / self.count(scope)
+            for scope in setters
+        ]
+        return min(shares) * (1 - 1e-9)
+
+    def too_low(self):
+        """The error that a threshold lies below the floor."""
+        fpir = self._alarms.weighed().total() / max(self.count(None), 1)
+        return FloorTooHighError(self.floor, fpir.item())
+
     def holds(self, scope, thresholds):
         """Whether all candidates at or above thresholds are held."""
-        return _rates.accepts(np.asarray(thresholds, dtype=float), self.floor)
+        return _rates.in_score_dtype(thresholds, self.floor.dtype) >= self.floor
 
 
 @dataclass(frozen=True)
@@ -513,11 +557,11 @@ def events_of(found, images, gallery, own, rank, drawn=None):
     events : SearchEvents
     """
     mated, used = own >= 0, np.ones(own.size, dtype=bool)
-    lost = np.float32(-np.inf)
+    lost = found.mate.dtype.type(-np.inf)
     if drawn is None:
-        probe = np.flatnonzero(~mated).astype(np.int32)
+        alarms, floor, alone = None, found.known_from, 1.0
+        probe = np.flatnonzero(~mated & (found.best >= floor)).astype(np.int32)
         scores, probe, _ = sort_pairs(found.best[probe], probe, probe)
-        alarms, floor, alone = None, -np.inf, 1.0
         hit = (found.above.sum(axis=1) < rank).astype(np.float64)
     else:
         scores, probe = found.scores[found.order], found.probe[found.order]

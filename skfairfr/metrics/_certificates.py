@@ -112,7 +112,12 @@ def certify(engine, codes, far, frr, confidence_level, own):
     tail = wrong / 2 / (n if own else 1)
     asked = [_Limit(engine.pairs, (g, g), "far", far, tail) for g in codes]
     low, high = np.array([_loosest(limit) for limit in asked]), np.full(n, np.inf)
-    if np.isneginf(low).any() and not all(one.sequence.complete for one in asked):
+    beyond = np.isneginf(low).any() and not all(one.sequence.complete for one in asked)
+    if beyond and terms is SEARCHES:
+        # At one threshold for all it is that of another group.
+        if own or np.isneginf(low).all():
+            raise engine.pairs.too_low()
+    elif beyond:
         problem = "is beyond the pairs that were kept;"
         raise refused("far", far, problem, f"fit with far_max={far:g} or more.")
     limits = asked

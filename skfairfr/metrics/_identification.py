@@ -5,8 +5,9 @@ impostor pair whose score is that of the person returned, and a mated one a genu
 an alarm, a mate and a random gallery are is in ``_core._searches``.
 """
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,29 +18,31 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
+from skfairfr._core._candidates import CandidateLists, ScoreMatrix
 from skfairfr._core._jackknife import genuine_sums, rate_ends
 from skfairfr._core._kinds import SEARCHES
-from skfairfr._core._pair_tiles import PreparedImages, unit_rows
-from skfairfr._core._parallel import OF_HELD, available_bytes
 from skfairfr._core._rates import accepts
-from skfairfr._core._resampling import MODES, Images
-from skfairfr._core._searches import (
-    FloorTooHighError,
-    Gallery,
-    Searched,
-    events_of,
-    floor_at,
-    search,
-    share_held,
-)
+from skfairfr._core._resampling import MODES
+from skfairfr._core._searches import FloorTooHighError
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import not_exactly_one
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.metrics._searches import (
+    Searches,
+    check_floor,
+    check_known,
+    check_matrix,
+    check_not_enrolled,
+    check_repeats,
+    rows_of_list,
+    templates_of,
+)
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
+    MOST,
     RATE,
     NeedsIdentities,
     check_count,
@@ -57,8 +60,6 @@ if TYPE_CHECKING:
     from skfairfr.metrics._records import Comparison, Estimate
 
 RATES = {"fpir": "far", "fnir": "frr"}
-# From one pass over the gallery to the next, how many times as many candidates are held.
-DEEPER = 8.0
 
 
 @dataclass(frozen=True)
@@ -339,13 +340,159 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             _inputs.check_device(self.device, self.similarity)
         library = library_of(X, y, sensitive_features, X_gallery, y_gallery)
         X = validate_rows(self, X, dtype=(np.float32, np.float64))
-        both, identity, attributes, side = _inputs.join_reference(
+        both, identity, attributes, _ = _inputs.join_reference(
             (X, y, sensitive_features, None),
             (X_gallery, y_gallery, sensitive_features_gallery),
             "gallery",
         )
-        _check_not_enrolled(both[: len(X)], both[len(X) :])
-        searches = _Searches.of(both, identity, attributes, side, self)
+        check_not_enrolled(both[: len(X)], both[len(X) :])
+
+        def source_of(order, first):
+            return templates_of(both, len(X), attributes, self, order, first)
+
+        return self._keep(identity, attributes, len(X), source_of, library)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_matrix(
+        self,
+        scores: ArrayLike,
+        y: Column,
+        sensitive_features: Columns | None = None,
+        *,
+        y_gallery: Column,
+        sensitive_features_gallery: Columns | None = None,
+    ) -> Self:
+        """Take the scores of all searches with all templates that are enrolled.
+
+        Parameters
+        ----------
+        scores : array-like, shape (n_searches, n_templates)
+            Similarities, larger meaning more alike; give minus a distance. With
+            ``template="max"`` the best template of a person counts.
+        y, sensitive_features : array-likes, shape (n_searches,)
+            Of the rows, as in :meth:`fit`.
+        y_gallery, sensitive_features_gallery : array-likes, shape (n_templates,)
+            Of the columns, as in :meth:`fit`.
+
+        Returns
+        -------
+        self : IdentificationROC
+            Fitted. Answers are those of :meth:`fit` on embeddings with these scores.
+
+        Raises
+        ------
+        ValueError
+            If shapes differ, a score is missing or infinite, ``template`` is "mean", or as in
+            :meth:`fit`.
+        """
+        library = library_of(scores, y, sensitive_features, y_gallery)
+        matrix = check_matrix(scores)
+        of = (("scores", matrix.shape[0]), ("the columns of scores", matrix.shape[1]))
+        labels = (y, sensitive_features), (y_gallery, sensitive_features_gallery)
+        identity, attributes, _ = _inputs.join_labels(*labels, of)
+        self._check_template()
+
+        def source_of(order, first):
+            return (ScoreMatrix(matrix, order, first),)
+
+        return self._keep(identity, attributes, len(matrix), source_of, library)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_candidates(
+        self,
+        search: Column,
+        candidate: Column,
+        y_score: ArrayLike,
+        *,
+        y: Column,
+        sensitive_features: Columns | None = None,
+        y_gallery: Column,
+        sensitive_features_gallery: Columns | None = None,
+        names: Column | None = None,
+        floor: float | None = None,
+    ) -> Self:
+        """Take lists of candidates, the people whom each search returned with their scores.
+
+        Lists end at a rank, at a score, or at both. A non-mated search is decided by its first
+        candidate. A mated one is decided by her mate or, if the mate is not listed, by ``rank``
+        others who are. What lists do not decide is known from a threshold on, and asking below
+        it is an error that states it. Smaller galleries need longer lists: everybody who reaches
+        the threshold, and everybody who is ahead of a mate.
+
+        A mate who is last in a list counts as ahead of whoever ties with her and is not listed,
+        which matters if ``rank`` is the length of the list.
+
+        Parameters
+        ----------
+        search : array-like, shape (n_rows,)
+            The search of each candidate: the number of its row in ``y``, or its name.
+        candidate : array-like, shape (n_rows,)
+            The person returned, one of ``y_gallery``.
+        y_score : array-like, shape (n_rows,)
+            Similarities; give minus a distance.
+        y : array-like, shape (n_searches,)
+            Who searches, also if no candidate was returned; as in :meth:`fit`.
+        sensitive_features : array-like, frame or dict, shape (n_searches,), default=None
+            Group of each search; None and NaN are unknown.
+        y_gallery : array-like, shape (n_enrolled,)
+            Everybody enrolled, also those who are no candidate of any search. With
+            ``template="max"`` the best of several candidates of one person counts.
+        sensitive_features_gallery : array-like, frame or dict, shape (n_enrolled,), default=None
+            Groups of these.
+        names : array-like, shape (n_searches,), default=None
+            Names of the searches, by which ``search`` calls them; None numbers them from 0.
+        floor : float, default=None
+            Score from which on every list has all candidates. None if that is not known: lists
+            are then taken to lack nobody above their last score and, if one is empty, nobody
+            above the lowest score of all lists.
+
+        Returns
+        -------
+        self : IdentificationROC
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, a score is missing or infinite, a search or a candidate is
+            unknown, a candidate is listed twice for a search, lists contradict ``floor``, or as
+            in :meth:`fit`.
+
+        Examples
+        --------
+        >>> from skfairfr.metrics import IdentificationROC
+        >>> roc = IdentificationROC(n_resamples=20, random_state=0).fit_candidates(
+        ...     search=[0, 0, 1, 2], candidate=["ann", "bob", "bob", "ann"],
+        ...     y_score=[0.9, 0.4, 0.5, 0.7],
+        ...     y=["ann", "cleo", "bob", "dan"], y_gallery=["ann", "bob"],
+        ... )
+        >>> roc.estimate(threshold=0.6, rate="fnir").value
+        0.5
+        """
+        library = library_of(search, candidate, y, sensitive_features, y_gallery)
+        of = (("y", len(y)), ("y_gallery", len(y_gallery)))
+        labels = (y, sensitive_features), (y_gallery, sensitive_features_gallery)
+        identity, attributes, _ = _inputs.join_labels(*labels, of)
+        self._check_template()
+        if floor is not None:
+            floor = check_number(
+                floor, "floor", math.isfinite, "must be a finite number"
+            )
+        enrolled = identity.values[identity.codes[len(y) :]]
+        rows = rows_of_list(search, candidate, y_score, enrolled, names, len(y))
+        check_repeats(*rows[:2], enrolled, self.template)
+        lists = CandidateLists(*rows, floor, int(self.rank))
+        check_floor(lists, len(y), np.unique(enrolled).size)
+        return self._keep(identity, attributes, len(y), lambda *_: (lists,), library)
+
+    def _check_template(self):
+        if self.template == "mean":
+            problem = "'mean' is of embeddings, and scores were given;"
+            raise refused("template", "mean", problem, "use 'max', or enrol one image.")
+
+    def _keep(self, identity, attributes, n_searches, source_of, library):
+        """Keep what was found, and draw the seed of the resamples."""
+        searches = Searches.of(identity, attributes, n_searches, self, source_of)
         self.gallery_ = identity.values[searches.enrolled]
         base = SimilarityROC(
             resample=self.resample,
@@ -535,6 +682,13 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         found, (people, inside) = self._searches.found, self._probes_of(group)
         inside = inside & ~np.isnan(found.mate)
         ahead = found.above[inside].sum(axis=1)
+        known_to = ahead[np.isneginf(found.mate[inside])].min(initial=MOST)
+        if ranks.max() > known_to:
+            raise refused(
+                *("ranks", given),
+                f"go up to {ranks.max()}, and a list without its mate has {known_to} people;",
+                "ask up to there, or at a threshold: estimate(threshold=, rate='fnir').",
+            )
         sums = self._sums(people[inside], ahead >= ranks[:, None])
         low, high = rate_ends(sums, self._tail)
         columns = (1 - sums.rate, 1 - high, 1 - low, int(inside.sum()))
@@ -620,7 +774,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         group_of, rows = self._searches.gallery_by(self._names).group[returned], []
         for label in self.groups_.tolist():
             people, inside = self._probes_of(label)
-            inside = inside & (returned >= 0)
+            inside = inside & (self._searches.own < 0)
             falsely = alarm[inside] & (group_of[inside] == groups[:, None])
             sums = self._sums(people[inside], falsely)
             rows.append((sums.rate, *rate_ends(sums, self._tail)))
@@ -680,10 +834,16 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             if asked["far"] is None and self.resample == "identities":
                 rocs = [roc.by(method="jackknife") for roc in rocs]
             try:
+                for roc in rocs:
+                    check_known(roc, asked["threshold"])
                 found = getattr(rocs[0], method)(*rocs[1:], **asked)
                 break
             except FloorTooHighError:
-                for system in systems:
+                # Lists, and a whole matrix, hold all that they ever will.
+                able = [system for system in systems if system._searches.share < 1]
+                if not able:
+                    raise
+                for system in able:
                     system._hold_more()
         levels = {
             "fpir" if name == "far" else name: level
@@ -774,6 +934,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         threshold = self.threshold_at(fpir) if threshold is None else threshold
         if np.ndim(threshold):
             raise ValueError(f"Give one level or threshold; got {plain(threshold)!r}.")
+        check_known(self._systems[None], threshold)
         found = self._searches.found
         return (found.returned >= 0) & accepts(found.best, threshold), found.returned
 
@@ -810,167 +971,3 @@ def _in_engine_terms(fpir, threshold, rate, group):
     check_option(rate, "rate", tuple(RATES))
     asked = {"far": fpir, "threshold": threshold, "rate": RATES[rate]}
     return asked | {"group": group}
-
-
-# ---- what is searched ----------------------------------------------------------------
-
-
-def _check_not_enrolled(probes, enrolled):
-    """Raise where a probe is one of the images enrolled."""
-    rows = [np.ascontiguousarray(side) + 0.0 for side in (probes, enrolled)]
-    width = f"V{rows[0].itemsize * rows[0].shape[1]}"
-    same = np.isin(*(side.view(width).ravel() for side in rows))
-    if same.any():
-        row = int(np.flatnonzero(same)[0])
-        raise refused(
-            *("X", None),
-            f"has rows that are in the gallery too (row {row}, {same.sum()} in all), whose "
-            "search finds itself;",
-            "leave them out of the probes.",
-        )
-
-
-@dataclass
-class _Searches(_inputs.Attributes):
-    """Probes, gallery and what the pass found, by attribute.
-
-    Attributes
-    ----------
-    people : ndarray of int, shape (n_people,)
-        Codes of the people who search, among all labels.
-    enrolled : ndarray of int, shape (n_enrolled,)
-        Codes of those in the gallery.
-    own : ndarray of int, shape (n_probes,)
-        Place of the probe's person among them, or -1.
-    rank : int
-    gallery : Gallery
-        Grouped by the combinations of all attributes, unknown ones included.
-    probes : PreparedImages
-    found : Searched
-    share : float
-        Of the non-mated comparisons that are held.
-    drawn : ndarray of int, default=None
-        People of a random gallery, as of ``alarm_weights``.
-    """
-
-    people: np.ndarray
-    enrolled: np.ndarray
-    own: np.ndarray
-    rank: int
-    gallery: Gallery
-    probes: PreparedImages = field(repr=False)
-    found: Searched = field(repr=False)
-    share: float
-    drawn: np.ndarray | None = None
-    images_named = True
-    terms = SEARCHES
-
-    @classmethod
-    def of(cls, X, identity, attributes, side, roc):
-        """Templates, and one pass over all probes, as the parameters of ``roc`` say."""
-        n_probes = int((side == 0).sum())
-        people, who = np.unique(identity.codes[:n_probes], return_inverse=True)
-        if people.size < 2:
-            problem = "holds no two people who search;"
-            raise refused("y", None, problem, "give the probes of more people.")
-        enrolled, of_image = np.unique(identity.codes[n_probes:], return_inverse=True)
-        order = np.argsort(of_image, kind="stable")
-        first = np.append(0, np.cumsum(np.bincount(of_image)))
-        if roc.template == "image" and first[-1] > enrolled.size:
-            several = int(np.argmax(np.diff(first) > 1))
-            raise refused(
-                *("y_gallery", None),
-                f"has {first[several + 1] - first[several]} images of person "
-                f"{plain(identity.values[enrolled[several]])!r}, and template='image' "
-                "enrols one of each person;",
-                "use template='mean' or 'max', or leave one.",
-            )
-        rows = X[n_probes:][order]
-        place = n_probes + order  # of the label of each row of templates
-        if roc.template == "mean":
-            of = roc.similarity if isinstance(roc.similarity, str) else "cosine"
-            unit = unit_rows(rows, of).astype(np.float64)
-            rows = np.add.reduceat(unit, first[:-1]) / np.diff(first)[:, None]
-            place, first = place[first[:-1]], np.arange(enrolled.size + 1)
-        taken = np.append(np.arange(n_probes), place)
-        labels = {n: Labels(of.values, of.codes[taken]) for n, of in attributes.items()}
-        side = np.repeat([0, 1], (n_probes, len(rows)))
-        both = np.concatenate([X[:n_probes], rows.astype(X.dtype)])
-        images = _inputs.prepare(both, roc.similarity, labels, side)
-        probes = images.take(slice(n_probes))
-        templates = images.take(slice(n_probes, None))
-        of_people = {
-            name: Labels(of.values, np.append(of.codes[:n_probes], group))
-            for name, of in attributes.items()
-            for group in [_one_group(of.codes[n_probes:][order], of_image[order])]
-        }
-        codes = np.array([np.zeros(enrolled.size, int)])
-        if attributes:
-            codes = np.array([of.codes[n_probes:] for of in of_people.values()])
-        _, cell = np.unique(codes, axis=1, return_inverse=True)
-        cell = cell.ravel().astype(np.int32)
-        gallery = Gallery(templates, first, cell, int(cell.max()) + 1)
-        own = np.searchsorted(enrolled, people[who])
-        own[own == enrolled.size] = 0
-        own = np.where(enrolled[own] == people[who], own, -1)
-        unknown = np.full(n_probes, -1, dtype=np.int32)
-        seen = Images(who.astype(np.int32), unknown, None, people.size, 0)
-        of_pass = (people, enrolled, own, int(roc.rank), gallery, probes)
-        n_comparisons = int((own < 0).sum()) * enrolled.size
-        share = share_held(n_comparisons)
-        return cls(of_people, seen, *of_pass, None, 0.0)._searched(share, roc)
-
-    def deeper(self, roc):
-        """The same with more candidates held."""
-        return self._searched(min(DEEPER * self.share, 1.0), roc)
-
-    def _searched(self, share, roc):
-        """The searches with this share of the non-mated comparisons held."""
-        nonmated = np.flatnonzero(self.own < 0)
-        needed = OF_HELD * share * nonmated.size * self.gallery.n_people
-        if needed > available_bytes():
-            raise refused(
-                *("gallery_size", None),
-                f"and the level need about {needed / 1e9:.2g} GB of candidates, more than "
-                "is available;",
-                "ask for a larger gallery_size, a smaller fpir, or of fewer probes.",
-            )
-        floor = np.float32(np.inf)
-        if nonmated.size:
-            floor = floor_at(self.probes, nonmated, self.gallery, share)
-        found = search(
-            *(self.probes, self.own, self.gallery, floor), roc.n_jobs, roc.device
-        )
-        return replace(self, found=found, share=share)
-
-    def gallery_by(self, names):
-        """The gallery by the groups of some attributes."""
-        labels, n_probes = self.labels(names), self.own.size
-        if labels is None:
-            unknown = np.full(self.enrolled.size, -1, dtype=np.int32)
-            return replace(self.gallery, group=unknown, n_groups=0)
-        group = labels.codes[n_probes:].astype(np.int32)
-        return replace(self.gallery, group=group, n_groups=labels.values.size)
-
-    def pairs(self, names, average, impostors):
-        """SearchEvents by the groups of some attributes."""
-        labels, images, gallery = (
-            self.labels(names),
-            self.images,
-            self.gallery_by(names),
-        )
-        if labels is not None:
-            group = labels.codes[: self.own.size].astype(np.int32)
-            images = replace(images, group=group, n_groups=labels.values.size)
-        # From the cells of all attributes to these groups.
-        merged = np.zeros((self.gallery.n_groups + 1, gallery.n_groups + 1), dtype=int)
-        merged[self.gallery.group, gallery.group % (gallery.n_groups + 1)] = 1
-        found = replace(self.found, above=self.found.above @ merged)
-        return events_of(found, images, gallery, self.own, self.rank, self.drawn)
-
-
-def _one_group(group, person):
-    """Group of each person, whose images stand together; -1 where they differ."""
-    starts = np.flatnonzero(np.diff(person, prepend=-1))
-    least, most = (f.reduceat(group, starts) for f in (np.minimum, np.maximum))
-    return np.where(least == most, least, -1)

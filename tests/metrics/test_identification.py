@@ -14,7 +14,8 @@ from skfairfr._core import _searches
 from skfairfr._core._error_counts import NUMBERS
 from skfairfr._core._jackknife import genuine_sums, rate_ends
 from skfairfr.comparators import CohortNormalizer
-from skfairfr.metrics import IdentificationROC, _identification
+from skfairfr.metrics import IdentificationROC
+from skfairfr.metrics import _searches as _searches_of
 from tests.metrics.searches_oracle import in_random_galleries, rates_of, scores_of
 
 # A gallery, probes of people in it and of others, with every group on both sides.
@@ -195,7 +196,7 @@ def test_candidates_below_those_held_are_looked_up_when_they_are_needed(monkeypa
             known.high,
         )
         assert held < roc._searches.found.scores.size
-    monkeypatch.setattr(_identification, "available_bytes", lambda: 1)
+    monkeypatch.setattr(_searches_of, "available_bytes", lambda: 1)
     with pytest.raises(ValueError, match=r"gallery_size .* GB of candidates"):
         fit(data)
 

@@ -226,7 +226,10 @@ class Engine:
     def shortest(self, threshold):
         """The shortest decimal that accepts the same pairs; what is printed is then used."""
         compared = self.pairs.compared
-        rejected, accepted = -np.inf, np.inf
+        # Below the floor of searches no threshold is known.
+        floor = getattr(self.pairs, "floor", np.float32(-np.inf))
+        rejected = float(np.nextafter(floor, -np.inf, dtype=floor.dtype))
+        accepted = np.inf
         for scores in (compared.tail().scores, compared.genuine.scores):
             n_accepted = int(count_at_least(scores, threshold))
             if n_accepted:

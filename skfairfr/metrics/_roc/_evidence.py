@@ -292,7 +292,8 @@ class Asked:
         least = 1 / max(map(self.pairs.count, setters))
         levels = np.append(FIXED_LEVELS[FIXED_LEVELS >= least], least / STEP)
         if not all(s in sampled or self.pairs.impostors(s).complete for s in setters):
-            levels = np.append(self.pairs.far_max, levels[levels < self.pairs.far_max])
+            far_max = self.pairs.far_held(setters)
+            levels = np.append(far_max, levels[levels < far_max])
         levels = np.sort(levels)
         n_parts = -(-levels.size * self.pairs.images.n_identities // MOST_WEIGHTS)
         parts = [

@@ -83,23 +83,39 @@ def join_reference(probe, reference, called="reference"):
         problem = f"has {X_reference.shape[1]} features but X has {X.shape[1]};"
         remedy = "both sides need embeddings of one encoder."
         raise refused(named, None, problem, remedy)
-    identity, group, domain = split_labels(*labels)
-    if domain is not None:
+    if split_labels(*labels)[2] is not None:
         problem = f"and {named} both say which pairs are compared; give one."
         raise refused("domain", None, problem)
-    others, group_of_others, _ = split_labels(y_reference, features)
     of = (("X", len(X)), (named, len(X_reference)))
+    found = join_labels(labels[:2], (y_reference, features), of, called)
+    return np.concatenate([X, X_reference]), *found
+
+
+def join_labels(probe, reference, of, called="gallery"):
+    """Identities and attributes of probes and references in one, and their sides.
+
+    Parameters
+    ----------
+    probe, reference : tuples of y and sensitive features
+    of : tuple of two (str, int)
+        What the rows of either are those of, for messages, and their number.
+    called : {"reference", "gallery"}, default="gallery"
+        As of :func:`join_reference`.
+    """
+    identity, group, _ = split_labels(*probe)
+    others, group_of_others, _ = split_labels(*reference)
+    n_rows = [n for _, n in of]
     identity = _encode_both((identity, others), ("y", f"y_{called}"), of)
     check_spelling(identity.values, "y", f"y_{called}")
-    side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
+    side = np.repeat(np.array([0, 1], dtype=np.int8), n_rows)
     check_affixes(identity, side == 1, "y", f"y_{called}")
     names = ("sensitive_features", f"sensitive_features_{called}")
     if called == "gallery" and group is not None and group_of_others is None:
-        unknown = np.full(len(X_reference), None)
+        unknown = np.full(n_rows[1], None)
         group_of_others = dict.fromkeys(to_columns(group, names[0]), unknown)
     attributes = _attributes_of_both((group, group_of_others), names, of)
     _check_attributes(attributes)
-    return np.concatenate([X, X_reference]), identity, attributes, side
+    return identity, attributes, side
 
 
 def compare_embeddings(

@@ -1,0 +1,327 @@
+"""What IdentificationROC searches: embeddings, a matrix of scores, or lists of candidates."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from skfairfr._core._candidates import CandidateLists, ScoreMatrix
+from skfairfr._core._kinds import SEARCHES
+from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._parallel import OF_HELD, available_bytes
+from skfairfr._core._resampling import Images
+from skfairfr._core._searches import (
+    Gallery,
+    Searched,
+    events_of,
+    floor_at,
+    search,
+    share_held,
+)
+from skfairfr.metrics._roc import _inputs
+from skfairfr.utils._errors import refused
+from skfairfr.utils._labels import (
+    Labels,
+    affixed,
+    check_length,
+    find_labels,
+    spelled_otherwise,
+    to_column,
+    two_spellings,
+)
+from skfairfr.utils._validation import (
+    check_threshold,
+    float_type,
+    plain,
+    to_array,
+    to_scores,
+)
+
+# From one pass over the gallery to the next, how many times as many candidates are held.
+DEEPER = 8.0
+
+
+def check_not_enrolled(probes, enrolled):
+    """Raise where a probe is one of the images enrolled."""
+    rows = [np.ascontiguousarray(side) + 0.0 for side in (probes, enrolled)]
+    width = f"V{rows[0].itemsize * rows[0].shape[1]}"
+    same = np.isin(*(side.view(width).ravel() for side in rows))
+    if same.any():
+        row = int(np.flatnonzero(same)[0])
+        raise refused(
+            *("X", None),
+            f"has rows that are in the gallery too (row {row}, {same.sum()} in all), whose "
+            "search finds itself;",
+            "leave them out of the probes.",
+        )
+
+
+def templates_of(X, n_probes, attributes, roc, order, first):
+    """Prepared rows of the probes and of the templates, and where those of a person begin."""
+    rows = X[n_probes:][order]
+    place = n_probes + order  # of the label of each row of templates
+    if roc.template == "mean":
+        of = roc.similarity if isinstance(roc.similarity, str) else "cosine"
+        unit = unit_rows(rows, of).astype(np.float64)
+        rows = np.add.reduceat(unit, first[:-1]) / np.diff(first)[:, None]
+        place, first = place[first[:-1]], np.arange(first.size)
+    taken = np.append(np.arange(n_probes), place)
+    labels = {n: Labels(of.values, of.codes[taken]) for n, of in attributes.items()}
+    side = np.repeat([0, 1], (n_probes, len(rows)))
+    both = np.concatenate([X[:n_probes], rows.astype(X.dtype)])
+    images = _inputs.prepare(both, roc.similarity, labels, side)
+    return images.take(slice(n_probes)), images.take(slice(n_probes, None)), first
+
+
+def check_known(roc, threshold):
+    """Raise if searches are not known at a threshold, or at one of several; None is no threshold."""
+    pairs = roc._engine.pairs
+    if (
+        threshold is not None
+        and not pairs.holds(None, check_threshold(threshold)).all()
+    ):
+        raise pairs.too_low()
+
+
+def check_matrix(scores):
+    """Scores of searches and templates, an array of floats (n_searches, n_templates)."""
+    matrix = scores if hasattr(scores, "dtype") else to_array(scores, "scores")
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or not matrix.size:
+        got = f"{matrix.dtype} of shape {matrix.shape}"
+        problem = f"must be numbers, (n_searches, n_templates); got {got}."
+        raise refused("scores", None, problem)
+    matrix = np.asarray(matrix, dtype=float_type(matrix.dtype))
+    bad = ~np.isfinite(matrix.sum(axis=1))
+    bad[bad] = ~np.isfinite(matrix[bad]).all(axis=1)  # a sum may be too large
+    if bad.any():
+        problem = f"must be finite, and those of search {bad.argmax()} are not ({bad.sum():,} "
+        remedy = "give a comparison that failed the lowest score of the system."
+        raise refused("scores", None, f"{problem}searches);", remedy)
+    return matrix
+
+
+def rows_of_list(search, candidate, y_score, enrolled, names, n_searches):
+    """Search, place among the sorted people enrolled, and score of each row of a list."""
+    scores = to_scores(y_score, "y_score")
+    if not scores.size:
+        raise refused("y_score", None, "is empty;", "give the candidates of a search.")
+    if (bad := ~np.isfinite(scores)).any():
+        problem = f"must be finite, and that of row {bad.argmax()} is not ({bad.sum():,} rows);"
+        raise refused("y_score", None, problem, "leave out rows without a score.")
+    search, candidate = to_column(search, "search"), to_column(candidate, "candidate")
+    for name, column in (("search", search), ("candidate", candidate)):
+        check_length(column, scores.size, name, "y_score")
+    known = np.arange(n_searches) if names is None else to_column(names, "names")
+    check_length(known, n_searches, "names", "y")
+    first = find_labels(known, known)
+    if (twice := np.flatnonzero(first != np.arange(n_searches))).size:
+        problem = (
+            f"has {plain(known[twice[0]])!r} {(first == first[twice[0]]).sum()} times;"
+        )
+        raise refused("names", None, problem, "give each search a name of its own.")
+    people = np.unique(enrolled)
+    found = [find_labels(known, search), find_labels(people, candidate)]
+    own = (
+        ("search", search, known, "names"),
+        ("candidate", candidate, people, "y_gallery"),
+    )
+    for rows, (name, labels, those, where) in zip(found, own, strict=True):
+        if (absent := rows < 0).any():
+            raise _unknown(name, labels[absent], those, where)
+    return (*(rows.astype(np.int32) for rows in found), scores)
+
+
+def _unknown(name, absent, known, where):
+    """The error that labels of a list are none of those known."""
+    n_labels = np.unique(absent.astype(str)).size
+    problem = f"has {n_labels:,} labels that {where} lacks, as {plain(absent[0])!r}, and {where} "
+    problem += f"has labels as {plain(known[0])!r};"
+    remedy = f"give {where} all of them."
+    if alike := spelled_otherwise(absent, known):
+        found, remedy = two_spellings(alike)
+        problem = f"and {where} hold {found}"
+    elif found := affixed(known.astype(str).tolist(), absent.astype(str).tolist()):
+        problem, remedy = f"and {where} hold {found[0]}", found[1]
+    return refused(name, None, problem, remedy)
+
+
+def check_repeats(search, person, enrolled, template):
+    """Raise if a person is listed twice for a search and everybody has one template."""
+    people = np.unique(enrolled)
+    place = search.astype(np.int64) * people.size + person
+    distinct, counts = np.unique(place, return_counts=True)
+    if template == "max" or (n := np.count_nonzero(counts > 1)) == 0:
+        return
+    row, column = divmod(int(distinct[counts > 1][0]), people.size)
+    problem = f"has a person twice in {n:,} places, first {plain(people[column])!r} for search {row};"
+    remedy = (
+        "remove the repeats or, if people have several templates, use template='max'."
+    )
+    raise refused("candidate", None, problem, remedy)
+
+
+def check_floor(lists, n_searches, n_people):
+    """Raise if lists that are said to have all candidates from a score on end at a rank."""
+    if lists.floor is None:
+        return
+    if found := lists.looks_cut_by_rank(n_searches, n_people):
+        longest, most = found
+        problem = f"says that all candidates from {lists.floor:g} on are listed, and {longest:,} of "
+        problem += f"{n_searches:,} searches have {most}, the most of any, as if lists end there;"
+        raise refused("floor", lists.floor, problem, "leave it out.")
+
+
+@dataclass
+class Searches(_inputs.Attributes):
+    """Searches of a gallery and what was found, by attribute.
+
+    Attributes
+    ----------
+    people : ndarray of int, shape (n_people,)
+        Codes of the people who search, among all labels.
+    enrolled : ndarray of int, shape (n_enrolled,)
+        Codes of those in the gallery.
+    own : ndarray of int, shape (n_searches,)
+        Place of the search's person among them, or -1.
+    rank : int
+    gallery : Gallery
+        Grouped by the combinations of all attributes, unknown ones included.
+    source : PreparedImages, ScoreMatrix or CandidateLists
+        Where scores come from.
+    found : Searched
+    share : float
+        Of the non-mated comparisons that are held.
+    drawn : ndarray of int, default=None
+        People of a random gallery, as of ``alarm_weights``.
+    """
+
+    people: np.ndarray
+    enrolled: np.ndarray
+    own: np.ndarray
+    rank: int
+    gallery: Gallery
+    source: object = field(repr=False)
+    found: Searched = field(default=None, repr=False)
+    share: float = 1.0
+    drawn: np.ndarray | None = None
+    images_named = True
+    terms = SEARCHES
+
+    @classmethod
+    def of(cls, identity, attributes, n_searches, roc, source_of):
+        """Searches from the labels of the searches, and then of the templates enrolled.
+
+        Parameters
+        ----------
+        identity : Labels
+        attributes : dict of str -> Labels
+        n_searches : int
+        roc : IdentificationROC
+        source_of : callable
+            The source and, if it is of embeddings, their templates (PreparedImages, first), from
+            ``order``, that of the templates by person, and ``first``, where a person's begin.
+        """
+        people, who = np.unique(identity.codes[:n_searches], return_inverse=True)
+        if people.size < 2:
+            problem = "holds no two people who search;"
+            raise refused("y", None, problem, "give the probes of more people.")
+        enrolled, of_image = np.unique(identity.codes[n_searches:], return_inverse=True)
+        order = np.argsort(of_image, kind="stable")
+        first = np.append(0, np.cumsum(np.bincount(of_image)))
+        if roc.template == "image" and first[-1] > enrolled.size:
+            several = int(np.argmax(np.diff(first) > 1))
+            raise refused(
+                *("y_gallery", None),
+                f"has {first[several + 1] - first[several]} images of person "
+                f"{plain(identity.values[enrolled[several]])!r}, and template='image' "
+                "enrols one of each person;",
+                "use template='mean' or 'max', or leave one.",
+            )
+        of_people = {
+            name: Labels(of.values, np.append(of.codes[:n_searches], group))
+            for name, of in attributes.items()
+            for group in [_one_group(of.codes[n_searches:][order], of_image[order])]
+        }
+        codes = np.array([np.zeros(enrolled.size, int)])
+        if attributes:
+            codes = np.array([of.codes[n_searches:] for of in of_people.values()])
+        _, cell = np.unique(codes, axis=1, return_inverse=True)
+        cell = cell.ravel().astype(np.int32)
+        own = np.searchsorted(enrolled, people[who])
+        own[own == enrolled.size] = 0
+        own = np.where(enrolled[own] == people[who], own, -1)
+        unknown = np.full(n_searches, -1, dtype=np.int32)
+        seen = Images(who.astype(np.int32), unknown, None, people.size, 0)
+        source, *templates = source_of(order, first)
+        gallery = Gallery(*(templates or (None, first)), cell, int(cell.max()) + 1)
+        of_pass = (people, enrolled, own, int(roc.rank), gallery, source)
+        searches = cls(of_people, seen, *of_pass)
+        return searches._searched(share_held(searches.n_comparisons), roc)
+
+    @property
+    def n_comparisons(self):
+        """Number of comparisons of non-mated searches."""
+        return int((self.own < 0).sum()) * self.enrolled.size
+
+    @property
+    def floor(self):
+        """From which threshold on searches are known, with the gallery that is asked about."""
+        return self.found.known_from if self.drawn is None else self.found.floor
+
+    def deeper(self, roc):
+        """The same with more candidates held."""
+        return self._searched(min(DEEPER * self.share, 1.0), roc)
+
+    def _searched(self, share, roc):
+        """The searches with this share of the non-mated comparisons held; lists hold theirs."""
+        if isinstance(self.source, CandidateLists):
+            return replace(self, found=self.source.search_all(self.own, self.gallery))
+        needed = OF_HELD * share * self.n_comparisons
+        if needed > available_bytes():
+            raise refused(
+                *("gallery_size", None),
+                f"and the level need about {needed / 1e9:.2g} GB of candidates, more than "
+                "is available;",
+                "ask for a larger gallery_size, a smaller fpir, or of fewer probes.",
+            )
+        if isinstance(self.source, ScoreMatrix):
+            found = self.source.search(self.own, self.gallery, share)
+            return replace(self, found=found, share=share)
+        floor, nonmated = np.float32(np.inf), np.flatnonzero(self.own < 0)
+        if nonmated.size:
+            floor = floor_at(self.source, nonmated, self.gallery, share)
+        found = search(
+            *(self.source, self.own, self.gallery, floor), roc.n_jobs, roc.device
+        )
+        return replace(self, found=found, share=share)
+
+    def gallery_by(self, names):
+        """The gallery by the groups of some attributes."""
+        labels, n_probes = self.labels(names), self.own.size
+        if labels is None:
+            unknown = np.full(self.enrolled.size, -1, dtype=np.int32)
+            return replace(self.gallery, group=unknown, n_groups=0)
+        group = labels.codes[n_probes:].astype(np.int32)
+        return replace(self.gallery, group=group, n_groups=labels.values.size)
+
+    def pairs(self, names, average, impostors):
+        """SearchEvents by the groups of some attributes."""
+        labels, images, gallery = (
+            self.labels(names),
+            self.images,
+            self.gallery_by(names),
+        )
+        if labels is not None:
+            group = labels.codes[: self.own.size].astype(np.int32)
+            images = replace(images, group=group, n_groups=labels.values.size)
+        # From the cells of all attributes to these groups.
+        merged = np.zeros((self.gallery.n_groups + 1, gallery.n_groups + 1), dtype=int)
+        merged[self.gallery.group, gallery.group % (gallery.n_groups + 1)] = 1
+        found = replace(self.found, above=self.found.above @ merged)
+        return events_of(found, images, gallery, self.own, self.rank, self.drawn)
+
+
+def _one_group(group, person):
+    """Group of each person, whose images stand together; -1 where they differ."""
+    starts = np.flatnonzero(np.diff(person, prepend=-1))
+    least, most = (f.reduceat(group, starts) for f in (np.minimum, np.maximum))
+    return np.where(least == most, least, -1)
