@@ -71,6 +71,7 @@ FLAGS = {
     **dict.fromkeys(("galleries", "y_gallery"), "--gallery"),
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
     **{"n_splits": "--splits", "metrics": "--metric"},
+    **{"names": "--search", "scores": "--candidates"},
 }
 STATUS = """\
 Exit status: 0 done, 2 unusable input or too little memory or disk, 4 a fault of the program, 130
@@ -354,9 +355,12 @@ def _add_identify(commands, full):
     about = "for which groups searches of a gallery err more"
     text = IDENTIFY_DESCRIPTION
     command = _command(commands, "identify", about, text, _identify, full)
-    meaning = "embeddings (.npz, .npy), one row for each search"
+    meaning = (
+        "embeddings (.npz, .npy), one row for each search, or with --candidates a table of "
+        "the searches"
+    )
     _add(command, ("data", "PROBES", meaning))
-    meaning = "embeddings of those who are enrolled, with their identities"
+    meaning = "embeddings of those who are enrolled, with their identities, or a table of them"
     _add(command, ("--gallery", "GALLERY", meaning), required=True)
     meaning = (
         "column of the groups, in the gallery too if it is known there (default: no groups, "
@@ -371,6 +375,7 @@ def _add_identify(commands, full):
     embeddings.add_argument(
         "--non-mated-only", action="store_true", help=command.rare(meaning)
     )
+    _add_candidates(command.add_argument_group("candidates instead of embeddings"))
     group = _add_search(command.add_argument_group("the search"))
     _add_levels_of_searches(group)
     meaning = "score from which on a deployed system alarms, instead of levels"
@@ -388,6 +393,26 @@ def _add_identify(commands, full):
     _add_common(command, formats=("text", "json", "html", "card", "junit"))
     _add_full(command)
     _add_about(command)
+
+
+def _add_candidates(group):
+    """Lists of candidates, or a matrix of scores."""
+    meaning = "lists (search, candidate, score), or a matrix (.npy, .npz) of scores"
+    _add(
+        group,
+        ("--candidates", "LIST", meaning),
+        (
+            "--search",
+            "COLUMN",
+            "names of the searches, in LIST and PROBES (default: search, probe, query, …)",
+        ),
+        ("--candidate", "COLUMN", "who was returned (default: candidate)"),
+        ("--score", "COLUMN", "column of the scores (default: score or distance)"),
+    )
+    meaning = "scores are distances, smaller meaning more alike"
+    group.add_argument("--distance", action="store_true", help=meaning)
+    meaning = "score from which on lists have all candidates, if that is known"
+    _add(group, ("--listed-from", "S", meaning), type=float)
 
 
 def _add_search(group):
@@ -912,13 +937,27 @@ def _audit(arguments):
 
 
 def _identify(arguments):
-    from skfairfr.report import identify_data, read_data
+    from skfairfr.report import identify_data, read_candidates, read_data
 
     given = vars(arguments)
     attributes = _attributes(arguments, needed=False)
     reading = _taken_by(read_data, given)
-    data = read_data(arguments.data, attributes, **reading)
-    gallery = _gallery(arguments.gallery, data.reading.bands, reading, given)
+    if arguments.candidates is None:
+        for name in ("search", "candidate", "score", "distance", "listed_from"):
+            if given[name] not in (None, False):
+                raise ValueError(f"{_flag(name)} is about --candidates; give it too.")
+        data = read_data(arguments.data, attributes, **reading)
+        gallery = _gallery(arguments.gallery, data.reading.bands, reading, given)
+    else:
+        for name in ("embedding", "labels", "gallery_labels"):
+            if given[name] is not None:
+                raise ValueError(f"{_flag(name)} is about embeddings; leave it out.")
+        own = _taken_by(read_candidates, given)
+        data, gallery = read_candidates(arguments.data, attributes, **own)
+        given["rank"], given["template"] = (
+            given["rank"] or 1,
+            given["template"] or "image",
+        )
     options = {"limits": _some(given, SEARCH_LIMITS)}
     source = f"{arguments.data}, gallery {arguments.gallery}"
     return _report(arguments, data, source, identify_data, gallery=gallery, **options)

@@ -17,6 +17,7 @@ from skfairfr.report import (
     compare_systems,
     identify_data,
     monitor_log,
+    read_candidates,
     read_data,
 )
 from skfairfr.report._policy import LIMITS
@@ -27,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[1] / "skfairfr"
 REACHED = (
     *("datasets/_embeddings.py", "datasets/_files.py", "datasets/_scored_pairs.py"),
     *("datasets/_trials.py", "datasets/_metadata.py", "datasets/_decisions.py"),
+    "datasets/_candidates.py",
     *("metrics/_roc/_engine.py", "metrics/_roc/_inputs.py", "metrics/_plan.py"),
     "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").rglob("*.py")),
@@ -134,7 +136,7 @@ def test_every_argument_that_an_error_names_has_a_flag():
     ("command", "functions"),
     [
         ("audit", (read_data, audit_data)),
-        ("identify", (read_data, identify_data)),
+        ("identify", (read_data, read_candidates, identify_data)),
         ("compare", (read_data, compare_systems, compare_searches)),
         ("plan", (read_data, plan_test)),
         ("threshold", (read_data, certify_data)),

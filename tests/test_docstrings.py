@@ -24,6 +24,7 @@ SUBPACKAGES = tuple(
 
 # Functions that implement no published formula or protocol, each with the reason.
 WITHOUT_SOURCE = {
+    "skfairfr.datasets.load_candidates": "reads a file",
     "skfairfr.datasets.load_decisions": "reads a file",
     "skfairfr.datasets.load_embeddings": "reads a file",
     "skfairfr.datasets.join_metadata": "reads a file",

@@ -187,7 +187,11 @@ def rates(pairs, query, resamples=None):
         weights = Weights()
     else:
         weights = draw(pairs.images, *resamples)
-    own, given = {}, query.levels if query.thresholds is None else query.thresholds
+    own, short, given = (
+        {},
+        [],
+        query.levels if query.thresholds is None else query.thresholds,
+    )
     shared = np.full((given.size, weights.n_resamples), np.nan)
     if query.thresholds is not None:
         shared[:] = given[:, None]
@@ -197,12 +201,18 @@ def rates(pairs, query, resamples=None):
             own[scope] = threshold_in(pairs, scope, given, weights, sampled)
             complete = pairs.impostors(scope, sampled).complete
             if not complete and np.isneginf(own[scope]).any():
-                raise TailTooShortError(scope)
+                short.append(scope)
     if query.operating_point == "group":
+        if short:
+            raise TailTooShortError(short[0])
         thresholds = np.stack([own.get(scope, shared) for scope in query.scopes])
     else:
         # fmax ignores a group without any weight in this resample.
         shared = np.fmax.reduce([shared, *own.values()])
+        # A group whose threshold is below what is held may still not be the strictest.
+        for scope in short:
+            if not np.all(pairs.holds(scope, shared[~np.isnan(shared)])):
+                raise TailTooShortError(scope)
         thresholds = np.broadcast_to(shared, (len(query.scopes), *shared.shape))
     far, frr = np.full((2, *thresholds.shape), np.nan)
     for row, scope in enumerate(query.scopes):

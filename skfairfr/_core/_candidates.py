@@ -92,7 +92,7 @@ class CandidateLists:
     search, person : ndarrays of int, shape (n_rows,)
         Search and enrolled person of each row.
     scores : ndarray, shape (n_rows,)
-    floor : float or None
+    listed_from : float or None
         All candidates from here on are listed. None: nobody is missing who exceeds the last
         score of a list, and empty lists lack nobody who reaches the lowest score of all.
     rank : int
@@ -102,7 +102,7 @@ class CandidateLists:
     search: np.ndarray
     person: np.ndarray
     scores: np.ndarray
-    floor: float | None
+    listed_from: float | None
     rank: int
 
     def search_all(self, own, gallery):
@@ -115,8 +115,8 @@ class CandidateLists:
         the threshold, and of mated ones everybody at or above the mate.
         """
         n, listed = own.size, slice(None)
-        if self.floor is not None:
-            listed = accepts(self.scores, self.floor)
+        if self.listed_from is not None:
+            listed = accepts(self.scores, self.listed_from)
         search, person, scores = (
             column[listed] for column in (self.search, self.person, self.scores)
         )
@@ -157,8 +157,8 @@ class CandidateLists:
 
     def ends(self, search, scores, n):
         """From which score on everybody is listed in each of n sorted lists."""
-        if self.floor is not None:
-            floor = scores.dtype.type(self.floor)
+        if self.listed_from is not None:
+            floor = scores.dtype.type(self.listed_from)
             return np.full(n, floor)
         ends = np.full(n, scores.min(initial=np.inf), dtype=scores.dtype)
         last = np.flatnonzero(np.diff(search, append=-1))

@@ -7,7 +7,7 @@ descending order, so that a count of accepted pairs is a position in them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
 
@@ -124,6 +124,14 @@ def shortest_between(rejected, accepted, dtype=np.float64):
 def in_digits(threshold):
     """A threshold in digits from which the same number is read."""
     return repr(float(threshold) + 0.0).removesuffix(".0")
+
+
+def end_in_digits(floor, distance=False):
+    """A floor of similarities in six digits, not looser; or as a distance."""
+    near = float(f"{floor:.6g}")
+    if near < floor:
+        near = float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(floor))
+    return in_digits(-near if distance else near)
 
 
 def on_its_side(form, value, border, digits):

@@ -393,13 +393,13 @@ class FloorTooHighError(ValueError):
 
     def in_words(self, distance=False):
         """What was asked for, and what to do; the floor may be shown as a distance."""
-        at = _rates.in_digits(-self.floor if distance else self.floor)
+        at = _rates.end_in_digits(self.floor, distance)
         where = f"up to distance {at}" if distance else f"from similarity {at} on"
         return (
             f"The lists of candidates decide {where}, where the FPIR is {100 * self.fpir:.3g} %, "
             "and a looser threshold was asked for, or a level or a rank that needs one. Ask for "
             "a stricter threshold, a smaller FPIR, a smaller rank or a larger gallery_size, make "
-            "longer lists or, if all candidates from a score on are listed, state it (floor)."
+            "longer lists or, if all candidates from a score on are listed, state it (listed_from, --listed-from)."
         )
 
 

@@ -29,8 +29,8 @@ from skfairfr.metrics._roc._engine import not_exactly_one
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.metrics._searches import (
     Searches,
-    check_floor,
     check_known,
+    check_listed_from,
     check_matrix,
     check_not_enrolled,
     check_repeats,
@@ -409,7 +409,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         y_gallery: Column,
         sensitive_features_gallery: Columns | None = None,
         names: Column | None = None,
-        floor: float | None = None,
+        listed_from: float | None = None,
     ) -> Self:
         """Take lists of candidates, the people whom each search returned with their scores.
 
@@ -441,7 +441,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             Groups of these.
         names : array-like, shape (n_searches,), default=None
             Names of the searches, by which ``search`` calls them; None numbers them from 0.
-        floor : float, default=None
+        listed_from : float, default=None
             Score from which on every list has all candidates. None if that is not known: lists
             are then taken to lack nobody above their last score and, if one is empty, nobody
             above the lowest score of all lists.
@@ -455,7 +455,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         ------
         ValueError
             If lengths differ, a score is missing or infinite, a search or a candidate is
-            unknown, a candidate is listed twice for a search, lists contradict ``floor``, or as
+            unknown, a candidate is listed twice for a search, lists contradict ``listed_from``, or as
             in :meth:`fit`.
 
         Examples
@@ -470,20 +470,18 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         0.5
         """
         library = library_of(search, candidate, y, sensitive_features, y_gallery)
-        of = (("y", len(y)), ("y_gallery", len(y_gallery)))
         labels = (y, sensitive_features), (y_gallery, sensitive_features_gallery)
-        identity, attributes, _ = _inputs.join_labels(*labels, of)
+        identity, attributes, side = _inputs.join_labels(*labels)
         self._check_template()
-        if floor is not None:
-            floor = check_number(
-                floor, "floor", math.isfinite, "must be a finite number"
-            )
-        enrolled = identity.values[identity.codes[len(y) :]]
-        rows = rows_of_list(search, candidate, y_score, enrolled, names, len(y))
+        if listed_from is not None:
+            wanted = math.isfinite, "must be finite"
+            listed_from = check_number(listed_from, "listed_from", *wanted)
+        enrolled, n = identity.values[identity.codes[side == 1]], int((side == 0).sum())
+        rows = rows_of_list(search, candidate, y_score, enrolled, names, n)
         check_repeats(*rows[:2], enrolled, self.template)
-        lists = CandidateLists(*rows, floor, int(self.rank))
-        check_floor(lists, len(y), np.unique(enrolled).size)
-        return self._keep(identity, attributes, len(y), lambda *_: (lists,), library)
+        lists = CandidateLists(*rows, listed_from, int(self.rank))
+        check_listed_from(lists, n, np.unique(enrolled).size)
+        return self._keep(identity, attributes, n, lambda *_: (lists,), library)
 
     def _check_template(self):
         if self.template == "mean":

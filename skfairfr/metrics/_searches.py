@@ -84,7 +84,7 @@ def check_known(roc, threshold):
 
 def check_matrix(scores):
     """Scores of searches and templates, an array of floats (n_searches, n_templates)."""
-    matrix = scores if hasattr(scores, "dtype") else to_array(scores, "scores")
+    matrix = scores if isinstance(scores, np.ndarray) else to_array(scores, "scores")
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or not matrix.size:
         got = f"{matrix.dtype} of shape {matrix.shape}"
         problem = f"must be numbers, (n_searches, n_templates); got {got}."
@@ -159,15 +159,15 @@ def check_repeats(search, person, enrolled, template):
     raise refused("candidate", None, problem, remedy)
 
 
-def check_floor(lists, n_searches, n_people):
+def check_listed_from(lists, n_searches, n_people):
     """Raise if lists that are said to have all candidates from a score on end at a rank."""
-    if lists.floor is None:
+    if lists.listed_from is None:
         return
     if found := lists.looks_cut_by_rank(n_searches, n_people):
         longest, most = found
-        problem = f"says that all candidates from {lists.floor:g} on are listed, and {longest:,} of "
+        problem = f"says that all candidates from {lists.listed_from:g} on are listed, and {longest:,} of "
         problem += f"{n_searches:,} searches have {most}, the most of any, as if lists end there;"
-        raise refused("floor", lists.floor, problem, "leave it out.")
+        raise refused("listed_from", lists.listed_from, problem, "leave it out.")
 
 
 @dataclass

@@ -13,6 +13,7 @@ finds the groups that another system harms or helps; ``skfairfr compare`` calls 
 """
 
 from skfairfr.report._audit import audit, audit_data, audit_decisions, audit_pairs
+from skfairfr.report._candidates import read_candidates
 from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_systems
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData
@@ -50,5 +51,6 @@ __all__ = [
     "identify",
     "identify_data",
     "monitor_log",
+    "read_candidates",
     "read_data",
 ]

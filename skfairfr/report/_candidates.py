@@ -1,97 +1,259 @@
-"""Columns of files that may name the groups of people, for who has not named any."""
+"""Searches whose scores are known, from lists of candidates or a matrix: data of an audit."""
 
-from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skfairfr.datasets._embeddings import IDENTITY_NAMES
-from skfairfr.datasets._files import kind_of, open_npz, read_table
-from skfairfr.datasets._scored_pairs import PEOPLE, SIDES
-from skfairfr.utils._labels import encode, join_columns
+from skfairfr._core._candidates import CandidateLists
+from skfairfr.datasets._candidates import SEARCH_NAMES, load_candidates
+from skfairfr.datasets._embeddings import read_labels
+from skfairfr.datasets._files import column_names
+from skfairfr.report._data import EmbeddingData, Reading
+from skfairfr.report._given import by_name
+from skfairfr.report._notes import collecting
+from skfairfr.report._reading import _bands_of, _with_metadata, digests_of
+from skfairfr.utils._errors import LackingError, kind_of_value, refused
+from skfairfr.utils._labels import to_column
+from skfairfr.utils._types import FilePath
+from skfairfr.utils._validation import check_path, check_sequence
 
-# More labels than this are names or numbers.
-MOST_LABELS = 20
-# A million rows would take seconds.
-MOST_ROWS = 50_000
-# What names people: in a table of images or attempts, and in one of pairs.
-OF_ONE = (*IDENTITY_NAMES, "person")
+# Columns of candidates as Python takes them.
+COLUMNS = ("search", "candidate", "score")
 
 
-def candidate_columns(files, options):
-    """Columns of 2 to 20 labels, each person with one; of pairs those of both images.
+@dataclass(frozen=True, eq=False)
+class CandidateData(EmbeddingData):
+    """Searches whose scores are known; other attributes are those of EmbeddingData.
+
+    Attributes
+    ----------
+    X : ndarray of int, shape (n_searches, 1)
+        Numbers of the searches in ``candidates``.
+    candidates : tuple of search, candidate and y_score, each (n_rows,), or ndarray
+        Lists, whose ``search`` has the names in ``searches`` or numbers; or a matrix of scores
+        (n_searches, n_templates).
+    searches : array-like, shape (n_searches,), default=None
+        Names of the searches.
+    listed_from : float, default=None
+        Score from which on all candidates are listed.
+    """
+
+    candidates: object = field(default=None, repr=False)
+    searches: object = field(default=None, repr=False)
+    listed_from: float | None = None
+    kind = "candidates of searches"
+
+    def fit(self, roc, attributes=()):
+        """Raise an error: searches are audited with their gallery, by :func:`identify_data`.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+        attributes : tuple of str, default=()
+
+        Raises
+        ------
+        ArgumentError
+            Always.
+        """
+        problem = "holds candidates of searches, and no pairs;"
+        raise refused(
+            "data", self, problem, "give it to identify_data, with its gallery."
+        )
+
+
+def candidates_of(y, columns, candidates, searches=None, listed_from=None, **options):
+    """CandidateData from what callers of :func:`identify` give."""
+    if np.ndim(candidates) != 2 or hasattr(candidates, "columns"):
+        named = {} if np.ndim(candidates) == 1 else by_name(candidates)
+        if not set(COLUMNS) <= {*named}:
+            problem = "must be a frame or a dict of search, candidate and score, or a matrix; "
+            problem += f"got {kind_of_value(candidates)}."
+            raise refused("candidates", candidates, problem)
+        candidates = tuple(to_column(named[n], n) for n in COLUMNS)
+    X = np.arange(len(to_column(y, "y")))[:, None]
+    known = {"candidates": candidates, "searches": searches}
+    return CandidateData(X, y, columns, **known, listed_from=listed_from, **options)
+
+
+def fit_known(search, data, groups, of_gallery):
+    """Fit an IdentificationROC to the scores of CandidateData."""
+    rows = np.asarray(data.X)[:, 0]
+    labels = {"y_gallery": data.gallery.y, "sensitive_features_gallery": of_gallery}
+    if not isinstance(data.candidates, tuple):
+        scores = np.asarray(data.candidates)
+        scores = scores if rows.size == len(scores) else scores[rows]
+        return search.fit_matrix(scores, data.y, groups, **labels)
+    names = rows if data.searches is None else to_column(data.searches, "names")
+    lists = data.candidates
+    if data.searches is None:
+        kept = np.isin(lists[0], rows)
+        lists = tuple(to_column(column, "candidates")[kept] for column in lists)
+    labels |= {"y": data.y, "sensitive_features": groups, "names": names}
+    return search.fit_candidates(*lists, listed_from=data.listed_from, **labels)
+
+
+def summary_of(search):
+    """What an audit keeps of the scores that were given, a dict."""
+    searches = search._searches
+    floor, source, n = searches.found.known_from, searches.source, searches.own.size
+    if not isinstance(source, CandidateLists):
+        return {"searches": n, "longest": None, "empty": 0, "known_from": None}
+    length = np.bincount(source.search, minlength=n)
+    lowest = None if np.isneginf(floor) else float(floor)
+    found = {"longest": int(length.max()), "empty": int((length == 0).sum())}
+    return {"searches": n} | found | {"known_from": lowest}
+
+
+def read_candidates(
+    path: FilePath,
+    attributes: object = (),
+    *,
+    gallery: FilePath,
+    candidates: FilePath,
+    search: str | None = None,
+    candidate: str | None = None,
+    score: str | None = None,
+    identity: str | None = None,
+    distance: bool = False,
+    listed_from: float | None = None,
+    non_mated_only: bool = False,
+) -> tuple[CandidateData, EmbeddingData]:
+    """Searches and the gallery from tables, and their scores from lists or a matrix.
 
     Parameters
     ----------
-    files : list of str
-        Data and tables that were read with them.
-    options : dict
-        Of :func:`read_data`, which name what is no group.
+    path : str or path-like
+        A table with one row for each search, also for those that returned nobody: who searches,
+        the groups and, unless everybody searches once, the name of the search.
+    attributes : str or sequence of str, shape (n_attributes,), default=()
+        As of :func:`read_data`; columns that the gallery lacks are unknown there.
+    gallery : str or path-like
+        A table with one row for each template enrolled, and the columns of people and groups.
+    candidates : str or path-like
+        Lists, or a matrix whose rows and columns are in the order of the two tables; as in
+        :func:`~skfairfr.datasets.load_candidates`.
+    search : str, default=None
+        Column that names the searches, in ``path`` and in lists. None takes "search", "probe",
+        "query" or a like name or, if ``path`` has none and everybody searches once, the people.
+    candidate, score, distance : options
+        As in :func:`~skfairfr.datasets.load_candidates`.
+    identity : str, default=None
+        Column of the people in both tables; None takes "identity" or "y".
+    listed_from : float, default=None
+        Score from which on lists have all candidates (up to which, of distances); see
+        :meth:`~skfairfr.metrics.IdentificationROC.fit_candidates`.
+    non_mated_only : bool, default=False
+        Whether nobody who searches is enrolled.
 
     Returns
     -------
-    names : tuple of str
-        What ``attributes`` takes.
+    data : CandidateData
+    gallery : EmbeddingData
+        For :func:`identify_data`.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read or lacks a column, or files do not fit together.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skfairfr.report import read_candidates
+    >>> files = {
+    ...     "probes.csv": "probe,identity,half\\np1,ann,1\\np2,cy,2\\np3,bob,2\\np4,dan,1",
+    ...     "gallery.csv": "identity\\nann\\nbob",
+    ...     "lists.csv": "probe,candidate,score\\np1,ann,0.9\\np2,bob,0.4\\np3,bob,0.8",
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [os.path.join(folder, name) for name in files]
+    ...     for path, text in zip(paths, files.values()):
+    ...         with open(path, "w") as file:
+    ...             _ = file.write(text)
+    ...     data, gallery = read_candidates(
+    ...         paths[0], "half", gallery=paths[1], candidates=paths[2]
+    ...     )
+    >>> data.y.tolist(), gallery.y.tolist()
+    (['ann', 'cy', 'bob', 'dan'], ['ann', 'bob'])
     """
-    found = {}
-    for path in files:
-        # This is a hint, and errors of reading were raised before.
-        with suppress(ValueError, ImportError):
-            if kind_of(path) == "npz":
-                with open_npz(path) as archive:
-                    found |= dict.fromkeys(_of_source(archive, options))
-            else:
-                found |= dict.fromkeys(_of_source(read_table(path), options))
-    return tuple(found)
+    path, gallery = check_path(path, "path"), check_path(gallery, "gallery")
+    if isinstance(attributes, str):
+        attributes = (attributes,)
+    asked = attributes
+    if not isinstance(attributes, dict):
+        asked = check_sequence(attributes, "attributes", "names of columns", str)
+    options = dict.fromkeys(("metadata", "image"))
+    options["bands"] = _bands_of(attributes, asked, [path])
+    warnings = []
+    with collecting(warnings, UserWarning):
+        lists = load_candidates(
+            candidates,
+            search=search,
+            candidate=candidate,
+            score=score,
+            distance=distance,
+        )
+        present = column_names(path)
+        wanted = (search, *SEARCH_NAMES) if search else SEARCH_NAMES
+        name = next((one for one in wanted if one in present), None)
+        data = _read_table(path, "path", identity, name, options)
+        enrolled = _read_table(gallery, "gallery", identity, None, options)
+    names = None
+    if lists.search is not None:
+        names = data.y if name is None else data.columns.pop(name)
+        if name is None and np.unique(data.y.astype(str)).size < data.y.size:
+            problem = f"was not given, people search several times, and {path!r} has no column "
+            problem += f"{', '.join(map(repr, SEARCH_NAMES[:3]))};"
+            remedy = "name the column that names the searches, in it and in the lists."
+            raise refused("search", None, problem, remedy)
+    scores = lists.y_score
+    if names is not None:
+        scores = lists.search, lists.candidate, scores
+    elif scores.shape != (data.y.size, enrolled.y.size):
+        problem = (
+            f"has the shape {scores.shape}, and there are {data.y.size:,} searches and "
+        )
+        problem += f"{enrolled.y.size:,} rows of the gallery;"
+        remedy = "give a row for each search and a column for each template enrolled."
+        raise refused("candidates", candidates, problem, remedy)
+    columns = {n: data.columns[n] for n in options["bands"]}
+    if listed_from is not None and distance:
+        listed_from = -listed_from
+    found = CandidateData(
+        np.arange(data.y.size)[:, None],
+        data.y,
+        columns,
+        candidates=scores,
+        searches=names,
+        listed_from=listed_from,
+        non_mated_only=bool(non_mated_only),
+    )
+    digests = digests_of([path, lists.path])
+    digests |= {f"{n} (gallery)": v for n, v in digests_of([gallery]).items()}
+    told = {"domain": None, "distance": distance}
+    notes = tuple(dict.fromkeys(map(str, warnings)))
+    reading = Reading(path, told, notes, digests, options["bands"])
+    of_gallery = {n: enrolled.columns[n] for n in columns if n in enrolled.columns}
+    X_gallery = np.arange(enrolled.y.size)[:, None]
+    return replace(found, reading=reading), EmbeddingData(
+        X_gallery, enrolled.y, of_gallery
+    )
 
 
-def _of_source(source, options):
-    """The same of an Archive or a Table, a list."""
-    present = source.names
-    both = [options[name] or name for name in PEOPLE]
-    one = [options["identity"], options["on"], *OF_ONE]
-    one = next((name for name in one if name in present), None)
-    used = {*map(str, options.values()), one, *both}
-    whose, columns = [one], {name: [name] for name in present}
-    if one is None:  # of pairs, whose people may not be known
-        whose = both if {*both} <= {*present} else []
-        columns = dict(filter(None, (_sides(name, present) for name in present)))
-    people, n_rows = None, None
-    if whose:
-        sides = [source.labels(name) for name in whose]
-        people, n_rows = encode(_some(sides), "people").codes, len(sides[0])
-    plain = {*source.plain_columns(n_rows)}
-    return [
-        name
-        for name, own in columns.items()
-        if not used & {name, *own}
-        and {*own} <= plain
-        and _is_of_people(_some([source.values(n) for n in own]), people)
-    ]
+def _read_table(path, argument, identity, name, options):
+    """Labels of searches, or of the gallery, whose groups may not be known."""
 
+    def read(attributes, _):
+        asked = dict.fromkeys(attributes, "attributes")
+        asked |= {} if name is None else {name: "image"}
+        return read_labels(path, argument, identity, asked)
 
-def _some(columns):
-    """Columns of one or both images joined, of at most so many rows that are equally far apart."""
-    step = -(-len(columns[0]) // MOST_ROWS)
-    return join_columns([column[::step] for column in columns])
-
-
-def _sides(name, present):
-    """The name that two columns share, and both, if this is the first; else None."""
-    for first, second in SIDES:
-        start, end = first.split("*")
-        shared = name.removeprefix(start).removesuffix(end)
-        other = second.replace("*", shared)
-        if shared and first.replace("*", shared) == name != other and other in present:
-            return shared, [name, other]
-    return None
-
-
-def _is_of_people(labels, people):
-    """Whether labels are 2 to 20, fewer than people, if these are known, and one for each."""
-    found = encode(labels, "labels", allow_unknown=True)
-    most = MOST_LABELS if people is None else min(MOST_LABELS, people.max())
-    if not 2 <= found.values.size <= most or people is None:
-        return 2 <= found.values.size <= most
-    known = found.codes >= 0
-    both = np.unique(np.stack([people, found.codes])[:, known], axis=1)
-    return both.shape[1] == np.unique(both[0]).size
+    try:
+        return _with_metadata(read, [*options["bands"]], options)
+    except LackingError as error:
+        if argument == "path" or error.argument != "attributes":
+            raise
+        present = column_names(path)
+        known = {n: cuts for n, cuts in options["bands"].items() if n in present}
+        return _with_metadata(read, [*known], options | {"bands": known})

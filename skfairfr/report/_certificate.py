@@ -484,7 +484,7 @@ def certify_data(
     if gallery is not None:
         data = searches_of(data, gallery, rank, template)
         policy, limits = as_of_pairs(policy, limits)
-        with in_arguments_of_searches():
+        with in_arguments_of_searches(data.is_distance):
             return certify_data(
                 data,
                 limits=limits,

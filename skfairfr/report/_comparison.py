@@ -421,6 +421,10 @@ def _behind_scores(one, points):
     """The threshold of a system, and what its scores depend on."""
     if not isinstance(one, EmbeddingData):
         return points.threshold, to_array(one.y_score, "y_score")
+    given = getattr(one, "candidates", None)
+    if given is not None:
+        given = given[-1] if isinstance(given, tuple) else given
+        return points.threshold, to_array(given, "candidates")
     gallery = getattr(one, "gallery", one)  # of searches
     scores = one.similarity, to_array(one.X, "X"), to_array(gallery.X, "X")
     return points.threshold, *scores

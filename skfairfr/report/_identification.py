@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr._core._kinds import SEARCHES
+from skfairfr._core._searches import FloorTooHighError
 from skfairfr.metrics import IdentificationROC
+from skfairfr.metrics._searches import check_known
 from skfairfr.report._audit import audit_data
+from skfairfr.report._candidates import candidates_of, fit_known, summary_of
 from skfairfr.report._comparison import compare_systems, overlap
 from skfairfr.report._data import EmbeddingData, check_data
 from skfairfr.report._figures import over_gallery_sizes
@@ -40,6 +43,8 @@ class SearchData(EmbeddingData):
     rank : int, default=1
     template : {"image", "mean", "max"}, default="image"
         As in :class:`~skfairfr.metrics.IdentificationROC`.
+    candidates, searches, listed_from
+        As of CandidateData; None of embeddings.
     fitted : list
         An IdentificationROC of each fit.
     """
@@ -47,6 +52,9 @@ class SearchData(EmbeddingData):
     gallery: EmbeddingData | None = field(default=None, repr=False)
     rank: int = 1
     template: str = "image"
+    candidates: object = field(default=None, repr=False)
+    searches: object = field(default=None, repr=False)
+    listed_from: float | None = None
     fitted: list = field(default_factory=list, repr=False)
     one_average = True
     terms = SEARCHES
@@ -68,14 +76,17 @@ class SearchData(EmbeddingData):
         of_gallery = {
             n: self.gallery.columns.get(n, unknown) for n in attributes
         } or None
-        search.fit(
-            self.X,
-            self.y,
-            groups,
-            X_gallery=self.gallery.X,
-            y_gallery=self.gallery.y,
-            sensitive_features_gallery=of_gallery,
-        )
+        if self.candidates is not None:
+            fit_known(search, self, groups, of_gallery)
+        else:
+            search.fit(
+                self.X,
+                self.y,
+                groups,
+                X_gallery=self.gallery.X,
+                y_gallery=self.gallery.y,
+                sensitive_features_gallery=of_gallery,
+            )
         if not (self.non_mated_only or search.n_mated_[0]):
             problem = "was not given, and no probe is of a person enrolled;"
             remedy = "give it if none is meant to be; if not, look at the identities: are they "
@@ -103,17 +114,23 @@ class SearchData(EmbeddingData):
         """What the numbers depend on beside the settings of an audit."""
         told = {"enrolled": np.unique(np.asarray(self.gallery.y)).size}
         told |= {"images": len(self.gallery.X), "template": self.template}
-        return {"gallery": told | {"rank": self.rank}}
+        told |= {"rank": self.rank}
+        if self.candidates is not None:
+            told["candidates"] = summary_of(self.fitted[0])
+        return {"gallery": told}
 
 
 def identify(
-    X: ArrayLike,
+    X: ArrayLike | None,
     y: ArrayLike,
     sensitive_features: Columns | None = None,
     *,
-    X_gallery: ArrayLike,
+    X_gallery: ArrayLike | None = None,
     y_gallery: ArrayLike,
     sensitive_features_gallery: Columns | None = None,
+    candidates: Any = None,
+    searches: ArrayLike | None = None,
+    listed_from: float | None = None,
     attribute: str | None = None,
     similarity: Any = "cosine",
     rank: int = 1,
@@ -126,11 +143,20 @@ def identify(
     Parameters
     ----------
     X, y, sensitive_features : array-likes, (n_probes, n_features), (n_probes,), (n_probes,)
-        Probes, as of :func:`audit`; each is a search. Without groups everyone is audited.
+        Probes, as of :func:`audit`; each is a search. Without groups everyone is audited. X is
+        None with ``candidates``.
     X_gallery, y_gallery : array-likes, shape (n_images, n_features), (n_images,)
-        Who is enrolled.
+        Who is enrolled. X_gallery is None with ``candidates``.
     sensitive_features_gallery : array-like, frame or dict, shape (n_images,), default=None
         Groups of these, by the same names.
+    candidates : frame, dict or array-like, default=None
+        Instead of embeddings: lists of candidates, with the columns search, candidate and score,
+        or a matrix of scores (n_probes, n_images). As in ``fit_candidates`` and ``fit_matrix`` of
+        :class:`~skfairfr.metrics.IdentificationROC`.
+    searches : array-like, shape (n_probes,), default=None
+        Names of the searches, by which lists call them; None numbers them from 0.
+    listed_from : float, default=None
+        Score from which on lists have all candidates.
     attribute : str, default=None
         As of :func:`audit`.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
@@ -177,10 +203,17 @@ def identify(
         enrolled, _ = columns_of(sensitive_features_gallery, attribute)
         if len(enrolled) == len(columns) == 1:
             enrolled = dict(zip(columns, enrolled.values(), strict=True))
+    options_of = {"similarity": similarity, "non_mated_only": non_mated_only}
+    if candidates is not None:
+        if X is not None or X_gallery is not None:
+            problem = "were given, and embeddings (X, X_gallery);"
+            raise refused("candidates", None, problem, "give one of the two.")
+        known = candidates, searches, listed_from
+        data = candidates_of(y, columns, *known, **options_of)
+        X_gallery = np.arange(len(to_column(y_gallery, "y_gallery")))[:, None]
+    else:
+        data = EmbeddingData(X, y, columns, **options_of)
     gallery = EmbeddingData(X_gallery, y_gallery, enrolled)
-    data = EmbeddingData(
-        X, y, columns, similarity=similarity, non_mated_only=non_mated_only
-    )
     check_data(data, "sensitive_features", named=given)
     return identify_data(data, gallery=gallery, rank=rank, template=template, **options)
 
@@ -249,7 +282,7 @@ def identify_data(
     """
     searches = searches_of(data, gallery, rank, template)
     policy, limits = as_of_pairs(policy, limits)
-    with in_arguments_of_searches():
+    with in_arguments_of_searches(data.is_distance):
         report = audit_data(
             searches,
             far=fpir,
@@ -263,10 +296,15 @@ def identify_data(
             n_jobs=n_jobs,
             random_state=random_state,
         )
-    search = searches.fitted[0]  # a later one is without repeats
+        search = searches.fitted[0]  # a later one is without repeats
+        check_known(
+            search._systems[None], [one.threshold for one in report.audits[0].levels]
+        )
     audits = [_of_searches(audit, searches, search) for audit in report.audits]
-    sizes = partial(over_gallery_sizes, search, audits[0].levels[0].threshold)
-    audits[0] = replace(audits[0], sizes=sizes)
+    threshold = audits[0].levels[0].threshold
+    if search._searches.share < 1 or threshold >= search._searches.found.floor:
+        sizes = partial(over_gallery_sizes, search, threshold)
+        audits[0] = replace(audits[0], sizes=sizes)
     return replace(report, audits=tuple(audits))
 
 
@@ -349,7 +387,7 @@ def compare_searches(
         for k, one in enumerate(both)
     ]
     _check_same_galleries(galleries)
-    with in_arguments_of_searches():
+    with in_arguments_of_searches(before.is_distance):
         found = compare_systems(
             *systems, names=names, far=fpir, threshold=threshold, **options
         )
@@ -395,14 +433,19 @@ def searches_of(data, gallery, rank, template, called="gallery"):
         notes = (*of_probes.notes, *of_gallery.notes)
         sha256 = of_probes.sha256 | digests
         own["reading"] = replace(of_probes, notes=notes, sha256=sha256)
-    return SearchData(**own, gallery=gallery, rank=rank, template=template)
+    known = {
+        n: getattr(data, n, None) for n in ("candidates", "searches", "listed_from")
+    }
+    return SearchData(**own, **known, gallery=gallery, rank=rank, template=template)
 
 
 @contextmanager
-def in_arguments_of_searches():
+def in_arguments_of_searches(distance=False):
     """Name the arguments of searches in errors: fpir for far, max_fpir for max_fmr."""
     try:
         yield
+    except FloorTooHighError as error:
+        raise ValueError(error.in_words(distance)) from None
     except ArgumentError as error:
         name = str(error.argument)
         own = SEARCHES.level if name == "far" else SEARCHES.limit(name)
@@ -477,7 +520,7 @@ def _with_matrices(measured, columns, search):
     engine = search._system().by(names)._engine
     gallery, found = search._searches.gallery_by(names), search._searches.found
     returned = np.append(gallery.group, -1)[found.returned]
-    nonmated, n_groups = found.returned >= 0, engine.groups.size
+    nonmated, n_groups = search._searches.own < 0, engine.groups.size
     group, levels = engine.pairs.images.group, []
     searched = np.array([(nonmated & (group == g)).sum() for g in range(n_groups)])
     for level in measured.levels:

@@ -7,6 +7,7 @@ import numpy as np
 
 from skfairfr._core._kinds import COMPARISONS, Terms
 from skfairfr._core._rates import DISPARITIES, count_at_least
+from skfairfr._core._searches import FloorTooHighError
 from skfairfr._text._words import NO_DIFFERENCE, RATES, level_percent, percent
 from skfairfr.metrics import Reason
 from skfairfr.metrics._roc._engine import Question
@@ -218,8 +219,7 @@ class AuditedROC:
             if not len(self.rates) == 2:
                 equal = None
             elif n_genuine and n_impostor:
-                found = self.roc.equal_error_rate(label)
-                equal = figures_of(found, self.points.terms)[0]
+                equal = self._equal_error_rate(label)
             else:
                 equal = Figure.undefined(*self._lack(row), terms=self.points.terms)
             sizes = (
@@ -230,6 +230,14 @@ class AuditedROC:
             )
             rows.append(GroupRow(label, *sizes, equal))
         return tuple(rows)
+
+    def _equal_error_rate(self, label):
+        """Figure of an equal error rate; undefined if it is below the end of lists."""
+        try:
+            found = self.roc.equal_error_rate(label)
+        except FloorTooHighError:
+            return Figure.undefined(terms=self.points.terms)
+        return figures_of(found, self.points.terms)[0]
 
     def levels(self, judged, in_short=False, withheld=False):
         """Records of all levels; in short: max_min at the overall threshold alone.

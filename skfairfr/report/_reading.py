@@ -14,7 +14,7 @@ from skfairfr.datasets._files import column_names, kind_of
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
-from skfairfr.report._candidates import candidate_columns
+from skfairfr.report._possible_groups import candidate_columns
 from skfairfr.report._control import covariates_of
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
 from skfairfr.report._decisions import (
@@ -216,7 +216,7 @@ def read_data(
         asked = options | {"bands": bands}
         found = _controlled(read, path, attributes, asked, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
-    digests = _digests(path, options)
+    digests = digests_of(_files_of(path, options))
     reading = Reading(path, options, notes, digests, bands)
     if not attributes:
         columns = candidate_columns(_files_of(path, options), options)
@@ -376,10 +376,10 @@ def _files_of(path, options):
     return [*map(os.fsdecode, paths)]
 
 
-def _digests(path, options):
-    """SHA-256 of these files, by their names."""
+def digests_of(paths):
+    """SHA-256 of files, by their names."""
     digests = {}
-    for one in _files_of(path, options):
+    for one in paths:
         with open(one, "rb") as file:
             digests[os.path.basename(one)] = file_digest(file, "sha256").hexdigest()
     return digests

@@ -51,7 +51,7 @@ def listed(scores, y_gallery, most=None, floor=-np.inf, seed=0):
 def fit_lists(scores, data, most=None, cut=-np.inf, floor=None, **options):
     lists = listed(scores, data[1][1], most, cut)
     roc = IdentificationROC(**OPTIONS | options)
-    return roc.fit_candidates(*lists, **labels_of(data), floor=floor)
+    return roc.fit_candidates(*lists, **labels_of(data), listed_from=floor)
 
 
 def truth(scores, data, threshold, rank=1, group=None):
@@ -230,7 +230,7 @@ def test_searches_without_candidates_count():
     with pytest.raises(ValueError, match="state it"):
         roc.alarms(threshold=0.5)
     lower = IdentificationROC(**OPTIONS).fit_candidates(
-        [0, 2], ["a", "a"], [0.9, 0.6], **labels, floor=0.2
+        [0, 2], ["a", "a"], [0.9, 0.6], **labels, listed_from=0.2
     )
     assert rates(lower, threshold=0.2) == [0.5, 0.5]
 
@@ -320,7 +320,7 @@ def test_lists_are_compared_with_embeddings_person_by_person():
         ({"y": ["A", "x", "b"]}, "y and y_gallery hold 1 label in two spellings"),
         ({"y": ["x", "x", "x"]}, "holds no two people who search"),
         ({"y_gallery": ["a", "a", "b"]}, "enrols one of each person"),
-        ({"floor": "low"}, "floor must be a finite number"),
+        ({"listed_from": "low"}, "listed_from must be finite"),
     ],
 )
 def test_lists_that_contradict_themselves_are_errors(changed, words):
@@ -336,7 +336,9 @@ def test_lists_that_contradict_themselves_are_errors(changed, words):
 
 def test_lists_of_one_length_have_no_floor():
     data = make()
-    with pytest.raises(ValueError, match=r"floor says .* 180 of 180 searches have 6"):
+    with pytest.raises(
+        ValueError, match=r"listed_from says .* 180 of 180 searches have 6"
+    ):
         fit_lists(matrix_of(data), data, 6, floor=-1.0)
 
 

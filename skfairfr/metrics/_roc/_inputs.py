@@ -91,19 +91,22 @@ def join_reference(probe, reference, called="reference"):
     return np.concatenate([X, X_reference]), *found
 
 
-def join_labels(probe, reference, of, called="gallery"):
+def join_labels(probe, reference, of=None, called="gallery"):
     """Identities and attributes of probes and references in one, and their sides.
 
     Parameters
     ----------
     probe, reference : tuples of y and sensitive features
-    of : tuple of two (str, int)
-        What the rows of either are those of, for messages, and their number.
+    of : tuple of two (str, int), default=None
+        What the rows of either are those of, for messages, and their number; None: of y.
     called : {"reference", "gallery"}, default="gallery"
         As of :func:`join_reference`.
     """
     identity, group, _ = split_labels(*probe)
     others, group_of_others, _ = split_labels(*reference)
+    if of is None:
+        both = ((identity, "y"), (others, f"y_{called}"))
+        of = [(name, len(to_column(column, name))) for column, name in both]
     n_rows = [n for _, n in of]
     identity = _encode_both((identity, others), ("y", f"y_{called}"), of)
     check_spelling(identity.values, "y", f"y_{called}")

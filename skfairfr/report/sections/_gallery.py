@@ -2,6 +2,7 @@
 
 from scipy.stats import binom
 
+from skfairfr._core._rates import end_in_digits
 from skfairfr._text._document import Cell, Figure, Row, Section, Table
 from skfairfr._text._words import count, percent, plural, printable
 from skfairfr.report._notes import place_of
@@ -23,10 +24,32 @@ def facts_of_gallery(settings):
         "max": "all images of each, of which the best counts",
     }
     about = f"{count(gallery['enrolled'])}, {templates[gallery['template']]}"
-    return [
+    facts = [
         ("People enrolled", about),
         ("Rank up to which a mate counts", gallery["rank"]),
     ]
+    if "candidates" in gallery:
+        facts.append(("Scores", scores_given(gallery["candidates"], settings)))
+    return facts
+
+
+def scores_given(lists, settings):
+    """What was given instead of embeddings, and from where on it decides searches."""
+    n = count(lists["searches"])
+    if lists["longest"] is None:
+        return f"A matrix of the scores of all {n} searches with everybody enrolled."
+    longest = plural(lists["longest"], "candidate")
+    where = "at every threshold"
+    if lists["known_from"] is not None:
+        distance = settings.get("distance", False)
+        end = end_in_digits(lists["known_from"], distance)
+        where = f"up to distance {end}" if distance else f"from threshold {end} on"
+    texts = [
+        f"Candidate lists of {n} searches, up to {longest} each: rates are known {where}."
+    ]
+    if lists["empty"]:
+        texts.append(f"{plural(lists['empty'], 'list is', 'lists are')} empty.")
+    return " ".join(texts)
 
 
 def searches_in_words(audit):
@@ -35,11 +58,15 @@ def searches_in_words(audit):
         return []
     gallery, everyone = audit.settings["gallery"], audit.groups[0]
     mated, others = gallery["mated_people"], everyone.n_identities
+    given = []
+    if lists := gallery.get("candidates"):
+        given = [scores_given(lists, audit.settings)]
     return [
+        *given,
         f"{plural(everyone.n_genuine, 'mated search', 'mated searches')}, by {count(mated)} of "
         f"the {plural(gallery['enrolled'], 'person', 'people')} enrolled. "
         f"{plural(everyone.n_impostor, 'non-mated search', 'non-mated searches')}, by "
-        f"{plural(others - mated, 'person', 'people')} not enrolled."
+        f"{plural(others - mated, 'person', 'people')} not enrolled.",
     ]
 
 
@@ -75,6 +102,13 @@ def who_alarms(report):
 def over_sizes(report):
     """The rates over the number of people enrolled."""
     draw = report.audits[0].sizes
+    if draw is None:
+        text = (
+            "Not known: rates of smaller galleries need, of every search, all candidates who "
+            "reach the threshold and all who are ahead of the mate, and lists end before. Make "
+            "longer lists or, if all candidates from a score on are listed, state it (listed_from, --listed-from)."
+        )
+        return Section("by-gallery-sizes", "Size of the gallery", [text])
     caption = (
         "FPIR and FNIR of every group in random galleries of so many people, at the first "
         "operating point. Dotted: what is often taken for the FPIR instead, 1 - (1 - FMR)^n."
@@ -109,8 +143,22 @@ def how_searched(settings):
         return []
     rank = settings["gallery"]["rank"]
     others = "somebody else reaches" if rank == 1 else f"{rank} or more others reach"
+    compared = "Every probe is compared with everybody enrolled."
+    if "candidates" in settings["gallery"]:
+        longest = settings["gallery"]["candidates"]["longest"]
+        compared = "Scores were given, and are used as they are."
+        if longest is not None:
+            compared = (
+                "Candidate lists were given. A mated search whose mate is not listed is missed: "
+                "enough others are ahead, or the mate's score is below the threshold. A search "
+                "without candidates counts, too."
+            )
+        if longest == rank:
+            compared += (
+                " A mate who is last in a list is ahead of all who are not listed."
+            )
     texts = [
-        "Every probe is compared with everybody enrolled. A search alarms if the score of "
+        f"{compared} A search alarms if the score of "
         "somebody is at least the threshold; it belongs to the group of its probe. Searches "
         "by people who are not enrolled are non-mated, and their alarms false. A mated search "
         f"misses its mate if the mate's score is below the threshold, or if {others} it."

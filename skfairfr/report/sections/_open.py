@@ -69,7 +69,7 @@ def unsupported(measured, found):
     named = [
         (f"EER of {who(row.group)}{inside}", row.equal_error_rate, None)
         for row in measured.groups
-        if row.equal_error_rate is not None
+        if row.equal_error_rate is not None and row.equal_error_rate.reasons
     ]
     texts = []
     for level in measured.levels:

@@ -1,5 +1,6 @@
 """Who and what was tested: people, comparisons, files, groups and operating points."""
 
+import math
 from dataclasses import dataclass
 from itertools import product
 
@@ -172,6 +173,9 @@ def sizes(systems, terms, names=("",)):
             "Size of each group, and its equal error rate (EER), at the threshold where its "
             f"{terms.far.rate} equals its {terms.frr.rate}."
         )
+        rates = [found.equal_error_rate for one in systems for found in one.groups]
+        if any(rate and math.isnan(rate.value) and not rate.reasons for rate in rates):
+            caption += " It is not known (-) if lists of candidates end before."
     return Table(caption, head, beside(rows))
 
 

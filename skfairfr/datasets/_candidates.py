@@ -1,0 +1,190 @@
+"""Candidates of searches (1:N) from files: lists of them, or a matrix of all scores."""
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skfairfr.datasets import _files
+from skfairfr.utils._errors import refused
+from skfairfr.utils._labels import encode
+from skfairfr.utils._types import FilePath
+from skfairfr.utils._validation import check_path, float_type
+
+# Usual names of columns, those first that are taken first.
+SEARCH_NAMES = ("search", "probe", "query", "search_id", "probe_id", "query_id")
+CANDIDATE_NAMES = ("candidate", "candidate_id", "returned", "match", "gallery_id")
+RANK_NAMES = ("rank", "position")
+SCORE_NAMES = ("score", "scores", "similarity")
+# Columns of lists without names, by their number.
+COLUMNS_OF_LISTS = {
+    3: ("search", "candidate", "score"),
+    4: ("search", "rank", "candidate", "score"),
+}
+# So many lists with scores that rise are no chance.
+FEWEST_LISTS = 3
+
+
+def load_candidates(
+    path: FilePath,
+    *,
+    search: str | None = None,
+    candidate: str | None = None,
+    score: str | None = None,
+    distance: bool = False,
+) -> Bunch:
+    """Candidates that searches returned, from lists or from a matrix of scores.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A table with one row for each candidate of a search, and names in its first line, in
+        one of the formats of :func:`load_pairs`; text of any other name is a list without
+        names, ``search candidate score`` or ``search rank candidate score``, with spaces or
+        tabs between. Or an .npy or .npz file with a matrix (n_searches, n_templates).
+    search, candidate, score : str, default=None
+        Columns of the search, of the person returned, and of the score. None takes the first
+        of "search", "probe" and "query", "candidate", "score" or "distance", or a like name.
+        ``score`` also names the matrix in an .npz file.
+    distance : bool, default=False
+        Whether scores are distances, smaller meaning more alike.
+
+    Returns
+    -------
+    data : Bunch
+        ``search`` and ``candidate``, labels (n_rows,), None of a matrix; ``y_score``, (n_rows,)
+        or (n_searches, n_templates), larger meaning more alike (minus a distance); ``path``.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read or lacks a column, a cell is empty, a column "rank" has gaps
+        or contradicts the scores, or scores look like distances.
+    ImportError
+        If a .parquet file is read without pyarrow.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skfairfr.datasets import load_candidates
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "lists.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("probe,rank,candidate,score\\ns1,1,ann,0.9\\ns1,2,bob,0.3")
+    ...     data = load_candidates(path)
+    >>> data.candidate.tolist(), data.y_score.tolist()
+    (['ann', 'bob'], [0.9, 0.3])
+    """
+    path = check_path(path, "candidates")
+    if _files.kind_of(path, "candidates") in ("npy", "npz"):
+        for name, column in (("search", search), ("candidate", candidate)):
+            if column is not None:
+                problem = f"names a column of lists, and {path!r} is a matrix;"
+                raise refused(name, column, problem, "leave it out.")
+        scores = _matrix(path, score)
+        scores = np.asarray(scores, dtype=float_type(scores.dtype))
+        scores = -scores if distance else scores
+        return Bunch(search=None, candidate=None, y_score=scores, path=path)
+    table = _files.read_table(path, "candidates", _name_columns)
+    usual = ("distance", "score") if distance else ("score", "similarity")
+    wanted = [("search", (search, *SEARCH_NAMES) if search else SEARCH_NAMES)]
+    wanted += [("candidate", (candidate,) if candidate else CANDIDATE_NAMES)]
+    wanted += [("score", (score,) if score else usual)]
+    names = _files.choose_all(wanted, table.names, path)
+    labels = {}
+    for argument, name in zip(("search", "candidate"), names, strict=False):
+        labels[argument] = table.labels(name)
+        _files.check_known(argument, name, labels[argument], "drop such rows.")
+    scores = table.numbers(names[2])
+    bad = ~np.isfinite(scores)
+    if bad.any():
+        problem = (
+            f"{names[2]!r} is missing or infinite in {_files.data_row(bad.argmax())} "
+        )
+        problem += f"({bad.sum():,} rows);"
+        raise refused("score", names[2], problem, "drop rows without a score.")
+    scores = -scores if distance else scores
+    rank = _files.first_of(RANK_NAMES, table.names)
+    _check_order(labels["search"], scores, table, rank, distance)
+    return Bunch(**labels, y_score=scores, path=path)
+
+
+def _matrix(path, score):
+    if _files.kind_of(path) == "npy":
+        matrix = _files.read_npy(path)
+    else:
+        with _files.open_npz(path) as archive:
+            wanted = [("score", (score,) if score else SCORE_NAMES)]
+            matrix = archive.read(*_files.choose_all(wanted, archive.names, path))
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
+        problem = f" holds {matrix.dtype} of shape {matrix.shape}, and numbers are needed, a row "
+        problem += "for each search and a column for each template enrolled;"
+        raise _files.file_error("candidates", path, problem, "write such a matrix.")
+    return matrix
+
+
+def _name_columns(argument, path, words):
+    """Names of the columns of a list, from the words that occur in each."""
+    names = COLUMNS_OF_LISTS.get(len(words), ())
+    numbers = dict(zip(names, words, strict=False))
+    are_ranks = all(map(_files.INTEGER.fullmatch, numbers.get("rank", ())))
+    if names and are_ranks and all(map(_files.NUMBER.fullmatch, numbers["score"])):
+        return names
+    problem = (
+        f" has {len(words)} words a line, and is neither 'search candidate score' nor "
+    )
+    problem += "'search rank candidate score';"
+    remedy = "give a table (.csv, .tsv, .parquet), whose first line names its columns."
+    raise _files.file_error(argument, path, problem, remedy)
+
+
+def _check_order(search, scores, table, rank, distance):
+    """Raise if ranks have gaps or contradict scores, or scores rise in every list as distances."""
+    codes = encode(search, "search").codes
+    place = np.arange(scores.size)
+    if rank is not None:
+        place = table.numbers(rank)
+        if not np.isfinite(place).all() or (place != np.floor(place)).any():
+            problem = f": column {rank!r} must hold whole numbers;"
+            remedy = "correct it, or leave it out."
+            raise _files.file_error("candidates", table.path, problem, remedy)
+    order = np.lexsort((np.arange(scores.size), place, codes))
+    inside = np.diff(codes[order]) == 0  # the next row is of the same list
+    steps = np.diff(scores[order]) * inside
+    rising, falling = (
+        np.unique(codes[order][:-1][side]) for side in (steps > 0, steps < 0)
+    )
+    what = "distances" if distance else "similarities"
+    other = (
+        "leave out distance (--distance)"
+        if distance
+        else "give distance=True (--distance)"
+    )
+    worse = "rise" if distance else "fall"
+    if rising.size >= FEWEST_LISTS and not falling.size:
+        by = "" if rank is None else f" by {rank!r}"
+        problem = f": {what} were expected, which {worse} from the first candidate{by}, and in all "
+        problem += f"{rising.size:,} lists of several scores they do the opposite;"
+        raise _files.file_error("candidates", table.path, problem, f"{other}.")
+    if rank is None:
+        return
+    if rising.size:
+        row = int(order[1:][np.argmax(steps > 0)])
+        problem = (
+            f": {rank!r} contradicts the scores in {rising.size:,} lists, first in "
+        )
+        problem += f"{_files.data_row(row)}, whose score is better than that of the rank before;"
+        raise _files.file_error(
+            "candidates", table.path, problem, "correct one of them."
+        )
+    first = np.flatnonzero(np.append(True, ~inside))
+    number = np.arange(scores.size) - np.repeat(
+        first, np.diff(first, append=scores.size)
+    )
+    lacking = place[order] - place.min() > number
+    if lacking.any():
+        n_lists = np.unique(codes[order][lacking]).size
+        row = int(order[np.argmax(lacking)])
+        problem = f": {rank!r} skips a rank in {n_lists:,} lists, first in {_files.data_row(row)};"
+        remedy = (
+            "a list needs all candidates up to its last: add those that are missing."
+        )
+        raise _files.file_error("candidates", table.path, problem, remedy)
