@@ -52,7 +52,7 @@ LEFT_OUT = {
     "semi_hard_negatives",
     # files.py damages what they read.
     *("load", "load_mitigation", "load_decisions", "load_score_matrix", "load_trials"),
-    *("join_metadata", "monitor_log"),
+    *("join_metadata", "monitor_log", "load_candidates", "read_candidates"),
     # Numpy's own words about an index are known to everybody.
     "take",
     # They take a fitted search.
@@ -118,6 +118,12 @@ OF_SCORER = {
 # Every second person is enrolled.
 ENROLLED = np.arange(N) % 6 == 0
 GALLERY = {"X_gallery": X[ENROLLED] + 0.1, "y_gallery": Y[ENROLLED]}
+CANDIDATES = {
+    "search": np.repeat(np.arange(N), 2),
+    "candidate": np.tile(Y[ENROLLED][:2], N),
+    "y_score": (X @ X[ENROLLED][:2].T).ravel(),
+    "y_gallery": Y[ENROLLED],
+}
 # Where a name means something else.
 OF_SUBJECT = {
     "IdentificationROC": {"n_resamples": 10},
@@ -130,6 +136,11 @@ OF_SUBJECT = {
     "IdentificationROC.alarms": {"fpir": 0.1, "threshold": None},
     "IdentificationROC.fpir_matrix": {"fpir": 0.1, "threshold": None},
     "GallerySizeDisplay.from_identification": {"fpir": 0.1, "rate": "fpir"},
+    "IdentificationROC.fit_candidates": CANDIDATES,
+    "IdentificationROC.fit_matrix": {
+        "scores": X @ X[ENROLLED].T,
+        "y_gallery": Y[ENROLLED],
+    },
     "identify": GALLERY | {"fpir": 0.1},
     "identify_data": {"fpir": 0.1},
     "compare_searches": {"fpir": 0.1},
@@ -416,7 +427,7 @@ def _callable(name):
             lambda roc, **a: used(data.fit(clone(roc).set_params(**options), **a)),
             data.fit,
         )
-    if method in ("fit", "fit_pairs"):
+    if method in ("fit", "fit_pairs", "fit_candidates", "fit_matrix"):
         made = made_of(public()[holder])
         if method == "fit_pairs":
             made = SimilarityROC(resample="identities", n_resamples=10)

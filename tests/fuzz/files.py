@@ -17,8 +17,8 @@ from unittest import mock
 import numpy as np
 
 from skfairfr.datasets import load_decisions, load_embeddings, load_pairs
-from skfairfr.metrics import RateMonitor
-from skfairfr.report import Policy, read_data
+from skfairfr.metrics import IdentificationROC, RateMonitor
+from skfairfr.report import Policy, read_candidates, read_data
 from skfairfr.utils._extras import missing
 from tests.fuzz.driver import Case, random_of, summary
 
@@ -234,6 +234,37 @@ def _read_matrix(folder):
     return read_data(folder / "scores.npy", "gender", probes=folder / "labels.csv")
 
 
+def _write_lists(folder):
+    """Everybody's first image is enrolled, but for the last people; the others search."""
+    _, first = np.unique(Y, return_index=True)
+    enrolled, searching = first[:-2], np.setdiff1d(np.arange(N), first)
+    for name, rows in (("gallery.csv", enrolled), ("probes.csv", searching)):
+        lines = [f"s{row},p{Y[row]},{GROUP[row]}" for row in rows]
+        text = "\n".join(["search,identity,gender", *lines])
+        (folder / name).write_text(text)
+    lines = [
+        f"s{row},{rank},p{Y[enrolled[place]]},{X[row] @ X[enrolled[place]]:.4f}"
+        for row in searching
+        for rank, place in enumerate(np.argsort(-(X[enrolled] @ X[row]))[:3], 1)
+    ]
+    text = "\n".join(["search,rank,candidate,score", *lines])
+    (folder / "lists.csv").write_text(text)
+
+
+def _read_lists(folder):
+    files = {n: folder / f"{n}.csv" for n in ("gallery", "lists")}
+    given = {"gallery": files["gallery"], "candidates": files["lists"]}
+    data, gallery = read_candidates(folder / "probes.csv", "gender", **given)
+    roc = IdentificationROC(n_resamples=1).fit_candidates(
+        *data.candidates,
+        y=data.y,
+        sensitive_features=data.columns["gender"],
+        y_gallery=gallery.y,
+        names=data.searches,
+    )
+    return vars(roc._searches.found)
+
+
 def _write_bob(folder):
     rows = (row.split(",") for row in _pairs().splitlines()[1:])
     lines = (f"{one} {other} x.png {score}" for score, one, other, *_ in rows)
@@ -381,6 +412,11 @@ READERS = {
     ),
     "matrix": Reader(
         _write_matrix, _read_matrix, {"scores.npy": inside_npy, "labels.csv": damaged}
+    ),
+    "lists": Reader(
+        _write_lists,
+        _read_lists,
+        {"lists.csv": damaged, "probes.csv": damaged, "gallery.csv": damaged},
     ),
     "bob": _of_file(_write_bob, load_pairs, "scores-dev", damaged),
     "log": Reader(_write_log, _read_log, {"log.csv": damaged, "state.json": damaged}),
