@@ -5,7 +5,6 @@ from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
 from skfairfr.utils._errors import refused
-from skfairfr.utils._labels import encode
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, float_type
 
@@ -138,7 +137,7 @@ def _name_columns(argument, path, words):
 
 def _check_order(search, scores, table, rank, distance):
     """Raise if ranks have gaps or contradict scores, or scores rise in every list as distances."""
-    codes = encode(search, "search").codes
+    codes = np.unique(search, return_inverse=True)[1]
     place = np.arange(scores.size)
     if rank is not None:
         place = table.numbers(rank)

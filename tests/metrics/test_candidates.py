@@ -358,3 +358,22 @@ def test_matrices_that_do_not_fit_are_errors(scores, words):
         IdentificationROC(template="mean").fit_matrix(
             np.eye(2), ["a", "x"], y_gallery=["a", "b"]
         )
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+@pytest.mark.parametrize("most", [2, 6])
+def test_lists_of_templates_count_people(most, rank):
+    """Several of a person's templates may fill a list: others are then fewer than rows."""
+    data = make(seed=4, images=3, noise=0.7)
+    scores = matrix_of(data)
+    roc = fit_lists(scores, data, most, template="max", rank=rank)
+    n_answered = 0
+    for threshold in [*thresholds_of(scores), 0.9, 0.97]:
+        try:
+            found = rates(roc, threshold=threshold)
+        except ValueError as error:
+            assert threshold < error.floor
+            continue
+        assert_allclose(found, truth(scores, data, threshold, rank), atol=1e-12)
+        n_answered += 1
+    assert n_answered
