@@ -121,26 +121,32 @@ def rows_of_list(search, candidate, y_score, enrolled, names, n_searches):
     people = np.unique(enrolled)
     found = [find_labels(known, search), find_labels(people, candidate)]
     own = (
-        ("search", search, known, "names"),
-        ("candidate", candidate, people, "y_gallery"),
+        (
+            "search",
+            search,
+            known,
+            "searches that are known",
+            "list every search (y, PROBES)",
+        ),
+        ("candidate", candidate, people, "people enrolled", "give the whole gallery"),
     )
-    for rows, (name, labels, those, where) in zip(found, own, strict=True):
+    for rows, (name, labels, *about) in zip(found, own, strict=True):
         if (absent := rows < 0).any():
-            raise _unknown(name, labels[absent], those, where)
+            raise _unknown(name, labels[absent], *about)
     return (*(rows.astype(np.int32) for rows in found), scores)
 
 
-def _unknown(name, absent, known, where):
+def _unknown(name, absent, known, what, remedy):
     """The error that labels of a list are none of those known."""
     n_labels = np.unique(absent.astype(str)).size
-    problem = f"has {n_labels:,} labels that {where} lacks, as {plain(absent[0])!r}, and {where} "
-    problem += f"has labels as {plain(known[0])!r};"
-    remedy = f"give {where} all of them."
+    problem = f"has {n_labels:,} labels, as {plain(absent[0])!r}, that are none of the {what}, as "
+    problem += f"{plain(known[0])!r};"
+    remedy = f"{remedy}, or name another column."
     if alike := spelled_otherwise(absent, known):
         found, remedy = two_spellings(alike)
-        problem = f"and {where} hold {found}"
+        problem = f"and the {what} have {found}"
     elif found := affixed(known.astype(str).tolist(), absent.astype(str).tolist()):
-        problem, remedy = f"and {where} hold {found[0]}", found[1]
+        problem, remedy = f"and the {what} have {found[0]}", found[1]
     return refused(name, None, problem, remedy)
 
 

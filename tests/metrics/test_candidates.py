@@ -303,11 +303,17 @@ def test_lists_are_compared_with_embeddings_person_by_person():
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"search": [0, 9, 1]}, "search has 1 labels that names lacks"),
-        ({"candidate": ["a", "q", "b"]}, "candidate has 1 labels that y_gallery lacks"),
+        (
+            {"search": [0, 9, 1]},
+            "search has 1 labels, as 9, that are none of the searches",
+        ),
+        (
+            {"candidate": ["a", "q", "b"]},
+            "candidate has 1 labels, as 'q', that are none of the peo",
+        ),
         (
             {"candidate": ["A", "b", "a"]},
-            "candidate and y_gallery hold 1 label in two sp",
+            "candidate and the people enrolled have 1 label in two sp",
         ),
         (
             {"candidate": ["a", "a", "b"]},

@@ -263,4 +263,7 @@ def test_the_files_of_a_vendor_are_read_as_they_are(tmp_path, capsys):
     rows[1] = ("q0", 1, "Q0", 0.9, "f")
     save(tmp_path, "lists.csv", rows)
     assert cli.main(command(tmp_path, "--threshold", 0.85)) == 2
-    assert "--candidate and y_gallery hold 1 label in two sp" in capsys.readouterr().err
+    assert (
+        "--candidate and the people enrolled have 1 label in two sp"
+        in capsys.readouterr().err
+    )
