@@ -335,11 +335,10 @@ def _add_audit(commands, full):
         "of an attribute, or of several together as 'f & young'"
     )
     _add(points, ("--threshold-group", "LABEL", audit.rare(meaning)))
-    costs = audit.add_argument_group("detection costs")
-    meaning = "shares of genuine pairs at which detection costs (minDCF) are shown"
-    _add(costs, ("--p-target", "P", meaning), nargs="+", type=LEVEL)
-    text = "scores are log-likelihood ratios: show actual costs and Cllr, too"
-    costs.add_argument("--llr", action="store_true", help=text)
+    meaning = "show detection costs (minDCF) at these shares of genuine pairs"
+    _add(points, ("--p-target", "P", meaning), nargs="+", type=LEVEL)
+    text = "scores are log-likelihood ratios: show Cllr and actual costs"
+    points.add_argument("--llr", action="store_true", help=text)
     _add_checks(audit)
     # None, so that a policy may set it.
     _add_measurement(audit, confidence_level=None)
@@ -825,9 +824,8 @@ def _add_threshold(group, repeats=""):
 def _add_checks(audit, *limits):
     group = audit.add_argument_group(
         "checks",
-        "Judged at every level and by every attribute: failed where a bound says that a "
-        "limit is exceeded, passed where one says that it is kept, else undetermined. "
-        "Each check is nominally wrong in at most the share 1 - P of audits.",
+        "At every level and by every attribute. Failed and passed are wrong in at most the "
+        "share 1 - P of audits; undetermined is neither.",
     )
     meaning = (
         "file (.toml) of levels, limits, confidence and attributes, which must not be given "
@@ -864,7 +862,8 @@ def _add_measurement(command, confidence_level=0.95):
         ("--impostors", ("all", "same_group"), "pairs whose FMR sets the threshold"),
     ):
         usual, meaning = choices[0], f"{meaning} (default: %(default)s)"
-        group.add_argument(flag, choices=choices, default=usual, help=meaning)
+        rare = command.rare(meaning)
+        group.add_argument(flag, choices=choices, default=usual, help=rare)
     _add_confidence_level(group, confidence_level)
 
 

@@ -14,7 +14,6 @@ from skfairfr.datasets._files import column_names, kind_of
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._trials import load_score_matrix, load_trials
-from skfairfr.report._possible_groups import candidate_columns
 from skfairfr.report._control import covariates_of
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
 from skfairfr.report._decisions import (
@@ -32,6 +31,7 @@ from skfairfr.report._failing import (
     with_failures,
 )
 from skfairfr.report._notes import collecting
+from skfairfr.report._possible_groups import candidate_columns
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
 from skfairfr.utils._errors import ArgumentError, plain, refused
 from skfairfr.utils._labels import join_columns, to_column

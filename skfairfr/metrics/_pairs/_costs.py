@@ -315,9 +315,11 @@ def calibration_loss(y_true: ArrayLike, y_score: ArrayLike) -> float:
 
     Parameters
     ----------
-    y_true, y_score : array-likes, shape (n_pairs,)
-        As of :func:`cllr`. Of the pairs of one group, it is what the group loses because the
-        calibration was fitted on everyone.
+    y_true : array-like of {0, 1} or bool, shape (n_pairs,)
+        1 for a genuine pair, 0 for an impostor pair. Of the pairs of one group, the loss is
+        what the group loses because the calibration was fitted on everyone.
+    y_score : array-like of float, shape (n_pairs,)
+        Natural logarithm of the likelihood ratio of each pair; larger is more alike.
 
     Returns
     -------
@@ -333,6 +335,11 @@ def calibration_loss(y_true: ArrayLike, y_score: ArrayLike) -> float:
     -----
     UndefinedMetricWarning
         If there is no genuine or no impostor pair.
+
+    References
+    ----------
+    .. [1] Brümmer, N., & du Preez, J. (2006). Application-independent evaluation of speaker
+       detection. Computer Speech and Language 20.
 
     Examples
     --------
