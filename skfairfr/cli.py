@@ -106,8 +106,8 @@ COMPARE_DESCRIPTION = f"""\
 For which groups the rates of another system are higher or lower than those of BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
 harm was found, 3 undetermined: scores look like distances or are no better than chance, a
-threshold lies beyond all scores, every rate rests on too few errors, or a file lacks the pairs of
-a group that another has. With --gallery, searches (1:N) are compared."""
+threshold lies beyond all scores, every rate rests on too few errors, or a file lacks most pairs
+of a group that another has. With --gallery, searches (1:N) are compared."""
 BENCH_DESCRIPTION = f"""\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, combinations, product, repeat
+from operator import is_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,7 +89,7 @@ def compare_systems(
     before, after, *more : EmbeddingData or PairData
         Such as :func:`read_data` gives, all of one kind, with the same columns. Images are
         paired by the names of their rows, pairs of images by those of both, and what
-        another system lacks is left out; without names, rows stand in the same order.
+        another system lacks is left out; a group that loses most pairs is not compared; without names, rows stand in the same order.
     names : sequence of str, shape (n_systems,), default=None
         Of the systems; None takes the paths that were read, or "before" and "after".
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
@@ -167,7 +168,7 @@ def compare_systems(
     options = AuditOptions(*asked, n_jobs, random_state)
     check_grouped(before)
     try:
-        chosen, first = prepare(common[0], points[0], random_state)
+        chosen, first = prepare(common[0], points[0], random_state, data)
     except ArgumentError:
         raise
     except ValueError as error:  # of groups, which a system may lack
@@ -192,7 +193,7 @@ def compare_systems(
             ]
             next_step("comparing systems")
             rates = rates_in(measured[0].groups)
-            lost = _lost(data, left_out, names, chosen, measured)
+            lost = _lost(data, common, names, chosen, measured)
             changes = _changes(names, rocs, chosen, points, rates, lost)
             changes = _judged(changes, options.confidence_level, bool(withheld))
             changes = _without_gains(changes, measured, first, before.is_distance)
@@ -490,56 +491,61 @@ def _measured(name, roc, data, points, attributes):
     )
 
 
-def _lost(data, left_out, names, chosen, measured):
+def _lost(data, common, names, chosen, measured):
     """Why rates of groups are not compared: (attribute, group, rate) -> str.
 
-    They have no pairs among those of all systems, and some among those that another lacks.
+    Of the rows that a system has all systems share less than half, or no pair is left.
     """
+    if all(map(is_, data, common)):
+        return {}
     sizes = {
         (one.attribute, row.group): {"far": row.n_impostor, "frr": row.n_genuine}
         for one in measured
         for row in one.groups[1:]
     }
     found = {}
-    for one, rows, name in zip(data, left_out, names, strict=True):
-        if not rows.size:
-            continue
-        part = one.take(rows)
-        for attributes in chosen:
-            attribute = " & ".join(attributes)
-            of_rates = _groups_of_rates(part, attributes)
-            for group in dict.fromkeys(chain(*of_rates.values())):
-                left = sizes.get((attribute, group), {})
-                lost = [
-                    rate
-                    for rate, groups in of_rates.items()
-                    if group in groups and not left.get(rate)
-                ]
-                if not lost:
-                    continue
-                others, without = [n for n in names if n != name], []
-                for n, other in zip(names, data, strict=True):
-                    groups = _groups_of_rates(other, attributes)
-                    if not any(group in groups[rate] for rate in lost):
-                        without.append(n)
-                # If all have such pairs, those are of other images.
-                about = group, attribute, name, without or others, one.terms
-                why = lack_of_group(lost, *about)
-                found = {(attribute, group, rate): why for rate in lost} | found
+    for attributes in chosen:
+        attribute = " & ".join(attributes)
+        kept, *of_all = (_rows_of_groups(one, attributes) for one in (common[0], *data))
+        for group in dict.fromkeys(
+            chain(*(own[rate] for own in of_all for rate in RATES))
+        ):
+            lost, pairs = {}, sizes.get((attribute, group), {})
+            for rate in RATES:
+                rows, left = (
+                    [own[rate].get(group, 0) for own in of_all],
+                    kept[rate].get(group, 0),
+                )
+                least = max(rows) / 2
+                if left < least or (left < max(rows) and not pairs.get(rate)):
+                    lost[rate] = pairs.get(rate, 0)
+                    name = names[int(np.argmax(rows))]
+                    without = [
+                        n for n, own in zip(names, rows, strict=True) if own < least
+                    ]
+            if lost:
+                # If no system has few of them, those are of other images.
+                others = without or [n for n in names if n != name]
+                why = lack_of_group(lost, group, attribute, name, others, data[0].terms)
+                found |= {(attribute, group, rate): why for rate in lost}
     return found
 
 
-def _groups_of_rates(part, attributes):
-    """Labels of the groups that rows are of, of both rates; images may be in either."""
-    groups = part.groups(attributes)
+def _rows_of_groups(data, attributes):
+    """Rate -> label -> how many pairs of a group, or how many images of both rates."""
+    groups = data.groups(attributes)
     codes = dict.fromkeys(RATES, groups.codes)
-    if not isinstance(part, EmbeddingData):
-        (left, right), people = np.split(groups.codes, 2), np.split(part.people(), 2)
+    if not isinstance(data, EmbeddingData):
+        (left, right), people = np.split(groups.codes, 2), np.split(data.people(), 2)
         within = np.where(left == right, left, -1)
         genuine = np.equal(*people)
         codes = {"far": within[~genuine], "frr": within[genuine]}
+    labels = groups.values.tolist()
     return {
-        rate: groups.values[np.unique(own[own >= 0])].tolist()
+        rate: {
+            labels[g]: int(n)
+            for g, n in zip(*np.unique(own[own >= 0], return_counts=True), strict=True)
+        }
         for rate, own in codes.items()
     }
 

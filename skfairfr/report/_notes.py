@@ -90,7 +90,8 @@ def lack_of_group(rates, group, attribute, name, others, terms):
 
     Parameters
     ----------
-    rates : list of {"far", "frr"}
+    rates : dict of {"far", "frr"} -> int
+        How many pairs all systems share.
     group : label
     attribute : str
     name : str
@@ -102,9 +103,10 @@ def lack_of_group(rates, group, attribute, name, others, terms):
     whose = f"{printable(group)} ({printable(attribute)})"
     kinds = [terms[rate] for rate in rates]
     verb = "is" if len(kinds) == 1 else "are"
+    trials = [f"{'most ' * bool(n)}{terms[rate].trials}" for rate, n in rates.items()]
     return (
         f"The {listed([kind.name for kind in kinds])} of {whose} {verb} not compared: "
-        f"{' or '.join(map(printable, others))} lacks {listed([kind.trials for kind in kinds])} of "
+        f"{' or '.join(map(printable, others))} lacks {listed(trials)} of "
         f"{printable(group)} that {printable(name)} has."
     )
 

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step
@@ -85,7 +85,7 @@ def points_on(threshold_from, data, points, options):
     return replace(points, **set_by), notes
 
 
-def prepare(data, points, random_state):
+def prepare(data, points, random_state, whole=()):
     """Prepare the data before pairs are compared; raise if they cannot be audited.
 
     Parameters
@@ -93,6 +93,8 @@ def prepare(data, points, random_state):
     data : EmbeddingData or PairData
     points : Points
     random_state : int
+    whole : sequence of EmbeddingData or PairData, default=()
+        What data are a part of, whose groups count too.
 
     Returns
     -------
@@ -110,7 +112,9 @@ def prepare(data, points, random_state):
         if not attributes:
             continue
         lost = lost_groups(failures_of(data.attempts, attributes))
-        _check_groups(group, " & ".join(attributes), lost)
+        labels = chain(*(one.groups(attributes).values.tolist() for one in whole))
+        labels = dict.fromkeys([*group.values.tolist(), *labels])
+        _check_groups([*labels], " & ".join(attributes), lost)
     check_count(random_state, "random_state", 0, 2**32 - 1)
     far_max = choose_far_max(data.people().size, points.far)
     points = replace(points, far_max=far_max, terms=data.terms)
@@ -146,16 +150,16 @@ def _setting_group(label, groups, chosen):
     raise refused("threshold_group", label, problem)
 
 
-def _check_groups(group, attribute, lost):
+def _check_groups(labels, attribute, lost):
     """Raise unless labels make groups that can be compared; ``lost`` explains too few."""
-    n_groups = group.values.size
+    n_groups = len(labels)
     if n_groups > MAX_GROUPS:
         raise ValueError(
             f"{attribute!r} has {n_groups} groups; an audit compares {MAX_GROUPS} at most: "
             "give an attribute that many people share."
         )
     if n_groups < 2:
-        known = f"one group, {group.values.tolist()[0]!r}" if n_groups else "no group"
+        known = f"one group, {labels[0]!r}" if n_groups else "no group"
         raise ValueError(
             f"{attribute!r} has {known}; a disparity compares two at least: give an "
             f"attribute in which the people differ. {' '.join(lost)}".rstrip()

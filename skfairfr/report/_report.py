@@ -390,7 +390,7 @@ class SystemsComparison:
     def exit_code(self) -> int:
         """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 if it is unknown.
 
-        It is unknown if a change is undetermined, as of a group whose pairs a system lacks, or
+        It is unknown if a change is undetermined, as of a group most pairs of which a system lacks, or
         all rates rest on too few errors.
         """
         if not self.fail_on_harm:

@@ -507,11 +507,41 @@ def test_group_that_no_system_has_is_not_lost():
     assert found.exit_code == 0
 
 
-def test_last_two_groups_are_not_one_when_a_system_lacks_a_group():
+def test_one_of_two_groups_that_a_system_lacks_is_undetermined():
     data = of_two_systems(np.random.default_rng(0), np.ones_like)
-    without_b = [one.take(one.columns["group"][0] != "b") for one in data]
-    with pytest.raises(ValueError, match="after lacks the others"):
-        compare_systems(*without_b, threshold=0.5)
+    both = [one.take(one.columns["group"][0] != "b") for one in data]
+    found = compare_systems(*both, threshold=0.5, fail_on_harm=True)
+    assert (found.harm, found.exit_code) == ((), 3)
+    for text in (found.to_text(), found.to_text(full=False), found.to_html()):
+        assert "The FMR and FNMR of c (group) are not compared: after" in " ".join(
+            text.split()
+        )
+    constant = [one.take(one.columns["group"][0] == "a") for one in data]
+    with pytest.raises(ValueError, match="has one group, 'a'"):
+        compare_systems(*constant, threshold=0.5)
+
+
+@pytest.mark.parametrize(("kept", "code"), [(0.04, 3), (0.4, 3), (0.9, 0)])
+def test_group_that_lost_most_pairs_is_named_and_undetermined(kept, code):
+    rng = np.random.default_rng(0)
+    both = of_two_systems(rng, lambda same: rng.random(same.size) >= kept)
+    for data, lacks in ((both, "after"), (both[::-1], "before")):
+        found = compare_systems(*data, threshold=0.5, fail_on_harm=True)
+        assert (found.harm, found.exit_code) == ((), code)
+        words = f"{lacks} lacks most impostor pairs and most genuine pairs of c"
+        assert (words in " ".join(found.to_text().split())) == (code == 3)
+
+
+def test_group_that_lost_most_images_is_named_and_undetermined():
+    made = make_face_embeddings(n_identities=200, random_state=0)
+    names, groups = np.arange(made.y.size), made.sensitive_features
+    noise = np.random.default_rng(0).normal(0, 0.001, made.X.shape)
+    one = EmbeddingData(made.X, made.y, {"gender": groups}, names=names)
+    most = (groups != "male") | (names % 10 == 0)
+    other = replace(one, X=made.X + noise).take(np.flatnonzero(most))
+    found = compare_systems(one, other, far=0.01, fail_on_harm=True)
+    lost = {c.group for c in found.changes if c.verdict == "undetermined"}
+    assert (lost, found.exit_code) == ({"male"}, 3)
 
 
 def test_interval_without_0_says_why_nothing_is_concluded():
