@@ -356,11 +356,11 @@ class EmbeddingPairs:
         small.compared = None
         return small
 
-    def some_scores(self):
-        """Impostor scores of all images or of a thousand, descending."""
-        if self.count(None) <= WHOLE_GROUP:
-            return self.impostors(None).scores
-        return np.sort(self._pilot(None, 0.01))[::-1]
+    def some_scores(self, scope=None):
+        """Impostor scores of all images, or of a group's, or of a thousand, descending."""
+        if self.count(scope) <= WHOLE_GROUP:
+            return self.impostors(scope).scores
+        return np.sort(self._pilot(None if scope is None else scope[0], 0.01))[::-1]
 
     def far_held(self, setters):
         """The FAR up to which the pairs of scopes are held."""
@@ -576,9 +576,9 @@ class ListedPairs:
         pairs = self.genuine.ascending(scope)
         return pairs.weighed(weights, self.images, genuine=True).total()
 
-    def some_scores(self):
-        """All impostor scores, descending."""
-        return self.impostors(None).scores
+    def some_scores(self, scope=None):
+        """All impostor scores of a scope, descending."""
+        return self.impostors(scope).scores
 
     def holds(self, scope, thresholds):
         """Always true: all listed pairs are held."""

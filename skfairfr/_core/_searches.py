@@ -501,10 +501,6 @@ class SearchEvents:
             drawn *= weights.identity[self.images.identity[chosen]]
         return drawn.sum(axis=0)
 
-    def some_scores(self):
-        """Scores of people returned, descending."""
-        return self._alarms.scores
-
     def far_held(self, setters):
         """A level of the FPIR that thresholds at or above the floor meet in all these scopes."""
         shares = [

@@ -285,6 +285,11 @@ WITHHELD = {
         "genuine pairs mostly have smaller scores than impostor pairs, unlike those of the "
         "other system: change the sign of its scores.",
     ),
+    "equal_scores": (
+        "all scores are equal",
+        "genuine pairs and impostor pairs all have the same score. They are accepted together "
+        "or not at all, and the ratio of largest to smallest FMR (BFAR) is undefined.",
+    ),
     "uninformative_scores": (
         "scores are no better than chance",
         "scores hardly tell genuine pairs from impostor pairs: labels may be in another "

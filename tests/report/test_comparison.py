@@ -544,6 +544,37 @@ def test_group_that_lost_most_images_is_named_and_undetermined():
     assert (lost, found.exit_code) == ({"male"}, 3)
 
 
+def of_a_broken_system(scores_of):
+    """Two systems of 3 groups, the second with other scores of images of "c" in any pair."""
+    rng = np.random.default_rng(0)
+    one = scored_pairs(rng, {"a": 30, "b": 30, "c": 400}, dict.fromkeys("abc", 0.1))
+    in_c = one.columns["group"][0] == "c"
+    return one, replace(
+        one, y_score=np.where(in_c, scores_of(rng, in_c.size), one.y_score)
+    )
+
+
+def test_noise_in_the_scores_of_most_pairs_is_harm():
+    both = of_a_broken_system(lambda rng, n: rng.random(n))
+    found = compare_systems(*both, threshold=0.5, fail_on_harm=True)
+    assert ("c", "frr") in named(found.harm) and found.exit_code == 1
+
+
+def test_system_of_equal_scores_is_named_and_undetermined():
+    one, _ = of_a_broken_system(np.random.Generator.random)
+    other = replace(one, y_score=np.full_like(one.y_score, 0.5))
+    for far, threshold in ((0.1, None), (None, 0.5)):
+        asked = {"far": far, "threshold": threshold, "fail_on_harm": True}
+        found = compare_systems(one, other, **asked)
+        text = " ".join(found.to_text().split())
+        assert "Undetermined: all scores are equal." in text and found.exit_code == 3
+        assert (
+            "In after, genuine pairs and impostor pairs all have the same score" in text
+        )
+        assert {c.verdict for c in found.changes} == {"undetermined"}
+        assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
+
+
 def test_interval_without_0_says_why_nothing_is_concluded():
     """Among many changes of equal systems, some interval excludes no change."""
     for seed in range(40):

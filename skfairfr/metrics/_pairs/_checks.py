@@ -40,6 +40,9 @@ from skfairfr.utils._validation import (
 CHANCE = 2.0
 # Scores carry next to no information if that share is at most this far from one half.
 NO_INFORMATION = 0.05
+# Scores of a group surely carry some if its share exceeds one half by this much, and by this
+# many standard deviations: pairs of few people are far from independent.
+SURE_SHARE, SURE = 0.2, 5.0
 
 
 class ReversedScoresWarning(UserWarning):
@@ -48,7 +51,9 @@ class ReversedScoresWarning(UserWarning):
     Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
     where chance alone would seldom put them there (``code`` "reversed_scores"), or where the
     area under the ROC curve of genuine against impostor scores is within 0.05 of one half
-    ("uninformative_scores"). Audits and comparisons of embeddings look for the latter too.
+    ("uninformative_scores"), or all scores are equal ("equal_scores"); not where a group has
+    scores that surely tell its pairs apart. Audits and comparisons of embeddings look for the
+    latter two too.
     """
 
 
@@ -191,21 +196,23 @@ def name_groups(groups):
 def warn_of_scores(pairs):
     """Warn of scores that look like distances, or carry next to no information.
 
+    Nothing is warned of if those of a group surely tell its genuine pairs from its impostor
+    pairs: then rows and labels belong together, and other groups are badly recognised.
+
     Parameters
     ----------
     pairs : ListedPairs or EmbeddingPairs
     """
-    genuine = pairs.genuine.ascending(None).scores
-    impostor = pairs.some_scores()
-    if not (genuine.size and impostor.size):
+    share, deviation, equal = _separation(pairs, None)
+    if np.isnan(share):
         return
-    share = _share_larger(genuine, impostor)
-    sizes = genuine.size * impostor.size
-    deviation = np.sqrt((genuine.size + impostor.size + 1) / 12 / sizes)
     found = (
         f"of one of each, the genuine one has the larger in {share:.3g} of all cases. "
     )
-    if abs(share - 0.5) <= NO_INFORMATION:
+    if equal:
+        code = "equal_scores"
+        message = "All scores are equal: no threshold tells genuine pairs from impostor pairs."
+    elif abs(share - 0.5) <= NO_INFORMATION:
         code = "uninformative_scores"
         message = (
             f"Scores hardly tell genuine pairs from impostor pairs: {found}Are the labels "
@@ -221,7 +228,24 @@ def warn_of_scores(pairs):
         )
     else:
         return
+    for group in range(pairs.images.n_groups):
+        own, deviation, _ = _separation(pairs, (group, group))
+        if own - 0.5 > max(SURE_SHARE, SURE * deviation):
+            return
     warn_caller(message, ReversedScoresWarning, code, share=share)
+
+
+def _separation(pairs, scope):
+    """Area under the ROC curve, its deviation by chance, and whether all scores are equal.
+
+    The area is nan without genuine pairs or without impostor pairs.
+    """
+    genuine, impostor = pairs.genuine.ascending(scope).scores, pairs.some_scores(scope)
+    if not (genuine.size and impostor.size):
+        return np.nan, np.nan, False
+    equal = genuine[0] == genuine[-1] == impostor[0] == impostor[-1]
+    variance = (genuine.size + impostor.size + 1) / 12 / genuine.size / impostor.size
+    return _share_larger(genuine, impostor), np.sqrt(variance), equal
 
 
 def _share_larger(genuine, impostor):

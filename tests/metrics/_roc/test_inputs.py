@@ -263,6 +263,24 @@ def test_scores_that_tell_next_to_nothing_are_warned_of(shift):
     assert caught[0].message.code == "uninformative_scores"
 
 
+def test_equal_scores_are_warned_of():
+    scores, *people = scored(100, 0.0)
+    with pytest.warns(ReversedScoresWarning, match="All scores are equal") as caught:
+        unfitted().fit_pairs(np.full_like(scores, 0.5), *people)
+    assert caught[0].message.code == "equal_scores"
+
+
+def test_noise_of_a_group_is_not_warned_of_if_another_is_told_apart():
+    """Labels that belong to other rows would leave no group with good scores."""
+    scores, *people = scored(4000, 3.0)
+    groups = np.where(np.arange(4000) < 3600, "f", "m")
+    scores[groups == "f"] = np.random.default_rng(1).normal(2, 9, 3600)
+    groups = {"sensitive_features": groups}
+    assert unfitted().fit_pairs(scores, *people, **groups).identities_.size
+    with pytest.warns(ReversedScoresWarning, match="hardly tell"):
+        unfitted().fit_pairs(scores, *people)
+
+
 @pytest.mark.parametrize(("n_pairs", "shift"), [(100, 2.0), (4000, 0.5), (4, -9.0)])
 def test_similarities_weak_ones_and_a_handful_of_pairs_are_not(n_pairs, shift):
     assert unfitted().fit_pairs(*scored(n_pairs, shift)).identities_.size
