@@ -555,7 +555,7 @@ def of_a_broken_system(scores_of):
 
 
 def test_noise_in_the_scores_of_most_pairs_is_harm():
-    both = of_a_broken_system(lambda rng, n: rng.random(n))
+    both = of_a_broken_system(lambda rng, n: rng.normal(0.5, 9, n))
     found = compare_systems(*both, threshold=0.5, fail_on_harm=True)
     assert ("c", "frr") in named(found.harm) and found.exit_code == 1
 

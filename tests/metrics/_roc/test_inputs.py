@@ -1,5 +1,7 @@
 """Bad data get an error that names the argument, the value and the remedy."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
@@ -276,7 +278,9 @@ def test_noise_of_a_group_is_not_warned_of_if_another_is_told_apart():
     groups = np.where(np.arange(4000) < 3600, "f", "m")
     scores[groups == "f"] = np.random.default_rng(1).normal(2, 9, 3600)
     groups = {"sensitive_features": groups}
-    assert unfitted().fit_pairs(scores, *people, **groups).identities_.size
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReversedScoresWarning)
+        unfitted().fit_pairs(scores, *people, **groups)
     with pytest.warns(ReversedScoresWarning, match="hardly tell"):
         unfitted().fit_pairs(scores, *people)
 
