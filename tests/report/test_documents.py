@@ -880,6 +880,34 @@ def test_harm_comes_first_and_every_change_has_a_row():
     assert shown == {(percent(c.before), percent(c.after)) for c in found.changes}
 
 
+def test_largest_change_comes_first_and_of_a_gate_the_largest_harm():
+    found = harmed()
+    one = next(c for c in found.harm if c.attribute is not None)
+    values = {"up": (3, 2, 4), "more": (np.inf, 5, np.inf), "down": (0.1, 0.05, 0.3)}
+    values |= {"gone": (0, 0, 0.5)}
+    names = ("ratio", "ratio_low", "ratio_high")
+    changes = tuple(
+        replace(
+            one,
+            group=group,
+            verdict="lower" if ratios[0] < 1 else "higher",
+            **dict(zip(names, ratios, strict=True)),
+        )
+        for group, ratios in values.items()
+    )
+    for options, order in (
+        ({}, ["down", "more", "up", "gone"]),
+        ({"fail_on_harm": True}, ["more", "up", "down", "gone"]),
+    ):
+        shown = changes_.verdict_of_changes(replace(found, changes=changes, **options))
+        told = [shown.headline, *shown.texts[1:]]
+        groups = [re.search(r"of (\w+) \(", text)[1] for text in told[:4]]
+        assert groups == order
+        assert ["times, difference" in text for text in told[:4]] == [
+            group in ("up", "down") for group in order
+        ]
+
+
 def test_states_of_a_comparison_have_the_words_of_an_audit():
     for verdict, status, words in (
         (TOO_FEW, "undetermined", "The data do not show"),

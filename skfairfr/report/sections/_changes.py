@@ -161,8 +161,10 @@ def verdict_of_changes(found, most=None):
     harm, improved = found.harm, found.improved
     verdicts = [change.verdict for change in found.changes]
     status, headline, texts = "none", "No rate differs significantly.", []
-    by_size = sorted(harm, key=lambda change: -change.ratio)
-    by_size += sorted(improved, key=lambda change: change.ratio)
+    is_gate = found.fail_on_harm or "baseline" in found.settings
+    by_size = sorted((*harm, *improved), key=_size, reverse=True)
+    if is_gate:  # harm first
+        by_size.sort(key=lambda change: change.verdict != "higher")
     lost = (change.reason for change in found.changes if _is_lost(change))
     not_compared = [*dict.fromkeys(lost)]
     unknown = found.is_unknown or set(verdicts) <= {TOO_FEW, "undetermined"}
@@ -182,7 +184,7 @@ def verdict_of_changes(found, most=None):
             headline = f"{not_compared.pop(0)} No other rate differs significantly."
         texts = _largest_change(found)
     label = ""
-    if found.fail_on_harm or "baseline" in found.settings:
+    if is_gate:
         label = "No harm found"
         if harm:
             status = "failed"
@@ -202,9 +204,20 @@ def verdict_of_changes(found, most=None):
 
 def _largest_change(found):
     """The change of the largest factor in a sentence, in a list; empty of none."""
-    known = [c for c in found.changes if c.ratio > 0 and math.isfinite(c.ratio)]
-    largest = sorted(known, key=lambda c: abs(math.log(c.ratio)))[-1:]
+    known = [change for change in found.changes if _size(change) >= 0]
+    largest = sorted(known, key=_size)[-1:]
     return [change_sentence(change, found, "largest change") for change in largest]
+
+
+def _size(change):
+    """Logarithm of the factor of a change up or down; below all others if it is undefined.
+
+    The factor from or to a rate of 0 is the end of its interval that is nearer to 1.
+    """
+    factor = change.ratio
+    if factor in (0, math.inf):
+        factor = max(change.ratio_low, 1.0) if factor else min(change.ratio_high, 1.0)
+    return abs(math.log(factor)) if 0 < factor < math.inf else -1.0
 
 
 def _is_lost(change):
@@ -236,6 +249,7 @@ def change_sentence(change, found, start=None):
         of = f"{printable(change.group)} ({printable(change.attribute)})"
     ends = signed(points_between(change.low, change.high))
     ends = f"{level_in_percent(found.settings)} CI {ends}" if ends else "no interval"
+    times = f"{ratio(change.ratio)} times, " if 0 < change.ratio < math.inf else ""
     few = systems_with_few_errors(change, found)
     few = f", {TOO_FEW} with {listed(few)}" if few else ""
     few += f", {_conclusion(change, found)}" * bool(start and _excludes_0(change))
@@ -243,7 +257,7 @@ def change_sentence(change, found, start=None):
     return (
         f"{capital(start or _conclusion(change, found))} with {system}: {_rate(change, found)} of {of} at "
         f"{place_of(change, found)}, {percent(change.after)} instead of "
-        f"{percent(change.before)} (difference {signed(points(change.difference))}, {ends})"
+        f"{percent(change.before)} ({times}difference {signed(points(change.difference))}, {ends})"
         f"{few}."
     )
 
@@ -312,7 +326,7 @@ def _levelled(change, found):
 
 def _disparity_changes(found):
     """The disparities of both systems in a table, the largest change first."""
-    by_size = sorted(found.disparities, key=_size_of_change, reverse=True)
+    by_size = sorted(found.disparities, key=_size, reverse=True)
     rows = [_disparity_change(change, found) for change in by_size]
     caption = (
         "Largest over smallest rate of the groups, 1 if all are equal; larger is less fair. "
@@ -324,12 +338,6 @@ def _disparity_changes(found):
         caption += f" The last two columns are the {rate} of everyone."
         head += [f"{rate}, {name}" for name in _pair_of_names(found)]
     return Table(caption, head, rows)
-
-
-def _size_of_change(change):
-    """The larger disparity over the smaller; below all others if one is undefined."""
-    size = change.ratio
-    return max(size, 1 / size) if 0 < size < math.inf else 0.0
 
 
 def _pair_of_names(found):
