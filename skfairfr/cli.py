@@ -447,13 +447,14 @@ def _add_threshold_command(commands, full):
         "file (.toml) of limits and confidence, or the name of one that is shipped"
     )
     _add(group, ("--policy", "FILE_OR_NAME", meaning))
+    needed = "required unless the policy, or --max-fpir of searches, has the limit"
     _add(
         group,
-        ("--max-fmr", "RATE", "largest FMR allowed of each group"),
+        ("--max-fmr", "RATE", f"largest FMR allowed of each group; {needed}"),
         (
             "--max-fnmr",
             "RATE",
-            "largest FNMR allowed of each group, if it is limited too",
+            "largest FNMR allowed of each group; requires --max-fmr",
         ),
         type=float,
     )
@@ -477,7 +478,11 @@ def _add_threshold_command(commands, full):
     _add(
         group,
         ("--max-fpir", "RATE", "largest FPIR allowed of each group"),
-        ("--max-fnir", "RATE", "largest FNIR allowed of each group"),
+        (
+            "--max-fnir",
+            "RATE",
+            "largest FNIR allowed of each group; requires --max-fpir",
+        ),
         type=float,
     )
     _add_common(

@@ -149,9 +149,9 @@ def certify(engine, codes, far, frr, confidence_level, own):
     for g in np.flatnonzero(low > high)[: n if own else 1]:
         by = [printable(names[k]) for k in ((g, g) if own else (first, last))]
         reason = (
-            f"for certain, an {terms.far.name} of {level_percent(far)} needs a stricter "
-            f"threshold (by {by[0]}) than an {terms.frr.name} of {level_percent(frr)} allows "
-            f"(by {by[1]})"
+            f"the thresholds at which an {terms.far.name} of {level_percent(far)} is certain "
+            f"(for {by[0]}) are stricter than those at which an {terms.frr.name} of "
+            f"{level_percent(frr)} is certain (for {by[1]})"
         )
         if not failed:
             both = [(asked[k], of_frr[k]) for k in ([g] if own else range(n))]

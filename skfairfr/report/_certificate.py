@@ -195,6 +195,15 @@ class Certificate(Page):
     def _opening(self):
         return [self._told(), self._limits(), self._rates()]
 
+    @property
+    def _kept(self):
+        """Whether each group has a threshold; of its own, one that may keep all limits."""
+        found = self.found
+        low = np.broadcast_to(found.threshold, found.groups.shape)
+        if self.settings["own"] and "max_fnmr" in self.limits:
+            return low <= found.threshold_high
+        return ~np.isnan(low)
+
     def _limits(self):
         """The table of limits: the group with the highest bound, its rate, bound and result."""
         found, rows = self.found, []
@@ -213,7 +222,8 @@ class Certificate(Page):
                 bound = "no threshold"
             if rate == "frr" and (found.frr_least > limit).any():
                 place, word, value = int(np.argmax(found.frr_least)), "failed", NONE
-                bound = f"from {percent(found.frr_least[place])} at any threshold"
+                least = percent(found.frr_least[place])
+                bound = f"at least {least} where the {self._far} may keep its limit"
             word = "undetermined" if "withheld" in self.settings else word
             texts = [f"at most {level_percent(limit)}", printable(found.groups[place])]
             cells = [*map(Cell, (*texts, value, bound))]
@@ -221,7 +231,12 @@ class Certificate(Page):
             rows.append(
                 Row(f"{terms_of(self.settings)[rate].name} of {self._each}", cells)
             )
-        caption = "Each group at its own threshold, as listed below."
+        caption = "Each group at its own threshold, as listed below"
+        caption += (
+            f", or at the one that the {self._far} needs."
+            if not self._kept.all()
+            else "."
+        )
         if not self.settings["own"]:
             caption = f"At this threshold: {accepted(found.threshold, self.settings)}."
         head = ["Limit", "Allowed", "Highest bound", "Found", "Bound", "Result"]
@@ -230,7 +245,7 @@ class Certificate(Page):
     def _rates(self):
         """The figure of both rates of all groups there, with the limits."""
         found, terms = self.found, terms_of(self.settings)
-        known = np.flatnonzero(~np.isnan(found.far))
+        known = np.flatnonzero(self._kept)
         if not known.size:
             return None
         rows = []
@@ -303,7 +318,7 @@ class Certificate(Page):
         found, of = self.found, ""
         failed, low = self.verdict == "failed", np.atleast_1d(found.threshold)
         if self.settings["own"]:
-            lacking = ~(low <= found.threshold_high)
+            lacking = ~self._kept
             if failed:
                 lacking = found.frr_least > self.limits["max_fnmr"]
             of = f" for {listed([*map(printable, found.groups[lacking])])}"
@@ -324,10 +339,10 @@ class Certificate(Page):
 
     def _cost(self):
         """The highest FNMR at the threshold, or thresholds; empty without any."""
-        found = self.found
-        if np.isnan(found.frr).all():
+        found, frr = self.found, np.where(self._kept, self.found.frr, np.nan)
+        if np.isnan(frr).all():
             return ""
-        place = int(np.nanargmax(found.frr))
+        place = int(np.nanargmax(frr))
         at = "At these thresholds"
         if not self.settings["own"]:
             at = f"At {given_point(found.threshold, self.settings)}"
@@ -364,6 +379,8 @@ class Certificate(Page):
                 percent(found.frr[place]),
                 ends,
             ]
+            if not self._kept[place]:
+                cells = [NONE] * len(cells)
             if own:
                 at = self._point(thresholds[place])
                 if "max_fnmr" in self.limits:

@@ -105,7 +105,7 @@ def test_an_exceeded_limit_has_the_bound_that_decides(data):
     assert row.cells[2].text == NONE
     assert "more people" not in certificate.to_text()
     assert [cell.text for cell in row.cells[-2:]] == [
-        f"from {percent(least.max())} at any threshold",
+        f"at least {percent(least.max())} where the FMR may keep its limit",
         "exceeded",
     ]
 
@@ -120,7 +120,7 @@ def test_own_thresholds_stand_beside_their_groups(data):
     found = certify_data(data, limits={"max_fmr": 0.01, "max_fnmr": 0.1}, own=True)
     words = " ".join(found.to_text().split())
     assert (
-        "For certain, an FMR of 1 % needs a stricter threshold (by female) than"
+        "The thresholds at which an FMR of 1 % is certain (for female) are stricter than"
         in words
     )
     assert is_valid(json.loads(found.to_json()), found.schema())
@@ -160,6 +160,14 @@ def test_own_thresholds_have_a_table_of_limits(data, limits, headline, results):
         assert ("{} up to {}".format(*ends) in page) == (low <= high)
         none = "none: FMR needs {}, FNMR allows {}".format(*ends)
         assert (none in page) == (low > high)
+    without = [
+        row.cells[1:]
+        for row in certificate._table().rows
+        if "none" in row.cells[0].text
+    ]
+    assert len(without) == (found.threshold > found.threshold_high).sum()
+    assert {cell.text for cells in without for cell in cells} <= {NONE}
+    assert ("At these thresholds" in words) == (len(without) < len(found.groups))
     assert "Every group at its own threshold" in words and "group there" not in words
 
 
@@ -177,7 +185,8 @@ def test_open_limits_name_the_people_that_decide(data):
     found = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.3})
     assert found.verdict == "undetermined"
     words = " ".join(found.to_text().split())
-    assert "For certain, an FMR of 5 % needs a stricter threshold" in words
+    assert "For certain" not in words
+    assert "The thresholds at which an FMR of 5 % is certain" in words
     assert re.search(r"About [\d,]+ more people, of all groups in proportion,", words)
 
 
