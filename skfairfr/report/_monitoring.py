@@ -127,9 +127,12 @@ class Monitoring(Page):
 
     def _facts(self):
         n_attempts = int(self.state.rates.n_attempts.sum()) + self.state.n_unknown
+        until = self.history[-1]["when"]
+        is_number = until.replace(".", "").isdigit()
+        named = "Until, by the numbers of the time" if is_number else "Until"
         return [
             ("Logs", count(self.n_logs)),
-            ("Until", printable(self.history[-1]["when"])),
+            *[(named, printable(until))] * (not until.startswith("log ")),
             ("Genuine attempts", count(n_attempts)),
             ("First attempts of people", count(self.state.n_people)),
         ]
@@ -331,10 +334,13 @@ class Monitoring(Page):
             ]
             named = " over ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
+        wrong = 1 - self.settings["level_of_first"]
         caption = (
-            "First attempts of people, in all logs so far. Evidence that the limit is exceeded "
-            "begins at 1 (an e-value: the largest wealth so far of a bet on it). p is one over "
-            "it, adjusted for all limits here (Holm). Both are valid whenever they are read."
+            "First attempts of people, in all logs so far. Evidence (an e-value) begins at 1 "
+            "and grows with attempts that speak for an excess. If the limit is kept, evidence "
+            f"ever reaches {1 / wrong:.3g} with a probability of {percent(wrong)} at most, "
+            "however often the report is made. p is one over the evidence, adjusted for all "
+            f"limits here (Holm). The limit is found to be exceeded if p is {percent(wrong)} or less."
         )
         head = [
             "First attempts",

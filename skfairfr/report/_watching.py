@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skfairfr._text._words import listed, plural
-from skfairfr.datasets._decisions import read_decisions, read_times
+from skfairfr.datasets._decisions import guessed_times, read_decisions, read_times
 from skfairfr.datasets._files import column_names
 from skfairfr.metrics import RateMonitor
 from skfairfr.report._audit import audit_decisions
@@ -24,6 +24,7 @@ from skfairfr.utils._validation import check_path
 
 # A log is taken in so many parts at most, each a point of the curves.
 MOST_PARTS = 12
+FIRST_DAY = np.datetime64("1970-01-02")  # a time without a date has the day before
 
 
 def monitor_log(
@@ -84,8 +85,8 @@ def monitor_log(
     Raises
     ------
     ValueError
-        If the log cannot be read, was given before, or begins before the last one ended; if
-        the state is of other limits, another attribute or another confidence level, or had
+        If the log cannot be read, was given before, begins before the last one ended, or, by
+        a column that reads as a time, lies before the last one began; if the state is of other limits, another attribute or another confidence level, or had
         times and the log has none.
 
     See Also
@@ -126,8 +127,11 @@ def monitor_log(
     if digest in monitor.logs_:
         problem = f"{str(log)!r} was taken before, and its attempts would count twice;"
         raise refused("log", log, problem, "give the attempts since then.")
-    order, when = _in_order(data, log, names, time, dates)
+    columns = _columns(log, names)
+    order, when = _in_order(data, log, columns, time, dates)
     _check_later(monitor, when[0] if time else None, log)
+    begins = monitor.about_.get("begins", {})
+    monitor.about_["begins"] = _beginnings(columns, begins, log)
     if time is not None:
         monitor.about_["until"] = _as_read(when[-1])
     error, group = ~data.accepted[order], data.columns[name][order]
@@ -178,12 +182,37 @@ def _column_and_cuts(log, attribute):
     return name, cuts
 
 
-def _in_order(data, log, names, time, dates):
+def _columns(log, names):
+    """All columns of a log."""
+    with collecting([], UserWarning):
+        return read_decisions(log, names, kinds=False).columns
+
+
+def _beginnings(columns, before, log):
+    """First time of each column that reads as a date; raise if all come before the last log."""
+    begins = {}
+    for name, column in columns.items():
+        known = column[~is_unknown(column)]
+        times = guessed_times(known) if known.size else None
+        # Times of the day have no order between logs.
+        if times is None or (times.dtype.kind == "M" and times.max() < FIRST_DAY):
+            continue
+        begins[name], last = (_as_read(end) for end in (times.min(), times.max()))
+        earliest = before.get(name, last)
+        if isinstance(earliest, str) == isinstance(last, str) and last < earliest:
+            problem = (
+                f"{str(log)!r} ends at {last} by {name!r}, and the last log began at "
+            )
+            raise refused(
+                "log", log, f"{problem}{earliest};", "give logs in the order of time."
+            )
+    return begins
+
+
+def _in_order(data, log, columns, time, dates):
     """Rows of the genuine attempts in the order of time, and the time of each."""
     order = np.flatnonzero(data.attempt == "genuine")
     if time is None:
-        with collecting([], UserWarning):
-            columns = read_decisions(log, names, kinds=False).columns
         check_ascending("log", str(log), columns, [data.identity])
         return order, np.arange(order.size)
     when = read_times(data.columns[time], time, dates)
@@ -281,8 +310,8 @@ def _in_words(settings):
 
 def _as_read(time):
     """A number, or the text of a time, as they are read again."""
-    if time.dtype.kind == "f":
-        return time.item()
+    if time.dtype.kind != "M":
+        return int(time) if time == int(time) else time.item()
     return time.item().isoformat().removesuffix("T00:00:00")
 
 

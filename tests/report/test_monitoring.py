@@ -171,13 +171,44 @@ def test_monitor_reads_times_as_audits_do(tmp_path, form):
     assert monitor_log(tmp_path / "first.csv", "gender").n_logs == 1
 
 
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%s"])
+def test_log_before_the_last_one_is_an_error_without_a_time_column(tmp_path, form):
+    def log(month):
+        day, made = datetime(2026, month, 1), rows(0, 0)
+        made = [(f"{day:{form}}", f"{month} {row[1]}", *row[2:]) for row in made]
+        return write(tmp_path / f"{month}.csv", made)
+
+    asked = {"attribute": "gender", "state": tmp_path / "state.json"}
+    monitor_log(log(3), **asked)
+    for month in (1, 2):
+        for time in (None, "date"):
+            with pytest.raises(ValueError, match="order of time"):
+                monitor_log(log(month), **asked, time=time)
+    assert monitor_log(log(4), **asked).n_logs == 2
+
+
+def test_number_of_the_last_time_is_no_decimal_and_evidence_is_explained(tmp_path):
+    found = [(k, k, "fm"[k % 2], int(k % 5 > 0)) for k in range(300)]
+    asked = ASKED | {"limits": {"max_fnmr_ratio": 2}}
+    for time, words in (
+        ("date", "Until, by the numbers of the time: 299 "),
+        (None, None),
+    ):
+        found_ = monitor_log(
+            write(tmp_path / "log.csv", found), **(asked | {"time": time})
+        )
+        text = " ".join(found_.to_text().split())
+        assert words in text if words else "Until" not in text
+        assert "ever reaches 40 with a probability of 2.50 % at most" in text
+
+
 def test_numbers_are_times_and_labels_are_escaped(tmp_path):
     found = [(k, k, HOSTILE if k % 2 else "m", int(k % 5 > 0)) for k in range(300)]
     log = write(tmp_path / "log.csv", found)
     watched = monitor_log(log, limits={"max_fnmr": 0.1}, **ASKED)
     page = watched.to_html(date="2026-01-01")
     assert HOSTILE not in page and "&lt;script&gt;" in page
-    assert watched.history[-1]["when"] == "299.0"
+    assert watched.history[-1]["when"] == "299"
 
 
 def test_the_command_watches_log_after_log(capsys, logs, tmp_path):
