@@ -265,6 +265,8 @@ class PooledRatio:
     log_error : float
         Of the logarithm of the ratio: half the width of its interval over the normal
         quantile.
+    errors : float
+        Fewest errors of a rate that it is made of, of either system.
     """
 
     before: float = np.nan
@@ -274,6 +276,7 @@ class PooledRatio:
     high: float = np.nan
     p_value: float = np.nan
     log_error: float = np.nan
+    errors: float = np.nan
 
 
 def compare(before, after, cells, how, confidence_level):
@@ -321,7 +324,7 @@ def compare(before, after, cells, how, confidence_level):
     error = np.log(ends[1] / ends[0]) / 2 / even_reach(tail)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
-    numbers = first, second, ratio, *ends, p_value, error
+    numbers = first, second, ratio, *ends, p_value, error, sums.errors.min()
     names = PooledRatio.__dataclass_fields__
     return PooledRatio(**dict(zip(names, map(float, numbers), strict=True)))
 

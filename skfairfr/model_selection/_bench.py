@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
+from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._jackknife import holm
 from skfairfr._core._kinds import COMPARISONS
 from skfairfr._core._rates import on_its_side
 from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr._text._words import (
+    TOO_FEW,
     in_terms,
     level_percent,
     listed,
@@ -94,6 +96,8 @@ class MetricChange(PooledRatio):
         Of no difference, on its own.
     log_error : float
         Standard error of the logarithm of the ratio.
+    errors : float
+        Fewest errors of a group, or of everyone, with nothing or with the method.
     """
 
     metric: str
@@ -108,7 +112,7 @@ class GroupChange(PooledRatio):
     ----------
     group : label
     rate : {"far", "frr"}
-    before, after, ratio, low, high, p_value, log_error : float
+    before, after, ratio, low, high, p_value, log_error, errors : float
         As of :class:`MetricChange`; lower is better.
     """
 
@@ -480,8 +484,8 @@ def compare_mitigations(
         if failures:
             left_out.append((mitigation.name, f"its fit failed: {failures[0]}"))
         else:
-            notes += _notes_of(mitigation.name, of_method)
             results.append((mitigation, of_method))
+    notes += _notes_of(results)
     noise = NoiseOfCost(people, splits, settings, folder, n_jobs)
     judged = _judge_all(people, baseline, results, noise, metrics[0], level)
     winner = _winner(judged, metrics, level, max_cost)
@@ -595,16 +599,19 @@ def _check_splits(people, splits, settings):
 # ---- results -------------------------------------------------------------------------
 
 
-def _notes_of(name, fits):
-    """Warnings of a method's fits; of those that differ in numbers alone the first."""
-    of_fits = {}
-    for fit in fits:
-        for text in fit.warnings:
-            of_fits.setdefault(re.sub(r"\d[\d.,]*", "#", text), []).append(text)
-    return [
-        f"{name}: {texts[0]}" + (f" ({len(texts)} like it)" if len(texts) > 1 else "")
-        for texts in of_fits.values()
-    ]
+def _notes_of(results):
+    """Warnings of the methods' fits; of those that differ in numbers alone the first."""
+    found = {}
+    for mitigation, fits in results:
+        for text in (text for fit in fits for text in fit.warnings):
+            of_text = found.setdefault(re.sub(r"\d[\d.,]*", "#", text), [])
+            of_text.append((mitigation.name, text))
+    notes = []
+    for of_text in found.values():
+        names, (text, *more) = zip(*of_text, strict=True)
+        more = f" (The first of {len(of_text)} such warnings.)" if more else ""
+        notes.append(f"{', '.join(dict.fromkeys(names))}: {text}{more}")
+    return notes
 
 
 def _judge_all(people, baseline, results, noise, first, confidence_level):
@@ -798,7 +805,9 @@ def _little_to_lower(bench):
 
 def _lowers(method, metric, limit):
     """Whether a method surely lowers a metric: by its adjusted p-value and its interval."""
-    return method.p_adjusted <= limit and method.changes[metric].high < 1
+    change = method.changes[metric]
+    is_lower = method.p_adjusted <= limit and change.high < 1
+    return is_lower and math.isfinite(change.after)
 
 
 def _costs_more(method, max_cost):
@@ -822,10 +831,15 @@ def _cost(method, metric):
     names = [name for name in (COST, "bfar", "bfrr") if name != metric]
     words = {name: METRICS[name].words for name in names}
     changes = {name: method.changes[name] for name in names}
-    rise = [f"{words[n]} rises {_fall(c)}" for n, c in changes.items() if c.low > 1]
+    rise = [
+        f"{words[n]} rises {_fall(c)}{_of_groups(method, n)}"
+        for n, c in changes.items()
+        if c.low > 1
+    ]
     fall = [f"{words[n]} {_fall(c)}" for n, c in changes.items() if c.high < 1]
     if rise:
-        text = f"at a cost: {listed(rise)}"
+        costs = changes[COST].low > 1 or any(g.low > 1 for g in method.groups)
+        text = f"{'at a cost:' if costs else 'but'} {listed(rise)}"
     elif fall:
         text = f"and also {listed(fall)}"
     else:
@@ -834,6 +848,22 @@ def _cost(method, metric):
     if method.harmed:
         text += f", and makes disparities by {', '.join(method.harmed)} larger"
     return text
+
+
+def _of_groups(method, name):
+    """The rates of the groups whose disparity rises: each that rises, or that none does."""
+    rate = {"bfar": "far", "bfrr": "frr"}.get(name)
+    if rate is None:
+        return ""
+    rises = [
+        f"{printable(g.group)} {_ratio(g)} times"
+        for g in method.groups
+        if g.rate == rate and g.low > 1
+    ]
+    kind = COMPARISONS[rate].name
+    if not rises:
+        return f", while the {kind} of no group rises detectably"
+    return f", with the {kind} of {listed(rises)}"
 
 
 def _document(bench):
@@ -851,7 +881,11 @@ def _document(bench):
         if bench.before[COST] > MOST_REJECTED:
             about += " The scores hardly separate people, whatever the groups."
     out = [f"{printable(name)}: {printable(why)}" for name, why in bench.left_out]
-    notes = [printable(note) for note in bench.notes]
+    # Estimators warn in Python's names of the rates.
+    notes = [
+        re.sub(r"\bFRR\b", "FNMR", re.sub(r"\bFAR\b", "FMR", printable(note)))
+        for note in bench.notes
+    ]
     sections = [
         Section("verdict", "What was found", [bench.sentence]),
         Section("effects", "What each method does", _effects(bench)),
@@ -876,9 +910,11 @@ def _effects(bench):
     rows = []
     for method in bench.methods:
         change = method.changes[first]
-        cells = [_shown(first, change.after), _ratio(change), p_value(change.p_value)]
+        cells = [_shown(first, change.after), _marked(change), p_value(change.p_value)]
         cells += [p_value(method.p_adjusted)]
-        rows.append([method.name, *cells, *(_ratio(method.changes[m]) for m in others)])
+        rows.append(
+            [method.name, *cells, *(_marked(method.changes[m]) for m in others)]
+        )
     return _table(head, rows)
 
 
@@ -916,6 +952,10 @@ def _needs(bench):
         remarks = []
         if method.needs_groups:
             remarks.append("needs groups to score")
+        if method.changes[COST].after == 1:
+            remarks.append(
+                "accepts no pair, as if all scores were equal: BFAR is undefined"
+            )
         if method.levelling_down:
             remarks.append(f"levelling down: {method.levelling_down}")
         if _costs_more(method, bench.settings["max_cost"]):
@@ -1004,6 +1044,12 @@ def _ratio(change):
     ends = (on_its_side(_end, v, 1.0, 3) for v in (change.low, change.high))
     value = "undefined" if math.isnan(change.ratio) else f"{change.ratio:.2f}"
     return f"{value} [{', '.join(ends)}]"
+
+
+def _marked(change):
+    """The same, with a mark if a rate rests on too few errors."""
+    few = f", {TOO_FEW}" if change.errors < MIN_ERRORS else ""
+    return f"{_ratio(change)}{few}"
 
 
 def _end(value, digits):

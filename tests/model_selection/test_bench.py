@@ -345,7 +345,13 @@ def test_warnings_of_fits_are_noted_once(faces):
     X, y, group = faces
     found = compare_mitigations(X, y, group, {"warns": Warns()}, **QUICK)
     noted = [note for note in found.notes if note.startswith("warns: ")]
-    assert len(noted) == 1 and noted[0].endswith(" images (2 like it)")
+    assert len(noted) == 1
+    assert noted[0].endswith(" images (The first of 2 such warnings.)")
+    two = {"warns": Warns(), "also": Warns()}
+    found = compare_mitigations(X, y, group, two, **QUICK)
+    assert [note for note in found.notes if "such warnings" in note] == [
+        noted[0].replace("warns:", "warns, also:").replace(" 2 such", " 4 such")
+    ]
 
 
 # ---- how long it will take ----
@@ -536,11 +542,44 @@ def test_sentences(bench):
     assert "levelling down" in replace(but, methods=(down,)).sentence
     ends = {"bfar": (0.3, 0.6), "frr_at_far": (0.9, 1.1), "bfrr": (1.2, 1.9)}
     moved = with_changes(bench, "few", **ends)
-    assert "at a cost: BFRR rises from" in replace(won, methods=(moved,)).sentence
+    lower = [replace(g, ratio=0.8, low=0.5, high=1.1) for g in moved.groups]
+    moved = replace(moved, groups=tuple(lower))
+    sentence = replace(won, methods=(moved,)).sentence
+    assert ") but BFRR rises from" in sentence and "at a cost" not in sentence
+    assert "while the FNMR of no group rises detectably" in sentence
+    (rising,) = (g for g in lower if (g.group, g.rate) == ("male", "frr"))
+    rising = replace(rising, ratio=1.5, low=1.2, high=1.9)
+    sentence = replace(won, methods=(replace(moved, groups=(*lower, rising)),)).sentence
+    assert "at a cost: BFRR rises from" in sentence
+    assert ", with the FNMR of male 1.50 [1.20, 1.90] times" in sentence
     ends = {"bfar": (0.3, 0.6), "frr_at_far": (0.9, 1.1), "bfrr": (0.4, 0.9)}
     both = with_changes(bench, "few", **ends)
     assert "and also BFRR from" in replace(won, methods=(both,)).sentence
     assert replace(won, methods=(), winner=None).sentence == "No method could be tried."
+
+
+class Constant(Scaled):
+    def transform(self, X):
+        return np.ones_like(X)
+
+
+def test_rates_of_few_errors_are_marked_and_equal_scores_are_named(faces):
+    X, y, group = faces
+    methods = {"few": Scaled(), "equal": Constant()}
+    found = compare_mitigations(X, y, group, methods, **QUICK | {"far": 0.01})
+    text = " ".join(found.to_text().split())
+    assert "accepts no pair, as if all scores were equal: BFAR is undefined" in text
+    for one in found.methods:
+        for name in ("bfar", "frr_at_far"):
+            shown = f"{_bench._ratio(one.changes[name])}, too few errors"
+            assert (_bench._marked(one.changes[name]) == shown) == (
+                one.changes[name].errors < 30
+            )
+    equal = method(found, "equal")
+    assert equal.changes["bfar"].errors == 0 and "too few errors" in text
+    sure = replace(equal.changes["bfar"], low=0.1, high=0.4, p_value=1e-4)
+    equal = replace(equal, p_adjusted=1e-3, changes=equal.changes | {"bfar": sure})
+    assert "lowers BFAR" not in replace(found, methods=(equal,), winner=None).sentence
 
 
 def test_a_method_that_needs_groups_never_wins(faces):
