@@ -831,15 +831,19 @@ def _cost(method, metric):
     names = [name for name in (COST, "bfar", "bfrr") if name != metric]
     words = {name: METRICS[name].words for name in names}
     changes = {name: method.changes[name] for name in names}
-    rise = [
-        f"{words[n]} rises {_fall(c)}{_of_groups(method, n)}"
-        for n, c in changes.items()
-        if c.low > 1
-    ]
+    rising = {
+        name: [g for g in method.groups if g.rate == METRICS[name].rate and g.low > 1]
+        for name, change in changes.items()
+        if change.low > 1
+    }
     fall = [f"{words[n]} {_fall(c)}" for n, c in changes.items() if c.high < 1]
-    if rise:
-        costs = changes[COST].low > 1 or any(g.low > 1 for g in method.groups)
-        text = f"{'at a cost:' if costs else 'but'} {listed(rise)}"
+    if rising:
+        rises = (
+            f"{words[n]} rises {_fall(changes[n])}{_of_groups(n, groups)}"
+            for n, groups in rising.items()
+        )
+        is_cost = COST in rising or any(rising.values())
+        text = f"{'at a cost:' if is_cost else 'but'} {listed([*rises])}"
     elif fall:
         text = f"and also {listed(fall)}"
     else:
@@ -850,20 +854,15 @@ def _cost(method, metric):
     return text
 
 
-def _of_groups(method, name):
-    """The rates of the groups whose disparity rises: each that rises, or that none does."""
-    rate = {"bfar": "far", "bfrr": "frr"}.get(name)
-    if rate is None:
+def _of_groups(name, rising):
+    """The groups whose rate rises with a disparity, or that none does."""
+    if METRICS[name].how is None:
         return ""
-    rises = [
-        f"{printable(g.group)} {_ratio(g)} times"
-        for g in method.groups
-        if g.rate == rate and g.low > 1
-    ]
-    kind = COMPARISONS[rate].name
-    if not rises:
+    kind = COMPARISONS[METRICS[name].rate].name
+    if not rising:
         return f", while the {kind} of no group rises detectably"
-    return f", with the {kind} of {listed(rises)}"
+    groups = [f"{printable(g.group)} {_ratio(g)} times" for g in rising]
+    return f", with the {kind} of {listed(groups)}"
 
 
 def _document(bench):

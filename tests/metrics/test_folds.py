@@ -114,6 +114,8 @@ def test_the_comparison_equals_loops(systems, cells, how):
     ]
     measured = pool(systems[0]).of_cells(cells).measured(how)
     assert_allclose(measured, disparity(halves, how))
+    counted = [total(folds, "errors", cell) for folds in systems for cell in cells]
+    assert_allclose(found.errors, min(counted))
     signed = []
     for folds, rates, sign in ((systems[1], after, 1), (systems[0], before, -1)):
         weights = dict.fromkeys(cells, 0.0)
