@@ -165,7 +165,12 @@ def main(argv=None):
         # An import that Python itself could not do has a name; it is no unusable input.
         if isinstance(error, ImportError) and error.name is not None:
             return _fault(name, error)
-        print(f"{name}: error: {_one_line(_in_flags(error))}", file=sys.stderr)
+        message = _in_flags(error)
+        if arguments.command != "audit":  # which alone has --failures
+            from skfairfr.utils._errors import EMPTY_CELLS, IN_AN_AUDIT
+
+            message = re.sub(f"({EMPTY_CELLS})?{re.escape(IN_AN_AUDIT)}", "", message)
+        print(f"{name}: error: {_one_line(message)}", file=sys.stderr)
         return 2
     except Exception as error:
         return _fault(name, error)

@@ -6,6 +6,7 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from skfairfr import cli
@@ -222,3 +223,60 @@ def test_every_option_that_reads_data_is_of_a_system():
     flags = {action.dest for action in cli._parser()[1]["compare"]._actions}
     asked = {flag[2:].replace("-", "_") for flag in OF_EACH}
     assert (reading & flags) - asked == {"distance", "mated_only", "non_mated_only"}
+
+
+def flags_in(text):
+    """Flags that a text names, but no beginning of one and no variable of a style."""
+    return set(re.findall(r"(?<![\w(;-])--[a-z][a-z\d-]*[a-z\d]\b(?!-)", text))
+
+
+def test_every_flag_that_a_text_names_is_one_of_some_command():
+    known, named = {"--version"}.union(*map(flags_of, cli._parser()[1])), {}
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named |= {flag: path for flag in flags_in(node.value)}
+    assert len(named) > 50
+    assert {flag: path for flag, path in named.items() if flag not in known} == {}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "audit {0}",
+        "bench {0}",
+        "compare {0} {1}",
+        "compare {2} {3}",
+        "compare {3} {2}",
+        "compare {2} {4}",
+        "identify {0} --gallery {1}",
+        "threshold {0} --max-fmr 0.1",
+        "threshold {2} --max-fmr 0.1",
+        "threshold {3} --max-fmr 0.1",
+        "threshold {4} --max-fmr 0.1",
+    ],
+)
+def test_advice_names_flags_of_its_command_alone(arguments, tmp_path, capsys):
+    """Missing embeddings and scores, a code of failures, and distances."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(20), 3)
+    X, group = rng.normal(size=(60, 8)), np.where(y % 2, "f", "m")
+    paths = [tmp_path / f"{k}.npz" for k in range(2)]
+    for path, value in zip(paths, (np.nan, 0.5), strict=True):
+        X[3, 0] = value
+        np.savez(path, embedding=X, identity=y, group=group)
+    left, right = np.triu_indices(60, 1)
+    score = rng.normal(size=left.size) / 9 + (y[left] == y[right])
+    for k, made in enumerate((score, -score, score), 2):
+        shown = np.round(made, 6).astype(str)
+        shown[::9] = {3: "-999", 4: ""}.get(k, "0.25")
+        columns = [y[left], y[right], group[left], group[right], shown]
+        rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+        head = "identity_1,identity_2,group_1,group_2,score"
+        paths.append(tmp_path / f"{k}.csv")
+        paths[-1].write_text("\n".join([head, *rows]))
+    command, *rest = arguments.format(*paths).split()
+    cli.main([command, *rest, "--attribute", "group", "--quiet"])
+    out, said = capsys.readouterr()
+    advice = out.split("\nReproduce")[0] + said
+    assert advice and flags_in(advice) <= flags_of(command)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, refused
+from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, EMPTY_CELLS, refused
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, code_of_failure, is_failure
 
@@ -232,8 +232,7 @@ def check_scores(scores, name, distance, finite=True):
     if code := code_of_failure(scores):
         problem = f"{name!r} is {-code[0] if distance else code[0]:g} in {code[1]:,} rows, far from "
         problem += "all others, as if it were a code of failures;"
-        remedy = "leave these cells empty, and say what becomes of failures (failures, --failures)."
-        raise refused("score", name, problem, remedy)
+        raise refused("score", name, problem, EMPTY_CELLS + ABOUT_FAILURES)
     return np.where(failed, np.nan, scores)
 
 

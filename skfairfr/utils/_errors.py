@@ -4,12 +4,14 @@ import difflib
 
 import numpy as np
 
-# What to do about images without an embedding, and comparisons without a score.
-ABOUT_FAILURES = (
+# What to do about images without an embedding, and comparisons without a score. Commands
+# without --failures leave the first part out.
+IN_AN_AUDIT = (
     "say what becomes of failures in an audit (failures, --failures): reject counts them as rejections, "
     "report leaves them out of the rates and counts them by group, error stops here. Elsewhere "
-    "leave those rows out. Rates without failures hide whom the system fails."
 )
+EMPTY_CELLS = "leave these cells empty, and "
+ABOUT_FAILURES = f"{IN_AN_AUDIT}leave those rows out. Rates without failures hide whom the system fails."
 # What to do about pairs that are accepted at every threshold.
 DECIDING = "give the score that your system decides by."
 
