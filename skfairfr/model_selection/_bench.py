@@ -858,11 +858,11 @@ def _of_groups(name, rising):
     """The groups whose rate rises with a disparity, or that none does."""
     if METRICS[name].how is None:
         return ""
-    kind = COMPARISONS[METRICS[name].rate].name
+    kind, at = COMPARISONS[METRICS[name].rate].name, "at the threshold of everyone"
     if not rising:
-        return f", while the {kind} of no group rises detectably"
+        return f", while the {kind} of no group rises detectably {at}"
     groups = [f"{printable(g.group)} {_ratio(g)} times" for g in rising]
-    return f", with the {kind} of {listed(groups)}"
+    return f", with the {kind} of {listed(groups)} {at}"
 
 
 def _document(bench):
