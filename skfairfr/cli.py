@@ -155,6 +155,9 @@ def main(argv=None):
     try:
         text, code = arguments.run(arguments)
         _print(text)
+        if not getattr(arguments, "quiet", False):
+            for path, layout in arguments.read_as.items():
+                print(f"{path}: read as {layout}", file=sys.stderr)
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
         return 130
@@ -275,7 +278,7 @@ def _command(commands, name, help, description, run, full):
     usage = f"skfairfr {name} [options]{files.get(name, '')}"
     about = {"help": help, "description": description}
     command = commands.add_parser(name, usage=usage, **about)
-    command.set_defaults(run=run, date=None, failures="error")
+    command.set_defaults(run=run, date=None, failures="error", read_as={})
     text = "show this help with the options that few need"
     command.add_argument("--help-all", action="help", help=text)
     command.rare = lambda text: text if full else argparse.SUPPRESS
@@ -776,6 +779,13 @@ def _add_pairs(group, rare, without_people=False, repeats=""):
         ("--identity-2", "NAME", "column of the second image's person"),
         ("--image-1", "NAME", "column that names the first image"),
         ("--image-2", "NAME", "column that names the second image"),
+        (
+            "--layout",
+            "NAME",
+            rare(
+                "layout of a list without names of columns, if its content leaves it open"
+            ),
+        ),
         repeats=repeats,
     )
     if without_people:
@@ -930,12 +940,10 @@ def _add_about(command):
 
 
 def _audit(arguments):
-    from skfairfr.report import read_data
-
     given = vars(arguments)
     attributes = _attributes(arguments, needed=False)
     try:
-        data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
+        data = _read(arguments.data, attributes, given)
     except ValueError as error:
         if arguments.attribute or not attributes:
             raise
@@ -946,17 +954,16 @@ def _audit(arguments):
 
 
 def _identify(arguments):
-    from skfairfr.report import identify_data, read_candidates, read_data
+    from skfairfr.report import identify_data, read_candidates
 
     given = vars(arguments)
     attributes = _attributes(arguments, needed=False)
-    reading = _taken_by(read_data, given)
     if arguments.candidates is None:
         for name in ("search", "candidate", "score", "distance", "listed_from"):
             if given[name] not in (None, False):
                 raise ValueError(f"{_flag(name)} is about --candidates; give it too.")
-        data = read_data(arguments.data, attributes, **reading)
-        gallery = _gallery(arguments.gallery, data.reading.bands, reading, given)
+        data = _read(arguments.data, attributes, given)
+        gallery = _gallery(arguments.gallery, data.reading.bands, given)
     else:
         for name in ("embedding", "labels", "gallery_labels"):
             if given[name] is not None:
@@ -972,22 +979,30 @@ def _identify(arguments):
     return _report(arguments, data, source, identify_data, gallery=gallery, **options)
 
 
-def _gallery(path, attributes, reading, given):
+def _gallery(path, attributes, given):
     """Embeddings of who is enrolled, whose groups may not be known; and what is usual."""
-    from skfairfr.report import read_data
     from skfairfr.utils._errors import LackingError
 
     for name, usual in (("rank", 1), ("template", "image")):
         given[name] = given[name] or usual
-    reading = reading | {"labels": given["gallery_labels"]}
-    for wanted in ((attributes,), ()):
+    own = given | {"labels": given["gallery_labels"]}
+    for wanted in (attributes, ()):
         try:
-            return read_data(path, *wanted, **reading)
+            return _read(path, wanted, own)
         except ValueError as error:
             lacking = isinstance(error, LackingError) and error.argument == "attributes"
             if not (wanted and lacking):
                 flags = {"path": "--gallery", "labels": "--gallery-labels"}
                 raise ValueError(_in_flags(error, **flags)) from None
+
+
+def _read(path, attributes, given):
+    """Data from files; the layouts of lists without names are kept to be printed."""
+    from skfairfr.report import read_data
+
+    data = read_data(path, attributes, **_taken_by(read_data, given))
+    given.setdefault("read_as", {}).update(data.reading.read_as)
+    return data
 
 
 def _taken_by(function, given):
@@ -1089,7 +1104,7 @@ def _pilot(given):
         if lone is not None:
             raise ValueError(f"{_flag(lone)} is about a pilot; give one with --pilot.")
         return None, ()
-    data = read_data(given["pilot"], attributes, **reading)
+    data = _read(given["pilot"], attributes, given)
     # Errors are counted, and nothing is resampled.
     roc = SimilarityROC(n_resamples=1, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
@@ -1099,21 +1114,20 @@ def _pilot(given):
 
 
 def _threshold(arguments):
-    from skfairfr.report import certify_data, read_data
+    from skfairfr.report import certify_data
 
     given = vars(arguments)
     attributes = _attributes(arguments, needed=False)
-    reading = _taken_by(read_data, given)
     searched = {n: given[n] for n in OF_SEARCHES if given.get(n) is not None}
     _check_one_kind(given, searched)
     _report_folder(arguments)
-    data = read_data(arguments.data, attributes, **reading)
+    data = _read(arguments.data, attributes, given)
     names, source = ("max_fmr", "max_fnmr", "max_fpir", "max_fnir"), arguments.data
     limits = _some(given, names)
     if arguments.gallery is not None:
         source = f"{arguments.data}, gallery {arguments.gallery}"
         bands = data.reading.bands
-        given["gallery"] = _gallery(arguments.gallery, bands, reading, given)
+        given["gallery"] = _gallery(arguments.gallery, bands, given)
     elif {"max_fpir", "max_fnir"} & {*(limits or ())}:
         raise ValueError(
             "--gallery is not given, and a limit of searches is; name the file of those "
@@ -1172,7 +1186,7 @@ def _written(arguments, found, *source):
 
 
 def _compare(arguments):
-    from skfairfr.report import compare_searches, compare_systems, read_data
+    from skfairfr.report import compare_searches, compare_systems
 
     given, attributes = vars(arguments), arguments.attribute
     compare, options = compare_systems, _taken_by(compare_systems, given)
@@ -1186,14 +1200,11 @@ def _compare(arguments):
     data = []
     for path, own in zip(paths, systems, strict=True):
         # All are put into the ranges of the first.
-        data.append(read_data(path, attributes, **_taken_by(read_data, own)))
+        data.append(_read(path, attributes, own))
         attributes = data[0].reading.bands
     if searched:
         compare = compare_searches
-        galleries = [
-            _gallery(own["gallery"], attributes, _taken_by(read_data, own), own)
-            for own in systems
-        ]
+        galleries = [_gallery(own["gallery"], attributes, own) for own in systems]
         options = {n: v for n, v in options.items() if n not in OF_COMPARISONS}
         options |= {"galleries": galleries} | _taken_by(compare_searches, searched)
     found = compare(
@@ -1241,14 +1252,14 @@ def _check_one_kind(given, searched):
 def _bench(arguments):
     from skfairfr._core._kinds import renamed
     from skfairfr.model_selection import compare_mitigations
-    from skfairfr.report import EmbeddingData, read_data
+    from skfairfr.report import EmbeddingData
 
     given = vars(arguments)
     attributes = [arguments.attribute, *arguments.other]
     if len({*attributes}) < len(attributes):
         raise ValueError("--other: a column was named twice; name it once.")
     methods = _methods(arguments)
-    data = read_data(arguments.data, attributes, **_taken_by(read_data, given))
+    data = _read(arguments.data, attributes, given)
     if not isinstance(data, EmbeddingData):
         raise ValueError(
             f"DATA {arguments.data!r} holds scored pairs; give embeddings."

@@ -11,9 +11,12 @@ import shlex
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from skfairfr import cli
 from skfairfr.cli import main
+from skfairfr.report import EmbeddingData
 from tests.house import assert_none
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -141,6 +144,45 @@ def test_blocks_of_a_page_print_what_stands_below_them(
         after = found[number + 1] if number + 1 < len(found) else (None,) * 3
         shown = after[2] if after[0] == "testoutput" else ""
         assert agree(printed, shown), f"printed:\n{printed}\nshown:\n{shown}"
+
+
+EXAMPLE = re.compile(
+    r"^   \* - .+\n(?:     (?!- ).+\n)*"
+    r"     - (?:\.\. code-block:: text\n\n(?P<rows>(?: {10}.*\n)+)|.*\n)"
+    r"     - ``(?P<command>.+)``\n",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.docs
+def test_examples_of_input_formats_are_read(monkeypatch, tmp_path):
+    """The rows of an example are of the file that its command names and the page lacks."""
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "user_guide" / "input_formats.rst").read_text(encoding="utf-8")
+    namespace = {"__name__": "docs"}
+    for kind, _, code in blocks(page):
+        if kind == "testcode":
+            exec(code, namespace)
+    ready = {path.name for path in tmp_path.iterdir()} - {"scores-dev"}
+    examples = [found.groups() for found in EXAMPLE.finditer(page)]
+    assert len(examples) == page.count("     - ``audit") + page.count("     - ``plan")
+    for rows, command in examples:
+        words = shlex.split(command)
+        named = [
+            w for w in words if re.search(r"\.\w{3,4}$|^(scores-dev|utt2|spk2)", w)
+        ]
+        own = [name for name in named if name not in ready]
+        if rows is not None:
+            Path(own[-1]).write_text(textwrap.dedent(rows))
+        arguments = cli._parse(words)
+        given = vars(arguments)
+        path, attributes = given.get("data", given.get("pilot")), arguments.attribute
+        data = cli._read(path, attributes or [], given)
+        people = 3 if isinstance(data, EmbeddingData) else len(data.y_score)
+        assert people == 3, command
+        assert [*data.columns] == (attributes or []), command
+        if "score" in command:
+            np.testing.assert_allclose(data.y_score, [0.71, 0.12, 0.34])
 
 
 def listed():

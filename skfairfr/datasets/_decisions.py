@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets import _files
+from skfairfr.datasets import _files, _tables
 from skfairfr.utils._errors import refused
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option, check_path
@@ -152,7 +152,7 @@ def read_decisions(path, names, asked=None, kinds=True):
         Whether a column of kinds of attempts has to be named.
     """
     path = check_path(path, "path")
-    table = _files.read_table(path)
+    table = _tables.read_table(path)
     named = {argument: (name,) for argument, name in names.items() if name is not None}
     wanted = [*(USUAL | named).items()]
     others = [(argument, (name,)) for name, argument in (asked or {}).items()]
@@ -162,7 +162,7 @@ def read_decisions(path, names, asked=None, kinds=True):
     def meant(argument, name, words, missing=-1):
         remedy = "write one of them, or name another column."
         asked = (words, argument, name, remedy, missing)
-        return _files.meanings(table.labels(name), *asked)
+        return _files.meanings(*table.distinct(name), *asked)
 
     missing = dict.fromkeys(_files.WORDS_FOR_MISSING, -1)
     decision = meant("accepted", found["accepted"], YES_NO | missing)

@@ -1,15 +1,19 @@
 """Embeddings with the labels of their rows, from files."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets import _files
-from skfairfr.utils._errors import ABOUT_FAILURES, refused
+from skfairfr.datasets import _files, _tables
+from skfairfr.datasets._layouts import IMAGES, PEOPLE, Y_TRUE, Layout, features_of
+from skfairfr.utils._errors import ABOUT_FAILURES, plain, refused
+from skfairfr.utils._labels import find_labels
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path, failed_rows
+from skfairfr.utils._validation import check_path, failed_rows, warn_caller
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
 IDENTITY_NAMES = ("identity", "identities", "y")
@@ -17,6 +21,13 @@ WRITE_NPZ = (
     "write one with numpy.savez(path, embedding=..., identity=..., and one array for each "
     "attribute)."
 )
+BY_NAME = "an array for each image, by its name"
+# Why a file of another kind cannot be read.
+OTHERS = {
+    "pickle": " is a pickle, which can run code as it is opened;",
+    "kaldi": " is a binary archive of Kaldi; write it as text, copy-vector ark:FILE ark,t:FILE;",
+    "hdf5": " is a file of HDF5 or MATLAB;",
+}
 
 
 def load_embeddings(
@@ -26,33 +37,44 @@ def load_embeddings(
     embedding: str | None = None,
     identity: str | None = None,
     columns: Sequence[str] | None = None,
+    image: str | None = None,
 ) -> Bunch:
     """Embeddings, identities and other labels of images, read without pickle.
 
     Parameters
     ----------
     path : str or path-like
-        An .npz file with embeddings (n_samples, n_features) and labels (n_samples,), or
-        an .npy file of embeddings, which stays on disk (memory-mapped, for reading only).
+        An .npz file with embeddings (n_samples, n_features) and labels (n_samples,); an .npy
+        file of embeddings, which stays on disk (memory-mapped, for reading only); a table
+        (.csv, .tsv, .parquet) with numbered columns of features or one column of lists; or
+        an .npz file with an array for each image, under its name, or a text archive of Kaldi
+        (``ark,t``). See :ref:`input-formats`.
     labels : str or path-like, default=None
         A table with one row for each row of the embeddings, in their order, in one of
         the formats of :func:`load_pairs`. None takes those inside the .npz file or, of an
         .npy file, the table of the same name beside it. A column of a text table is
         numbers where every known cell is one, and identities are text unless all are
-        integers without leading zeros; empty cells are unknown.
+        integers without leading zeros; empty cells are unknown. For embeddings that are
+        stored by the name of their image, a table with a column of these names, or a list
+        of names and identities such as Kaldi's utt2spk.
     embedding : str, default=None
-        Name of the embeddings in an .npz file; None takes the first of "embedding",
-        "embeddings" and "X" that is there.
+        Name of the embeddings in an .npz file, or of the column in a table (of numbered
+        columns what their names share); None takes the first of "embedding", "embeddings"
+        and "X" that is there, or the columns numbered from 0 or 1.
     identity : str, default=None
         Name of the identities; None takes the first of "identity", "identities" and "y".
     columns : sequence of str, shape (n_columns,), default=None
         Names of the other labels to read; None reads all.
+    image : str, default=None
+        Column of the labels with the names of the images, by which embeddings that are
+        stored by name find their row; None takes "image".
 
     Returns
     -------
     data : Bunch
         ``X`` (n_samples, n_features), ``y`` (n_samples,), ``columns``, a dict of arrays
-        (n_samples,) in which None and NaN are unknown, and ``path``.
+        (n_samples,) in which None and NaN are unknown, ``path``, and ``read_as``, in which
+        layout other files than .npz and .npy with labels are, by their paths.
 
     Raises
     ------
@@ -81,11 +103,18 @@ def load_embeddings(
     ((3, 3), ['f', 'f', None])
     """
     asked = _files.check_columns(columns)
-    return read_embeddings(path, labels, embedding, identity, asked)
+    asked = asked if image is None or asked is None else asked | {image: "image"}
+    return read_embeddings(path, labels, embedding, identity, asked, image=image)
 
 
 def read_embeddings(
-    path, labels=None, embedding=None, identity=None, asked=None, finite=True
+    path,
+    labels=None,
+    embedding=None,
+    identity=None,
+    asked=None,
+    finite=True,
+    image=None,
 ):
     """As load_embeddings.
 
@@ -98,35 +127,150 @@ def read_embeddings(
     """
     path = check_path(path, "path")
     labels = None if labels is None else check_path(labels, "labels")
-    kind = _files.kind_of(path)
-    if kind not in ("npy", "npz"):
-        problem = " is neither an .npz nor an .npy file, and embeddings are needed;"
-        raise _files.file_error("path", path, problem, WRITE_NPZ)
     others = {} if asked is None else asked
+    named = [column for column, argument in others.items() if argument == "image"]
+    image = image or next(iter(named), "image")
     of_labels = [("identity", (identity,) if identity else IDENTITY_NAMES)]
     of_labels += [(argument, (column,)) for column, argument in others.items()]
-    if kind == "npy":
+    with _opened(path, embedding, of_labels if labels is None else []) as found:
+        name, X, images, source, read_as = found
+        _check_vectors(name, X, finite)
+        if labels is None and source is not None:
+            column, *_ = _files.choose_all(of_labels, source.names, path)
+            used = {*features_of(source.names), name.strip("'")}
+            data = _labelled(path, X, source, path, column, asked, used)
+        else:
+            own = () if source is None else source.names
+            own = _files.first_of(IDENTITY_NAMES, own)
+            own = None if own is None else (own, source.labels(own))
+            labels = labels_beside(path) if labels is None else labels
+            data = _from_table(path, X, images, labels, of_labels, asked, image)
+            if own is not None:
+                _check_same_people(data.y, *own, labels)
+    data.read_as |= {path: read_as} if read_as else {}
+    return data
+
+
+@contextmanager
+def _opened(path, embedding, of_labels):
+    """Name, vectors, names of the images, source of labels and layout of embeddings.
+
+    The names are None if rows are in the order of labels, and the source if there is none.
+    """
+    kind = _files.kind_of(path)
+    if kind == "npz":
+        with _files.open_npz(path) as archive:
+            if embedding is None and (keys := _keys_of(archive)):
+                X = np.stack([archive.read(key).ravel() for key in keys])
+                yield "the arrays", X, np.array(keys), None, BY_NAME
+                return
+            wanted = [("embedding", (embedding,) if embedding else EMBEDDING_NAMES)]
+            name, *_ = _files.choose_all([*wanted, *of_labels], archive.names, path)
+            yield repr(name), archive.read(name), None, archive, None
+    elif kind == "npy":
         if embedding is not None:
             problem = f"is of an .npz file, but {path!r} holds one array; leave it out."
             raise refused("embedding", embedding, problem)
-        X = _files.read_npy(path)
-        _check_vectors("the array", X, finite)
-        labels = labels_beside(path) if labels is None else labels
-        return _from_table(path, X, labels, of_labels, asked)
-    with _files.open_npz(path) as archive:
-        wanted = [("embedding", (embedding,) if embedding else EMBEDDING_NAMES)]
-        wanted += of_labels if labels is None else []
-        name, *found = _files.choose_all(wanted, archive.names, path)
-        X = archive.read(name)
-        _check_vectors(repr(name), X, finite)
-        if labels is None:
-            return _labelled(path, X, archive, path, found[0], asked)
-        own = next((name for name in IDENTITY_NAMES if name in archive.names), None)
-        own = None if own is None else (own, archive.labels(own))
-    data = _from_table(path, X, labels, of_labels, asked)
-    if own is not None:
-        _check_same_people(data.y, *own, labels)
-    return data
+        yield "the array", _files.read_npy(path), None, None, None
+    elif kind == "ark":
+        keys, X = _read_ark(path)
+        yield "the archive", X, keys, None, "text archive of Kaldi"
+    elif kind in ("csv", "parquet", "list"):
+        table = _tables.read_table(path)
+        names = vectors_in(*_tables.start_of(path), embedding)
+        if not names:
+            _files.choose_all(
+                [("embedding", (embedding or "embedding",))], table.names, path
+            )
+        words = f"{len(names)} columns {names[0]} to {names[-1]}"
+        words = f"embeddings in {words if len(names) > 1 else names[0]}"
+        yield repr(names[0]), table.vectors(names), None, table, words
+    else:
+        problem = " holds no embeddings that can be read;"
+        raise _files.file_error("path", path, OTHERS.get(kind, problem), WRITE_NPZ)
+
+
+def holds_embeddings(path, embedding=None, is_pairs=False):
+    """Whether a file has embeddings, and no pairs; a table has columns of one or the other.
+
+    Parameters
+    ----------
+    path : str
+    embedding : str, default=None
+        Name of the embeddings, if it was given.
+    is_pairs : bool, default=False
+        Whether an option was given that is of pairs.
+    """
+    if _files.kind_of(path) not in ("csv", "parquet", "list"):
+        return True
+    if embedding is not None or is_pairs:
+        return embedding is not None
+    names, lists = _tables.start_of(path)
+    found = vectors_in(names, lists)
+    if not found or {*PEOPLE, *IMAGES} & {*names}:
+        return False
+    if "score" in names and (truth := _files.first_of(Y_TRUE, names)) is not None:
+        problem = (
+            f" may be embeddings ({found[0]!r} to {found[-1]!r}) or pairs ('score' and "
+        )
+        problem += f"{truth!r});"
+        remedy = (
+            "name the columns of one: embedding (--embedding) or y_true (--y-true)."
+        )
+        raise _files.file_error("path", path, problem, remedy)
+    return True
+
+
+def vectors_in(names, lists, embedding=None):
+    """Columns of a table that are embeddings: numbered ones, or one with lists; else none."""
+    if embedding is not None:
+        return features_of(names, embedding) or [n for n in names if n == embedding]
+    usual = [n for n in names if n in EMBEDDING_NAMES[: None if n in lists else 2]]
+    return usual[:1] or features_of(names) or lists[:1]
+
+
+def _keys_of(archive):
+    """Names of the arrays, if each is the embedding of the image that it is named after."""
+    if {*EMBEDDING_NAMES, *IDENTITY_NAMES} & {*archive.names}:
+        return []
+    sizes = {
+        name: max(shape) if len(shape) and np.prod(shape) == max(shape) else 0
+        for name, (shape, dtype) in archive.headers().items()
+        if dtype.kind == "f"
+    }
+    if len(sizes) < 2 or 2 * len(sizes) <= len(archive.names):
+        return []
+    size = Counter(sizes.values()).most_common(1)[0][0]
+    if size < 2:
+        return []
+    if wrong := [name for name in archive.names if sizes.get(name) != size]:
+        problem = (
+            f" has an embedding of {size} numbers in most arrays, and another array in "
+        )
+        problem += f"{_files.few(np.array(wrong), 'images')};"
+        raise _files.file_error("path", archive.path, problem, "leave those out.")
+    return archive.names
+
+
+def _read_ark(path):
+    """Names and vectors of a text archive of Kaldi, as copy-vector writes it to ark,t."""
+    keys, rows = [], []
+    with _tables.explained(path, "path"):
+        lines = _tables.content_of(path).decode().splitlines()
+    for number, line in enumerate(filter(str.strip, lines), 1):
+        key, _, vector = line.strip().partition(" ")
+        is_whole = vector.strip().startswith("[") and vector.endswith("]")
+        row = _tables.to_vector(vector) if is_whole else None
+        if row is None or (rows and row.size != rows[0].size):
+            problem = (
+                f": line {number} ({line[:40]!r}) is no name with a vector in brackets"
+            )
+            problem += f" of {rows[0].size} numbers;" if rows else ";"
+            remedy = "write vectors with copy-vector ark:FILE ark,t:FILE."
+            raise _files.file_error("path", path, problem, remedy)
+        keys.append(key)
+        rows.append(row)
+    return np.array(keys), np.stack(rows)
 
 
 def _check_same_people(people, name, own, path):
@@ -156,24 +300,56 @@ def _check_same_people(people, name, own, path):
 def read_labels(path, argument, identity=None, asked=None):
     """As :func:`read_embeddings`, of a table alone, so that embeddings have no features."""
     path = check_path(path, argument)
-    table = _files.read_table(path, argument)
+    table = _tables.read_table(path, argument)
     wanted = [("identity", (identity,) if identity else IDENTITY_NAMES)]
     wanted += [(argument, (column,)) for column, argument in (asked or {}).items()]
     name, *_ = _files.choose_all(wanted, table.names, path)
     return _labelled(path, np.empty((table.n_rows, 0)), table, path, name, asked)
 
 
-def _from_table(path, X, labels, wanted, asked):
-    table = _files.read_table(labels, "labels")
-    if table.n_rows != len(X):
+def _from_table(path, X, images, labels, wanted, asked, image):
+    """Embeddings with labels from a table, by the names of the images or in its order."""
+    two = Layout("images", (image, "identity"), "utt2spk of Kaldi")
+    table = _tables.read_table(labels, "labels", (two,))
+    read_as = {labels: table.read_as} if table.read_as else {}
+    if images is not None:
+        _files.choose_all([("image", (image,))], table.names, labels)
+        table = table.take(_rows_of(images, table, image, path))
+    elif table.n_rows != len(X):
         problem = f" has {table.n_rows} rows but {path!r} has {len(X)};"
         remedy = "give one row of labels for each row of embeddings, in their order."
         raise _files.file_error("labels", labels, problem, remedy)
     name, *_ = _files.choose_all(wanted, table.names, labels)
-    return _labelled(path, X, table, labels, name, asked)
+    data = _labelled(path, X, table, labels, name, asked)
+    data.read_as |= read_as
+    return data
 
 
-def _labelled(path, X, source, source_path, name, asked):
+def _rows_of(images, table, image, path):
+    """The row of a table for each image of some names."""
+    known = table.labels(image)
+    _files.check_known("image", image, known, "every row is of one image: name it.")
+    first, rows = find_labels(known, known), find_labels(known, images)
+    if (twice := np.flatnonzero(first != np.arange(first.size))).size:
+        problem = f"{image!r} holds {plain(known[twice[0]])!r} several times;"
+        raise refused("image", image, problem, "give each image one row.")
+    if (rows < 0).any():
+        absent = _files.few(images[rows < 0], "images")
+        problem = (
+            f" has no row for {absent} of {path!r}, as it names {plain(known[0])!r};"
+        )
+        remedy = "add the rows, or name the column of these names (image, --image)."
+        raise _files.file_error("labels", table.path, problem, remedy)
+    if rows.size < known.size:
+        absent = _files.few(np.delete(known, rows), "images")
+        warn_caller(
+            f"{table.path!r} lists {absent} without an embedding in {path!r}.",
+            UserWarning,
+        )
+    return rows
+
+
+def _labelled(path, X, source, source_path, name, asked, used=()):
     """Embeddings with labels from an Archive or a Table, which holds these columns."""
     y = source.labels(name)
     _check_labels("identity", name, y, len(X))
@@ -181,7 +357,9 @@ def _labelled(path, X, source, source_path, name, asked):
     _files.check_known("identity", name, y, remedy)
     _files.warn_of_words(y, name, source_path)
     if asked is None:
-        others = [n for n in source.plain_columns(len(X)) if n != name]
+        others = [
+            n for n in source.plain_columns(len(X)) if n != name and n not in used
+        ]
         asked = dict.fromkeys(others, "columns")
     columns = {}
     for column, argument in asked.items():
@@ -190,7 +368,7 @@ def _labelled(path, X, source, source_path, name, asked):
         columns[column] = read(column)
         _check_labels(argument, column, columns[column], len(X))
         _files.warn_of_words(columns[column], column, source_path)
-    return Bunch(X=X, y=y, columns=columns, path=path)
+    return Bunch(X=X, y=y, columns=columns, path=path, read_as={})
 
 
 def labels_beside(path):
@@ -199,7 +377,7 @@ def labels_beside(path):
     for suffix in (".csv", ".parquet", *_files.TEXT_TABLES):
         if os.path.exists(stem + suffix):
             return stem + suffix
-    problem = f" holds one array and no labels, and no {stem + '.csv'!r} is beside it;"
+    problem = f" holds no labels of its rows, and no {stem + '.csv'!r} is beside it;"
     remedy = f"name a {_files.TABLE_FORMATS} file with labels (--labels)."
     raise _files.file_error("path", path, problem, remedy)
 

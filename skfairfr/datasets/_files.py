@@ -1,31 +1,24 @@
-"""Files as named columns: text tables, .parquet, and arrays of .npz and .npy without pickle.
+"""Kinds of files, the columns that arguments name, and arrays of .npz and .npy without pickle.
 
-A library reads. This module names columns, tells numbers from labels, changes no label into
-a number, and explains what a file lacks: every message has the argument, the file, what was
-found and what to do. A text table is in UTF-8 and starts with a row of names; a list has none,
-and its words stand between spaces.
+Every message has the argument, the file, what was found and what to do.
 """
 
-import codecs
-import csv
-import gzip
-import io
 import os
 import re
 import zipfile
-import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
-from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr.utils._errors import ArgumentError, LackingError, refused
-from skfairfr.utils._labels import is_unknown, to_column
-from skfairfr.utils._validation import check_sequence, float_type, warn_caller
+from skfairfr.utils._errors import LackingError, refused
+from skfairfr.utils._labels import is_unknown
+from skfairfr.utils._validation import check_sequence, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
+KINDS[b"\x89HDF"] = "hdf5"
+# A name, and a vector in brackets, or in the binary form of Kaldi.
+ARK, BINARY_ARK = re.compile(rb"\S+[ \t]+\[[ \t\d.+-]"), re.compile(rb"\S+ \0B")
 GZIP = b"\x1f\x8b"
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"
@@ -43,17 +36,13 @@ WORDS_FOR_MISSING = (*WORDS_FOR_UNKNOWN, "na")
 MOST_READ = 100
 # Labels that a group of unknown people may have.
 WORDS_FOR_NO_GROUP = (*WORDS_FOR_MISSING, "unknown", "?", "-", "not stated", "missing")
-# Below this size the csv module is done before pyarrow is imported.
-LARGE = 2**19
-# No leading zero: 007 is a label.
+# No leading zero: 007 is a label. A comma may be the decimal point.
 NUMBER = re.compile(
-    r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII
+    r"[+-]?(?:(?:0|[1-9]\d*)(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII
 )
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 # No text holds these bytes; a list is known by that.
 NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-# Integers up to here are exact as floats, to which a missing cell converts them.
-LARGEST_FLOAT_INTEGER = 2**53
 
 
 def kind_of(path, argument="path"):
@@ -67,8 +56,8 @@ def kind_of(path, argument="path"):
 
     Returns
     -------
-    kind : {"npy", "npz", "parquet", "csv", "list", "pickle", "other"}
-        "csv" is any text table, "list" any other text.
+    kind : {"npy", "npz", "parquet", "csv", "ark", "list", "pickle", "hdf5", "kaldi", "other"}
+        "csv" is any text table, "ark" a text archive of Kaldi, "list" any other text.
     """
     # A device may never end, and opening a pipe waits for a writer.
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
@@ -89,6 +78,8 @@ def kind_of(path, argument="path"):
             return kind
     if suffix_of(path) in TEXT_TABLES:
         return "csv"
+    if ARK.match(start) or BINARY_ARK.match(start):
+        return "ark" if ARK.match(start) else "kaldi"
     is_text = start.startswith(GZIP) or (start and not NO_TEXT.search(start))
     return "list" if is_text else "other"
 
@@ -195,12 +186,14 @@ def few(labels, what):
     return f"{len(distinct):,} {what} ({listed})"
 
 
-def meanings(values, words, argument, name, remedy, missing=None):
+def meanings(values, rows, words, argument, name, remedy, missing=None):
     """What each cell of a column means by its words, ndarray of int (n_rows,).
 
     Parameters
     ----------
-    values : ndarray, shape (n_rows,)
+    values : ndarray, shape (n_values,)
+    rows : ndarray of int, shape (n_rows,)
+        Place of the value of each row.
     words : dict of str -> int
         In lower case, spaces in place of hyphens.
     argument, name : str
@@ -216,8 +209,9 @@ def meanings(values, words, argument, name, remedy, missing=None):
     codes = np.array(codes, dtype=np.intp)[place]
     if missing is not None:
         codes[is_unknown(values)] = missing
+    codes = codes[rows]
     if (wrong := codes < -1).any():
-        found = [*map(repr, np.unique(values[wrong].astype(str)).tolist())]
+        found = [*map(repr, np.unique(values[rows][wrong].astype(str)).tolist())]
         known = ", ".join(filter(None, words))
         problem = f"{name!r} holds {', '.join(found[:FEW_WORDS])}"
         if len(found) > FEW_WORDS:
@@ -257,6 +251,12 @@ def is_missing(cell):
     return str(cell).strip().lower() in WORDS_FOR_MISSING
 
 
+def is_score(cell):
+    """Whether a cell is a number, infinity or a word for a missing score."""
+    infinite = cell.lower().lstrip("+-") in ("inf", "infinity")
+    return infinite or is_missing(cell) or NUMBER.fullmatch(cell.strip()) is not None
+
+
 # ---- arrays --------------------------------------------------------------------------
 
 
@@ -287,6 +287,9 @@ def open_npz(path):
         except Exception as error:
             raise damaged("path", path, error) from None
         archive = Archive(arrays, path)
+        if not archive.names and arrays.zip.namelist():
+            problem = " is an archive without arrays of numpy, such as a workbook, or what torch.save writes;"
+            raise file_error("path", path, problem, "write arrays with numpy.savez.")
         check_names(archive.names, path, "path")
         yield archive
 
@@ -298,7 +301,7 @@ class Archive:
         members = arrays.zip.namelist()
         self.names = [name for name in arrays.files if f"{name}.npy" in members]
         self._arrays = arrays
-        self._path = path
+        self.path = path
 
     def read(self, name):
         """One array."""
@@ -308,7 +311,7 @@ class Archive:
                 raise ValueError("no array")
             return array
         except Exception as error:  # zipfile's, zlib's and numpy's, of many kinds
-            raise _unreadable(self._path, repr(name), name, error) from None
+            raise _unreadable(self.path, repr(name), name, error) from None
 
     def labels(self, name):
         """One array of labels, None where they are empty strings."""
@@ -322,313 +325,27 @@ class Archive:
         except (ValueError, SystemError):
             problem = f": {name!r} holds bytes that are no UTF-8 text;"
             remedy = f"save {name!r} as numpy.asarray(..., dtype=str)."
-            raise file_error("path", self._path, problem, remedy) from None
+            raise file_error("path", self.path, problem, remedy) from None
         # A text array has no other missing value.
         return np.where(labels == "", None, texts) if (labels == "").any() else labels
 
     values = labels
 
+    def headers(self):
+        """Shape and type of every array that has them, a dict by name."""
+        formats, found = np.lib.format, {}
+        for name in self.names:
+            with suppress(Exception), self._arrays.zip.open(f"{name}.npy") as member:
+                version = "{}_{}".format(*formats.read_magic(member))
+                read = getattr(formats, f"read_array_header_{version}")
+                shape, _, dtype = read(member)
+                found[name] = shape, dtype
+        return found
+
     def plain_columns(self, n_rows):
         """Names of the arrays with one number or string a row, by their headers."""
-        formats = np.lib.format
-
-        def is_plain(name):
-            try:
-                with self._arrays.zip.open(f"{name}.npy") as member:
-                    version = "{}_{}".format(*formats.read_magic(member))
-                    read = getattr(formats, f"read_array_header_{version}")
-                    shape, _, dtype = read(member)
-            except Exception:  # of a damaged member, which nobody named
-                return False
-            return shape == (n_rows,) and dtype.kind in KINDS_OF_LABELS
-
-        return [name for name in self.names if is_plain(name)]
-
-
-# ---- tables --------------------------------------------------------------------------
-
-
-class Cells(NamedTuple):
-    """Text cells of a column: all that occur, and for each row the index of its own."""
-
-    values: list
-    codes: np.ndarray
-
-
-class Table:
-    """Named columns of one length.
-
-    Parameters
-    ----------
-    columns : dict of str -> Cells, ndarray or str, shape (n_rows,)
-        Text cells, an empty one missing; values that have a type; or the type of lists and
-        structs, which are neither labels nor numbers.
-    n_rows : int
-    path, argument : str
-        For messages.
-    """
-
-    def __init__(self, columns, n_rows, path, argument):
-        self.names = list(columns)
-        self.n_rows = n_rows
-        self._columns = columns
-        self.path = path
-        self._file = argument, path
-
-    def plain_columns(self, _):
-        """Names of the columns with one number or text for each row."""
-        return [n for n, column in self._columns.items() if not isinstance(column, str)]
-
-    def labels(self, *names):
-        """Labels of people or images, converted alike for several columns.
-
-        Integers where every cell is one, written without leading zeros; else text, None
-        where missing. A list of columns where several are named.
-        """
-        return self._convert(names, _to_labels)
-
-    def values(self, *names):
-        """As labels, but numbers where every known cell is one, nan where missing."""
-        return self._convert(names, _to_values)
-
-    def numbers(self, name):
-        """A column of numbers, nan where missing; an error if it holds anything else."""
-        values = self.values(name)
-        try:
-            if values.dtype.kind in "mM":
-                raise TypeError("it holds times")
-            dtype = float_type(values.dtype)
-            if values.dtype.kind in "OU":
-                values = [None if is_missing(v) else v for v in values.tolist()]
-            return np.array(values, dtype=dtype)  # None as nan
-        except (TypeError, ValueError) as error:
-            problem = f": column {name!r} must hold numbers ({error});"
-            raise file_error(*self._file, problem, "name another column.") from None
-
-    def _convert(self, names, convert):
-        columns = [self._columns[name] for name in names]
-        for name, column in zip(names, columns, strict=True):
-            if isinstance(column, str):
-                problem = f": column {name!r} holds {column}, no numbers or labels;"
-                remedy = "name another column, or write one value into each cell."
-                raise file_error(*self._file, problem, remedy)
-        if isinstance(columns[0], Cells):
-            joint = convert([cell.strip() for c in columns for cell in c.values])
-            ends = np.cumsum([len(cells.values) for cells in columns])
-            parts = np.split(joint, ends[:-1])
-            columns = [p[c.codes] for c, p in zip(columns, parts, strict=True)]
-        return columns[0] if len(columns) == 1 else columns
-
-
-def read_table(path, argument="path", name_columns=None):
-    """A Table from a file.
-
-    Parameters
-    ----------
-    path : str
-    argument : str, default="path"
-        What names the file, for messages.
-    name_columns : callable, default=None
-        Names for the columns of a list, from the argument, the path and the words that occur
-        in each column; None to refuse lists.
-    """
-    kind = kind_of(path, argument)
-    is_list = kind == "list" and name_columns is not None
-    if not is_list and kind not in ("csv", "parquet"):
-        remedy = f"give a {TABLE_FORMATS} file with a row for each row of the data."
-        raise file_error(argument, path, " is no table;", remedy)
-    if kind == "parquet":
-        columns, n_rows = _read_parquet(path, argument)
-    else:
-        columns, n_rows = _read_text(path, argument, is_list)
-    if not n_rows:
-        remedy = "give a table with names in its first line."
-        raise file_error(argument, path, " holds no row;", remedy)
-    if is_list:
-        words = [cells.values for cells in columns.values()]
-        names = name_columns(argument, path, words)
-        columns = dict(zip(names, columns.values(), strict=True))
-    return Table(columns, n_rows, path, argument)
-
-
-def column_names(path):
-    """Names of the columns or arrays of a file; none if it cannot be read, or has none."""
-    with suppress(ValueError, ImportError):
-        if kind_of(path) == "npz":
-            with open_npz(path) as archive:
-                return archive.names
-        return read_table(path).names
-    return []
-
-
-# ---- text ----------------------------------------------------------------------------
-
-
-def _read_text(path, argument, is_list):
-    delimiter = "\t" if suffix_of(path).startswith(".tsv") else ","
-    try:
-        content = _content(path)
-        if is_list:
-            delimiter, content = " ", _numbered(content)
-        # A byte order mark, as spreadsheets write it, is no part of the text.
-        text = io.StringIO(content.decode("utf-8-sig"), newline="")
-        # Strict: a quote that is never closed would make one cell of all lines below it.
-        options = {"skipinitialspace": True, "strict": True}
-        rows = csv.reader(text, delimiter=delimiter, **options)
-        names = next(rows, [])
-        _check_separator(names, path, argument)
-        check_names(names, path, argument)
-        read = _read_by_pyarrow if _is_for_pyarrow(content, delimiter) else _read_by_csv
-        columns = read(content, rows, names, delimiter)
-    except UnicodeDecodeError:
-        problem = " is not UTF-8 text;"
-        raise file_error(argument, path, problem, "save it as CSV UTF-8.") from None
-    except csv.Error as error:
-        between = "tabs" if delimiter == "\t" else "commas"
-        remedy = f"close each double quote, and put text with {between} between two."
-        raise file_error(argument, path, f" is no table ({error});", remedy) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise damaged(argument, path, error) from None
-    n_rows = columns[0].codes.size if columns else 0
-    return dict(zip(names, columns, strict=bool(n_rows))), n_rows
-
-
-def _content(path):
-    """Bytes of a file, unpacked."""
-    with open(path, "rb") as file:
-        content = file.read()
-    # By its first bytes: a file loses or keeps the ending .gz in many ways.
-    return gzip.decompress(content) if content.startswith(GZIP) else content
-
-
-def _numbered(content):
-    """A list as a table whose columns are called by their numbers."""
-    lines = content.removeprefix(codecs.BOM_UTF8).splitlines()
-    lines = [b" ".join(line.split()) for line in lines]
-    n_columns = next(filter(None, lines), b"").count(b" ") + 1
-    return b"\n".join([b" ".join(b"%d" % k for k in range(n_columns)), *lines])
-
-
-def _check_separator(names, path, argument):
-    if len(names) == 1 and re.search("[;,\t]", names[0]):
-        problem = f" has one column, {names[0]!r};"
-        remedy = "separate columns by commas in a .csv file, or by tabs in a .tsv file."
-        raise file_error(argument, path, problem, remedy)
-
-
-def _is_for_pyarrow(content, delimiter):
-    """Whether pyarrow is there and reads these bytes as they are meant."""
-    # It hides all rows below a quote that is never closed, and keeps spaces, and with
-    # them the quotes, in front of a quoted cell.
-    if len(content) < LARGE or content.count(b'"') % 2:
-        return False
-    return (
-        delimiter.encode() + b' "' not in content and find_spec("pyarrow") is not None
-    )
-
-
-def _read_by_csv(content, rows, names, delimiter):
-    """Cells of each column, by the csv module."""
-    kept = []
-    for row in filter(None, rows):
-        if len(row) != len(names):
-            line = rows.line_num - (delimiter == " ")  # a list has no line of names
-            n_cells = f"line {line} has {len(row)} cells"
-            raise csv.Error(f"{n_cells} but the first line has {len(names)}")
-        kept.append(row)
-    return [_cells(column) for column in zip(*kept, strict=True)]
-
-
-def _cells(column):
-    known = {}
-    codes = [known.setdefault(cell, len(known)) for cell in column]
-    return Cells(list(known), np.array(codes, dtype=np.intp))
-
-
-def _read_by_pyarrow(content, rows, names, delimiter):
-    """Cells of each column, by pyarrow."""
-    import pyarrow
-    from pyarrow import csv as arrow
-
-    # Columns by number: names may stand on several lines, or have spaces before them.
-    numbered = [str(column) for column in range(len(names))]
-    types = dict.fromkeys(numbered, pyarrow.large_string())
-    quoted = b'"' in content
-    try:
-        table = arrow.read_csv(
-            pyarrow.py_buffer(content),
-            arrow.ReadOptions(column_names=numbered),
-            arrow.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
-            arrow.ConvertOptions(column_types=types),
-        )
-    except pyarrow.ArrowInvalid as error:
-        raise csv.Error(str(error)) from None
-    return [_cells_of_arrow(column) for column in table.slice(1).columns]
-
-
-def _cells_of_arrow(column):
-    encoded = column.combine_chunks().dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    return Cells(values, encoded.indices.to_numpy())
-
-
-# ---- parquet -------------------------------------------------------------------------
-
-
-def _read_parquet(path, argument):
-    try:
-        import pyarrow.parquet
-    except ModuleNotFoundError:
-        words = "which needs pyarrow; pip install pyarrow, or save it as .csv."
-        raise ImportError(f"{argument} {path!r}, {words}") from None
-    # Damaged files raise OSError, ArrowInvalid and others, some of them as late as when
-    # a column is converted.
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            schema = file.schema_arrow
-            check_names(schema.names, path, argument)
-            table = file.read()
-        table.validate(full=True)
-        columns = {
-            name: str(kind)
-            if pyarrow.types.is_nested(kind)
-            else to_column(table.column(name), name)
-            for name, kind in zip(schema.names, schema.types, strict=True)
-        }
-    except ArgumentError:
-        raise
-    except Exception as error:
-        raise damaged(argument, path, error) from None
-    return columns, len(table)
-
-
-# ---- conversions of the texts that occur in a column ---------------------------------
-
-
-def _to_labels(cells):
-    if all(map(INTEGER.fullmatch, cells)):
-        return np.array(list(map(int, cells)), dtype=np.int64)
-    return _to_text(cells)
-
-
-def _to_values(cells):
-    known = [cell for cell in cells if cell and cell.lower() != "nan"]
-    if not known or not all(map(NUMBER.fullmatch, known)):
-        return _to_text(cells)
-    if len(known) == len(cells) and all(map(INTEGER.fullmatch, known)):
-        return np.array(list(map(int, cells)), dtype=np.int64)
-    # Such integers name something, and as floats several would be one.
-    if any(map(_is_long_integer, known)):
-        return _to_text(cells)
-    # Of the missing, only the empty one is no number to Python.
-    return np.array([float(cell or "nan") for cell in cells])
-
-
-def _is_long_integer(cell):
-    return len(cell) > 15 and cell.isdigit() and int(cell) > LARGEST_FLOAT_INTEGER
-
-
-def _to_text(cells):
-    if all(cells):
-        return np.array(cells)
-    return np.array([cell or None for cell in cells], dtype=object)
+        return [
+            name
+            for name, (shape, dtype) in self.headers().items()
+            if shape == (n_rows,) and dtype.kind in KINDS_OF_LABELS
+        ]

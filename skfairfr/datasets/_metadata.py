@@ -1,13 +1,16 @@
 """Attributes of people, or of images, from a file of their own."""
 
+import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets import _files
+from skfairfr.datasets import _files, _tables
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
+from skfairfr.datasets._layouts import Layout
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import (
     affixed,
@@ -37,7 +40,8 @@ def join_metadata(
         Of :func:`load_embeddings`, :func:`load_pairs`, :func:`load_trials`,
         :func:`load_score_matrix` or :func:`load_decisions`.
     path : str or path-like
-        A table in one of the formats of :func:`load_pairs`, with names in its first line.
+        A table in one of the formats of :func:`load_pairs`, with names in its first line; or
+        a list of people and one attribute, such as Kaldi's spk2gender.
     on : str, default=None
         Its column of the people or, where this is ``image``, of the images; None takes the
         first of "identity", "identities", "y", "person" and ``image`` that is there. Labels
@@ -80,17 +84,27 @@ def join_metadata(
     >>> data.columns["gender"].tolist()
     ['f', 'f', 'm']
     """
-    table, key = read_metadata(path, on, image)
+    asked = [] if columns is None else [*_files.check_columns(columns)]
+    table, key = read_metadata(path, on, image, asked)
     others = [name for name in table.plain_columns(table.n_rows) if name != key]
-    asked = others if columns is None else _files.check_columns(columns)
-    wanted = [("columns", (name,)) for name in asked]
+    wanted = [("columns", (name,)) for name in (asked or others)]
     names = _files.choose_all(wanted, others, table.path)
     return joined(data, table, key, image, names)
 
 
-def read_metadata(path, on, image):
-    """A table of attributes, and the name of its column of people or images."""
-    table = _files.read_table(check_path(path, "metadata"), "metadata")
+def read_metadata(path, on, image, asked=()):
+    """A table of attributes, and the name of its column of people or images.
+
+    A list of two columns without names, such as spk2gender, has the attribute of its name, or
+    the only one of ``asked``.
+    """
+    path = check_path(path, "metadata")
+    of, named = re.match(r"(?:([a-z]+)2([a-z]+))?", os.path.basename(path)).groups()
+    key = on or (image if of == "utt" else "identity")
+    if named not in asked and (asked or named is None):
+        named = asked[0] if len(asked) == 1 else None
+    layouts = () if named is None else (Layout("attribute", (key, named)),)
+    table = _tables.read_table(path, "metadata", layouts)
     usual = (on,) if on else (*IDENTITY_NAMES, "person", image)
     return table, *_files.choose_all([("on", usual)], table.names, table.path)
 

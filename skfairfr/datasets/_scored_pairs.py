@@ -7,26 +7,19 @@ from itertools import chain, permutations
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets import _files
+from skfairfr.datasets import _files, _layouts, _tables
+from skfairfr.datasets._layouts import GENUINE, IMAGES, OF_PAIRS, PEOPLE, Y_TRUE
 from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, EMPTY_CELLS, refused
 from skfairfr.utils._types import FilePath
-from skfairfr.utils._validation import check_path, code_of_failure, is_failure
+from skfairfr.utils._validation import (
+    check_option,
+    check_path,
+    code_of_failure,
+    is_failure,
+)
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
-# Usual names of the column that says which pairs are genuine, and its usual values.
-PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
-Y_TRUE = "y_true genuine is_genuine label target is_target same is_same same_person "
-Y_TRUE += "same_identity mated is_mated match is_match truth ground_truth gt"
-Y_TRUE = tuple(Y_TRUE.split())
-# Words for genuine pairs and for others, those first that are about pairs in any column.
-YES, NO = (
-    "genuine, gen, mated, mate, target, tar, tgt, 1, true, t, yes, y, positive, same, match",
-    "impostor, imposter, imp, nonmated, non mated, nonmate, nontarget, non target, "
-    "0, -1, false, f, no, n, negative, different, diff, nonmatch, non match, no match",
-)
-GENUINE = dict.fromkeys(YES.split(", "), 1) | dict.fromkeys(NO.split(", "), 0)
-OF_PAIRS = {*YES.split(", ")[:7], *NO.split(", ")[:8]}
 NAMES_OF_PEOPLE = "id identity person subject speaker user subject_id".split()
 # How the columns of the two images of one attribute are called, if it is called *.
 SIDES = (
@@ -35,15 +28,6 @@ SIDES = (
     "probe_* gallery_*, enrol_* test_*, enroll_* test_*, left_* right_*"
 )
 SIDES = [tuple(both.split()) for both in SIDES.split(", ")]
-# Columns of lists without names, by their number: pairs of images, and bob's two forms.
-COLUMNS_OF_LISTS = {
-    2: IMAGES,
-    4: (*PEOPLE, "probe_label", "score"),
-    5: ("identity_1", "image_1", "identity_2", "image_2", "score"),
-}
-FORMS = """\
-1|0 image image, image image target|nontarget, image image score, image image, or bob's \
-claimed_id real_id probe_label score or claimed_id model_label real_id probe_label score"""
 
 
 def load_pairs(
@@ -57,20 +41,19 @@ def load_pairs(
     image_2: str | None = None,
     columns: Sequence[str] | None = None,
     distance: bool = False,
+    layout: str | None = None,
 ) -> Bunch:
     """Scored pairs of images, as a protocol file lists them.
 
     Parameters
     ----------
     path : str or path-like
-        A table with one row for each pair, and names in its first row: comma-separated
-        (.csv) or tab-separated (.tsv) text in UTF-8, plain or compressed by gzip (.csv.gz,
-        .tsv.gz), or .parquet. Large text tables are read by pyarrow where it is installed,
-        in a fraction of the time. Text of any other name is a score file of bob, without
-        names and with spaces or tabs between columns: ``claimed_id real_id probe_label
-        score`` or ``claimed_id model_label real_id probe_label score``. Its columns are
-        called identity_1, identity_2, probe_label and score, or identity_1, image_1,
-        identity_2, image_2 and score.
+        A table with one row for each pair, and names in its first row: text in UTF-8 (.csv,
+        .tsv), with commas, semicolons or tabs between columns, plain or compressed by gzip
+        (.csv.gz, .tsv.gz), or .parquet; or a list without names in one of the layouts of
+        :ref:`input-formats`, such as ``image image score target|nontarget``. The content
+        decides which. Large texts are read by pyarrow if it is installed, in a fraction of
+        the time.
     score : str, default=None
         Column of the scores; None takes "score" or, of distances, the first of "distance"
         and "score" that is there.
@@ -90,6 +73,9 @@ def load_pairs(
         Other columns to read, such as "gender_1" and "gender_2"; None reads all.
     distance : bool, default=False
         Whether the score is a distance, smaller meaning more alike.
+    layout : str, default=None
+        The layout of a list without names, such as "wespeaker", if its content leaves open
+        which it is; "table" if the first line names the columns.
 
     Returns
     -------
@@ -98,7 +84,7 @@ def load_pairs(
         ``identity_1`` and ``identity_2`` (n_pairs,) or, where these are None, ``y_true``
         (n_pairs,), 1 for a genuine pair and 0 for another; ``image_1`` and ``image_2``
         (n_pairs,) or None; ``columns``, a dict of arrays (n_pairs,) in which None and NaN are
-        unknown; and ``path``.
+        unknown; ``path``; and ``read_as``, the layout of a list by its path.
 
     Raises
     ------
@@ -129,14 +115,18 @@ def load_pairs(
     asked = _files.check_columns(columns)
     names = {"score": score, "identity_1": identity_1, "identity_2": identity_2}
     names |= {"y_true": y_true, "image_1": image_1, "image_2": image_2}
-    return read_pairs(path, names, asked, distance)
+    return read_pairs(path, names, asked, distance, layout=layout)
 
 
-def read_pairs(path, names, asked=None, distance=False, finite=True):
+def read_pairs(
+    path, names, asked=None, distance=False, finite=True, layout=None, scores=None
+):
     """As load_pairs.
 
     Parameters
     ----------
+    scores : ndarray, shape (n_pairs,), default=None
+        Scores that are not in the file, which then lists the trials.
     finite : bool, default=True
         Whether a missing score is an error, and not NaN.
     names : dict of str -> str or None
@@ -146,20 +136,24 @@ def read_pairs(path, names, asked=None, distance=False, finite=True):
         For each other requested column the argument that names it, for messages. Of
         "attributes" the columns are those of :func:`columns_of_both`, called NAME_1 and NAME_2.
     """
-    path = check_path(path, "path")
-    if _files.kind_of(path) not in ("csv", "parquet", "list"):
+    argument = "path" if scores is None else "trials"
+    path = check_path(path, argument)
+    if _files.kind_of(path, argument) not in ("csv", "parquet", "list"):
         problem = f" is no table; scored pairs are read from a {_files.TABLE_FORMATS} file, one row "
-        raise _files.file_error("path", path, f"{problem}for each pair.")
-    table = _files.read_table(path, name_columns=name_columns)
+        raise _files.file_error(argument, path, f"{problem}for each pair.")
+    table = read_list(path, argument, layout)
     both = {}
     for name in [name for name in asked or () if asked[name] == "attributes"]:
         both[name] = columns_of_both(name, table.names)
         asked = {n: a for n, a in asked.items() if n != name}
         asked |= dict.fromkeys(both[name], "attributes")
     names = {"y_true": None} | names
-    found = _find_columns(table.names, names, asked or {}, path, distance)
-    scores = table.numbers(found["score"])
-    y_score = check_scores(scores, found["score"], distance, finite)
+    is_listed = scores is not None
+    found = _find_columns(table.names, names, asked or {}, path, distance, is_listed)
+    if scores is None:
+        scores = table.numbers(found["score"])
+    check_length_of(table, scores)
+    y_score = check_scores(scores, found.get("score", "score"), distance, finite)
     read = dict.fromkeys((*PEOPLE, "y_true", *IMAGES))
     if "y_true" in found:
         read["y_true"] = _which_are_genuine(table, found["y_true"])
@@ -184,34 +178,26 @@ def read_pairs(path, names, asked=None, distance=False, finite=True):
         **read,
         columns=_read_columns(table, asked, both, path),
         path=path,
+        read_as={path: table.read_as} if table.read_as else {},
     )
 
 
-def name_columns(argument, path, words):
-    """Names of the columns of a list, from the words that occur in each."""
-    if len(words) == 3:
-        is_label = [{word.lower() for word in words[k]} <= {*GENUINE} for k in (0, 2)]
-        is_number = all(map(_is_score, words[2]))
-        is_name = not is_number or all(map(_files.INTEGER.fullmatch, words[2]))
-        if is_label == [False, True]:
-            return *IMAGES, "y_true"
-        if is_label == [True, False] and is_name:
-            return "y_true", *IMAGES
-        if is_number and not all(is_label):
-            return *IMAGES, "score"
-    elif len(words) in COLUMNS_OF_LISTS:
-        return COLUMNS_OF_LISTS[len(words)]
-    problem = (
-        f" has {len(words)} words a line, in none of the forms of lists ({FORMS});"
-    )
-    remedy = "give a table (.csv, .tsv, .parquet), whose first line names its columns."
-    raise _files.file_error(argument, path, problem, remedy)
+def check_length_of(listed, scores):
+    """Raise unless a list has a row for each score."""
+    if scores.size != listed.n_rows:
+        problem = (
+            f" lists {listed.n_rows:,} pairs, and there are {scores.size:,} scores;"
+        )
+        remedy = "give the list that the scores are of, in their order."
+        raise _files.file_error("trials", listed.path, problem, remedy)
 
 
-def _is_score(word):
-    """Whether a word is a number, infinity or one for a missing score."""
-    infinite = word.lower().lstrip("+-") in ("inf", "infinity")
-    return infinite or _files.is_missing(word) or _files.NUMBER.fullmatch(word)
+def read_list(path, argument, layout):
+    """A Table from a table of pairs, or from a list of them in a layout."""
+    if layout is not None:
+        check_option(layout, "layout", _layouts.NAMES)
+    layouts = (*_layouts.PAIR_LISTS, _layouts.LFW)
+    return _tables.read_table(path, argument, layouts, layout)
 
 
 def check_scores(scores, name, distance, finite=True):
@@ -241,8 +227,9 @@ def check_truth(table, path, same, others=()):
     usual = {*map(_plain_name, Y_TRUE)}
     for name in table.plain_columns(same.size):
         is_usual = _plain_name(name) in usual
-        some = table.labels(name)[:: max(same.size // _files.MOST_READ, 1)]
-        if name in others or not (is_usual or _files.words_of(some) <= OF_PAIRS):
+        if name in others:
+            continue
+        if not (is_usual or _files.words_of(table.some(name)) <= OF_PAIRS):
             continue
         try:
             said = _which_are_genuine(table, name).astype(bool)
@@ -262,16 +249,17 @@ def _plain_name(name):
     return re.sub("[-_ ]", "", name.casefold())
 
 
-def _find_columns(present, names, asked, path, distance):
-    """Columns by their arguments; one error names all that the file lacks."""
+def _find_columns(present, names, asked, path, distance, is_listed):
+    """Columns by their arguments, but for scores of a listed pair; one error for all."""
     usual = {"score": ("distance", "score") if distance else ("score",)}
+    usual = {} if is_listed else usual
     images = [argument for argument in IMAGES if names[argument] is not None]
     if _is_without_people(present, names, path):
         usual["y_true"] = Y_TRUE
     else:
         usual |= {argument: (argument,) for argument in PEOPLE}
-        if not images and set(IMAGES) <= set(present):
-            images = IMAGES
+    if not images and {*IMAGES} <= {*present}:
+        images = IMAGES
     if len(images) == 1:
         (missing,) = set(IMAGES) - set(images)
         problem = "is missing while the other image was named;"
@@ -280,7 +268,8 @@ def _find_columns(present, names, asked, path, distance):
     named = {argument: (names[argument],) for argument in usual if names[argument]}
     wanted = list((usual | named).items())
     others = [(argument, (name,)) for name, argument in asked.items()]
-    remedy = _remedy(present, names, distance, _files.first_of(wanted[0][1], present))
+    score = _files.first_of(dict(wanted).get("score", ()), present)
+    remedy = None if is_listed else _remedy(present, names, distance, score)
     found = _files.choose_all([*wanted, *others], present, path, remedy=remedy)
     return dict(zip(usual, found, strict=False))
 
@@ -350,7 +339,7 @@ def columns_of_both(name, present):
 def _which_are_genuine(table, name):
     """1 for each genuine pair and 0 for each other, (n_pairs,)."""
     remedy = "write 1 for pairs of one person and 0 for pairs of two."
-    return _files.meanings(table.labels(name), GENUINE, "y_true", name, remedy)
+    return _files.meanings(*table.distinct(name), GENUINE, "y_true", name, remedy)
 
 
 def _remedy(present, names, distance, score):

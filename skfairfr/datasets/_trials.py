@@ -1,13 +1,14 @@
 """Pairs of images whose labels stand in another file: lists of trials, matrices of scores."""
 
 import os
+import re
 from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr._core._pair_tiles import score_pairs, unit_rows
-from skfairfr.datasets import _files, _scored_pairs
+from skfairfr.datasets import _files, _layouts, _scored_pairs
 from skfairfr.datasets._embeddings import read_embeddings, read_labels
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import find_labels, join_columns
@@ -19,6 +20,8 @@ from skfairfr.utils._validation import (
     warn_caller,
 )
 
+# A name of a file without its folder and its ending.
+FILE = re.compile(r"^.*[/\\]|(_\d{4})\.\w{2,4}$")
 SCORE_NAMES = ("score", "scores", "similarity")
 
 
@@ -33,19 +36,21 @@ def load_trials(
     score: str | None = None,
     columns: Sequence[str] = (),
     distance: bool = False,
+    layout: str | None = None,
 ) -> Bunch:
     """Embeddings compared as a list of trials says, and no others.
 
     Parameters
     ----------
     path : str or path-like
-        Embeddings, as in :func:`load_embeddings`; where the list has scores, a table with
-        the labels of the images (.csv, .tsv, .csv.gz, .tsv.gz, .parquet) will do.
+        Embeddings, as in :func:`load_embeddings`; if the list has scores, a table with the
+        labels of the images; or one score for each line of the list (.npy, or "score" in an
+        .npz file), whose people and groups are those of ``labels``, if given, or of the list.
     trials : str or path-like
-        A list without names, whose lines are ``1|0 image image`` (as those of VoxCeleb),
-        ``image image target|nontarget`` (of Kaldi), ``image image score`` or ``image image``,
-        plain or compressed by gzip; or a table with the columns image_1 and image_2. Scores
-        of a list are used as they are; else a score is the cosine similarity.
+        A list without names, in one of the layouts of :ref:`input-formats`, such as ``1|0
+        image image`` or ``image image score``, plain or compressed by gzip; or a table with
+        the columns image_1 and image_2. Scores of a list are used as they are; else a score
+        is the cosine similarity.
     labels, embedding, identity : str, default=None
         As in :func:`load_embeddings`.
     image : str, default=None
@@ -57,6 +62,8 @@ def load_trials(
         Other labels of the images to read.
     distance : bool, default=False
         Whether the list has distances, smaller meaning more alike.
+    layout : str, default=None
+        As in :func:`load_pairs`, of the list.
 
     Returns
     -------
@@ -94,30 +101,73 @@ def load_trials(
     """
     path, trials = check_path(path, "path"), check_path(trials, "trials")
     image = image or "image"
-    asked = _files.check_columns(columns) | {image: "image"}
-    listed = _files.read_table(trials, "trials", _scored_pairs.name_columns)
+    asked = _files.check_columns(columns)
+    y_score = scores_of(path, score)
+    if y_score is not None and labels is None:
+        names = dict.fromkeys(("score", *_layouts.PEOPLE, *_layouts.IMAGES))
+        asked = dict.fromkeys(asked, "attributes")
+        data = _scored_pairs.read_pairs(
+            trials, names, asked, distance, False, layout, y_score
+        )
+        return Bunch(**data | {"path": path})
+    asked |= {image: "image"}
+    listed = _scored_pairs.read_list(trials, "trials", layout)
     usual = ("distance", "score") if distance else ("score",)
-    score = score or _files.first_of(usual, listed.names)
-    wanted = [("trials", (name,)) for name in _scored_pairs.IMAGES]
-    wanted += [("score", (score or "score",))] if score or distance else []
+    is_listed = y_score is None
+    if is_listed:
+        score = score or _files.first_of(usual, listed.names)
+    wanted = [("trials", (name,)) for name in _layouts.IMAGES]
+    if is_listed and (score or distance):
+        wanted += [("score", (score or "score",))]
     remedy = "a table calls its columns 'image_1', 'image_2' and 'score' (--score)."
     _files.choose_all(wanted, listed.names, trials, remedy)
-    if score is not None and _files.kind_of(path) in ("csv", "parquet"):
+    kind = _files.kind_of(path)
+    if not is_listed:
+        data = read_labels(labels, "labels", identity, asked)
+        _scored_pairs.check_length_of(listed, y_score)
+    elif score is not None and kind in ("csv", "parquet", "list"):
         data = read_labels(path, "path", identity, asked)
     else:
         data = read_embeddings(path, labels, embedding, identity, asked, finite=False)
     data.images = data.columns.pop(image)
     left, right = _rows_of(listed, image, data)
-    scores = _compare(data.X, left, right) if score is None else listed.numbers(score)
-    y_score = _scored_pairs.check_scores(scores, score, distance, finite=False)
+    if is_listed:
+        compared = score is None
+        y_score = _compare(data.X, left, right) if compared else listed.numbers(score)
+    y_score = _scored_pairs.check_scores(y_score, score, distance, finite=False)
     same = data.y[left] == data.y[right]
     _scored_pairs.check_truth(listed, trials, same)
-    return _pairs_of(y_score, data, left, data, right, path)
+    pairs = _pairs_of(y_score, data, left, data, right, path)
+    if "fold" in listed.names:
+        pairs.columns["fold"] = listed.values("fold")
+    pairs.read_as |= {trials: listed.read_as} if listed.read_as else {}
+    return pairs
+
+
+def scores_of(path, score=None):
+    """An array of one score for each trial, from a file of such; None of another file."""
+    kind = _files.kind_of(path)
+    if kind == "npy":
+        array = _files.read_npy(path)
+    elif kind == "npz":
+        with _files.open_npz(path) as archive:
+            name = score or _files.first_of(SCORE_NAMES, archive.names)
+            if name not in archive.headers():
+                return None
+            array = archive.read(name)
+    else:
+        return None
+    is_column = array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
+    if not is_column or array.dtype.kind not in "fiu":
+        return None
+    return np.array(array, dtype=float_type(array.dtype)).ravel()
 
 
 def _rows_of(listed, image, data):
     """Rows of the first and of the second image of every trial."""
-    known, wanted = data.images, join_columns(listed.labels(*_scored_pairs.IMAGES))
+    known, wanted = data.images, join_columns(listed.labels(*_layouts.IMAGES))
+    if listed.read_as == str(_layouts.LFW):  # files may have folders and endings
+        known = np.array([FILE.sub(r"\1", str(name)) for name in known], dtype=object)
     _files.check_known("image", image, known, "every image needs a name.")
     first, rows = find_labels(known, known), find_labels(known, wanted)
     if (twice := np.flatnonzero(first != np.arange(first.size))).size:
@@ -145,6 +195,7 @@ def _pairs_of(y_score, first, left, second, right, path):
     """Scored pairs of rows of labels."""
     columns = {}
     pairs = Bunch(y_score=y_score, y_true=None, columns=columns, path=path)
+    pairs.read_as = first.read_as
     for side, labels, rows in ((1, first, left), (2, second, right)):
         pairs |= {
             f"identity_{side}": labels.y[rows],

@@ -7,7 +7,7 @@ import numpy as np
 from skfairfr._core._candidates import CandidateLists
 from skfairfr.datasets._candidates import SEARCH_NAMES, load_candidates
 from skfairfr.datasets._embeddings import read_labels
-from skfairfr.datasets._files import column_names
+from skfairfr.datasets._tables import column_names
 from skfairfr.report._data import EmbeddingData, Reading
 from skfairfr.report._given import by_name
 from skfairfr.report._notes import collecting

@@ -81,6 +81,8 @@ class Reading:
         ``attributes`` of :func:`read_data` they make the same groups of another file.
     candidates : tuple of str
         Columns that may name groups, if no attribute was asked for.
+    read_as : dict of str -> str
+        Layouts of files other than tables with names and arrays with labels, by their paths.
     """
 
     path: str
@@ -89,6 +91,7 @@ class Reading:
     sha256: dict = field(default_factory=dict)
     bands: dict = field(default_factory=dict)
     candidates: tuple = ()
+    read_as: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

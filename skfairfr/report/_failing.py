@@ -102,7 +102,9 @@ def outcomes(values, name):
     """
     remedy = "write fte (or 1) if enrolment failed, fta if acquisition failed, and 0 "
     remedy += "or nothing elsewhere."
-    return meanings(to_column(values, name), WORDS, "fte", name, remedy, missing=MADE)
+    values = to_column(values, name)
+    rows = np.arange(values.size)
+    return meanings(values, rows, WORDS, "fte", name, remedy, missing=MADE)
 
 
 def with_failures(data, failed, failures, problem, outcome=None):

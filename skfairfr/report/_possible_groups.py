@@ -5,7 +5,8 @@ from contextlib import suppress
 import numpy as np
 
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
-from skfairfr.datasets._files import kind_of, open_npz, read_table
+from skfairfr.datasets._files import kind_of, open_npz
+from skfairfr.datasets._tables import read_table
 from skfairfr.datasets._scored_pairs import PEOPLE, SIDES
 from skfairfr.utils._labels import encode, join_columns
 

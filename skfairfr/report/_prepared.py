@@ -6,6 +6,7 @@ from itertools import chain, combinations
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step
+from skfairfr.datasets._embeddings import holds_embeddings
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._data import EmbeddingData, PairData, check_data
 from skfairfr.report._given import choose_far_max, restated
@@ -15,7 +16,6 @@ from skfairfr.report._reading import (
     OF_ALL,
     OF_EMBEDDINGS,
     OF_PAIRS,
-    holds_pairs,
     read_data,
 )
 from skfairfr.report.sections._failures import failures_of, lost_groups
@@ -203,7 +203,7 @@ def _other_data(threshold_from, data, attributes):
         )
     kind = type(threshold_from)
     if is_path:
-        kind = PairData if holds_pairs(threshold_from) else EmbeddingData
+        kind = EmbeddingData if holds_embeddings(threshold_from) else PairData
     if not isinstance(data, kind):
         refuse(
             f"holds {kind.kind}, and the audited data are {data.kind};",

@@ -9,11 +9,16 @@ from hashlib import file_digest
 import numpy as np
 
 from skfairfr.datasets._decisions import read_decisions, read_times
-from skfairfr.datasets._embeddings import labels_beside, read_embeddings
-from skfairfr.datasets._files import column_names, kind_of
+from skfairfr.datasets._embeddings import (
+    holds_embeddings,
+    labels_beside,
+    read_embeddings,
+)
+from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
-from skfairfr.datasets._trials import load_score_matrix, load_trials
+from skfairfr.datasets._tables import column_names
+from skfairfr.datasets._trials import load_score_matrix, load_trials, scores_of
 from skfairfr.report._control import covariates_of
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
 from skfairfr.report._decisions import (
@@ -50,9 +55,10 @@ OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
 OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "dates", "species")
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
-    *("image_1", "image_2", "distance"),
+    *("image_1", "image_2", "distance", "layout"),
 )
 OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
+OF_TRIALS += ("layout",)
 OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
 OF_ALL = ("metadata", "on", "failures")
 # What a list of pairs of one kind alone states.
@@ -92,6 +98,7 @@ def read_data(
     references: FilePath | None = None,
     metadata: FilePath | None = None,
     on: str | None = None,
+    layout: str | None = None,
     mated_only: bool = False,
     non_mated_only: bool = False,
 ) -> EmbeddingData | PairData:
@@ -160,6 +167,9 @@ def read_data(
     on : str, default=None
         Its column of the people or, if its name is that of the column of the images, of
         the images.
+    layout : str, default=None
+        Layout of a list of pairs without names, such as "wespeaker", if its content leaves
+        open which it is; "table" if its first line names the columns.
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is. Not stated, such data are an error, since
         identities that are written otherwise on one side look the same.
@@ -213,14 +223,14 @@ def read_data(
         raise refused("attributes", asked, problem, "give it once.")
     warnings = []
     with collecting(warnings, UserWarning):
-        asked = options | {"bands": bands}
+        asked = options | {"bands": bands, "read_as": {}}
         found = _controlled(read, path, attributes, asked, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = digests_of(_files_of(path, options))
-    reading = Reading(path, options, notes, digests, bands)
+    known = {"bands": bands, "read_as": asked["read_as"]}
     if not attributes:
-        columns = candidate_columns(_files_of(path, options), options)
-        reading = replace(reading, candidates=columns)
+        known["candidates"] = candidate_columns(_files_of(path, options), options)
+    reading = Reading(path, options, notes, digests, **known)
     if isinstance(found, DecisionData):
         parts = tuple(replace(part, reading=reading) for part in found.parts)
         return DecisionData(parts, reading)
@@ -277,14 +287,10 @@ def _way_to_read(path, options):
     if options["probes"] is not None:
         read = partial(_read_listed, load_score_matrix, OF_MATRIX)
         return "a matrix of scores", read, (*OF_MATRIX, *ONLY)
-    if holds_pairs(path):
+    is_pairs = any(options[name] for name in OF_PAIRS)
+    if not holds_embeddings(path, options["embedding"], is_pairs):
         return PairData.kind, _read_pairs, (*OF_PAIRS, *ONLY)
     return EmbeddingData.kind, _read_embeddings, (*OF_EMBEDDINGS, ONLY[1])
-
-
-def holds_pairs(path):
-    """Whether a file contains scored pairs, not embeddings."""
-    return kind_of(path) in ("csv", "parquet", "list")
 
 
 def _read_embeddings(path, attributes, options):
@@ -332,6 +338,7 @@ def _with_metadata(read, attributes, options):
     Numbers of which bands are asked for become their labels.
     """
     data = _joined(read, attributes, options)
+    options["read_as"] |= data.get("read_as", {})
     people = (data.get(name) for name in ("y", "identity", "identity_1", "identity_2"))
     people = [column for column in people if column is not None]
     for name, cuts in options["bands"].items():
@@ -359,7 +366,9 @@ def _joined(read, attributes, options):
     path, image = options["metadata"], options["image"]
     if path is None:
         return read(attributes, image)
-    table, key = read_metadata(path, options["on"], image or "image")
+    table, key = read_metadata(path, options["on"], image or "image", attributes)
+    if table.read_as:
+        options["read_as"][table.path] = table.read_as
     others = [name for name in attributes if name not in table.names or name == key]
     image = key if key == (image or "image") else image
     data = read(others, image)
@@ -371,7 +380,8 @@ def _files_of(path, options):
     """A file, and those that are read beside it."""
     paths = [path, *(options[name] for name in FILES if options[name] is not None)]
     is_lone = options["labels"] is None and options["probes"] is None
-    if kind_of(path) == "npy" and is_lone:
+    is_list = options["trials"] is not None and scores_of(path) is not None
+    if kind_of(path) == "npy" and is_lone and not is_list:
         paths.append(labels_beside(path))
     return [*map(os.fsdecode, paths)]
 
@@ -386,11 +396,12 @@ def digests_of(paths):
 
 
 def _read_pairs(path, attributes, options):
-    names = {name: options[name] for name in OF_PAIRS if name != "distance"}
+    names = {n: options[n] for n in OF_PAIRS if n not in ("distance", "layout")}
+    distance, layout = bool(options["distance"]), options["layout"]
 
     def read(attributes, image):
         asked = dict.fromkeys(attributes, "attributes")
-        return read_pairs(path, names, asked, bool(options["distance"]), finite=False)
+        return read_pairs(path, names, asked, distance, finite=False, layout=layout)
 
     return _pair_data(read, attributes, options)
 
@@ -406,7 +417,8 @@ def _read_listed(load, own, path, attributes, options):
 def _pair_data(read, attributes, options):
     data = _with_metadata(read, attributes, options)
     columns = {n: (data.columns[f"{n}_1"], data.columns[f"{n}_2"]) for n in attributes}
-    images = (data.image_1, data.image_2)
+    # Pairs without people are taken as independent, also those that share an image.
+    images = (None, None) if data.y_true is not None else (data.image_1, data.image_2)
     identities = (data.identity_1, data.identity_2) if data.y_true is None else None
     only = {name: bool(options[name]) for name in ONLY}
     found = PairData(

@@ -8,7 +8,7 @@ import numpy as np
 
 from skfairfr._text._words import listed, plural
 from skfairfr.datasets._decisions import guessed_times, read_decisions, read_times
-from skfairfr.datasets._files import column_names
+from skfairfr.datasets._tables import column_names
 from skfairfr.metrics import RateMonitor
 from skfairfr.report._audit import audit_decisions
 from skfairfr.report._decisions import check_ascending, in_time

@@ -82,13 +82,13 @@ def test_npz_with_labels_beside_it(tmp_path, save, arrays):
 
 def test_npy_needs_labels(tmp_path, arrays):
     np.save(tmp_path / "faces.npy", arrays["embedding"])
-    assert "holds one array and no labels" in complaint(tmp_path / "faces.npy")
+    assert "holds no labels of its rows" in complaint(tmp_path / "faces.npy")
     (tmp_path / "faces.csv").write_text(LABELS)
     assert "leave it out" in complaint(tmp_path / "faces.npy", embedding="X")
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("faces.npz", pickle.dumps([1, 2])), ("faces.csv", b"text")]
+    ("name", "content"), [("faces.npz", pickle.dumps([1, 2])), ("faces.h5", b"\x89HDF")]
 )
 def test_other_files_hold_no_embeddings(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
@@ -98,7 +98,7 @@ def test_other_files_hold_no_embeddings(tmp_path, name, content):
 def test_a_workbook_is_an_archive_of_no_arrays(tmp_path):
     with zipfile.ZipFile(tmp_path / "faces.xlsx", "w") as workbook:
         workbook.writestr("xl/workbook.xml", "<workbook/>")
-    assert "holds no 'embedding'" in complaint(tmp_path / "faces.xlsx")
+    assert "without arrays of numpy" in complaint(tmp_path / "faces.xlsx")
 
 
 @pytest.mark.parametrize(

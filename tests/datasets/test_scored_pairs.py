@@ -152,11 +152,11 @@ def test_people_come_before_what_says_it(save):
     assert (data.identity_1.tolist(), data.columns["label"].tolist()) == (["a"], [1])
 
 
-def test_names_of_images_say_nothing_without_people(save):
+def test_images_are_named_without_people_too(save):
     path = save("0.9,1,p,q", head="score,label,image_1,image_2")
     data = load_pairs(path)
-    assert (data.image_1, data.image_2) == (None, None)
-    assert data.columns["image_2"].tolist() == ["q"]
+    assert (data.image_1.tolist(), data.image_2.tolist()) == (["p"], ["q"])
+    assert data.y_true.tolist() == [1] and data.columns == {}
 
 
 @pytest.mark.parametrize("head", ["score,y_true,sex", HEAD.replace("gender_2", "sex")])

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from skfairfr.datasets import load_pairs, load_score_matrix, load_trials
-from skfairfr.datasets._scored_pairs import name_columns
+from skfairfr.datasets._layouts import LFW, PAIR_LISTS, recognised
+from skfairfr.datasets._tables import Cells
 from tests.refusals import refusal
 
 X = np.random.default_rng(0).normal(size=(5, 4)) * [[1], [9], [1e-3], [1], [2]]
@@ -32,6 +33,12 @@ def labels(tmp_path):
 
 def cosine(i, j):
     return X[i] @ X[j] / np.sqrt((X[i] @ X[i]) * (X[j] @ X[j]))
+
+
+def read_as(columns, stated=None):
+    """The layout of a list with these cells in its columns."""
+    known = (*PAIR_LISTS, LFW)
+    return recognised([*map(Cells, columns)], known, stated, "trials", "x.txt", "a b")
 
 
 def listed(tmp_path, *lines, name="trials.txt"):
@@ -87,7 +94,7 @@ def test_names_of_images_stay_as_they_are_written(tmp_path):
 
 
 def test_a_file_of_labels_needs_scores(labels, tmp_path):
-    with refusal("path", "is neither an .npz nor an .npy file"):
+    with refusal("embedding", "holds no 'embedding'"):
         load_trials(labels, listed(tmp_path, "1 007 7"))
     with refusal("score", "holds no 'score'"):
         load_trials(labels, listed(tmp_path, "1 007 7"), distance=True)
@@ -135,28 +142,46 @@ def test_only_what_is_compared_needs_a_direction(tmp_path, value):
     ("columns", "names"),
     [
         (["10", "ab", "cd"], "y_true image_1 image_2"),
-        (["10", "01", "123"], "y_true image_1 image_2"),
         (["10", "01", [".5", "1"]], "image_1 image_2 score"),
-        (["ab", "01", "10"], "image_1 image_2 y_true"),
+        (["10", ["2001", "7"], ["11", "7"]], "y_true image_1 image_2"),
+        (["ab", "cd", "10", [".5", "1"]], "image_1 image_2 y_true score"),
+        (["ab", "cd", ["1.5", "2"], "10"], "image_1 image_2 score y_true"),
+        (["10", "ab", "cd", ["1.5", "2"]], "y_true image_1 image_2 score"),
+        (["ab", "cd", ["57", "-3"], ["target"]], "image_1 image_2 score y_true"),
         (["ab", "cd", ["Target", "nontarget"]], "image_1 image_2 y_true"),
         (["ab", "cd", ["-1e-3", "7"]], "image_1 image_2 score"),
         ([["target"], "a", "b"], "y_true image_1 image_2"),
-        (["a", "b", "c", "1"], "identity_1 identity_2 probe_label score"),
-        (["a", "p", "b", "q", "1"], "identity_1 image_1 identity_2 image_2 score"),
+        (["a", "b", "c", "2"], "identity_1 identity_2 probe_label score"),
+        (["a", "p", "b", "q", "2"], "identity_1 image_1 identity_2 image_2 score"),
     ],
 )
 def test_forms_are_told_by_their_words(columns, names):
-    assert [*name_columns("trials", "x.txt", columns)] == names.split()
+    assert [*read_as(columns).columns] == names.split()
+
+
+@pytest.mark.parametrize("columns", ["a", "abcdef", ["ab", "cd", "ef"]])
+def test_other_forms_are_refused(columns):
+    with refusal("trials", "in none of the forms of lists", "names its columns"):
+        read_as(columns)
 
 
 @pytest.mark.parametrize(
-    "columns", ["a", "abcdef", ["ab", "cd", "ef"], ["10", "ab", "10"]]
+    ("columns", "both"),
+    [
+        (["10", "01", "123"], ("voxceleb (y_true image_1 image_2)", "scores (image_1")),
+        (["ab", "01", "10"], ("kaldi (", "scores (")),
+        (["10", "ab", "10"], ("voxceleb (", "kaldi (")),
+        (["ab", "cd", "10", "01"], ("wespeaker (", "speechbrain (")),
+        (["ab", "12", "34"], ("scores (", "lfw (")),
+        (["ab", "12", "cd", "34"], ("bob4 (", "lfw (")),
+    ],
 )
-def test_other_forms_are_refused(columns):
-    with refusal(
-        "trials", "none of the forms of lists (1|0 image", "names its columns"
-    ):
-        name_columns("trials", "x.txt", columns)
+def test_lists_that_fit_two_layouts_are_an_error_that_names_both(columns, both):
+    with refusal("trials", *both, "state which it is (layout, --layout)"):
+        read_as(columns)
+    stated = both[1].partition(" ")[0]
+    if stated != "lfw":
+        assert read_as(columns, stated).name == stated
 
 
 def test_a_list_without_scores_or_people_is_no_list_of_scored_pairs(tmp_path):

@@ -1,0 +1,242 @@
+"""Layouts of text lists, whose lines have no names of columns: one table, and how it is used.
+
+A new layout is one more entry of PAIR_LISTS. Which of them a file has is decided by its content:
+the number of columns, and which of them have only numbers or only words for genuine pairs.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from skfairfr.datasets import _files
+from skfairfr.utils._errors import refused
+
+# Words for genuine pairs and for others, those first that are about pairs in any column.
+YES, NO = (
+    "genuine, gen, mated, mate, target, tar, tgt, 1, true, t, yes, y, positive, same, match",
+    "impostor, imposter, imp, nonmated, non mated, nonmate, nontarget, non target, "
+    "0, -1, false, f, no, n, negative, different, diff, nonmatch, non match, no match",
+)
+GENUINE = dict.fromkeys(YES.split(", "), 1) | dict.fromkeys(NO.split(", "), 0)
+OF_PAIRS = {*YES.split(", ")[:7], *NO.split(", ")[:8]}
+PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
+# Usual names of the column that says which pairs are genuine.
+Y_TRUE = "y_true genuine is_genuine label target is_target same is_same same_person "
+Y_TRUE += "same_identity mated is_mated match is_match truth ground_truth gt"
+Y_TRUE = tuple(Y_TRUE.split())
+# Names of columns, by one of which a line is known to consist of names.
+USUAL_NAMES = {
+    *PEOPLE,
+    *IMAGES,
+    *({*Y_TRUE} - {*GENUINE}),
+    *"score scores distance similarity identity identities person image accepted".split(),
+    *"gender sex age label enrol enroll enrolment test probe reference".split(),
+}
+# How many digits the number of an image has in the name of its file, in LFW and RFW.
+DIGITS = 4
+IMAGE_NUMBER = re.compile(r"0*[1-9]\d*", re.ASCII)
+
+
+class Layout(NamedTuple):
+    """What the columns of a list are.
+
+    Attributes
+    ----------
+    name : str
+        As ``--layout`` takes it.
+    columns : tuple of str
+    source : str
+        Who writes such lists.
+    """
+
+    name: str
+    columns: tuple
+    source: str = ""
+
+    def fits(self, columns, doubt=0):
+        """Whether text columns can be these, with a degree of doubt."""
+        return len(columns) == len(self.columns) and not self.misfits(columns, doubt)
+
+    def misfits(self, columns, doubt=2):
+        """Names of the columns that cannot be these, a list."""
+        found = zip(self.columns, columns, strict=True)
+        return [name for name, cells in found if not _can_be(name, cells, doubt)]
+
+    def __str__(self):
+        return f"{self.name} ({' '.join(self.columns)})"
+
+
+PAIR_LISTS = (
+    Layout("labels", ("y_true",), "labels of IJB, next to an array of scores"),
+    Layout("pairs", IMAGES, "any pairs"),
+    Layout("voxceleb", ("y_true", *IMAGES), "VoxCeleb"),
+    Layout("kaldi", (*IMAGES, "y_true"), "trials of Kaldi, template pairs of IJB"),
+    Layout("scores", (*IMAGES, "score"), "scores of Kaldi and others"),
+    Layout("wespeaker", (*IMAGES, "score", "y_true"), "WeSpeaker"),
+    Layout("speechbrain", (*IMAGES, "y_true", "score"), "SpeechBrain"),
+    Layout("voxceleb-scores", ("y_true", *IMAGES, "score"), "VoxCeleb with scores"),
+    Layout("bob4", (*PEOPLE, "probe_label", "score"), "bob"),
+    Layout("bob5", ("identity_1", "image_1", "identity_2", "image_2", "score"), "bob"),
+)
+LFW = Layout("lfw", (*PEOPLE, *IMAGES, "y_true", "fold"), "pairs.txt of LFW and RFW")
+# The first line names the columns.
+TABLE = Layout("table", ())
+NAMES = tuple(one.name for one in (TABLE, *PAIR_LISTS, LFW))
+
+
+def _can_be(name, cells, doubt):
+    """Whether a column can be scores, words for genuine pairs, or names.
+
+    Without doubt, only words for genuine pairs are nothing else; with a doubt of 2, images may
+    be called by numbers such as 1.50.
+    """
+    is_label = cells.every(_is_genuine_word)
+    if name == "y_true":
+        return is_label
+    if not doubt and is_label:
+        return False
+    if name == "score":
+        return cells.every(_files.is_score)
+    if name in (*PEOPLE, "probe_label") or (name in IMAGES and doubt < 2):
+        is_number = cells.every(_files.is_score)
+        return not is_number or cells.every(_files.INTEGER.fullmatch)
+    return True
+
+
+def _is_genuine_word(cell):
+    return re.sub(r"(?<=\w)[-_]", " ", cell.strip().casefold()) in GENUINE
+
+
+def recognised(columns, layouts, stated, argument, path, first):
+    """The layout of a list.
+
+    Parameters
+    ----------
+    columns : list of cells
+    layouts : tuple of Layout
+        Those that may be.
+    stated : str or None
+        The name of the layout, if the caller gave it.
+    argument, path : str
+        For messages.
+    first : str
+        The first line of the list.
+
+    Raises
+    ------
+    ArgumentError
+        If no layout fits, several do, or the stated one does not.
+    """
+    if stated is not None:
+        layout = next(one for one in (*PAIR_LISTS, LFW) if one.name == stated)
+        n_columns = len(layout.columns)
+        if layout == LFW or n_columns != len(columns):
+            needed = (
+                "lines of 3 or 4 words" if layout == LFW else f"{n_columns} columns"
+            )
+            problem = (
+                f"needs {needed}, and {path!r} has {len(columns)} columns ({first!r});"
+            )
+            raise refused("layout", stated, problem, "name another layout.")
+        if wrong := layout.misfits(columns):
+            place = layout.columns.index(wrong[0])
+            problem = f"{stated!r} does not fit {path!r}: column {place + 1} is no {wrong[0]} "
+            raise refused("layout", stated, f"{problem}({first!r});", "name another.")
+        return layout
+    found = ([one for one in layouts if one.fits(columns, k)] for k in range(3))
+    fitting = next(filter(None, found), [])
+    if LFW in layouts and len(columns) in (3, 4) and _are_numbered(columns):
+        fitting.append(LFW)
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise several(argument, path, first, fitting)
+    known = ", ".join(map(str, layouts))
+    problem = f" has {len(columns)} columns without names ({first!r}), in none of the forms of "
+    remedy = "lists; give a table (.csv, .tsv, .parquet), whose first line names its columns. "
+    raise _files.file_error(argument, path, problem + remedy, f"Known are: {known}.")
+
+
+def _are_numbered(columns):
+    """Whether columns are a name and two numbers of its images, or a name and a number, twice."""
+    numbers = columns[1::2] if len(columns) == 4 else columns[1:]
+    names = [cells for cells in columns if cells not in numbers]
+    is_name = not any(cells.every(_files.is_score) for cells in names)
+    return is_name and all(cells.every(IMAGE_NUMBER.fullmatch) for cells in numbers)
+
+
+def several(argument, path, first, fitting):
+    """The error that a file can be read in several ways."""
+    problem = f" may be {' or '.join(map(str, fitting))}; its first line is {first!r};"
+    return _files.file_error(
+        argument, path, problem, "state which it is (layout, --layout)."
+    )
+
+
+def read_folds(lines, argument, path, required):
+    """Columns of a list in the layout of LFW; None if it is not in that layout.
+
+    Parameters
+    ----------
+    lines : list of list of str
+        Words of each line: a name and two numbers of its images, a pair of one person; or a
+        name and a number, twice. The first may be the number of folds and of the genuine
+        pairs of each, or that of pairs alone.
+    argument, path : str
+        For messages.
+    required : bool
+        Whether another layout is an error.
+    """
+    head, body = [], lines
+    if len(lines[0]) <= 2 and all(map(str.isdecimal, lines[0])):
+        head, body = [*map(int, lines[0])], lines[1:]
+    for row, words in enumerate(body, len(lines) - len(body) + 1):
+        numbers = words[1::2] if len(words) == 4 else words[1:]
+        if len(words) not in (3, 4) or not all(map(str.isdecimal, numbers)):
+            if not required:
+                return None
+            problem = f": line {row} ({' '.join(words)!r}) has neither a name and two numbers "
+            problem += "nor a name and a number, twice;"
+            raise _files.file_error(
+                argument, path, problem, "correct it, or the layout."
+            )
+    n_words = np.array([len(words) for words in body])
+    folds = np.cumsum(np.diff(n_words, prepend=3) < 0)
+    if head:
+        n_folds, n_each = head if len(head) == 2 else (1, head[0])
+        if len(body) != 2 * n_folds * n_each:
+            problem = f": its first line announces {2 * n_folds * n_each:,} pairs, and there are "
+            problem += f"{len(body):,};"
+            raise _files.file_error(argument, path, problem, "copy it again.")
+        folds = np.arange(len(body)) // (2 * n_each)
+    rows = [(one, a, one, *b) if len(b) == 1 else (one, a, *b) for one, a, *b in body]
+    first, i, second, j = zip(*rows, strict=True)
+    names = [
+        [f"{person}_{number:0>{DIGITS}}" for person, number in zip(*side, strict=True)]
+        for side in ((first, i), (second, j))
+    ]
+    genuine = ["1" if a == b else "0" for a, b in zip(first, second, strict=True)]
+    return [first, second, *names, genuine, [str(fold) for fold in folds]]
+
+
+def features_of(names, stem=None):
+    """Columns numbered from 0 or 1, as 'e_0', 'e_1' and 'e_2', a list; the longest such run.
+
+    Parameters
+    ----------
+    names : list of str
+    stem : str, default=None
+        What the names share; None takes runs of three columns or more.
+    """
+    numbered = {}
+    for name in names:
+        if (found := re.fullmatch(r"(.*?)[\[(]?(0|[1-9]\d*)[\])]?", name)) is not None:
+            numbered.setdefault(found[1], {})[int(found[2])] = name
+    runs = [
+        [of[k] for k in sorted(of)]
+        for start, of in numbered.items()
+        if sorted(of) in ([*range(len(of))], [*range(1, len(of) + 1)])
+        and (len(of) > 2 if stem is None else start == stem)
+    ]
+    return max(runs, key=len, default=[])

@@ -1,0 +1,670 @@
+"""Text tables, lists and .parquet files as named columns.
+
+A text is in UTF-8. Its content decides what separates cells, and whether its first line names
+the columns; without names it is a list in one of the layouts of :mod:`_layouts`. Labels are not
+changed, and a column is numbers only if every cell is one.
+"""
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import zlib
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from skfairfr.datasets._files import (
+    GZIP,
+    INTEGER,
+    MOST_READ,
+    NUMBER,
+    TABLE_FORMATS,
+    check_names,
+    damaged,
+    data_row,
+    file_error,
+    is_missing,
+    is_score,
+    kind_of,
+    open_npz,
+    suffix_of,
+)
+from skfairfr.datasets._layouts import (
+    LFW,
+    TABLE,
+    USUAL_NAMES,
+    Y_TRUE,
+    read_folds,
+    recognised,
+    several,
+)
+from skfairfr.utils._errors import ArgumentError
+from skfairfr.utils._labels import to_column
+from skfairfr.utils._validation import float_type
+
+# Below this size the csv module is done before pyarrow is imported.
+LARGE = 2**19
+# Bytes that are looked at to learn how a text is written.
+MOST_STARTED = 2**20
+# Integers up to here are exact as floats, to which a missing cell converts them.
+LARGEST_FLOAT_INTEGER = 2**53
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
+# Bytes that stand between words.
+ONE_SPACE = bytes.maketrans(b"\t\r\x0b\x0c", b" \n  ")
+# Decimal commas that may separate thousands.
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
+
+
+class Cells:
+    """Text cells of a column: all that occur, and for each row the index of its own."""
+
+    def __init__(self, column):
+        known, self.n_rows, self._answers = {}, len(column), {}
+        codes = [known.setdefault(cell, len(known)) for cell in column]
+        self.values, self.codes = list(known), np.array(codes, dtype=np.intp)
+
+    def some(self):
+        """A few cells, a list."""
+        return self.values[:MOST_READ]
+
+    def every(self, is_such):
+        """Whether a function is true of every cell; of the same function, it is not asked again."""
+        if is_such not in self._answers:
+            answer = all(map(is_such, self.some()))
+            if answer and not (is_such is is_score and self.numbers() is not None):
+                answer = all(map(is_such, self.values))
+            self._answers[is_such] = answer
+        return self._answers[is_such]
+
+    def numbers(self):
+        """The cells as numbers in an instant; None if they have to be looked at."""
+
+    def take(self, rows):
+        """The cells of some rows."""
+        taken = Cells(())
+        taken.values, taken.codes = self.values, self.codes[rows]
+        taken.n_rows = len(rows)
+        return taken
+
+
+class ArrowCells(Cells):
+    """The same of a column of pyarrow, whose cells are compared only if they have to be."""
+
+    def __init__(self, column):
+        self._column, self.n_rows, self._answers = column, len(column), {}
+
+    @cached_property
+    def _encoded(self):
+        return self._column.combine_chunks().dictionary_encode()
+
+    @cached_property
+    def values(self):
+        return self._encoded.dictionary.to_pylist()
+
+    @cached_property
+    def codes(self):
+        return self._encoded.indices.to_numpy()
+
+    def some(self):
+        return self._column.slice(0, MOST_READ).to_pylist()
+
+    def numbers(self):
+        return self._numbers
+
+    @cached_property
+    def _numbers(self):
+        import pyarrow
+
+        with suppress(pyarrow.ArrowInvalid):
+            return self._column.cast(pyarrow.float64()).to_numpy()
+
+
+class Table:
+    """Named columns of one length.
+
+    Parameters
+    ----------
+    columns : dict of str -> Cells, ndarray or ListColumn, shape (n_rows,)
+        Text cells, an empty one missing; values that have a type; or lists and structs,
+        which are neither labels nor numbers.
+    n_rows : int
+    path, argument : str
+        For messages.
+    read_as : str, default=None
+        The layout, if the file has no names of columns.
+    commas : bool, default=False
+        Whether numbers may have a decimal comma.
+    """
+
+    def __init__(self, columns, n_rows, path, argument, read_as=None, commas=False):
+        self.names = list(columns)
+        self.n_rows = n_rows
+        self._columns = columns
+        self.path = path
+        self._file = argument, path
+        self.read_as = read_as
+        self._commas = commas
+
+    def plain_columns(self, _):
+        """Names of the columns with one number or text for each row."""
+        columns = self._columns.items()
+        return [n for n, column in columns if not isinstance(column, ListColumn)]
+
+    def take(self, rows):
+        """A Table of some rows, without columns of lists."""
+        plain = {name: self._columns[name] for name in self.plain_columns(0)}
+        columns = {
+            n: c.take(rows) if isinstance(c, Cells) else c[rows]
+            for n, c in plain.items()
+        }
+        return Table(columns, len(rows), self.path, self._file[0], None, self._commas)
+
+    def labels(self, *names):
+        """Labels of people or images, converted alike for several columns.
+
+        Integers where every cell is one, written without leading zeros; else text, None
+        where missing. A list of columns where several are named.
+        """
+        return self._convert(names, _to_labels)
+
+    def values(self, *names):
+        """As labels, but numbers where every known cell is one, nan where missing."""
+        return self._convert(names, _to_values)
+
+    def distinct(self, name):
+        """Labels that occur in a column, each once or more, and the place of each row's own."""
+        column = self._columns[name]
+        if not isinstance(column, Cells):
+            return self.labels(name), np.arange(self.n_rows)
+        return _to_labels([cell.strip() for cell in column.values]), column.codes
+
+    def some(self, name):
+        """A few labels of a column."""
+        column = self._columns[name]
+        if isinstance(column, Cells):
+            return _to_labels([cell.strip() for cell in column.some()])
+        return self.labels(name)[:: max(self.n_rows // MOST_READ, 1)]
+
+    def numbers(self, name):
+        """A column of numbers, nan where missing; an error if it holds anything else."""
+        column = self._columns[name]
+        found = column.numbers() if isinstance(column, Cells) else None
+        if found is not None:
+            return found
+        values = self.values(name)
+        try:
+            if values.dtype.kind in "mM":
+                raise TypeError("it holds times")
+            dtype = float_type(values.dtype)
+            if values.dtype.kind in "OU":
+                values = [None if is_missing(v) else v for v in values.tolist()]
+            return np.array(values, dtype=dtype)  # None as nan
+        except (TypeError, ValueError) as error:
+            problem = f": column {name!r} must hold numbers ({error});"
+            raise file_error(*self._file, problem, "name another column.") from None
+
+    def vectors(self, names):
+        """Numbers of several columns, or of one with a list in each cell, (n_rows, n)."""
+        column = self._columns[names[0]]
+        if len(names) > 1:
+            return np.stack([self.numbers(name) for name in names], axis=1)
+        if isinstance(column, ListColumn):
+            vectors = column.vectors()
+        else:
+            column = [column.values[code] for code in column.codes]
+            vectors = [to_vector(cell) for cell in column]
+        sizes = [None if v is None else len(v) for v in vectors]
+        if wrong := [row for row, n in enumerate(sizes) if n != sizes[0] or n is None]:
+            found = sizes[wrong[0]]
+            found = "no list of numbers" if found is None else f"{found} numbers"
+            problem = f": {names[0]!r} has {found} in {data_row(wrong[0])}, and {sizes[0]} in the "
+            remedy = (
+                "write all numbers of each embedding, without '...', into its cell."
+            )
+            raise file_error(*self._file, f"{problem}first;", remedy)
+        return np.asarray(vectors)
+
+    def _convert(self, names, convert):
+        columns = [self._columns[name] for name in names]
+        for name, column in zip(names, columns, strict=True):
+            if isinstance(column, ListColumn):
+                problem = (
+                    f": column {name!r} holds {column.kind}, no numbers or labels;"
+                )
+                remedy = "name another column, or write one value into each cell."
+                raise file_error(*self._file, problem, remedy)
+        if isinstance(columns[0], Cells):
+            cells = [cell.strip() for c in columns for cell in c.values]
+            if self._commas and convert is _to_values:
+                cells = self._with_points(names, cells)
+            joint = convert(cells)
+            ends = np.cumsum([len(cells.values) for cells in columns])
+            parts = np.split(joint, ends[:-1])
+            columns = [p[c.codes] for c, p in zip(columns, parts, strict=True)]
+        return columns[0] if len(columns) == 1 else columns
+
+    def _with_points(self, names, cells):
+        """Cells with a point in place of the decimal comma, if all of them are numbers."""
+        known = [cell for cell in cells if not is_missing(cell)]
+        written = [cell for cell in known if "," in cell]
+        if (
+            not written
+            or not all(map(NUMBER.fullmatch, known))
+            or any("." in c for c in known)
+        ):
+            return cells
+        if all(map(THOUSANDS.fullmatch, written)):
+            one = written[0]
+            problem = (
+                f": {one!r} in column {names[0]!r} may be {one.replace(',', '.')} or "
+            )
+            remedy = "write numbers with a decimal point, and without separators."
+            raise file_error(*self._file, f"{problem}{one.replace(',', '')};", remedy)
+        return [cell.replace(",", ".") for cell in cells]
+
+
+class ListColumn(NamedTuple):
+    """A column of lists or structs of a .parquet file."""
+
+    kind: str
+    column: object
+
+    def vectors(self):
+        """The list of each row as an array; None if it is no list of numbers."""
+        import pyarrow
+
+        kind = self.column.type
+        if not (
+            pyarrow.types.is_list(kind)
+            or pyarrow.types.is_fixed_size_list(kind)
+            or pyarrow.types.is_large_list(kind)
+        ):
+            return [None] * len(self.column)
+        lengths = pyarrow.compute.list_value_length(self.column).to_pylist()
+        flat = self.column.combine_chunks().flatten()
+        if flat.null_count or not (
+            pyarrow.types.is_floating(flat.type) or pyarrow.types.is_integer(flat.type)
+        ):
+            return [None] * len(self.column)
+        if len({*lengths}) == 1 and lengths[0]:
+            return flat.to_numpy().reshape(len(lengths), -1)
+        ends = np.cumsum([n or 0 for n in lengths])
+        parts = np.split(flat.to_numpy(), ends[:-1])
+        return [None if n is None else p for n, p in zip(lengths, parts, strict=True)]
+
+
+def to_vector(cell):
+    """The numbers of a cell such as '[0.1, 0.2]' or '0.1 0.2', an array; None without any."""
+    words = cell.strip().removeprefix("[").removesuffix("]").replace(",", " ").split()
+    try:
+        return np.array(words, dtype=np.float64) if words else None
+    except ValueError:
+        return None
+
+
+def read_table(path, argument="path", layouts=(), stated=None):
+    """A Table from a file.
+
+    Parameters
+    ----------
+    path : str
+    argument : str, default="path"
+        What names the file, for messages.
+    layouts : tuple of Layout, default=()
+        Those that a text without names of columns may have; none to refuse such texts.
+    stated : str, default=None
+        Name of the layout, if the caller gave it; "table": the first line names columns.
+    """
+    kind = kind_of(path, argument)
+    if kind == "parquet":
+        table = _read_parquet(path, argument)
+    elif kind in ("csv", "list"):
+        table = _read_text(path, argument, kind == "list", layouts, stated)
+    else:
+        remedy = f"give a {TABLE_FORMATS} file with a row for each row of the data."
+        raise file_error(argument, path, " is no table;", remedy)
+    if not table.n_rows:
+        remedy = "give a table with names in its first line."
+        raise file_error(argument, path, " holds no row;", remedy)
+    return table
+
+
+def start_of(path, argument="path"):
+    """Names of the columns of a table and which of them have lists; none of a list."""
+    if kind_of(path, argument) == "parquet":
+        with _parquet(path, argument) as file:
+            schema = file.schema_arrow
+            nested = [str(kind).partition("<")[0] for kind in schema.types]
+            lists = [
+                n for n, k in zip(schema.names, nested, strict=True) if "list" in k
+            ]
+            return schema.names, lists
+    with explained(path, argument):
+        is_list = kind_of(path, argument) == "list"
+        text = Text(path, argument, is_list, most=MOST_STARTED)
+    rows = [*zip(text.names or (), *text.rows, strict=False)]
+    return text.names or [], [
+        n for n, *cells in rows if cells and all(map(_is_list, cells))
+    ]
+
+
+def _is_list(cell):
+    return to_vector(cell) is not None and len(to_vector(cell)) > 1
+
+
+def column_names(path):
+    """Names of the columns or arrays of a file; none if it cannot be read, or has none."""
+    with suppress(ValueError, ImportError):
+        if kind_of(path) == "npz":
+            with open_npz(path) as archive:
+                return archive.names
+        return start_of(path)[0]
+    return []
+
+
+# ---- text ----------------------------------------------------------------------------
+
+
+class Text:
+    """A text, what separates its cells, and whether its first line names the columns.
+
+    Attributes
+    ----------
+    names : list of str or None
+        None of a text without names; such are all of which no line looks like names.
+    """
+
+    def __init__(self, path, argument, is_list, stated=None, most=-1):
+        self.file, self.is_list = (argument, path), is_list
+        content = content_of(path, most)
+        start = content[:MOST_STARTED]
+        if len(start) == MOST_STARTED:
+            start = start[: start.rfind(b"\n") + 1] or start
+        start = start.decode("utf-8")
+        self.delimiter = self._delimiter(start)
+        self.options = {
+            "delimiter": self.delimiter,
+            "skipinitialspace": True,
+            "strict": True,
+        }
+        if self.delimiter == " ":
+            content, start = (
+                _single_spaces(content),
+                _single_spaces(start.encode()).decode(),
+            )
+            self.options["quoting"] = csv.QUOTE_NONE
+        self.content = content
+        rows = filter(None, csv.reader(io.StringIO(start, newline=""), **self.options))
+        self.first = next(rows, [])
+        sample = [self.first]
+        with suppress(csv.Error):  # of a quoted cell that the start cuts
+            sample.extend(islice(rows, MOST_READ))
+        self.rows, self.names = sample[1:], None
+        # Whether its words for genuine pairs may be names of columns too.
+        self.may_have_names = False
+        if self._starts_with_names(sample, stated):
+            self.names = [name.strip() for name in self.first]
+            check_names(self.names, path, argument)
+
+    def _delimiter(self, start):
+        """What separates cells: in every line as many of them, and several."""
+        suffix = suffix_of(self.file[1])
+        usual = " " if self.is_list else "\t" if suffix.startswith(".tsv") else ","
+        lines = [line for line in start.splitlines()[: MOST_READ + 1] if line.strip()]
+        splits, fitting = [], {}
+        for one in dict.fromkeys((usual, *",;\t", *(" " * self.is_list))):
+            quoting = csv.QUOTE_NONE if one == " " else csv.QUOTE_MINIMAL
+            texts = [" ".join(line.split()) for line in lines] if one == " " else lines
+            rows = csv.reader(
+                texts, delimiter=one, quoting=quoting, skipinitialspace=True
+            )
+            counts = [*map(len, rows)]
+            if counts and counts[0] > 1:
+                splits.append(one)
+                if len({*counts}) == 1:
+                    fitting[one] = counts[0]
+        others = [one for one in fitting if one != ","]
+        if "," in fitting and others and not re.search(r"(?<!\d),|,(?!\d)", start):
+            del fitting[","]  # decimal commas
+        plain = r"[^\S\n]*[,;\t][^\S\n]*"
+        if " " in fitting and len(fitting) > 1:
+            if not re.search(r"[^\S\n]", re.sub(plain, ",", start.strip())):
+                del fitting[" "]  # only next to another separator
+        if usual == " " and {*fitting} == {" ", "\t"} and fitting[" "] == fitting["\t"]:
+            del fitting["\t"]
+        if len(fitting) > 1:
+            several = " or ".join(
+                f"{SEPARATORS[one]} ({n})" for one, n in fitting.items()
+            )
+            problem = (
+                f" may have columns between {several} in its first line {lines[0]!r};"
+            )
+            remedy = "leave out the one that separates no columns."
+            raise file_error(*self.file, problem, remedy)
+        return next(iter([*fitting, *splits]), usual)
+
+    def _starts_with_names(self, rows, stated):
+        """Whether the first of some rows names the columns."""
+        if stated is not None:
+            return stated == "table"
+        first, *others = [[cell.strip() for cell in row] for row in rows]
+        columns = [*zip(*others, strict=False)]
+        if {cell.casefold() for cell in first} & USUAL_NAMES:
+            return True
+        numeric = [cell for cell in first if NUMBER.fullmatch(cell)]
+        is_count = len(numeric) > 2 and numeric in (
+            [str(k + start) for k in range(len(numeric))] for start in (0, 1)
+        )
+        if numeric and not is_count:
+            return False
+        both = [*zip(first, columns, strict=False)]
+        if any(not is_score(c) and all(map(is_score, column))
+               for c, column in both):  # fmt: skip
+            return True
+        again = [cell for cell, column in both if cell and cell in column]
+        self.may_have_names = {*map(str.casefold, again)} <= {*Y_TRUE}
+        return not (again or self.is_list)
+
+    def read(self):
+        """Cells of every column, without those that are names."""
+        quoted = self.delimiter != " " and b'"' in self.content
+        # pyarrow hides all rows below a quote that is never closed, and keeps spaces, and
+        # with them the quotes, in front of a quoted cell.
+        is_even = self.content.count(b'"') % 2 == 0
+        is_plain = is_even and self.delimiter.encode() + b' "' not in self.content
+        if len(self.content) < LARGE or (quoted and not is_plain):
+            return self._read_by_csv()
+        return (
+            self._read_by_pyarrow(quoted)
+            if find_spec("pyarrow")
+            else self._read_by_csv()
+        )
+
+    def lines(self):
+        """Words of every line of a list, a list of lists."""
+        return [line.split(" ") for line in self.content.decode().split("\n") if line]
+
+    def _read_by_csv(self):
+        text = io.StringIO(self.content.decode(), newline="")
+        rows, kept, n_columns = csv.reader(text, **self.options), [], len(self.first)
+        for row in filter(None, rows):
+            if len(row) != n_columns:
+                n_cells = f"line {rows.line_num} has {len(row)} cells"
+                raise csv.Error(f"{n_cells} but the first line has {n_columns}")
+            kept.append(row)
+        kept = kept[self.names is not None :]
+        return [Cells(column) for column in zip(*kept, strict=True)]
+
+    def _read_by_pyarrow(self, quoted):
+        import pyarrow
+        from pyarrow import csv as arrow
+
+        # Columns by number: names may stand on several lines, or have spaces before them.
+        numbered = [str(column) for column in range(len(self.first))]
+        types = dict.fromkeys(numbered, pyarrow.large_string())
+        start = int(self.names is not None)
+        quotes = {"quote_char": '"' if quoted else False, "newlines_in_values": quoted}
+        try:
+            table = arrow.read_csv(
+                pyarrow.py_buffer(self.content),
+                arrow.ReadOptions(column_names=numbered),
+                arrow.ParseOptions(delimiter=self.delimiter, **quotes),
+                arrow.ConvertOptions(column_types=types),
+            )
+        except pyarrow.ArrowInvalid as error:
+            self.content.decode()  # an error if it is no UTF-8
+            raise csv.Error(str(error)) from None
+        return [ArrowCells(c) for c in table.slice(start).columns]
+
+
+def _read_text(path, argument, is_list, layouts, stated):
+    """A Table from a text."""
+    with explained(path, argument):
+        text = Text(path, argument, is_list, stated)
+        first = text.delimiter.join(text.first)
+        if text.names is None and not layouts:
+            problem = f" has no names of columns: its first line is {first!r};"
+            remedy = "write a first line with their names."
+            raise file_error(argument, path, problem, remedy)
+        if stated != LFW.name:
+            try:
+                return _named(text, text.read(), first, layouts, stated)
+            except csv.Error:
+                is_ragged = LFW in layouts and text.delimiter == " " and stated is None
+                if not is_ragged:
+                    raise
+        found = read_folds(text.lines(), argument, path, stated == LFW.name)
+        if found is None:
+            text.read()  # raises the error of what it seemed to be
+        columns = dict(zip(LFW.columns, map(Cells, found), strict=True))
+        return Table(columns, len(found[0]), path, argument, str(LFW))
+
+
+@contextmanager
+def explained(path, argument):
+    """Errors of libraries in words about the file."""
+    try:
+        yield
+    except csv.Error as error:
+        remedy = "close each double quote, put text with separators between two, and write as "
+        remedy += "many cells into each line."
+        raise file_error(argument, path, f" is no table ({error});", remedy) from None
+    except UnicodeDecodeError:
+        problem = " is not UTF-8 text;"
+        raise file_error(argument, path, problem, "save it as CSV UTF-8.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise damaged(argument, path, error) from None
+
+
+def _named(text, columns, first, layouts, stated):
+    """A Table of columns with the names of the first line, or of a layout."""
+    argument, path = text.file
+    n_rows = columns[0].n_rows if columns else 0
+    if text.names is not None:
+        columns = dict(zip(text.names, columns, strict=bool(n_rows)))
+        return Table(columns, n_rows, path, argument, commas=text.delimiter != ",")
+    layout = recognised(columns, layouts, stated, argument, path, first)
+    if not text.is_list and stated is None and text.may_have_names:
+        raise several(argument, path, first, (TABLE, layout))
+    columns = dict(zip(layout.columns, columns, strict=True))
+    commas = text.delimiter != ","
+    return Table(columns, n_rows, path, argument, str(layout), commas)
+
+
+def content_of(path, most=-1):
+    """Bytes of a file, unpacked, without a mark of the byte order, as spreadsheets write it."""
+    with open(path, "rb") as file:
+        # By its first bytes: a file loses or keeps the ending .gz in many ways.
+        is_packed = file.read(2) == GZIP
+        file.seek(0)
+        with gzip.GzipFile(fileobj=file) if is_packed else nullcontext(file) as content:
+            return content.read(most).removeprefix(codecs.BOM_UTF8)
+
+
+def _single_spaces(content):
+    """Lines whose words stand between single spaces, without empty lines at the start."""
+    if any(byte in content for byte in (b"\t", b"\r", b"\x0b", b"\x0c")):
+        content = content.replace(b"\r\n", b"\n").translate(ONE_SPACE)
+    for two, one in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n")):
+        while two in content:
+            content = content.replace(two, one)
+    return (
+        content if content[:1].strip() and content[-2:-1].strip() else content.strip()
+    )
+
+
+# ---- parquet -------------------------------------------------------------------------
+
+
+@contextmanager
+def _parquet(path, argument):
+    """An open .parquet file."""
+    try:
+        import pyarrow.parquet
+    except ModuleNotFoundError:
+        words = "which needs pyarrow; pip install pyarrow, or save it as .csv."
+        raise ImportError(f"{argument} {path!r}, {words}") from None
+    # Damaged files raise OSError, ArrowInvalid and others, some of them as late as when
+    # a column is converted.
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            check_names(file.schema_arrow.names, path, argument)
+            yield file
+    except ArgumentError:
+        raise
+    except Exception as error:
+        raise damaged(argument, path, error) from None
+
+
+def _read_parquet(path, argument):
+    """A Table from a .parquet file."""
+    with _parquet(path, argument) as file:
+        from pyarrow.types import is_nested
+
+        schema, table = file.schema_arrow, file.read()
+        table.validate(full=True)
+        columns = {
+            name: ListColumn(str(kind), table.column(name))
+            if is_nested(kind)
+            else to_column(table.column(name), name)
+            for name, kind in zip(schema.names, schema.types, strict=True)
+        }
+        return Table(columns, len(table), path, argument)
+
+
+# ---- conversions of the texts that occur in a column ---------------------------------
+
+
+def _to_labels(cells):
+    if all(map(INTEGER.fullmatch, cells)):
+        return np.array(list(map(int, cells)), dtype=np.int64)
+    return _to_text(cells)
+
+
+def _to_values(cells):
+    known = [cell for cell in cells if cell and cell.lower() != "nan"]
+    if not known or not all(map(NUMBER.fullmatch, known)):
+        return _to_text(cells)
+    if len(known) == len(cells) and all(map(INTEGER.fullmatch, known)):
+        return np.array(list(map(int, cells)), dtype=np.int64)
+    # Such integers name something, and as floats several would be one.
+    if any(map(_is_long_integer, known)):
+        return _to_text(cells)
+    # Of the missing, only the empty one is no number to Python.
+    return np.array([float(cell or "nan") for cell in cells])
+
+
+def _is_long_integer(cell):
+    return len(cell) > 15 and cell.isdigit() and int(cell) > LARGEST_FLOAT_INTEGER
+
+
+def _to_text(cells):
+    if all(cells):
+        return np.array(cells)
+    return np.array([cell or None for cell in cells], dtype=object)
