@@ -36,6 +36,7 @@ PLAIN = frozenset("1 0 true false t f yes no y n ja nein j oui non".split())
 REJECTED = re.compile(
     r"^(is_|was_)?(reject|denied|deny|refus|fail|error|false|mis|block)", re.IGNORECASE
 )
+NEGATIVE = {"0", "false", "no", "n"}
 GENUINE_BY_NAME = "genuine is_genuine mated is_mated label target is_target truth"
 # Parts of words for attempts that are not genuine.
 NOT_GENUINE = re.compile("impost|attack|spoof|non ?mated|non ?target")
@@ -122,16 +123,9 @@ def _check_no_kinds(table, others):
         words = _files.words_of(column[:: max(column.size // _files.MOST_READ, 1)])
         words = words if len(words) > _files.FEW_WORDS else _files.words_of(column)
         if any(map(NOT_GENUINE.search, words)):
-            remedy = (
-                "write genuine, impostor and attack into it and name it with attempt "
-            )
-            remedy += "(--attempt), or rename its values."
-        elif name.casefold() in GENUINE_BY_NAME.split() and words & {
-            "0",
-            "false",
-            "no",
-            "n",
-        }:
+            remedy = "write genuine, impostor and attack into it and "
+            remedy += "name it with attempt (--attempt), or rename its values."
+        elif name.casefold() in GENUINE_BY_NAME.split() and words & NEGATIVE:
             remedy = "write genuine and impostor into it and name it with attempt (--attempt)."
         else:
             continue

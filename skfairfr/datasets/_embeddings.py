@@ -21,7 +21,6 @@ WRITE_NPZ = (
     "write one with numpy.savez(path, embedding=..., identity=..., and one array for each "
     "attribute)."
 )
-BY_NAME = "an array for each image, by its name"
 # Why a file of another kind cannot be read.
 OTHERS = {
     "pickle": " is a pickle, which can run code as it is opened;",
@@ -132,28 +131,24 @@ def read_embeddings(
     image = image or next(iter(named), "image")
     of_labels = [("identity", (identity,) if identity else IDENTITY_NAMES)]
     of_labels += [(argument, (column,)) for column, argument in others.items()]
-    with _opened(path, embedding, of_labels if labels is None else []) as found:
-        name, X, images, source, read_as = found
+    own = of_labels if labels is None else []
+    with _opened(path, embedding, own) as (name, X, images, source, used):
         _check_vectors(name, X, finite)
         if labels is None and source is not None:
             column, *_ = _files.choose_all(of_labels, source.names, path)
-            used = {*features_of(source.names), name.strip("'")}
-            data = _labelled(path, X, source, path, column, asked, used)
-        else:
-            own = () if source is None else source.names
-            own = _files.first_of(IDENTITY_NAMES, own)
-            own = None if own is None else (own, source.labels(own))
-            labels = labels_beside(path) if labels is None else labels
-            data = _from_table(path, X, images, labels, of_labels, asked, image)
-            if own is not None:
-                _check_same_people(data.y, *own, labels)
-    data.read_as |= {path: read_as} if read_as else {}
+            return _labelled(path, X, source, path, column, asked, used)
+        named = _files.first_of(IDENTITY_NAMES, () if source is None else source.names)
+        people = None if named is None else source.labels(named)
+        labels = labels_beside(path) if labels is None else labels
+        data = _from_table(path, X, images, labels, of_labels, asked, image)
+        if named is not None:
+            _check_same_people(data.y, named, people, labels)
     return data
 
 
 @contextmanager
 def _opened(path, embedding, of_labels):
-    """Name, vectors, names of the images, source of labels and layout of embeddings.
+    """Name of the vectors, these, names of their images, source of labels, columns used.
 
     The names are None if rows are in the order of labels, and the source if there is none.
     """
@@ -162,32 +157,28 @@ def _opened(path, embedding, of_labels):
         with _files.open_npz(path) as archive:
             if embedding is None and (keys := _keys_of(archive)):
                 X = np.stack([archive.read(key).ravel() for key in keys])
-                yield "the arrays", X, np.array(keys), None, BY_NAME
+                yield "the arrays", X, np.array(keys), None, keys
                 return
             wanted = [("embedding", (embedding,) if embedding else EMBEDDING_NAMES)]
             name, *_ = _files.choose_all([*wanted, *of_labels], archive.names, path)
-            yield repr(name), archive.read(name), None, archive, None
+            yield repr(name), archive.read(name), None, archive, ()
     elif kind == "npy":
         if embedding is not None:
             problem = f"is of an .npz file, but {path!r} holds one array; leave it out."
             raise refused("embedding", embedding, problem)
-        yield "the array", _files.read_npy(path), None, None, None
+        yield "the array", _files.read_npy(path), None, None, ()
     elif kind == "ark":
         keys, X = _read_ark(path)
-        yield "the archive", X, keys, None, "text archive of Kaldi"
+        yield "the archive", X, keys, None, ()
     elif kind in ("csv", "parquet", "list"):
         table = _tables.read_table(path)
         names = vectors_in(*_tables.start_of(path), embedding)
-        if not names:
-            _files.choose_all(
-                [("embedding", (embedding or "embedding",))], table.names, path
-            )
-        words = f"{len(names)} columns {names[0]} to {names[-1]}"
-        words = f"embeddings in {words if len(names) > 1 else names[0]}"
-        yield repr(names[0]), table.vectors(names), None, table, words
+        wanted = [("embedding", tuple(names[:1]) or (embedding or "embedding",))]
+        _files.choose_all(wanted, table.names, path)
+        yield repr(names[0]), table.vectors(names), None, table, names
     else:
-        problem = " holds no embeddings that can be read;"
-        raise _files.file_error("path", path, OTHERS.get(kind, problem), WRITE_NPZ)
+        problem = OTHERS.get(kind, " holds no embeddings that can be read;")
+        raise _files.file_error("path", path, problem, WRITE_NPZ)
 
 
 def holds_embeddings(path, embedding=None, is_pairs=False):
@@ -210,13 +201,10 @@ def holds_embeddings(path, embedding=None, is_pairs=False):
     if not found or {*PEOPLE, *IMAGES} & {*names}:
         return False
     if "score" in names and (truth := _files.first_of(Y_TRUE, names)) is not None:
-        problem = (
-            f" may be embeddings ({found[0]!r} to {found[-1]!r}) or pairs ('score' and "
-        )
-        problem += f"{truth!r});"
-        remedy = (
-            "name the columns of one: embedding (--embedding) or y_true (--y-true)."
-        )
+        problem = f" may be embeddings ({found[0]!r} to {found[-1]!r}) "
+        problem += f"or pairs ('score' and {truth!r});"
+        remedy = "name the columns of one: embedding (--embedding) "
+        remedy += "or y_true (--y-true)."
         raise _files.file_error("path", path, problem, remedy)
     return True
 
@@ -244,10 +232,8 @@ def _keys_of(archive):
     if size < 2:
         return []
     if wrong := [name for name in archive.names if sizes.get(name) != size]:
-        problem = (
-            f" has an embedding of {size} numbers in most arrays, and another array in "
-        )
-        problem += f"{_files.few(np.array(wrong), 'images')};"
+        problem = f" has an embedding of {size} numbers in most arrays, "
+        problem += f"and another array in {_files.few(np.array(wrong), 'images')};"
         raise _files.file_error("path", archive.path, problem, "leave those out.")
     return archive.names
 
@@ -258,14 +244,15 @@ def _read_ark(path):
     with _tables.explained(path, "path"):
         lines = _tables.content_of(path).decode().splitlines()
     for number, line in enumerate(filter(str.strip, lines), 1):
-        key, _, vector = line.strip().partition(" ")
-        is_whole = vector.strip().startswith("[") and vector.endswith("]")
-        row = _tables.to_vector(vector) if is_whole else None
-        if row is None or (rows and row.size != rows[0].size):
-            problem = (
-                f": line {number} ({line[:40]!r}) is no name with a vector in brackets"
+        key, *vector = line.split(maxsplit=1)
+        vector = "".join(vector).strip()
+        is_whole = vector.startswith("[") and vector.endswith("]")
+        row = _tables.to_vector(vector) if is_whole else np.zeros(0)
+        if not row.size or (rows and row.size != rows[0].size):
+            problem = f": line {number} ({line[:40]!r}) is no name with "
+            problem += (
+                f"a vector in brackets of {rows[0].size} numbers;" if rows else ";"
             )
-            problem += f" of {rows[0].size} numbers;" if rows else ";"
             remedy = "write vectors with copy-vector ark:FILE ark,t:FILE."
             raise _files.file_error("path", path, problem, remedy)
         keys.append(key)
@@ -289,10 +276,8 @@ def _check_same_people(people, name, own, path):
         in_common.append(largest.sum())
     n_alike = int(min(in_common))
     if n_alike < len(own):
-        problem = (
-            f" gives {len(own) - n_alike:,} of {len(own):,} rows to other people than "
-        )
-        problem += f"{name!r} of the embeddings does;"
+        problem = f" gives {len(own) - n_alike:,} of {len(own):,} rows "
+        problem += f"to other people than {name!r} of the embeddings does;"
         remedy = "put its rows into the order of the embeddings, or leave one of the two out."
         raise _files.file_error("labels", path, problem, remedy)
 
@@ -309,66 +294,67 @@ def read_labels(path, argument, identity=None, asked=None):
 
 def _from_table(path, X, images, labels, wanted, asked, image):
     """Embeddings with labels from a table, by the names of the images or in its order."""
-    two = Layout("images", (image, "identity"), "utt2spk of Kaldi")
+    two = Layout("images", (image, "identity"))  # as utt2spk of Kaldi
     table = _tables.read_table(labels, "labels", (two,))
-    read_as = {labels: table.read_as} if table.read_as else {}
+    rows = None
     if images is not None:
         _files.choose_all([("image", (image,))], table.names, labels)
-        table = table.take(_rows_of(images, table, image, path))
+        rows = _rows_of(images, table, image, path)
     elif table.n_rows != len(X):
         problem = f" has {table.n_rows} rows but {path!r} has {len(X)};"
         remedy = "give one row of labels for each row of embeddings, in their order."
         raise _files.file_error("labels", labels, problem, remedy)
     name, *_ = _files.choose_all(wanted, table.names, labels)
-    data = _labelled(path, X, table, labels, name, asked)
-    data.read_as |= read_as
-    return data
+    return _labelled(path, X, table, labels, name, asked, rows=rows)
 
 
 def _rows_of(images, table, image, path):
     """The row of a table for each image of some names."""
     known = table.labels(image)
-    _files.check_known("image", image, known, "every row is of one image: name it.")
-    first, rows = find_labels(known, known), find_labels(known, images)
-    if (twice := np.flatnonzero(first != np.arange(first.size))).size:
-        problem = f"{image!r} holds {plain(known[twice[0]])!r} several times;"
-        raise refused("image", image, problem, "give each image one row.")
+    rows = find_images(known, images, image)
     if (rows < 0).any():
         absent = _files.few(images[rows < 0], "images")
-        problem = (
-            f" has no row for {absent} of {path!r}, as it names {plain(known[0])!r};"
-        )
+        problem = f" has no row for {absent} of {path!r}, as it names "
+        problem += f"{plain(known[0])!r};"
         remedy = "add the rows, or name the column of these names (image, --image)."
         raise _files.file_error("labels", table.path, problem, remedy)
     if rows.size < known.size:
         absent = _files.few(np.delete(known, rows), "images")
-        warn_caller(
-            f"{table.path!r} lists {absent} without an embedding in {path!r}.",
-            UserWarning,
-        )
+        message = f"{table.path!r} lists {absent} without an embedding in {path!r}."
+        warn_caller(message, UserWarning)
     return rows
 
 
-def _labelled(path, X, source, source_path, name, asked, used=()):
-    """Embeddings with labels from an Archive or a Table, which holds these columns."""
-    y = source.labels(name)
-    _check_labels("identity", name, y, len(X))
-    remedy = "every image needs one: drop such rows, with their embeddings."
-    _files.check_known("identity", name, y, remedy)
-    _files.warn_of_words(y, name, source_path)
+def find_images(known, wanted, image):
+    """The place of each wanted name among the known ones, -1 if it is not there."""
+    _files.check_known("image", image, known, "every image needs a name.")
+    first, rows = find_labels(known, known), find_labels(known, wanted)
+    if (twice := np.flatnonzero(first != np.arange(first.size))).size:
+        problem = f"{image!r} holds {plain(known[twice[0]])!r} several times;"
+        raise refused("image", image, problem, "give each image a name of its own.")
+    return rows
+
+
+def _labelled(path, X, source, source_path, name, asked, used=(), rows=None):
+    """Embeddings with labels from an Archive or a Table, of some of its rows, or of all."""
     if asked is None:
-        others = [
-            n for n in source.plain_columns(len(X)) if n != name and n not in used
-        ]
+        others = [n for n in source.plain_columns(len(X)) if n not in (name, *used)]
         asked = dict.fromkeys(others, "columns")
     columns = {}
-    for column, argument in asked.items():
+    for column, argument in [(name, "identity"), *asked.items()]:
         # Names stay as they are written.
-        read = source.labels if argument == "image" else source.values
-        columns[column] = read(column)
-        _check_labels(argument, column, columns[column], len(X))
-        _files.warn_of_words(columns[column], column, source_path)
-    return Bunch(X=X, y=y, columns=columns, path=path, read_as={})
+        as_written = argument in ("identity", "image")
+        read = (source.labels if as_written else source.values)(column)
+        columns[argument, column] = read = read if rows is None else read[rows]
+        _check_labels(argument, column, read, len(X))
+        if argument == "identity":
+            remedy = "every image needs one: drop such rows, with their embeddings."
+            _files.check_known(argument, column, read, remedy)
+        _files.warn_of_words(read, column, source_path)
+    y = columns.pop(("identity", name))
+    read_as = {source_path: source.read_as} if source.read_as else {}
+    columns = {column: read for (_, column), read in columns.items()}
+    return Bunch(X=X, y=y, columns=columns, path=path, read_as=read_as)
 
 
 def labels_beside(path):

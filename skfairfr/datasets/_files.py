@@ -36,10 +36,11 @@ WORDS_FOR_MISSING = (*WORDS_FOR_UNKNOWN, "na")
 MOST_READ = 100
 # Labels that a group of unknown people may have.
 WORDS_FOR_NO_GROUP = (*WORDS_FOR_MISSING, "unknown", "?", "-", "not stated", "missing")
-# No leading zero: 007 is a label. A comma may be the decimal point.
+# No leading zero: 007 is a label.
 NUMBER = re.compile(
-    r"[+-]?(?:(?:0|[1-9]\d*)(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII
+    r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII
 )
+WITH_COMMA = re.compile(NUMBER.pattern.replace(r"\.", ","), re.ASCII)
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 # No text holds these bytes; a list is known by that.
 NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -251,10 +252,15 @@ def is_missing(cell):
     return str(cell).strip().lower() in WORDS_FOR_MISSING
 
 
+def is_number(cell):
+    """Whether a cell is a number, with a decimal point or comma."""
+    return bool(NUMBER.fullmatch(cell.strip()) or WITH_COMMA.fullmatch(cell.strip()))
+
+
 def is_score(cell):
     """Whether a cell is a number, infinity or a word for a missing score."""
     infinite = cell.lower().lstrip("+-") in ("inf", "infinity")
-    return infinite or is_missing(cell) or NUMBER.fullmatch(cell.strip()) is not None
+    return infinite or is_missing(cell) or is_number(cell)
 
 
 # ---- arrays --------------------------------------------------------------------------
@@ -296,6 +302,8 @@ def open_npz(path):
 
 class Archive:
     """Arrays of an open .npz file, read one by one."""
+
+    read_as = None
 
     def __init__(self, arrays, path):
         members = arrays.zip.namelist()

@@ -26,13 +26,11 @@ Y_TRUE = "y_true genuine is_genuine label target is_target same is_same same_per
 Y_TRUE += "same_identity mated is_mated match is_match truth ground_truth gt"
 Y_TRUE = tuple(Y_TRUE.split())
 # Names of columns, by one of which a line is known to consist of names.
-USUAL_NAMES = {
-    *PEOPLE,
-    *IMAGES,
-    *({*Y_TRUE} - {*GENUINE}),
-    *"score scores distance similarity identity identities person image accepted".split(),
-    *"gender sex age label enrol enroll enrolment test probe reference".split(),
-}
+USUAL_NAMES = (
+    "score scores distance similarity identity identities person image accepted "
+)
+USUAL_NAMES += "gender sex age label enrol enroll enrolment test probe reference"
+USUAL_NAMES = {*USUAL_NAMES.split(), *PEOPLE, *IMAGES, *({*Y_TRUE} - {*GENUINE})}
 # How many digits the number of an image has in the name of its file, in LFW and RFW.
 DIGITS = 4
 IMAGE_NUMBER = re.compile(r"0*[1-9]\d*", re.ASCII)
@@ -46,20 +44,19 @@ class Layout(NamedTuple):
     name : str
         As ``--layout`` takes it.
     columns : tuple of str
-    source : str
-        Who writes such lists.
     """
 
     name: str
     columns: tuple
-    source: str = ""
 
     def fits(self, columns, doubt=0):
         """Whether text columns can be these, with a degree of doubt."""
-        return len(columns) == len(self.columns) and not self.misfits(columns, doubt)
+        return not self.misfits(columns, doubt)
 
     def misfits(self, columns, doubt=2):
         """Names of the columns that cannot be these, a list."""
+        if len(columns) != len(self.columns):
+            return [*self.columns]
         found = zip(self.columns, columns, strict=True)
         return [name for name, cells in found if not _can_be(name, cells, doubt)]
 
@@ -67,19 +64,22 @@ class Layout(NamedTuple):
         return f"{self.name} ({' '.join(self.columns)})"
 
 
+# Whose lists these are: IJB's (next to scores), any, VoxCeleb's and Kaldi's (also template pairs
+# of IJB), scores of Kaldi and others, WeSpeaker's, SpeechBrain's, VoxCeleb's with scores, bob's.
 PAIR_LISTS = (
-    Layout("labels", ("y_true",), "labels of IJB, next to an array of scores"),
-    Layout("pairs", IMAGES, "any pairs"),
-    Layout("voxceleb", ("y_true", *IMAGES), "VoxCeleb"),
-    Layout("kaldi", (*IMAGES, "y_true"), "trials of Kaldi, template pairs of IJB"),
-    Layout("scores", (*IMAGES, "score"), "scores of Kaldi and others"),
-    Layout("wespeaker", (*IMAGES, "score", "y_true"), "WeSpeaker"),
-    Layout("speechbrain", (*IMAGES, "y_true", "score"), "SpeechBrain"),
-    Layout("voxceleb-scores", ("y_true", *IMAGES, "score"), "VoxCeleb with scores"),
-    Layout("bob4", (*PEOPLE, "probe_label", "score"), "bob"),
-    Layout("bob5", ("identity_1", "image_1", "identity_2", "image_2", "score"), "bob"),
+    Layout("labels", ("y_true",)),
+    Layout("pairs", IMAGES),
+    Layout("voxceleb", ("y_true", *IMAGES)),
+    Layout("kaldi", (*IMAGES, "y_true")),
+    Layout("scores", (*IMAGES, "score")),
+    Layout("wespeaker", (*IMAGES, "score", "y_true")),
+    Layout("speechbrain", (*IMAGES, "y_true", "score")),
+    Layout("voxceleb-scores", ("y_true", *IMAGES, "score")),
+    Layout("bob4", (*PEOPLE, "probe_label", "score")),
+    Layout("bob5", ("identity_1", "image_1", "identity_2", "image_2", "score")),
 )
-LFW = Layout("lfw", (*PEOPLE, *IMAGES, "y_true", "fold"), "pairs.txt of LFW and RFW")
+# pairs.txt of LFW and RFW, whose lines have three or four words.
+LFW = Layout("lfw", (*PEOPLE, *IMAGES, "y_true", "fold"))
 # The first line names the columns.
 TABLE = Layout("table", ())
 NAMES = tuple(one.name for one in (TABLE, *PAIR_LISTS, LFW))
@@ -129,20 +129,11 @@ def recognised(columns, layouts, stated, argument, path, first):
         If no layout fits, several do, or the stated one does not.
     """
     if stated is not None:
-        layout = next(one for one in (*PAIR_LISTS, LFW) if one.name == stated)
-        n_columns = len(layout.columns)
-        if layout == LFW or n_columns != len(columns):
-            needed = (
-                "lines of 3 or 4 words" if layout == LFW else f"{n_columns} columns"
-            )
-            problem = (
-                f"needs {needed}, and {path!r} has {len(columns)} columns ({first!r});"
-            )
-            raise refused("layout", stated, problem, "name another layout.")
+        (layout,) = (one for one in (*PAIR_LISTS, LFW) if one.name == stated)
         if wrong := layout.misfits(columns):
-            place = layout.columns.index(wrong[0])
-            problem = f"{stated!r} does not fit {path!r}: column {place + 1} is no {wrong[0]} "
-            raise refused("layout", stated, f"{problem}({first!r});", "name another.")
+            problem = f"{stated!r} needs the columns {layout}, and {path!r} has {len(columns)} "
+            problem += f"({first!r}), in which {wrong[0]} is not found;"
+            raise refused("layout", stated, problem, "name another.")
         return layout
     found = ([one for one in layouts if one.fits(columns, k)] for k in range(3))
     fitting = next(filter(None, found), [])
@@ -174,7 +165,7 @@ def several(argument, path, first, fitting):
     )
 
 
-def read_folds(lines, argument, path, required):
+def read_folds(lines, argument, path, required=False):
     """Columns of a list in the layout of LFW; None if it is not in that layout.
 
     Parameters
@@ -185,7 +176,7 @@ def read_folds(lines, argument, path, required):
         pairs of each, or that of pairs alone.
     argument, path : str
         For messages.
-    required : bool
+    required : bool, default=False
         Whether another layout is an error.
     """
     head, body = [], lines

@@ -150,9 +150,10 @@ def read_pairs(
     names = {"y_true": None} | names
     is_listed = scores is not None
     found = _find_columns(table.names, names, asked or {}, path, distance, is_listed)
-    if scores is None:
+    if is_listed:
+        check_has_no_scores(table, scores)
+    else:
         scores = table.numbers(found["score"])
-    check_length_of(table, scores)
     y_score = check_scores(scores, found.get("score", "score"), distance, finite)
     read = dict.fromkeys((*PEOPLE, "y_true", *IMAGES))
     if "y_true" in found:
@@ -182,12 +183,15 @@ def read_pairs(
     )
 
 
-def check_length_of(listed, scores):
-    """Raise unless a list has a row for each score."""
+def check_has_no_scores(listed, scores):
+    """Raise unless a list has a row for each score of another file, and no scores itself."""
+    if name := _files.first_of(("score", "distance"), listed.names):
+        problem = f" has {name!r}, and the first file is an array of scores too;"
+        remedy = "leave one of the two out."
+        raise _files.file_error("trials", listed.path, problem, remedy)
     if scores.size != listed.n_rows:
-        problem = (
-            f" lists {listed.n_rows:,} pairs, and there are {scores.size:,} scores;"
-        )
+        problem = f" lists {listed.n_rows:,} pairs, and there are "
+        problem += f"{scores.size:,} scores;"
         remedy = "give the list that the scores are of, in their order."
         raise _files.file_error("trials", listed.path, problem, remedy)
 
@@ -237,10 +241,8 @@ def check_truth(table, path, same, others=()):
             continue  # a column of that name, about something else
         if (said != same).any():
             wrong, n_true = np.count_nonzero(said != same), np.count_nonzero(same)
-            problem = (
-                f": {name!r} contradicts the identities in {wrong:,} of {same.size:,} "
-            )
-            problem += f"pairs: {said.sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
+            problem = f": {name!r} contradicts the identities in {wrong:,} "
+            problem += f"of {same.size:,} pairs: {said.sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
             remedy = "correct the one that is wrong, or rename the column if it says something "
             raise _files.file_error("path", path, problem, f"{remedy}else.")
 

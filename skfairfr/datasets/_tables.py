@@ -19,31 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfairfr.datasets import _files, _layouts
 from skfairfr.datasets._files import (
-    GZIP,
     INTEGER,
     MOST_READ,
     NUMBER,
-    TABLE_FORMATS,
-    check_names,
-    damaged,
-    data_row,
     file_error,
-    is_missing,
     is_score,
     kind_of,
-    open_npz,
-    suffix_of,
 )
-from skfairfr.datasets._layouts import (
-    LFW,
-    TABLE,
-    USUAL_NAMES,
-    Y_TRUE,
-    read_folds,
-    recognised,
-    several,
-)
+from skfairfr.datasets._layouts import LFW
 from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._labels import to_column
 from skfairfr.utils._validation import float_type
@@ -64,6 +49,9 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 class Cells:
     """Text cells of a column: all that occur, and for each row the index of its own."""
 
+    # The cells as numbers; None if they have to be looked at.
+    numbers = None
+
     def __init__(self, column):
         known, self.n_rows, self._answers = {}, len(column), {}
         codes = [known.setdefault(cell, len(known)) for cell in column]
@@ -77,20 +65,10 @@ class Cells:
         """Whether a function is true of every cell; of the same function, it is not asked again."""
         if is_such not in self._answers:
             answer = all(map(is_such, self.some()))
-            if answer and not (is_such is is_score and self.numbers() is not None):
+            if answer and not (is_such is is_score and self.numbers is not None):
                 answer = all(map(is_such, self.values))
             self._answers[is_such] = answer
         return self._answers[is_such]
-
-    def numbers(self):
-        """The cells as numbers in an instant; None if they have to be looked at."""
-
-    def take(self, rows):
-        """The cells of some rows."""
-        taken = Cells(())
-        taken.values, taken.codes = self.values, self.codes[rows]
-        taken.n_rows = len(rows)
-        return taken
 
 
 class ArrowCells(Cells):
@@ -114,11 +92,8 @@ class ArrowCells(Cells):
     def some(self):
         return self._column.slice(0, MOST_READ).to_pylist()
 
-    def numbers(self):
-        return self._numbers
-
     @cached_property
-    def _numbers(self):
+    def numbers(self):
         import pyarrow
 
         with suppress(pyarrow.ArrowInvalid):
@@ -156,15 +131,6 @@ class Table:
         columns = self._columns.items()
         return [n for n, column in columns if not isinstance(column, ListColumn)]
 
-    def take(self, rows):
-        """A Table of some rows, without columns of lists."""
-        plain = {name: self._columns[name] for name in self.plain_columns(0)}
-        columns = {
-            n: c.take(rows) if isinstance(c, Cells) else c[rows]
-            for n, c in plain.items()
-        }
-        return Table(columns, len(rows), self.path, self._file[0], None, self._commas)
-
     def labels(self, *names):
         """Labels of people or images, converted alike for several columns.
 
@@ -194,16 +160,15 @@ class Table:
     def numbers(self, name):
         """A column of numbers, nan where missing; an error if it holds anything else."""
         column = self._columns[name]
-        found = column.numbers() if isinstance(column, Cells) else None
-        if found is not None:
-            return found
+        if isinstance(column, Cells) and column.numbers is not None:
+            return column.numbers
         values = self.values(name)
         try:
             if values.dtype.kind in "mM":
                 raise TypeError("it holds times")
             dtype = float_type(values.dtype)
             if values.dtype.kind in "OU":
-                values = [None if is_missing(v) else v for v in values.tolist()]
+                values = [None if _files.is_missing(v) else v for v in values.tolist()]
             return np.array(values, dtype=dtype)  # None as nan
         except (TypeError, ValueError) as error:
             problem = f": column {name!r} must hold numbers ({error});"
@@ -211,32 +176,28 @@ class Table:
 
     def vectors(self, names):
         """Numbers of several columns, or of one with a list in each cell, (n_rows, n)."""
-        column = self._columns[names[0]]
         if len(names) > 1:
             return np.stack([self.numbers(name) for name in names], axis=1)
+        column = self._columns[names[0]]
         if isinstance(column, ListColumn):
-            vectors = column.vectors()
+            lengths, numbers = column.parts()
         else:
-            column = [column.values[code] for code in column.codes]
-            vectors = [to_vector(cell) for cell in column]
-        sizes = [None if v is None else len(v) for v in vectors]
-        if wrong := [row for row, n in enumerate(sizes) if n != sizes[0] or n is None]:
-            found = sizes[wrong[0]]
-            found = "no list of numbers" if found is None else f"{found} numbers"
-            problem = f": {names[0]!r} has {found} in {data_row(wrong[0])}, and {sizes[0]} in the "
-            remedy = (
-                "write all numbers of each embedding, without '...', into its cell."
-            )
-            raise file_error(*self._file, f"{problem}first;", remedy)
-        return np.asarray(vectors)
+            vectors = [to_vector(column.values[code]) for code in column.codes]
+            lengths, numbers = np.array([*map(len, vectors)]), np.concatenate(vectors)
+        if (wrong := (lengths != lengths[0]) | (lengths == 0)).any():
+            row = wrong.argmax()
+            problem = f": {names[0]!r} has {lengths[row]} numbers in "
+            problem += f"{_files.data_row(row)}, and {lengths[0]} in the first;"
+            remedy = "write each embedding as numbers, all of them without '...'."
+            raise file_error(*self._file, problem, remedy)
+        return numbers.reshape(lengths.size, -1)
 
     def _convert(self, names, convert):
         columns = [self._columns[name] for name in names]
         for name, column in zip(names, columns, strict=True):
             if isinstance(column, ListColumn):
-                problem = (
-                    f": column {name!r} holds {column.kind}, no numbers or labels;"
-                )
+                problem = f": column {name!r} holds {column.kind}, no "
+                problem += "numbers or labels;"
                 remedy = "name another column, or write one value into each cell."
                 raise file_error(*self._file, problem, remedy)
         if isinstance(columns[0], Cells):
@@ -251,21 +212,19 @@ class Table:
 
     def _with_points(self, names, cells):
         """Cells with a point in place of the decimal comma, if all of them are numbers."""
-        known = [cell for cell in cells if not is_missing(cell)]
-        written = [cell for cell in known if "," in cell]
-        if (
-            not written
-            or not all(map(NUMBER.fullmatch, known))
-            or any("." in c for c in known)
-        ):
+        written = [cell for cell in cells if "," in cell]
+        others = [
+            cell for cell in cells if "," not in cell and not _files.is_missing(cell)
+        ]
+        is_such = all(map(_files.WITH_COMMA.fullmatch, written))
+        if not written or not is_such or not all(map(INTEGER.fullmatch, others)):
             return cells
         if all(map(THOUSANDS.fullmatch, written)):
             one = written[0]
-            problem = (
-                f": {one!r} in column {names[0]!r} may be {one.replace(',', '.')} or "
-            )
+            problem = f": {one!r} in column {names[0]!r} may be "
+            problem += f"{one.replace(',', '.')} or {one.replace(',', '')};"
             remedy = "write numbers with a decimal point, and without separators."
-            raise file_error(*self._file, f"{problem}{one.replace(',', '')};", remedy)
+            raise file_error(*self._file, problem, remedy)
         return [cell.replace(",", ".") for cell in cells]
 
 
@@ -275,37 +234,27 @@ class ListColumn(NamedTuple):
     kind: str
     column: object
 
-    def vectors(self):
-        """The list of each row as an array; None if it is no list of numbers."""
-        import pyarrow
-
-        kind = self.column.type
-        if not (
-            pyarrow.types.is_list(kind)
-            or pyarrow.types.is_fixed_size_list(kind)
-            or pyarrow.types.is_large_list(kind)
-        ):
-            return [None] * len(self.column)
-        lengths = pyarrow.compute.list_value_length(self.column).to_pylist()
+    def parts(self):
+        """How long each list is, 0 of what is none, and all numbers end to end."""
+        if not is_list(self.kind):
+            return np.zeros(len(self.column), dtype=np.intp), np.zeros(0)
+        lengths = self.column.combine_chunks().value_lengths().fill_null(0)
         flat = self.column.combine_chunks().flatten()
-        if flat.null_count or not (
-            pyarrow.types.is_floating(flat.type) or pyarrow.types.is_integer(flat.type)
-        ):
-            return [None] * len(self.column)
-        if len({*lengths}) == 1 and lengths[0]:
-            return flat.to_numpy().reshape(len(lengths), -1)
-        ends = np.cumsum([n or 0 for n in lengths])
-        parts = np.split(flat.to_numpy(), ends[:-1])
-        return [None if n is None else p for n, p in zip(lengths, parts, strict=True)]
+        return lengths.to_numpy(), flat.to_numpy(zero_copy_only=False)
+
+
+def is_list(kind):
+    """Whether the name of a type of pyarrow is that of lists."""
+    return "list" in kind.partition("<")[0]
 
 
 def to_vector(cell):
-    """The numbers of a cell such as '[0.1, 0.2]' or '0.1 0.2', an array; None without any."""
+    """The numbers of a cell such as '[0.1, 0.2]' or '0.1 0.2', an array; none of another."""
     words = cell.strip().removeprefix("[").removesuffix("]").replace(",", " ").split()
     try:
-        return np.array(words, dtype=np.float64) if words else None
+        return np.array(words, dtype=np.float64)
     except ValueError:
-        return None
+        return np.zeros(0)
 
 
 def read_table(path, argument="path", layouts=(), stated=None):
@@ -327,7 +276,9 @@ def read_table(path, argument="path", layouts=(), stated=None):
     elif kind in ("csv", "list"):
         table = _read_text(path, argument, kind == "list", layouts, stated)
     else:
-        remedy = f"give a {TABLE_FORMATS} file with a row for each row of the data."
+        remedy = (
+            f"give a {_files.TABLE_FORMATS} file with a row for each row of the data."
+        )
         raise file_error(argument, path, " is no table;", remedy)
     if not table.n_rows:
         remedy = "give a table with names in its first line."
@@ -337,32 +288,24 @@ def read_table(path, argument="path", layouts=(), stated=None):
 
 def start_of(path, argument="path"):
     """Names of the columns of a table and which of them have lists; none of a list."""
-    if kind_of(path, argument) == "parquet":
+    kind = kind_of(path, argument)
+    if kind == "parquet":
         with _parquet(path, argument) as file:
             schema = file.schema_arrow
-            nested = [str(kind).partition("<")[0] for kind in schema.types]
-            lists = [
-                n for n, k in zip(schema.names, nested, strict=True) if "list" in k
-            ]
-            return schema.names, lists
+            types = zip(schema.names, map(str, schema.types), strict=True)
+            return schema.names, [name for name, one in types if is_list(one)]
     with explained(path, argument):
-        is_list = kind_of(path, argument) == "list"
-        text = Text(path, argument, is_list, most=MOST_STARTED)
-    rows = [*zip(text.names or (), *text.rows, strict=False)]
-    return text.names or [], [
-        n for n, *cells in rows if cells and all(map(_is_list, cells))
-    ]
-
-
-def _is_list(cell):
-    return to_vector(cell) is not None and len(to_vector(cell)) > 1
+        text = Text(path, argument, kind == "list", most=MOST_STARTED)
+    names, columns = text.names or [], [*zip(*text.rows, strict=False)]
+    both = [*zip(names, columns, strict=False)]
+    return names, [n for n, cells in both if all(to_vector(c).size > 1 for c in cells)]
 
 
 def column_names(path):
     """Names of the columns or arrays of a file; none if it cannot be read, or has none."""
     with suppress(ValueError, ImportError):
         if kind_of(path) == "npz":
-            with open_npz(path) as archive:
+            with _files.open_npz(path) as archive:
                 return archive.names
         return start_of(path)[0]
     return []
@@ -382,93 +325,71 @@ class Text:
 
     def __init__(self, path, argument, is_list, stated=None, most=-1):
         self.file, self.is_list = (argument, path), is_list
-        content = content_of(path, most)
-        start = content[:MOST_STARTED]
-        if len(start) == MOST_STARTED:
-            start = start[: start.rfind(b"\n") + 1] or start
-        start = start.decode("utf-8")
-        self.delimiter = self._delimiter(start)
-        self.options = {
-            "delimiter": self.delimiter,
-            "skipinitialspace": True,
-            "strict": True,
-        }
+        self.content = content_of(path, most)
+        # Bytes that are no UTF-8 are found when all of them are read.
+        start = self.content[:MOST_STARTED].decode("utf-8", "replace")
+        lines = [*islice(filter(str.strip, io.StringIO(start, newline="")), MOST_READ)]
+        self.delimiter = self._delimiter(lines)
         if self.delimiter == " ":
-            content, start = (
-                _single_spaces(content),
-                _single_spaces(start.encode()).decode(),
-            )
-            self.options["quoting"] = csv.QUOTE_NONE
-        self.content = content
-        rows = filter(None, csv.reader(io.StringIO(start, newline=""), **self.options))
-        self.first = next(rows, [])
-        sample = [self.first]
-        with suppress(csv.Error):  # of a quoted cell that the start cuts
-            sample.extend(islice(rows, MOST_READ))
-        self.rows, self.names = sample[1:], None
+            self.content = _single_spaces(self.content)
+        rows = [*filter(None, self._rows(lines, self.delimiter))]
+        self.first, *self.rows = rows or [[]]
+        self.names = None
         # Whether its words for genuine pairs may be names of columns too.
         self.may_have_names = False
-        if self._starts_with_names(sample, stated):
+        if self._starts_with_names(stated):
             self.names = [name.strip() for name in self.first]
-            check_names(self.names, path, argument)
+            _files.check_names(self.names, path, argument)
 
-    def _delimiter(self, start):
+    def _rows(self, lines, delimiter, strict=False):
+        """A reader of the cells of lines."""
+        options = {"delimiter": delimiter, "skipinitialspace": True, "strict": strict}
+        if delimiter == " ":
+            lines = (" ".join(line.split()) for line in lines)
+            options["quoting"] = csv.QUOTE_NONE
+        return csv.reader(lines, **options)
+
+    def _delimiter(self, lines):
         """What separates cells: in every line as many of them, and several."""
-        suffix = suffix_of(self.file[1])
-        usual = " " if self.is_list else "\t" if suffix.startswith(".tsv") else ","
-        lines = [line for line in start.splitlines()[: MOST_READ + 1] if line.strip()]
-        splits, fitting = [], {}
-        for one in dict.fromkeys((usual, *",;\t", *(" " * self.is_list))):
-            quoting = csv.QUOTE_NONE if one == " " else csv.QUOTE_MINIMAL
-            texts = [" ".join(line.split()) for line in lines] if one == " " else lines
-            rows = csv.reader(
-                texts, delimiter=one, quoting=quoting, skipinitialspace=True
-            )
-            counts = [*map(len, rows)]
-            if counts and counts[0] > 1:
-                splits.append(one)
-                if len({*counts}) == 1:
-                    fitting[one] = counts[0]
-        others = [one for one in fitting if one != ","]
-        if "," in fitting and others and not re.search(r"(?<!\d),|,(?!\d)", start):
-            del fitting[","]  # decimal commas
-        plain = r"[^\S\n]*[,;\t][^\S\n]*"
-        if " " in fitting and len(fitting) > 1:
-            if not re.search(r"[^\S\n]", re.sub(plain, ",", start.strip())):
-                del fitting[" "]  # only next to another separator
-        if usual == " " and {*fitting} == {" ", "\t"} and fitting[" "] == fitting["\t"]:
-            del fitting["\t"]
+        is_tsv, text = _files.suffix_of(self.file[1]).startswith(".tsv"), "".join(lines)
+        usual = " " if self.is_list else "\t" if is_tsv else ","
+        counts = {
+            one: [*map(len, filter(None, self._rows(lines, one)))]
+            for one in dict.fromkeys((usual, *",;\t"))
+        }
+        counts = {one: n for one, n in counts.items() if n and n[0] > 1}
+        fitting = {one: n[0] for one, n in counts.items() if len({*n}) == 1}
+        if len(fitting) > 1 and not re.search(r"(?<!\d),|,(?!\d)", text):
+            fitting.pop(",", None)  # decimal commas
+        words = re.sub(r"[^\S\n]*[,;\t][^\S\n]*", ",", text.strip())
+        if len(fitting) > 1 and not re.search(r"[^\S\n]", words):
+            fitting.pop(" ", None)  # only next to another separator
+        if fitting.get(" ") == fitting.get("\t"):
+            fitting.pop("\t", None)
         if len(fitting) > 1:
-            several = " or ".join(
-                f"{SEPARATORS[one]} ({n})" for one, n in fitting.items()
-            )
-            problem = (
-                f" may have columns between {several} in its first line {lines[0]!r};"
-            )
+            found = [f"{SEPARATORS[one]} ({n})" for one, n in fitting.items()]
+            problem = f" may have columns between {' or '.join(found)} "
+            problem += f"in its first line {lines[0]!r};"
             remedy = "leave out the one that separates no columns."
             raise file_error(*self.file, problem, remedy)
-        return next(iter([*fitting, *splits]), usual)
+        return next(iter([*fitting, *counts]), usual)
 
-    def _starts_with_names(self, rows, stated):
-        """Whether the first of some rows names the columns."""
+    def _starts_with_names(self, stated):
+        """Whether the first line names the columns."""
         if stated is not None:
             return stated == "table"
-        first, *others = [[cell.strip() for cell in row] for row in rows]
-        columns = [*zip(*others, strict=False)]
-        if {cell.casefold() for cell in first} & USUAL_NAMES:
+        first, *others = [[c.strip() for c in row] for row in (self.first, *self.rows)]
+        both = [*zip(first, zip(*others, strict=False), strict=False)]
+        if {cell.casefold() for cell in first} & _layouts.USUAL_NAMES:
             return True
-        numeric = [cell for cell in first if NUMBER.fullmatch(cell)]
-        is_count = len(numeric) > 2 and numeric in (
-            [str(k + start) for k in range(len(numeric))] for start in (0, 1)
-        )
-        if numeric and not is_count:
+        numbers = [cell for cell in first if _files.is_number(cell)]
+        counted = ([str(k + one) for k in range(len(numbers))] for one in (0, 1))
+        if numbers and (len(numbers) < 3 or numbers not in counted):
             return False
-        both = [*zip(first, columns, strict=False)]
-        if any(not is_score(c) and all(map(is_score, column))
-               for c, column in both):  # fmt: skip
+        if any(all(map(is_score, cells)) and not is_score(c) for c, cells in both):
             return True
-        again = [cell for cell, column in both if cell and cell in column]
-        self.may_have_names = {*map(str.casefold, again)} <= {*Y_TRUE}
+        again = {cell.casefold() for cell, column in both if cell and cell in column}
+        self.may_have_names = again <= {*_layouts.Y_TRUE}
         return not (again or self.is_list)
 
     def read(self):
@@ -478,13 +399,10 @@ class Text:
         # with them the quotes, in front of a quoted cell.
         is_even = self.content.count(b'"') % 2 == 0
         is_plain = is_even and self.delimiter.encode() + b' "' not in self.content
-        if len(self.content) < LARGE or (quoted and not is_plain):
-            return self._read_by_csv()
-        return (
-            self._read_by_pyarrow(quoted)
-            if find_spec("pyarrow")
-            else self._read_by_csv()
-        )
+        is_large = len(self.content) >= LARGE and find_spec("pyarrow") is not None
+        if is_large and (is_plain or not quoted):
+            return self._read_by_pyarrow(quoted)
+        return self._read_by_csv()
 
     def lines(self):
         """Words of every line of a list, a list of lists."""
@@ -492,7 +410,8 @@ class Text:
 
     def _read_by_csv(self):
         text = io.StringIO(self.content.decode(), newline="")
-        rows, kept, n_columns = csv.reader(text, **self.options), [], len(self.first)
+        rows, n_columns = self._rows(text, self.delimiter, strict=True), len(self.first)
+        kept = []
         for row in filter(None, rows):
             if len(row) != n_columns:
                 n_cells = f"line {rows.line_num} has {len(row)} cells"
@@ -508,7 +427,6 @@ class Text:
         # Columns by number: names may stand on several lines, or have spaces before them.
         numbered = [str(column) for column in range(len(self.first))]
         types = dict.fromkeys(numbered, pyarrow.large_string())
-        start = int(self.names is not None)
         quotes = {"quote_char": '"' if quoted else False, "newlines_in_values": quoted}
         try:
             table = arrow.read_csv(
@@ -520,30 +438,39 @@ class Text:
         except pyarrow.ArrowInvalid as error:
             self.content.decode()  # an error if it is no UTF-8
             raise csv.Error(str(error)) from None
-        return [ArrowCells(c) for c in table.slice(start).columns]
+        return [ArrowCells(c) for c in table.slice(int(self.names is not None)).columns]
 
 
 def _read_text(path, argument, is_list, layouts, stated):
     """A Table from a text."""
     with explained(path, argument):
-        text = Text(path, argument, is_list, stated)
-        first = text.delimiter.join(text.first)
-        if text.names is None and not layouts:
+        text, read_as = Text(path, argument, is_list, stated), None
+        names, first = text.names, text.delimiter.join(text.first)
+        if names is None and not layouts:
             problem = f" has no names of columns: its first line is {first!r};"
             remedy = "write a first line with their names."
             raise file_error(argument, path, problem, remedy)
-        if stated != LFW.name:
-            try:
-                return _named(text, text.read(), first, layouts, stated)
-            except csv.Error:
-                is_ragged = LFW in layouts and text.delimiter == " " and stated is None
-                if not is_ragged:
-                    raise
-        found = read_folds(text.lines(), argument, path, stated == LFW.name)
-        if found is None:
-            text.read()  # raises the error of what it seemed to be
-        columns = dict(zip(LFW.columns, map(Cells, found), strict=True))
-        return Table(columns, len(found[0]), path, argument, str(LFW))
+        folds, is_lfw, where = None, stated == LFW.name, (argument, path, first)
+        try:
+            columns = [] if is_lfw else text.read()
+        except csv.Error:
+            if LFW in layouts and text.delimiter == " " and stated is None:
+                folds = _layouts.read_folds(text.lines(), argument, path)
+            if folds is None:
+                raise
+        if is_lfw and text.first:
+            folds = _layouts.read_folds(text.lines(), argument, path, required=True)
+        if folds is not None:
+            columns, read_as = [*map(Cells, folds)], LFW
+        elif names is None and columns:
+            read_as = _layouts.recognised(columns, layouts, stated, *where)
+            if not text.is_list and stated is None and text.may_have_names:
+                raise _layouts.several(*where, (_layouts.TABLE, read_as))
+        names = read_as.columns if read_as else names or ()
+        n_rows = columns[0].n_rows if columns else 0
+        columns = dict(zip(names, columns, strict=bool(n_rows)))
+        words, commas = str(read_as or "") or None, text.delimiter != ","
+        return Table(columns, n_rows, path, argument, words, commas)
 
 
 @contextmanager
@@ -559,29 +486,14 @@ def explained(path, argument):
         problem = " is not UTF-8 text;"
         raise file_error(argument, path, problem, "save it as CSV UTF-8.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise damaged(argument, path, error) from None
-
-
-def _named(text, columns, first, layouts, stated):
-    """A Table of columns with the names of the first line, or of a layout."""
-    argument, path = text.file
-    n_rows = columns[0].n_rows if columns else 0
-    if text.names is not None:
-        columns = dict(zip(text.names, columns, strict=bool(n_rows)))
-        return Table(columns, n_rows, path, argument, commas=text.delimiter != ",")
-    layout = recognised(columns, layouts, stated, argument, path, first)
-    if not text.is_list and stated is None and text.may_have_names:
-        raise several(argument, path, first, (TABLE, layout))
-    columns = dict(zip(layout.columns, columns, strict=True))
-    commas = text.delimiter != ","
-    return Table(columns, n_rows, path, argument, str(layout), commas)
+        raise _files.damaged(argument, path, error) from None
 
 
 def content_of(path, most=-1):
     """Bytes of a file, unpacked, without a mark of the byte order, as spreadsheets write it."""
     with open(path, "rb") as file:
         # By its first bytes: a file loses or keeps the ending .gz in many ways.
-        is_packed = file.read(2) == GZIP
+        is_packed = file.read(2) == _files.GZIP
         file.seek(0)
         with gzip.GzipFile(fileobj=file) if is_packed else nullcontext(file) as content:
             return content.read(most).removeprefix(codecs.BOM_UTF8)
@@ -594,9 +506,8 @@ def _single_spaces(content):
     for two, one in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n")):
         while two in content:
             content = content.replace(two, one)
-    return (
-        content if content[:1].strip() and content[-2:-1].strip() else content.strip()
-    )
+    is_plain = content[:1].strip() and content[-2:-1].strip()
+    return content if is_plain else content.strip()
 
 
 # ---- parquet -------------------------------------------------------------------------
@@ -614,12 +525,12 @@ def _parquet(path, argument):
     # a column is converted.
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            check_names(file.schema_arrow.names, path, argument)
+            _files.check_names(file.schema_arrow.names, path, argument)
             yield file
     except ArgumentError:
         raise
     except Exception as error:
-        raise damaged(argument, path, error) from None
+        raise _files.damaged(argument, path, error) from None
 
 
 def _read_parquet(path, argument):

@@ -9,8 +9,13 @@ from sklearn.utils import Bunch
 
 from skfairfr._core._pair_tiles import score_pairs, unit_rows
 from skfairfr.datasets import _files, _layouts, _scored_pairs
-from skfairfr.datasets._embeddings import read_embeddings, read_labels
-from skfairfr.utils._errors import plain, refused
+from skfairfr.datasets._embeddings import (
+    EMBEDDING_NAMES,
+    find_images,
+    read_embeddings,
+    read_labels,
+)
+from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import find_labels, join_columns
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
@@ -102,38 +107,34 @@ def load_trials(
     path, trials = check_path(path, "path"), check_path(trials, "trials")
     image = image or "image"
     asked = _files.check_columns(columns)
-    y_score = scores_of(path, score)
+    y_score, source = scores_of(path, score), path
     if y_score is not None and labels is None:
         names = dict.fromkeys(("score", *_layouts.PEOPLE, *_layouts.IMAGES))
-        asked = dict.fromkeys(asked, "attributes")
-        data = _scored_pairs.read_pairs(
-            trials, names, asked, distance, False, layout, y_score
-        )
-        return Bunch(**data | {"path": path})
-    asked |= {image: "image"}
+        how = (dict.fromkeys(asked, "attributes"), distance, False, layout, y_score)
+        return Bunch(**_scored_pairs.read_pairs(trials, names, *how) | {"path": path})
     listed = _scored_pairs.read_list(trials, "trials", layout)
     usual = ("distance", "score") if distance else ("score",)
-    is_listed = y_score is None
-    if is_listed:
-        score = score or _files.first_of(usual, listed.names)
     wanted = [("trials", (name,)) for name in _layouts.IMAGES]
-    if is_listed and (score or distance):
-        wanted += [("score", (score or "score",))]
+    if y_score is None:
+        score = score or _files.first_of(usual, listed.names)
+        wanted += [("score", (score or "score",))] if score or distance else []
     remedy = "a table calls its columns 'image_1', 'image_2' and 'score' (--score)."
     _files.choose_all(wanted, listed.names, trials, remedy)
-    kind = _files.kind_of(path)
-    if not is_listed:
-        data = read_labels(labels, "labels", identity, asked)
-        _scored_pairs.check_length_of(listed, y_score)
-    elif score is not None and kind in ("csv", "parquet", "list"):
-        data = read_labels(path, "path", identity, asked)
+    if y_score is not None:
+        _scored_pairs.check_has_no_scores(listed, y_score)
+        source = labels
+    elif score is not None:
+        y_score = listed.numbers(score)
+    is_table = _files.kind_of(source) in ("csv", "parquet", "list")
+    asked |= {image: "image"}
+    if y_score is not None and is_table:
+        argument = "path" if source is path else "labels"
+        data = read_labels(source, argument, identity, asked)
     else:
         data = read_embeddings(path, labels, embedding, identity, asked, finite=False)
     data.images = data.columns.pop(image)
     left, right = _rows_of(listed, image, data)
-    if is_listed:
-        compared = score is None
-        y_score = _compare(data.X, left, right) if compared else listed.numbers(score)
+    y_score = _compare(data.X, left, right) if y_score is None else y_score
     y_score = _scored_pairs.check_scores(y_score, score, distance, finite=False)
     same = data.y[left] == data.y[right]
     _scored_pairs.check_truth(listed, trials, same)
@@ -146,19 +147,18 @@ def load_trials(
 
 def scores_of(path, score=None):
     """An array of one score for each trial, from a file of such; None of another file."""
-    kind = _files.kind_of(path)
+    kind, array = _files.kind_of(path), np.zeros((0, 0))
     if kind == "npy":
         array = _files.read_npy(path)
     elif kind == "npz":
         with _files.open_npz(path) as archive:
             name = score or _files.first_of(SCORE_NAMES, archive.names)
-            if name not in archive.headers():
-                return None
-            array = archive.read(name)
-    else:
-        return None
-    is_column = array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
-    if not is_column or array.dtype.kind not in "fiu":
+            if name in archive.names and not {*EMBEDDING_NAMES} & {*archive.names}:
+                array = archive.read(name)
+    if (
+        array.shape not in ((len(array),), (len(array), 1))
+        or array.dtype.kind not in "fiu"
+    ):
         return None
     return np.array(array, dtype=float_type(array.dtype)).ravel()
 
@@ -168,11 +168,7 @@ def _rows_of(listed, image, data):
     known, wanted = data.images, join_columns(listed.labels(*_layouts.IMAGES))
     if listed.read_as == str(_layouts.LFW):  # files may have folders and endings
         known = np.array([FILE.sub(r"\1", str(name)) for name in known], dtype=object)
-    _files.check_known("image", image, known, "every image needs a name.")
-    first, rows = find_labels(known, known), find_labels(known, wanted)
-    if (twice := np.flatnonzero(first != np.arange(first.size))).size:
-        problem = f"{image!r} holds {plain(known[twice[0]])!r} several times;"
-        raise refused("image", image, problem, "give each image a name of its own.")
+    rows = find_images(known, wanted, image)
     if (rows < 0).any():
         absent = _files.few(wanted[rows < 0], "images")
         problem = f" lists {absent} that {data.path!r} does not name, as it names "

@@ -284,11 +284,13 @@ def test_two_layouts_that_fit_are_an_error_until_one_is_stated(folder):
         read_data(folder / "list.txt")
     data = read_data(folder / "list.txt", layout="wespeaker")
     agree(measured(data, groups=False), rates([k % 2 for k in range(10)]))
-    with refusal("layout", "column 1 is no y_true"):
+    with refusal(
+        "layout", "needs the columns voxceleb-scores (y_true", "in which y_true is not"
+    ):
         read_data(folder / "list.txt", layout="voxceleb-scores")
     with refusal("layout", "'x'", "wespeaker"):
         read_data(folder / "list.txt", layout="x")
-    with refusal("layout", "needs 3 columns"):
+    with refusal("layout", "'kaldi' needs the columns", "has 4"):
         read_data(folder / "list.txt", layout="kaldi")
 
 
@@ -445,7 +447,7 @@ def test_embeddings_by_name_lose_no_row_in_silence(folder):
 def test_vectors_that_are_cut_are_an_error(folder):
     path = as_lists(folder)
     path.write_text(path.read_text().replace(f", {X[2, 3]}]", ", ...]"))
-    with refusal("path", "'embedding' has no list of numbers in data row 3"):
+    with refusal("path", "'embedding' has 0 numbers in data row 3"):
         load_embeddings(path)
     path = write_ark(folder)
     path.write_text(path.read_text().replace(f" {X[2, 3]} ]", " ]"))

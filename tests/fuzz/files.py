@@ -8,7 +8,7 @@ import warnings
 import zipfile
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -271,6 +271,79 @@ def _write_bob(folder):
     (folder / "scores-dev").write_text("\n".join(lines))
 
 
+# A line of each layout of lists, of two images and their score.
+LINES = {
+    "wespeaker": lambda i, j, s: f"{NAMES[i]} {NAMES[j]} {s} {_key(i, j)}",
+    "speechbrain": lambda i, j, s: f"{NAMES[i]} {NAMES[j]} {int(Y[i] == Y[j])} {s}",
+    "voxceleb-scores": lambda i, j, s: f"{_key(i, j)} {NAMES[i]} {NAMES[j]} {s}",
+    "bob5": lambda i, j, s: f"p{Y[i]} {NAMES[i]} p{Y[j]} {NAMES[j]} {s}",
+    "scores": lambda i, j, s: f"{NAMES[i]} {NAMES[j]} {s}",
+    "kaldi": lambda i, j, s: f"{NAMES[i]} {NAMES[j]} {_key(i, j)}",
+    "pairs": lambda i, j, s: f"{NAMES[i]} {NAMES[j]}",
+    "labels": lambda i, j, s: f"{int(Y[i] == Y[j])}",
+}
+NAMES = [f"p{y}_{row % 3 + 1:04d}" for row, y in enumerate(Y)]
+
+
+def _key(i, j):
+    return "target" if Y[i] == Y[j] else "nontarget"
+
+
+def _write_list(layout, folder, separator=" "):
+    """A list, embeddings, tables of images and people, and an array of scores."""
+    rows = [(i, j) for i in range(N) for j in range(i)]
+    scores = [round(float(X[i] @ X[j]), 4) for i, j in rows]
+    lines = [LINES[layout](*row, s) for row, s in zip(rows, scores, strict=True)]
+    (folder / "list.txt").write_text("\n".join(lines).replace(" ", separator))
+    np.save(folder / "scores.npy", scores)
+    _write_by_name(folder)
+
+
+def _write_lfw(folder):
+    """Two folds, whose first line says how long they are."""
+    _write_by_name(folder)
+    genuine = [f"p{person} {one} {one + 1}" for person in range(8) for one in (1, 2)]
+    others = [f"p{k % 8} 1 p{(k + 1) % 8} {k % 3 + 1}" for k in range(16)]
+    halves = [[*genuine[k : k + 8], *others[k : k + 8]] for k in (0, 8)]
+    (folder / "list.txt").write_text("\n".join(["2 8", *halves[0], *halves[1]]))
+
+
+def _write_by_name(folder):
+    """Embeddings by the names of the images, in three formats, and the labels."""
+    np.savez(folder / "by_name.npz", **dict(zip(NAMES, X, strict=True)))
+    rows = [f"{n}  [ {' '.join(map(str, x))} ]" for n, x in zip(NAMES, X, strict=True)]
+    (folder / "vectors.ark").write_text("\n".join(rows))
+    lines = [f"{n} p{y}" for n, y in zip(NAMES, Y, strict=True)]
+    (folder / "utt2spk").write_text("\n".join(lines))
+    lines = [f"p{person} {'fm'[person % 2]}" for person in range(8)]
+    (folder / "spk2gender").write_text("\n".join(lines))
+    rows = zip(NAMES, Y, GROUP, *X.T, strict=True)
+    lines = [
+        "image,identity,gender,e0,e1,e2",
+        *(",".join(map(str, row)) for row in rows),
+    ]
+    (folder / "table.csv").write_text("\n".join(lines))
+    rows = zip(NAMES, Y, GROUP, strict=True)
+    lines = ["image;identity;gender", *(";".join(map(str, row)) for row in rows)]
+    (folder / "images.csv").write_text("\n".join(lines))
+
+
+def _of_layout(name, data, harm, separator=" ", **files):
+    """A reader of a list in a layout, with other files."""
+
+    def read(folder):
+        named = {option: folder / file for option, file in files.items()}
+        return read_data(folder / data, "gender" if files else (), **named)
+
+    def write(folder):
+        if name == "lfw":
+            _write_lfw(folder)
+        else:
+            _write_list(name, folder, separator)
+
+    return Reader(write, read, dict.fromkeys(harm, damaged))
+
+
 def _write_log(folder):
     """Attempts, one person after the other, and the state of a monitor that read them."""
     rows = [
@@ -419,6 +492,48 @@ READERS = {
         {"lists.csv": damaged, "probes.csv": damaged, "gallery.csv": damaged},
     ),
     "bob": _of_file(_write_bob, load_pairs, "scores-dev", damaged),
+    "wespeaker": _of_layout("wespeaker", "list.txt", ["list.txt"]),
+    "speechbrain": _of_layout("speechbrain", "list.txt", ["list.txt"], "\t"),
+    "commas": _of_layout("wespeaker", "list.txt", ["list.txt"], ","),
+    "voxceleb-scores": _of_layout("voxceleb-scores", "list.txt", ["list.txt"]),
+    "bob5": _of_layout(
+        "bob5", "list.txt", ["list.txt", "spk2gender"], metadata="spk2gender"
+    ),
+    "scores": _of_layout(
+        "scores", "images.csv", ["list.txt", "images.csv"], trials="list.txt"
+    ),
+    "kaldi": _of_layout(
+        "kaldi",
+        "by_name.npz",
+        ["list.txt", "utt2spk"],
+        trials="list.txt",
+        labels="utt2spk",
+        metadata="spk2gender",
+    ),
+    "pairs": _of_layout(
+        "pairs", "table.csv", ["list.txt", "table.csv"], trials="list.txt"
+    ),
+    "lfw": _of_layout("lfw", "table.csv", ["list.txt"], trials="list.txt"),
+    "array": Reader(
+        partial(_write_list, "labels"),
+        lambda folder: read_data(folder / "scores.npy", trials=folder / "list.txt"),
+        {"scores.npy": inside_npy, "list.txt": damaged},
+    ),
+    "table": Reader(
+        _write_by_name,
+        lambda folder: load_embeddings(folder / "table.csv"),
+        {"table.csv": damaged},
+    ),
+    "by name": Reader(
+        _write_by_name,
+        lambda folder: load_embeddings(folder / "by_name.npz", folder / "utt2spk"),
+        {"by_name.npz": inside_zip, "utt2spk": damaged},
+    ),
+    "ark": Reader(
+        _write_by_name,
+        lambda folder: load_embeddings(folder / "vectors.ark", folder / "images.csv"),
+        {"vectors.ark": damaged, "images.csv": damaged},
+    ),
     "log": Reader(_write_log, _read_log, {"log.csv": damaged, "state.json": damaged}),
     "policy": _of_file(_write_policy, Policy.read, "door.toml", damaged),
     "head": _of_file(

@@ -50,6 +50,8 @@ def is_valid(suffix, left):
     """Whether text is valid as it is left: no cell of the last row, quote or value is cut."""
     if suffix == ".toml":
         return left.endswith((b"\n", b"}"))
+    if suffix == ".ark":
+        return left.endswith(b"]")
     if suffix == ".json":  # without the end of its last line it is whole
         return left.count(b"{") == left.count(b"}")
     if suffix not in SEPARATORS or not left:
