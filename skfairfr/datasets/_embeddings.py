@@ -318,10 +318,9 @@ def _rows_of(images, table, image, path):
         problem += f"{plain(known[0])!r};"
         remedy = "add the rows, or name the column of these names (image, --image)."
         raise _files.file_error("labels", table.path, problem, remedy)
-    if rows.size < known.size:
-        absent = _files.few(np.delete(known, rows), "images")
-        message = f"{table.path!r} lists {absent} without an embedding in {path!r}."
-        warn_caller(message, UserWarning)
+    if (absent := np.delete(known, rows)).size:
+        lacking = f"{_files.few(absent, 'images')} without an embedding in {path!r}"
+        warn_caller(f"{table.path!r} lists {lacking}.", UserWarning)
     return rows
 
 

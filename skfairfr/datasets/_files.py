@@ -18,7 +18,7 @@ from skfairfr.utils._validation import check_sequence, warn_caller
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 KINDS[b"\x89HDF"] = "hdf5"
 # A name, and a vector in brackets, or in the binary form of Kaldi.
-ARK, BINARY_ARK = re.compile(rb"\S+[ \t]+\[[ \t\d.+-]"), re.compile(rb"\S+ \0B")
+ARK, BINARY_ARK = re.compile(rb"\S+[ \t]+\[[\s\d.+-]"), re.compile(rb"\S+ \0B")
 GZIP = b"\x1f\x8b"
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"

@@ -135,8 +135,12 @@ def recognised(columns, layouts, stated, argument, path, first):
             problem += f"({first!r}), in which {wrong[0]} is not found;"
             raise refused("layout", stated, problem, "name another.")
         return layout
-    found = ([one for one in layouts if one.fits(columns, k)] for k in range(3))
+    found = ([one for one in layouts if one.fits(columns, k)] for k in range(2))
     fitting = next(filter(None, found), [])
+    lax = [] if fitting else [one for one in layouts if one.fits(columns, 2)]
+    if any("score" in one.columns for one in lax):  # names of images may be scores too
+        raise several(argument, path, first, lax)
+    fitting += lax
     if LFW in layouts and len(columns) in (3, 4) and _are_numbered(columns):
         fitting.append(LFW)
     if len(fitting) == 1:

@@ -187,8 +187,7 @@ def check_has_no_scores(listed, scores):
     """Raise unless a list has a row for each score of another file, and no scores itself."""
     if name := _files.first_of(("score", "distance"), listed.names):
         problem = f" has {name!r}, and the first file is an array of scores too;"
-        remedy = "leave one of the two out."
-        raise _files.file_error("trials", listed.path, problem, remedy)
+        raise _files.file_error("trials", listed.path, problem, "leave one out.")
     if scores.size != listed.n_rows:
         problem = f" lists {listed.n_rows:,} pairs, and there are "
         problem += f"{scores.size:,} scores;"

@@ -334,9 +334,8 @@ class Text:
             self.content = _single_spaces(self.content)
         rows = [*filter(None, self._rows(lines, self.delimiter))]
         self.first, *self.rows = rows or [[]]
-        self.names = None
         # Whether its words for genuine pairs may be names of columns too.
-        self.may_have_names = False
+        self.names, self.may_have_names = None, False
         if self._starts_with_names(stated):
             self.names = [name.strip() for name in self.first]
             _files.check_names(self.names, path, argument)
@@ -346,7 +345,6 @@ class Text:
         options = {"delimiter": delimiter, "skipinitialspace": True, "strict": strict}
         if delimiter == " ":
             lines = (" ".join(line.split()) for line in lines)
-            options["quoting"] = csv.QUOTE_NONE
         return csv.reader(lines, **options)
 
     def _delimiter(self, lines):
@@ -394,7 +392,7 @@ class Text:
 
     def read(self):
         """Cells of every column, without those that are names."""
-        quoted = self.delimiter != " " and b'"' in self.content
+        quoted = b'"' in self.content
         # pyarrow hides all rows below a quote that is never closed, and keeps spaces, and
         # with them the quotes, in front of a quoted cell.
         is_even = self.content.count(b'"') % 2 == 0
@@ -448,8 +446,7 @@ def _read_text(path, argument, is_list, layouts, stated):
         names, first = text.names, text.delimiter.join(text.first)
         if names is None and not layouts:
             problem = f" has no names of columns: its first line is {first!r};"
-            remedy = "write a first line with their names."
-            raise file_error(argument, path, problem, remedy)
+            raise file_error(argument, path, problem, "write a line of names there.")
         folds, is_lfw, where = None, stated == LFW.name, (argument, path, first)
         try:
             columns = [] if is_lfw else text.read()

@@ -90,7 +90,10 @@ def test_scores_of_a_list_are_taken_as_they_are(voices, labels, tmp_path):
 def test_names_of_images_stay_as_they_are_written(tmp_path):
     (tmp_path / "labels.csv").write_text("y,image\n1,1.50\n1,2\n2,3")
     path = listed(tmp_path, "1.50 2 7", "2 3 .5")
-    assert load_trials(tmp_path / "labels.csv", path).image_1.tolist() == ["1.50", "2"]
+    with refusal("trials", "may be scores (image_1 image_2 score)", "--layout"):
+        load_trials(tmp_path / "labels.csv", path)
+    data = load_trials(tmp_path / "labels.csv", path, layout="scores")
+    assert data.image_1.tolist() == ["1.50", "2"]
 
 
 def test_a_file_of_labels_needs_scores(labels, tmp_path):

@@ -51,7 +51,7 @@ def is_valid(suffix, left):
     if suffix == ".toml":
         return left.endswith((b"\n", b"}"))
     if suffix == ".ark":
-        return left.endswith(b"]")
+        return left.rstrip().endswith(b"]")
     if suffix == ".json":  # without the end of its last line it is whole
         return left.count(b"{") == left.count(b"}")
     if suffix not in SEPARATORS or not left:
