@@ -603,7 +603,9 @@ def test_compare_reads_each_system_by_its_own_flags(
     monkeypatch.chdir(folder)
     asked = (*words.split(), "--attribute", "gender", *QUICK, "--format", "json")
     code, out, err = run(capsys, "compare", *asked)
-    assert (code, err) == (0, "")
+    lists = [word for word in words.split() if word.endswith(".txt")]
+    told = "".join(f"{n}: read as scores (image_1 image_2 score)\n" for n in lists)
+    assert (code, err) == (0, told)
     of_all = [c for c in json.loads(out)["changes"] if c["attribute"] is None]
     (change,) = (c for c in of_all if c["rate"] == "fnmr")
     assert truth[1] > 1.5 * truth[0]
