@@ -970,6 +970,7 @@ def _identify(arguments):
                 raise ValueError(f"{_flag(name)} is about embeddings; leave it out.")
         own = _taken_by(read_candidates, given)
         data, gallery = read_candidates(arguments.data, attributes, **own)
+        given["read_as"].update(data.reading.read_as)
         given["rank"], given["template"] = (
             given["rank"] or 1,
             given["template"] or "image",

@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets import _files
+from skfairfr.datasets import _files, _tables
+from skfairfr.datasets._layouts import Layout
 from skfairfr.utils._errors import refused
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, float_type
@@ -13,11 +14,11 @@ SEARCH_NAMES = ("search", "probe", "query", "search_id", "probe_id", "query_id")
 CANDIDATE_NAMES = ("candidate", "candidate_id", "returned", "match", "gallery_id")
 RANK_NAMES = ("rank", "position")
 SCORE_NAMES = ("score", "scores", "similarity")
-# Columns of lists without names, by their number.
-COLUMNS_OF_LISTS = {
-    3: ("search", "candidate", "score"),
-    4: ("search", "rank", "candidate", "score"),
-}
+# Lists without names of columns.
+LISTS = (
+    Layout("candidates", ("search", "candidate", "score")),
+    Layout("ranked-candidates", ("search", "rank", "candidate", "score")),
+)
 # So many lists with scores that rise are no chance.
 FEWEST_LISTS = 3
 
@@ -50,7 +51,8 @@ def load_candidates(
     -------
     data : Bunch
         ``search`` and ``candidate``, labels (n_rows,), None of a matrix; ``y_score``, (n_rows,)
-        or (n_searches, n_templates), larger meaning more alike (minus a distance); ``path``.
+        or (n_searches, n_templates), larger meaning more alike (minus a distance); ``path``;
+        and ``read_as``, the layout of a list without names by its path.
 
     Raises
     ------
@@ -81,8 +83,9 @@ def load_candidates(
         scores = _matrix(path, score)
         scores = np.asarray(scores, dtype=float_type(scores.dtype))
         scores = -scores if distance else scores
-        return Bunch(search=None, candidate=None, y_score=scores, path=path)
-    table = _files.read_table(path, "candidates", _name_columns)
+        labels = {"search": None, "candidate": None}
+        return Bunch(**labels, y_score=scores, path=path, read_as={})
+    table = _tables.read_table(path, "candidates", LISTS)
     usual = ("distance", "score") if distance else ("score", "similarity")
     wanted = [("search", (search, *SEARCH_NAMES) if search else SEARCH_NAMES)]
     wanted += [("candidate", (candidate,) if candidate else CANDIDATE_NAMES)]
@@ -103,7 +106,8 @@ def load_candidates(
     scores = -scores if distance else scores
     rank = _files.first_of(RANK_NAMES, table.names)
     _check_order(labels["search"], scores, table, rank, distance)
-    return Bunch(**labels, y_score=scores, path=path)
+    read_as = {path: table.read_as} if table.read_as else {}
+    return Bunch(**labels, y_score=scores, path=path, read_as=read_as)
 
 
 def _matrix(path, score):
@@ -118,21 +122,6 @@ def _matrix(path, score):
         problem += "for each search and a column for each template enrolled;"
         raise _files.file_error("candidates", path, problem, "write such a matrix.")
     return matrix
-
-
-def _name_columns(argument, path, words):
-    """Names of the columns of a list, from the words that occur in each."""
-    names = COLUMNS_OF_LISTS.get(len(words), ())
-    numbers = dict(zip(names, words, strict=False))
-    are_ranks = all(map(_files.INTEGER.fullmatch, numbers.get("rank", ())))
-    if names and are_ranks and all(map(_files.NUMBER.fullmatch, numbers["score"])):
-        return names
-    problem = (
-        f" has {len(words)} words a line, and is neither 'search candidate score' nor "
-    )
-    problem += "'search rank candidate score';"
-    remedy = "give a table (.csv, .tsv, .parquet), whose first line names its columns."
-    raise _files.file_error(argument, path, problem, remedy)
 
 
 def _check_order(search, scores, table, rank, distance):

@@ -98,6 +98,8 @@ def _can_be(name, cells, doubt):
         return False
     if name == "score":
         return cells.every(_files.is_score)
+    if name == "rank":
+        return cells.every(_files.INTEGER.fullmatch)
     if name in (*PEOPLE, "probe_label") or (name in IMAGES and doubt < 2):
         is_number = cells.every(_files.is_score)
         return not is_number or cells.every(_files.INTEGER.fullmatch)

@@ -183,7 +183,7 @@ def read_candidates(
     asked = attributes
     if not isinstance(attributes, dict):
         asked = check_sequence(attributes, "attributes", "names of columns", str)
-    options = dict.fromkeys(("metadata", "image"))
+    options = {"metadata": None, "image": None, "read_as": {}}
     options["bands"] = _bands_of(attributes, asked, [path])
     warnings = []
     with collecting(warnings, UserWarning):
@@ -233,7 +233,8 @@ def read_candidates(
     digests |= {f"{n} (gallery)": v for n, v in digests_of([gallery]).items()}
     told = {"domain": None, "distance": distance}
     notes = tuple(dict.fromkeys(map(str, warnings)))
-    reading = Reading(path, told, notes, digests, options["bands"])
+    read_as = options["read_as"] | lists.read_as
+    reading = Reading(path, told, notes, digests, options["bands"], read_as=read_as)
     of_gallery = {n: enrolled.columns[n] for n in columns if n in enrolled.columns}
     X_gallery = np.arange(enrolled.y.size)[:, None]
     return replace(found, reading=reading), EmbeddingData(

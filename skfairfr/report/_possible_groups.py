@@ -6,8 +6,8 @@ import numpy as np
 
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
 from skfairfr.datasets._files import kind_of, open_npz
-from skfairfr.datasets._tables import read_table
 from skfairfr.datasets._scored_pairs import PEOPLE, SIDES
+from skfairfr.datasets._tables import read_table
 from skfairfr.utils._labels import encode, join_columns
 
 # More labels than this are names or numbers.

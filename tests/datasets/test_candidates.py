@@ -38,7 +38,7 @@ def write(folder, text, name="lists.csv"):
         ("lists.csv", LIST.replace("probe", "search").replace("score", "similarity")),
         ("lists.csv", LIST.replace("probe", "query").replace("candidate", "returned")),
         ("ranked", "\n".join(" ".join(row) for row in WORDS[1:])),
-        ("lists.txt", "\n".join(f"{s}\t{c}  {score}" for s, _, c, score in WORDS[1:])),
+        ("lists.txt", "\n".join(f"{s}\t{c}\t{score}" for s, _, c, score in WORDS[1:])),
     ],
 )
 def test_every_layout_reads_the_same_rows(tmp_path, name, text):
@@ -120,5 +120,5 @@ def test_scores_of_the_other_kind_are_errors(tmp_path, ranked):
 
 @pytest.mark.parametrize("text", ["a b\nc d", "a b c d e", "a b x", "a r b 0.5"])
 def test_lists_without_names_of_another_form_are_errors(tmp_path, text):
-    with pytest.raises(ValueError, match="neither 'search candidate score' nor"):
+    with pytest.raises(ValueError, match="in none of the forms of lists"):
         load_candidates(write(tmp_path, text, "lists.txt"))
