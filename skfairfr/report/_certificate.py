@@ -231,12 +231,10 @@ class Certificate(Page):
             rows.append(
                 Row(f"{terms_of(self.settings)[rate].name} of {self._each}", cells)
             )
-        caption = "Each group at its own threshold, as listed below"
-        caption += (
-            f", or at the one that the {self._far} needs."
-            if not self._kept.all()
-            else "."
+        other = (
+            "" if self._kept.all() else f", or at the one that the {self._far} needs"
         )
+        caption = f"Each group at its own threshold, as listed below{other}."
         if not self.settings["own"]:
             caption = f"At this threshold: {accepted(found.threshold, self.settings)}."
         head = ["Limit", "Allowed", "Highest bound", "Found", "Bound", "Result"]

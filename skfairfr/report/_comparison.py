@@ -89,7 +89,8 @@ def compare_systems(
     before, after, *more : EmbeddingData or PairData
         Such as :func:`read_data` gives, all of one kind, with the same columns. Images are
         paired by the names of their rows, pairs of images by those of both, and what
-        another system lacks is left out; a group that loses most pairs is not compared; without names, rows stand in the same order.
+        another system lacks is left out; without names, rows stand in the same order. A
+        group that loses most of its rows, or all pairs, is not compared.
     names : sequence of str, shape (n_systems,), default=None
         Of the systems; None takes the paths that were read, or "before" and "after".
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
@@ -507,22 +508,18 @@ def _lost(data, common, names, chosen, measured):
     for attributes in chosen:
         attribute = " & ".join(attributes)
         kept, *of_all = (_rows_of_groups(one, attributes) for one in (common[0], *data))
-        for group in dict.fromkeys(
-            chain(*(own[rate] for own in of_all for rate in RATES))
-        ):
+        for group in dict.fromkeys(chain(*(own["far"] for own in of_all))):
             lost, pairs = {}, sizes.get((attribute, group), {})
             for rate in RATES:
-                rows, left = (
-                    [own[rate].get(group, 0) for own in of_all],
-                    kept[rate].get(group, 0),
-                )
-                least = max(rows) / 2
-                if left < least or (left < max(rows) and not pairs.get(rate)):
+                rows = {
+                    n: own[rate].get(group, 0)
+                    for n, own in zip(names, of_all, strict=True)
+                }
+                most, left = max(rows.values()), kept[rate].get(group, 0)
+                if left < most / 2 or (left < most and not pairs.get(rate)):
                     lost[rate] = pairs.get(rate, 0)
-                    name = names[int(np.argmax(rows))]
-                    without = [
-                        n for n, own in zip(names, rows, strict=True) if own < least
-                    ]
+                    name = max(rows, key=rows.get)
+                    without = [n for n in names if rows[n] < most / 2]
             if lost:
                 # If no system has few of them, those are of other images.
                 others = without or [n for n in names if n != name]
@@ -541,12 +538,12 @@ def _rows_of_groups(data, attributes):
         genuine = np.equal(*people)
         codes = {"far": within[~genuine], "frr": within[genuine]}
     labels = groups.values.tolist()
-    return {
-        rate: {
-            labels[g]: int(n)
-            for g, n in zip(*np.unique(own[own >= 0], return_counts=True), strict=True)
-        }
+    counts = {
+        rate: np.bincount(own[own >= 0], None, len(labels))
         for rate, own in codes.items()
+    }
+    return {
+        rate: dict(zip(labels, n.tolist(), strict=True)) for rate, n in counts.items()
     }
 
 

@@ -200,12 +200,9 @@ def _beginnings(columns, before, log):
         begins[name], last = (_as_read(end) for end in (times.min(), times.max()))
         earliest = before.get(name, last)
         if isinstance(earliest, str) == isinstance(last, str) and last < earliest:
-            problem = (
-                f"{str(log)!r} ends at {last} by {name!r}, and the last log began at "
-            )
-            raise refused(
-                "log", log, f"{problem}{earliest};", "give logs in the order of time."
-            )
+            problem = f"{str(log)!r} ends at {last} by {name!r}, "
+            problem += f"and the last log began at {earliest};"
+            raise refused("log", log, problem, "give logs in the order of time.")
     return begins
 
 

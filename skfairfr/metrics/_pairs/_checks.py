@@ -51,8 +51,8 @@ class ReversedScoresWarning(UserWarning):
     Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
     where chance alone would seldom put them there (``code`` "reversed_scores"), or where the
     area under the ROC curve of genuine against impostor scores is within 0.05 of one half
-    ("uninformative_scores"), or all scores are equal ("equal_scores"); not where a group has
-    scores that surely tell its pairs apart. Audits and comparisons of embeddings look for the
+    ("uninformative_scores"), or all scores are equal ("equal_scores"); not if a group's
+    genuine scores are surely larger. Audits and comparisons of embeddings look for the
     latter two too.
     """
 
@@ -196,8 +196,8 @@ def name_groups(groups):
 def warn_of_scores(pairs):
     """Warn of scores that look like distances, or carry next to no information.
 
-    Nothing is warned of if those of a group surely tell its genuine pairs from its impostor
-    pairs: then rows and labels belong together, and other groups are badly recognised.
+    There is no warning if a group's genuine scores are surely larger than its impostor
+    scores: then rows and labels belong together, and other groups are badly recognised.
 
     Parameters
     ----------
@@ -211,7 +211,9 @@ def warn_of_scores(pairs):
     )
     if equal:
         code = "equal_scores"
-        message = "All scores are equal: no threshold tells genuine pairs from impostor pairs."
+        message = (
+            "All scores are equal: no threshold separates genuine from impostor pairs."
+        )
     elif abs(share - 0.5) <= NO_INFORMATION:
         code = "uninformative_scores"
         message = (
