@@ -105,7 +105,7 @@ status: 0 no limit is known to be exceeded, 1 this or an earlier log exceeds one
 COMPARE_DESCRIPTION = f"""\
 For which groups the rates of another system are higher or lower than those of BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
-harm was found, 3 undetermined: scores look like distances or are no better than chance, a
+harm was found, 3 undetermined: scores look like distances, are equal or no better than chance, a
 threshold lies beyond all scores, every rate rests on too few errors, or a file lacks most pairs
 of a group that another has. With --gallery, searches (1:N) are compared."""
 BENCH_DESCRIPTION = f"""\

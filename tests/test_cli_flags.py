@@ -280,3 +280,11 @@ def test_advice_names_flags_of_its_command_alone(arguments, tmp_path, capsys):
     out, said = capsys.readouterr()
     advice = out.split("\nReproduce")[0] + said
     assert advice and flags_in(advice) <= flags_of(command)
+
+
+def test_help_of_a_threshold_names_the_limits_that_others_require(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["threshold", "--help"])
+    shown = "".join(capsys.readouterr().out.split())  # lines break after hyphens
+    assert "FNMRallowedofeachgroup;requires--max-fmr" in shown
+    assert "FNIRallowedofeachgroup;requires--max-fpir" in shown
