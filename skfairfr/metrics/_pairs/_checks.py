@@ -247,14 +247,10 @@ def _separation(pairs, scope):
         return np.nan, np.nan, False
     equal = genuine[0] == genuine[-1] == impostor[0] == impostor[-1]
     variance = (genuine.size + impostor.size + 1) / 12 / genuine.size / impostor.size
-    return _share_larger(genuine, impostor), np.sqrt(variance), equal
-
-
-def _share_larger(genuine, impostor):
-    """Share of (genuine, impostor) in which the genuine score is larger: area under the ROC."""
     at_least = count_at_least(impostor, genuine).mean()
     above = count_at_least(impostor, next_above(genuine)).mean()
-    return float(1 - (at_least + above) / 2 / impostor.size)
+    area = float(1 - (at_least + above) / 2 / impostor.size)
+    return area, np.sqrt(variance), equal
 
 
 def _check_y_true(y_true):
