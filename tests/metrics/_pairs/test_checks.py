@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairfr import SimilarityROC
 from skfairfr.metrics._pairs._checks import (
     SplitScores,
-    _share_larger,
+    _separation,
     check_pair_groups,
     check_pairs,
     operating_thresholds,
@@ -106,6 +107,8 @@ def test_the_share_of_larger_genuine_scores_is_that_of_all_pairs(dtype):
     genuine, impostor = (rng.integers(0, 9, n).astype(dtype) for n in (30, 50))
     larger = genuine[:, None] > impostor
     ties = genuine[:, None] == impostor
-    descending = np.sort(impostor)[::-1]
-    share = _share_larger(np.sort(genuine), descending)
-    assert share == pytest.approx((larger + ties / 2).mean())
+    first = np.arange(80)
+    second = np.where(first < 30, first, first + 100)
+    roc = SimilarityROC(n_resamples=1).fit_pairs(np.r_[genuine, impostor], first, second)
+    share, _, equal = _separation(roc._engine.pairs, None)
+    assert share == pytest.approx((larger + ties / 2).mean()) and not equal
