@@ -109,6 +109,8 @@ def test_the_share_of_larger_genuine_scores_is_that_of_all_pairs(dtype):
     ties = genuine[:, None] == impostor
     first = np.arange(80)
     second = np.where(first < 30, first, first + 100)
-    roc = SimilarityROC(n_resamples=1).fit_pairs(np.r_[genuine, impostor], first, second)
+    roc = SimilarityROC(n_resamples=1).fit_pairs(
+        np.r_[genuine, impostor], first, second
+    )
     share, _, equal = _separation(roc._engine.pairs, None)
     assert share == pytest.approx((larger + ties / 2).mean()) and not equal
