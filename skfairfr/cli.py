@@ -962,7 +962,7 @@ def _identify(arguments):
         for name in ("search", "candidate", "score", "distance", "listed_from"):
             if given[name] not in (None, False):
                 raise ValueError(f"{_flag(name)} is about --candidates; give it too.")
-        data = _read(arguments.data, attributes, given)
+        data = _probes(arguments.data, attributes, given)
         gallery = _gallery(arguments.gallery, data.reading.bands, given)
     else:
         for name in ("embedding", "labels", "gallery_labels"):
@@ -978,6 +978,19 @@ def _identify(arguments):
     options = {"limits": _some(given, SEARCH_LIMITS)}
     source = f"{arguments.data}, gallery {arguments.gallery}"
     return _report(arguments, data, source, identify_data, gallery=gallery, **options)
+
+
+def _probes(path, attributes, given):
+    """Embeddings of those who search; an error about a table names what reads lists."""
+    from skfairfr.utils._errors import LackingError
+
+    try:
+        return _read(path, attributes, given)
+    except LackingError as error:
+        if path.endswith((".npz", ".npy")):
+            raise
+        told = "Candidate lists go to --candidates; PROBES is then a table of the searches."
+        raise ValueError(f"{error} {told}") from None
 
 
 def _gallery(path, attributes, given):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
@@ -148,6 +149,11 @@ class GalleryAlarms(Framed):
         Theirs; None where it is unknown.
     n_alarms : ndarray of int, shape (n_people,)
         False alarms that return each.
+    n_searchers : ndarray of int, shape (n_people,)
+        Different people whose searches these are.
+    p_value : ndarray, shape (n_people,)
+        Of so many of them, if every false alarm of a person returned anyone enrolled with one
+        probability; times the number enrolled, at most 1.
     share : ndarray, shape (n_people,)
         Of all false alarms, in (0, 1]; without these people other candidates may still alarm.
 
@@ -164,6 +170,8 @@ class GalleryAlarms(Framed):
     identity: np.ndarray
     group: np.ndarray
     n_alarms: np.ndarray
+    n_searchers: np.ndarray
+    p_value: np.ndarray
     share: np.ndarray
 
 
@@ -804,11 +812,17 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         """
         alarm, returned = self._alarms_at(fpir, threshold)
         counts = np.bincount(returned[alarm], minlength=self.gallery_.size)
-        order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        # A person who searches often has many alarms by one enrolled person.
+        n_people, (people, _) = counts.size, self._probes_of(None)
+        pairs = np.unique(people[alarm].astype(np.int64) * n_people + returned[alarm])
+        searchers = np.bincount(pairs % n_people, minlength=n_people)
+        by_chance = n_people * binom.sf(searchers - 1, pairs.size, 1 / n_people)
+        order = np.lexsort((-searchers, -counts))[: np.count_nonzero(counts)]
         group = self._searches.gallery_by(self._names).group[order]
         labels = np.append(self.groups_.astype(object), None)[group]
         share = counts[order] / max(counts.sum(), 1)
-        found = GalleryAlarms(self.gallery_[order], labels, counts[order], share)
+        numbers = counts[order], searchers[order], np.minimum(by_chance[order], 1.0)
+        found = GalleryAlarms(self.gallery_[order], labels, *numbers, share)
         return framed(found, self._library)
 
     # ---- what is behind the answers --------------------------------------------------

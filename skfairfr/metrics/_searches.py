@@ -17,6 +17,11 @@ from skfairfr._core._searches import (
     search,
     share_held,
 )
+from skfairfr.metrics._pairs._checks import (
+    CHANCE,
+    NO_INFORMATION,
+    ReversedScoresWarning,
+)
 from skfairfr.metrics._roc import _inputs
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import (
@@ -34,6 +39,7 @@ from skfairfr.utils._validation import (
     plain,
     to_array,
     to_scores,
+    warn_caller,
 )
 
 # From one pass over the gallery to the next, how many times as many candidates are held.
@@ -272,6 +278,30 @@ class Searches(_inputs.Attributes):
     def floor(self):
         """From which threshold on searches are known, with the gallery that is asked about."""
         return self.found.known_from if self.drawn is None else self.found.floor
+
+    def warn_of_chance(self):
+        """Warn if mates are among the others as they would be by chance.
+
+        Then their mean place is within 0.05, or two standard deviations of independent searches,
+        of the middle, and no more of them are first than chance would have, with two standard
+        deviations. Behind the end of a list a mate may have any place.
+        """
+        mated, n = self.own >= 0, self.enrolled.size
+        if not mated.any() or n < 2:
+            return
+        ahead = self.found.above[mated].sum(axis=1)
+        listed = np.isfinite(self.found.mate[mated])
+        places = np.where(listed, ahead, (ahead + n - 1) / 2) / (n - 1)
+        first, by_chance = np.sum(listed & (ahead == 0)), mated.sum() / n
+        near = max(NO_INFORMATION, CHANCE / np.sqrt(12 * ahead.size))
+        surely = by_chance + CHANCE * np.sqrt(by_chance)
+        if abs(places.mean() - 0.5) > near or first > surely:
+            return
+        message = (
+            f"The mate is first in {first:,} of {mated.sum():,} mated searches, and chance would "
+            f"have {by_chance:.3g}. Are the identities in the order of the rows?"
+        )
+        warn_caller(message, ReversedScoresWarning, "uninformative_searches")
 
     def deeper(self, roc):
         """The same with more candidates held."""

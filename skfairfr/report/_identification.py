@@ -93,6 +93,7 @@ class SearchData(EmbeddingData):
             remedy += "written alike in the gallery?"
             raise refused("non_mated_only", None, problem, remedy)
         self.fitted.append(search)
+        search._searches.warn_of_chance()
         return search._system().by(method="jackknife")
 
     def genuine_pairs(self):
@@ -501,7 +502,7 @@ def _of_searches(audit, data, search):
     alarms = []
     for level in audit.levels:
         worst = search.alarms(threshold=level.threshold)
-        names_of = ("identity", "group", "n_alarms", "share")
+        names_of = ("identity", "group", "n_alarms", "n_searchers", "p_value", "share")
         rows = zip(
             *(getattr(worst, n)[:MOST_NAMED].tolist() for n in names_of), strict=True
         )

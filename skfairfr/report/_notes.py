@@ -295,6 +295,11 @@ WITHHELD = {
         "scores hardly tell genuine pairs from impostor pairs: labels may be in another "
         "order than the rows, or the system may not work.",
     ),
+    "uninformative_searches": (
+        "mates are found as seldom as by chance",
+        "mated searches have their mates first about as often as chance would: identities may "
+        "belong to other rows, or the system may not work.",
+    ),
 }
 # How the reason of a figure ends that was not counted over all pairs.
 SOURCES = {

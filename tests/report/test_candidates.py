@@ -186,7 +186,7 @@ def test_the_command_reads_lists_matrices_and_distances(tmp_path, capsys):
     assert turned[0]["rates"] == lists[0]["rates"]
     assert cli.main(command(tmp_path, "--fpir", 0.2, "--out", tmp_path / "out")) == 0
     text = capsys.readouterr().out
-    assert "Candidate lists of 300 searches, up to 8 candidates each: rates are" in text
+    assert "Candidate lists of 300 searches, up to 8 candidates each: with this" in text
     assert (tmp_path / "out" / "report.html").exists()
 
 

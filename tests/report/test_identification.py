@@ -376,22 +376,71 @@ def test_the_command_compares_searches(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("counts", "told"),
     [
-        ([3, 3, 2, 2], "Nobody is returned more often than chance explains."),
-        ([40, 3, 2], "1 person is returned more often than chance explains: to enrol"),
-        (
-            [40, 30, 2],
-            "2 people are returned more often than chance explains: to enrol",
-        ),
+        ([3, 3, 2, 2, *[1] * 90], "Nobody is returned to more people than chance"),
+        ([40, 3, 2], "1 person is returned to more people than chance explains: to"),
+        ([40, 30, 2], "2 people are returned to more people than chance explains: to"),
     ],
 )
-def test_to_enrol_anew_is_advised_if_few_people_cause_many_alarms(counts, told):
-    total = 100
-    alarms = [{"n_alarms": n, "share": n / total} for n in counts]
-    assert _of_many(alarms, 100).startswith(told)
-    # By simulation: of 100 people, who share 100 alarms, nobody often has 9.
+def test_to_enrol_anew_is_advised_if_few_are_returned_to_many(counts, told):
+    found = alarms_of(np.repeat(np.arange(len(counts)), counts), np.arange(sum(counts)))
+    rows = [{"p_value": p} for p in found.p_value.tolist()]
+    assert _of_many(rows).startswith(told)
+
+
+def alarms_of(returned, searcher, n_enrolled=100):
+    """GalleryAlarms of searches that each return one enrolled person."""
+    scores = np.zeros((returned.size + 1, n_enrolled))
+    scores[np.arange(returned.size), returned] = 1.0
+    y = np.append(searcher + 1000, 0)
+    search = IdentificationROC(n_resamples=1)
+    search.fit_matrix(scores, y, y_gallery=np.arange(n_enrolled))
+    return search.alarms(threshold=0.5)
+
+
+def test_who_searches_often_makes_nobody_look_returned_to_many():
+    """Of people who search twenty times each and always get the same person."""
     rng = np.random.default_rng(0)
-    most = rng.multinomial(total, [0.01] * 100, size=4000).max(axis=1)
-    assert (most >= 9).mean() < 0.05 < (most >= 5).mean()
+    returned = np.repeat(rng.integers(0, 100, 30), 20)
+    found = alarms_of(returned, np.repeat(np.arange(30), 20))
+    assert found.n_alarms.max() >= 20 and found.p_value.min() > 0.05
+    assert found.n_searchers.tolist() == (found.n_alarms // 20).tolist()
+    assert found.n_alarms.tolist() == sorted(found.n_alarms.tolist(), reverse=True)
+
+
+def test_chance_rarely_returns_somebody_to_many():
+    rng = np.random.default_rng(0)
+    least = [
+        alarms_of(rng.integers(0, 100, 100), np.arange(100)).p_value.min()
+        for _ in range(200)
+    ]
+    assert (np.array(least) < 0.05).mean() <= 0.05
+
+
+@pytest.mark.parametrize("longest", [None, 1, 5])
+@pytest.mark.parametrize("noise", [0.3, 1e4])
+def test_searches_no_better_than_chance_leave_no_verdict(longest, noise):
+    rng = np.random.default_rng(1)
+    centre, y = rng.normal(size=(300, 16)), np.arange(300)
+    probes = centre + noise * rng.normal(size=centre.shape)
+    scores = (probes @ centre[:150].T).round(6)
+    candidates = scores
+    if longest:
+        best = np.argsort(-scores, axis=1)[:, :longest]
+        search = np.repeat(y, longest)
+        columns = search, best.ravel(), scores[search, best.ravel()]
+        candidates = dict(zip(("search", "candidate", "score"), columns, strict=True))
+    report = identify(
+        *(None, y, y % 2),
+        y_gallery=y[:150],
+        candidates=candidates,
+        searches=y,
+        fpir=0.3,
+        limits={"max_fpir": 0.6},
+    )
+    useless = noise > 1
+    assert (report.exit_code == 3) == useless
+    told = "mates are found as seldom as by chance"
+    assert (told in " ".join(report.to_text().split())) == useless
 
 
 def test_a_gallery_of_other_groups_than_the_probes_is_refused():

@@ -135,9 +135,9 @@ def _of_calibration(audit):
             if (of, at) == (cost, p)
         ]
         told.append(f"Lost by calibration, {name}: {'; '.join(parts)}.")
-        if found[cost, p, None] >= 1:
+        if found[cost, p, None] > 2 * found[f"min_{cost}", p, None]:
             told.append(
-                f"This {NAMES[cost]} of everyone is not below 1, which constant scores "
-                "have: are the scores natural logarithms of likelihood ratios?"
+                f"Most of this {NAMES[cost]} of everyone is lost by calibration: are the scores "
+                "natural logarithms of likelihood ratios?"
             )
     return [told] if told else []

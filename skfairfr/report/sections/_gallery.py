@@ -1,7 +1,5 @@
 """The gallery of searches: its facts, who causes the alarms, and rates over its size."""
 
-from scipy.stats import binom
-
 from skfairfr._core._rates import end_in_digits
 from skfairfr._text._document import Cell, Figure, Row, Section, Table
 from skfairfr._text._words import count, percent, plural, printable
@@ -35,7 +33,7 @@ def facts_of_gallery(settings):
 
 def scores_given(lists, settings):
     """What was given instead of embeddings, and from where on it decides searches."""
-    n = count(lists["searches"])
+    n, rank = count(lists["searches"]), settings["gallery"]["rank"]
     if lists["longest"] is None:
         return f"A matrix of the scores of all {n} searches with everybody enrolled."
     longest = plural(lists["longest"], "candidate")
@@ -45,7 +43,8 @@ def scores_given(lists, settings):
         end = end_in_digits(lists["known_from"], distance)
         where = f"up to distance {end}" if distance else f"from threshold {end} on"
     texts = [
-        f"Candidate lists of {n} searches, up to {longest} each: rates are known {where}."
+        f"Candidate lists of {n} searches, up to {longest} each: with this gallery, rates at "
+        f"rank {rank} are known {where}."
     ]
     if lists["empty"]:
         texts.append(f"{plural(lists['empty'], 'list is', 'lists are')} empty.")
@@ -84,17 +83,18 @@ def who_alarms(report):
             cells = [
                 *[Cell(group)] * grouped,
                 Cell(count(of["n_alarms"])),
+                Cell(count(of["n_searchers"])),
                 Cell(percent(of["share"])),
             ]
             rows.append(Row(printable(of["identity"]), cells))
         total = percent(sum(of["share"] for of in alarms))
         caption = (
             f"Enrolled people whom false alarms return first, at {place_of(level, first)}: "
-            f"these {len(rows)} are {total} of all such alarms. "
-            f"{_of_many(alarms, first.settings['gallery']['enrolled'])}"
+            f"these {len(rows)} are {total} of all such alarms. 'By' counts the people who "
+            f"searched. {_of_many(alarms)}"
         )
         if rows:
-            head = ["Enrolled", *["Group"] * grouped, "Alarms", "Share"]
+            head = ["Enrolled", *["Group"] * grouped, "Alarms", "By", "Share"]
             parts.append(Table(caption, head, rows))
     return Section("by-gallery-alarms", "Who causes the alarms", parts)
 
@@ -117,21 +117,13 @@ def over_sizes(report):
     return Section("by-gallery-sizes", "Size of the gallery", figures)
 
 
-def _of_many(alarms, n_enrolled):
-    """Whether some people cause more alarms than one of so many would by chance.
-
-    If all are alike, an alarm returns each of them with one probability, and the number of
-    one person is binomial; 0.05 is shared by all enrolled.
-    """
-    n_more = 0
-    for of in alarms:
-        n_alarms = round(of["n_alarms"] / of["share"])
-        by_chance = binom.sf(of["n_alarms"] - 1, n_alarms, 1 / n_enrolled)
-        n_more += by_chance * n_enrolled < 0.05
+def _of_many(alarms):
+    """Whether some are returned to more people than one of so many would be by chance."""
+    n_more = sum(of["p_value"] < 0.05 for of in alarms)
     if not n_more:
-        return "Nobody is returned more often than chance explains."
+        return "Nobody is returned to more people than chance explains."
     return (
-        f"{plural(n_more, 'person is', 'people are')} returned more often than chance explains: "
+        f"{plural(n_more, 'person is', 'people are')} returned to more people than chance explains: "
         "to enrol them anew may do more than another threshold; without them, other people may "
         "be returned."
     )
