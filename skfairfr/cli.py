@@ -11,6 +11,7 @@ import tempfile
 import traceback
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from inspect import signature
 from itertools import takewhile
@@ -242,7 +243,7 @@ def _number(kind, is_allowed, meaning):
     def convert(text):
         try:
             number = kind(text)
-        except ValueError:
+        except (ValueError, ZeroDivisionError):
             number = None
         if number is None or not is_allowed(number):
             raise argparse.ArgumentTypeError(f"must be {meaning}; got {text}")
@@ -251,7 +252,17 @@ def _number(kind, is_allowed, meaning):
     return convert
 
 
-LEVEL = _number(float, lambda level: 0 < level < 1, "a number in (0, 1)")
+def _share(text):
+    """A float from 0.01, 1% or 1/100."""
+    if text.endswith("%"):
+        return float(Fraction(text[:-1]) / 100)
+    return float(Fraction(text))
+
+
+LEVEL = _number(
+    _share, lambda level: 0 < level < 1, "a number in (0, 1), as 0.01, 1% or 1/100"
+)
+RATE = _number(_share, lambda _: True, "a number, as 0.01, 1% or 1/100")
 QUIET = "no progress shown"
 COUNT = _number(int, lambda n: n >= 1, "an integer of at least 1")
 
@@ -464,7 +475,7 @@ def _add_threshold_command(commands, full):
             "RATE",
             "largest FNMR allowed of each group; requires --max-fmr",
         ),
-        type=float,
+        type=RATE,
     )
     meaning = (
         "a threshold for each group instead, which share the chance of a wrong one"
@@ -491,7 +502,7 @@ def _add_threshold_command(commands, full):
             "RATE",
             "largest FNIR allowed of each group; requires --max-fpir",
         ),
-        type=float,
+        type=RATE,
     )
     _add_common(
         command,
@@ -531,7 +542,7 @@ def _add_monitor(commands, full):
             "largest false rejection rate (FRR) allowed of each group",
         ),
         ("--max-fnmr-ratio", "X", "largest ratio allowed of the FRR of two groups"),
-        type=float,
+        type=RATE,
     )
     meaning = "one minus the chance of any false alarm (default: the policy's, or 0.95)"
     _add(group, ("--confidence-level", "P", meaning), type=LEVEL)
@@ -687,7 +698,7 @@ def _add_plan(commands, full):
     meaning = "the smaller FMR, of ratios and of --detect-factor (default: 0.001)"
     _add(group, ("--fmr", "LEVEL", meaning), dest="far", nargs="+", type=LEVEL)
     meaning = "the smaller FNMR, of the same (default: the pilot's, or 0.01)"
-    _add(group, ("--fnmr", "RATE", meaning), dest="frr", type=float)
+    _add(group, ("--fnmr", "RATE", meaning), dest="frr", type=RATE)
     group = plan.add_argument_group("the test")
     meaning = "number of groups (default: the pilot's, or 2)"
     _add(group, ("--groups", "N", meaning), type=COUNT)
@@ -866,7 +877,7 @@ def _add_checks(audit, *limits):
         ("--max-bfar", "X", f"largest over smallest FMR (BFAR), {at_worst}"),
         ("--max-bfrr", "X", "largest over smallest FNMR (BFRR), there"),
     )
-    _add(group, *(limits or of_comparisons), type=float)
+    _add(group, *(limits or of_comparisons), type=RATE)
 
 
 def _add_reference(command):

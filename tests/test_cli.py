@@ -689,3 +689,10 @@ def test_help_fits_two_screens_and_the_rest_is_asked_for(capsys, monkeypatch):
     assert code == 0 and len(out.splitlines()) <= 100
     assert "--n-jobs" not in out
     assert "--n-jobs" in run(capsys, "audit", "--help-all")[1]
+
+
+@pytest.mark.parametrize("level", ["5%", "5/100", "0.05"])
+def test_rates_are_numbers_percentages_or_fractions(capsys, faces, level):
+    asked = ("audit", faces, "--attribute", "gender", "--fmr", level)
+    _, out, _ = run(capsys, *asked, "--max-fnmr", level)
+    assert "an FMR of 5 %" in out and "at most 5 %" in out
