@@ -116,7 +116,10 @@ def four_by_four(path, n_identities, noise=0.0):
     return ("--attribute", "origin", "--attribute", "age")
 
 
-@pytest.mark.parametrize("levels", [("0.05",), ("0.05", "0.02", "0.01")])
+@pytest.mark.parametrize(
+    "levels",
+    [("0.05",), pytest.param(("0.05", "0.02", "0.01"), marks=pytest.mark.slow)],
+)
 def test_a_summary_has_at_most_40_lines(capsys, tmp_path, levels):
     """With every limit that there is."""
     path = tmp_path / "faces.npz"
@@ -130,6 +133,7 @@ def test_a_summary_has_at_most_40_lines(capsys, tmp_path, levels):
     assert "Result" in headings(out)
 
 
+@pytest.mark.slow
 def test_a_summary_of_a_comparison_has_at_most_40_lines(capsys, tmp_path):
     paths = tmp_path / "one.npz", tmp_path / "two.npz"
     for path, noise in zip(paths, (0.0, 0.1), strict=True):

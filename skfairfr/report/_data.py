@@ -242,7 +242,7 @@ class EmbeddingData(_Data):
         ArgumentError
             A ValueError: if there is no such column.
         """
-        return combinations_of(_chosen(self.columns, attributes), len(self.X))
+        return combinations_of(_chosen(self.columns, attributes), len(self.y))
 
     def people(self) -> np.ndarray:
         """Identities as codes.

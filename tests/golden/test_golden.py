@@ -46,7 +46,14 @@ def tolerance(key):
     return ABSOLUTE_OF_SCORES if any(part in last for part in SCORES) else ABSOLUTE
 
 
-@pytest.mark.parametrize("name", calls.CALLS)
+# Planning by simulation takes as long as fifty other calls.
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name == "plan"))
+    for name in calls.CALLS
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_those_that_were_kept(name):
     if name in calls.NEED_TORCH and find_spec("torch") is None:
         pytest.skip("needs torch")

@@ -367,6 +367,7 @@ def ten_minutes(people, mitigation, split, rows, settings):
     return 600.0 if mitigation.name in ("nothing", "few") else 0.0
 
 
+@pytest.mark.slow
 def test_a_long_run_says_how_long_it_takes_once(faces, slow, tmp_path, capsys):
     options = QUICK | {"folder": tmp_path, "progress": True}
     remover = {"remover": (Remover(), {"strength": [0.0, 1.0]})}
@@ -400,6 +401,7 @@ def test_a_trial_reckons_with_all_epochs_of_heads_in_pipelines_too(faces):
     assert trial(None) > 0.0
 
 
+@pytest.mark.slow
 def test_fits_are_told_in_lines_where_standard_error_is_no_terminal(
     faces, capsys, monkeypatch
 ):

@@ -351,6 +351,7 @@ def test_a_comparison_that_tells_nothing_is_no_gate_that_opens(shift):
 ALIKE = {"ash": 60, "birch": 60}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_distance", [False, True])
 def test_thresholds_of_each_system_are_those_of_shifted_scores(is_distance):
     """Of multiples of 1/1024, whose differences are exact, at one threshold for both."""
@@ -575,6 +576,7 @@ def test_system_of_equal_scores_is_named_and_undetermined():
         assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
 
 
+@pytest.mark.slow
 def test_interval_without_0_says_why_nothing_is_concluded():
     """Among many changes of equal systems, some interval excludes no change."""
     for seed in range(40):

@@ -216,7 +216,13 @@ def saved(report, folder):
     return (folder / "report.html").read_text(), drawn
 
 
-@pytest.mark.parametrize("names", [["a/b", "A-b"], ["../up", "..\\up"]])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a/b", "A-b"],
+        pytest.param(["../up", "..\\up"], marks=pytest.mark.slow),
+    ],
+)
 def test_every_figure_of_a_page_is_a_file_beside_it(tmp_path, names):
     """Names of attributes become those of files, which differ also where case does not count."""
     data = faces()

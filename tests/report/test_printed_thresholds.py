@@ -84,6 +84,7 @@ def test_of_cosines(faces):
         assert level.rates[0].far.value == everyone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scale",
     [
