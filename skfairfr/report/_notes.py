@@ -296,7 +296,7 @@ WITHHELD = {
         "order than the rows, or the system may not work.",
     ),
     "uninformative_searches": (
-        "mates are found as seldom as by chance",
+        "mates are found no more often than by chance",
         "mated searches have their mates first about as often as chance would: identities may "
         "belong to other rows, or the system may not work.",
     ),
