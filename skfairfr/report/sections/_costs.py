@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._text._document import Cell, Row, Table
+from skfairfr._text._document import Cell, Table
 from skfairfr._text._words import (
     NONE,
     number,
@@ -16,7 +16,7 @@ from skfairfr._text._words import (
 )
 from skfairfr.report._measure import figures_of
 from skfairfr.report._records import Figure
-from skfairfr.report.sections._cells import few_of
+from skfairfr.report.sections._cells import few_of, row_of_group
 
 NAMES = {
     "min_dcf": "minDCF",
@@ -100,7 +100,7 @@ def costs(audit):
             cells.append(Cell(ratio(over.value), ends, few_of(over)))
         elif audit.reference is not None:
             cells.append(Cell(NONE))
-        rows.append(Row(who(row.group), cells, place, row.group is None))
+        rows.append(row_of_group(row.group, cells, place))
     caption = (
         "minDCF is the least detection cost, at the best threshold of each group, over that of "
         "the better of accepting all and rejecting all; errors of both kinds cost the same. "
