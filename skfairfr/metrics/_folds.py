@@ -267,6 +267,9 @@ class PooledRatio:
         quantile.
     errors : float
         Fewest errors of a rate that it is made of, of either system.
+    p_before : float
+        Two-sided, that the groups' rates before are equal (Bonferroni over pairs of groups);
+        nan of a rate.
     """
 
     before: float = np.nan
@@ -277,6 +280,7 @@ class PooledRatio:
     p_value: float = np.nan
     log_error: float = np.nan
     errors: float = np.nan
+    p_before: float = np.nan
 
 
 def compare(before, after, cells, how, confidence_level):
@@ -322,9 +326,14 @@ def compare(before, after, cells, how, confidence_level):
     blocks = [_weights(how, cells.size)]
     p_value, *ends = disparity_ratio(contrasts, blocks, tail)
     error = np.log(ends[1] / ends[0]) / 2 / even_reach(tail)
+    p_before = np.nan
+    if how is not None:
+        of_before = contrasts(np.kron([0.0, 1.0], blocks[0])).p_value
+        both_ways = 2 if how == "max_min" else 1
+        p_before = min(np.nanmin(of_before) * of_before.size / both_ways, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(second, first)
-    numbers = first, second, ratio, *ends, p_value, error, sums.errors.min()
+    numbers = first, second, ratio, *ends, p_value, error, sums.errors.min(), p_before
     names = PooledRatio.__dataclass_fields__
     return PooledRatio(**dict(zip(names, map(float, numbers), strict=True)))
 

@@ -793,7 +793,15 @@ def _fewer_rejections(bench, limit):
 
 def _little_to_lower(bench):
     """Where a disparity is so small that even its end would often be missed, this."""
-    before = bench.methods[0].changes[bench.metric].before
+    change = max(
+        (m.changes[bench.metric] for m in bench.methods), key=lambda c: c.errors
+    )
+    before = change.before
+    if not _is_detectable(change, 1 - bench.settings["confidence_level"]):
+        return (
+            f" {METRICS[bench.metric].words} was {_shown(bench.metric, before)}, which is not "
+            f"detectably more than with equal groups (p {p_value(change.p_before)})."
+        )
     # A largest over a smallest rate, or over a mean, is 1 at least.
     if METRICS[bench.metric].how is None or not before < bench.detectable_factor:
         return ""
@@ -803,11 +811,19 @@ def _little_to_lower(bench):
     )
 
 
+def _is_detectable(change, limit):
+    """Whether a disparity before is larger than with equal groups; true of a rate."""
+    return math.isnan(change.p_before) or change.p_before <= limit
+
+
 def _lowers(method, metric, limit):
-    """Whether a method surely lowers a metric: by its adjusted p-value and its interval."""
+    """Whether a method surely lowers a metric: by its adjusted p-value and its interval.
+
+    A disparity that is no larger than chance makes it cannot be shown to fall.
+    """
     change = method.changes[metric]
     is_lower = method.p_adjusted <= limit and change.high < 1
-    return is_lower and math.isfinite(change.after)
+    return is_lower and math.isfinite(change.after) and _is_detectable(change, limit)
 
 
 def _costs_more(method, max_cost):
@@ -996,6 +1012,11 @@ def _reading(bench):
         f"chosen, on other people. The FMR rests on pairs within a split: 1 / "
         f"{settings['n_splits']} of all.",
     ]
+    if any(method.needs_groups for method in bench.methods):
+        texts.append(
+            "Shifts of groups are fitted to the other splits of the same people. Over all splits "
+            "they undo what chance made of a disparity: for new people it is larger than shown."
+        )
     if any(method.controls for method in bench.methods):
         texts.append(
             "The plain head and the margin head are trained without regard to groups: a head that "

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import by_attribute, percent
+from skfairfr._text._words import percent, printable
 from skfairfr.datasets._decisions import read_times
 from skfairfr.report._checks import (
     check,
@@ -719,7 +719,7 @@ def _reach_further(roc, columns):
 def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
-    next_step(f"auditing{by_attribute(name) or ' everyone'}")
+    next_step(f"auditing by {printable(name)}" if name else "auditing everyone")
     people, images = data.people(), data.images()
     group = data.groups(attributes)
     warnings = audited.warnings

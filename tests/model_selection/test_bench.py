@@ -11,10 +11,10 @@ from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from skfairfr import BestTradeOff, IdentityKFold, face_labels
+from skfairfr import BestTradeOff, IdentityKFold, face_labels, make_face_embeddings
 from skfairfr._core import _parallel
 from skfairfr._core._jackknife import holm
-from skfairfr.comparators import CohortNormalizer
+from skfairfr.comparators import CohortNormalizer, GroupThresholds
 from skfairfr.metrics._folds import Cell
 from skfairfr.model_selection import (
     GroupChange,
@@ -589,6 +589,21 @@ def test_a_method_that_needs_groups_never_wins(faces):
     found = compare_mitigations(X, y, group, {"thresholds": Shifted(0.3)}, **QUICK)
     assert found.methods[0].changes["bfar"].high < 1
     assert found.winner is None and "No method wins" in found.sentence
+
+
+def test_a_disparity_of_chance_is_not_said_to_fall():
+    """Thresholds fitted to the other splits undo what chance made of equal groups."""
+    faces = make_face_embeddings(150, 2, 16, crowding=5.0, kappa=60.0, random_state=1)
+    group = np.where((np.random.default_rng(1).permutation(150) < 75)[faces.y], *"fm")
+    options = {"n_splits": 3, "max_cost": None, "refit": False, "random_state": 1}
+    methods = {"thresholds": GroupThresholds(far=0.02)}
+    data = faces.X, faces.y, group
+    found = compare_mitigations(*data, methods, far=0.02, **options)
+    change = found.methods[0].changes["bfar"]
+    assert change.high < 1 and change.p_value < 0.05 < change.p_before
+    assert found.sentence.startswith("thresholds does not lower BFAR detectably.")
+    assert "not detectably more than with equal groups (p 0.42)" in found.sentence
+    assert "undo what chance made of a disparity" in " ".join(found.to_text().split())
 
 
 def test_a_method_that_costs_too_much_never_wins(faces):
