@@ -751,7 +751,7 @@ def _sentence(bench):
         return (
             f"{who} {name} detectably.{_fewer_rejections(bench, limit)} With these people, a "
             f"fall by a factor of {bench.detectable_factor:.3g} would be seen with probability "
-            f"0.8, a smaller one less often.{_little_to_lower(bench)}"
+            f"0.8, a smaller one less often.{_little_to_lower(bench)}{_other(bench, limit)}"
         )
     method, start, but = helping[0], "", ""
     if not won:
@@ -769,6 +769,19 @@ def _sentence(bench):
     return f"{start}{method.name} {effect} {_cost(method, bench.metric)}{but}.{beyond}"
 
 
+def _other(bench, limit):
+    """That the disparity of the other rate is there to be lowered, if it is."""
+    other = "bfrr" if bench.metric == "bfar" else "bfar"
+    change = bench.methods[0].changes[other]
+    if bench.metric not in ("bfar", "bfrr") or not change.p_before <= limit:
+        return ""
+    words = METRICS[other].words
+    return (
+        f" {words} was {_shown(other, change.before)}, which is detectably more than with equal "
+        f"groups: --metric {other} looks for what lowers it."
+    )
+
+
 def _reservation(method, max_cost):
     """Why a method that lowers a disparity cannot win; empty if it can."""
     why = []
@@ -776,7 +789,9 @@ def _reservation(method, max_cost):
         why.append("it needs the groups of both images to score a pair")
     if method.levelling_down:
         why.append(f"this is levelling down: {method.levelling_down}")
-    if _costs_more(method, max_cost):
+    if max_cost is not None and math.isnan(method.changes[COST].ratio):
+        why.append("no error shows whether it keeps the FNMR that was allowed")
+    elif _costs_more(method, max_cost):
         why.append(f"at most {max_cost:g} times the FNMR was allowed")
     return "; ".join(why)
 
@@ -806,8 +821,8 @@ def _little_to_lower(bench):
     if METRICS[bench.metric].how is None or not before < bench.detectable_factor:
         return ""
     return (
-        f" {METRICS[bench.metric].words} was {_shown(bench.metric, before)} and cannot fall below 1, so "
-        "that these people can hardly show that a method helps."
+        f" {METRICS[bench.metric].words} was {_shown(bench.metric, before)} and cannot fall below 1: "
+        "these people would often not show even a fall to 1."
     )
 
 
@@ -864,7 +879,10 @@ def _cost(method, metric):
         text = f"and also {listed(fall)}"
     else:
         ratios = (f"{words[n]} {_ratio(c)} times" for n, c in changes.items())
-        text = f"at no detectable cost ({', '.join(ratios)})"
+        seen = "no detectable cost"
+        if math.isnan(changes.get(COST, method.changes[metric]).ratio):
+            seen = "a cost that these people cannot show"
+        text = f"at {seen} ({', '.join(ratios)})"
     if method.harmed:
         text += f", and makes disparities by {', '.join(method.harmed)} larger"
     return text

@@ -536,7 +536,24 @@ def test_sentences(bench):
     assert "a fall by a factor of 1.6 would be seen" in none.sentence
     assert "cannot fall below" not in none.sentence  # 2.2 could fall by 1.6
     little = replace(none, detectable_factor=2 * frr.changes["bfar"].before)
-    assert "and cannot fall below 1, so that these people can" in little.sentence
+    assert "would often not show even a fall to 1." in little.sentence
+    for p_before in (0.2, 0.001):
+        change = replace(frr.changes["bfrr"], p_before=p_before, before=5.77)
+        other = replace(frr, changes=frr.changes | {"bfrr": change})
+        told = (
+            "BFRR was 5.77, which is detectably more than with equal groups: --metric"
+        )
+        found = replace(none, methods=(other,)).sentence
+        assert (told in found) == (p_before == 0.001)
+    undefined = replace(sure.changes["frr_at_far"], ratio=np.nan, low=0.06, high=16.0)
+    unknown = replace(sure, changes=sure.changes | {"frr_at_far": undefined})
+    limited = won.settings | {"max_cost": 1.25}
+    unknown = replace(won, methods=(unknown,), winner=None, settings=limited).sentence
+    assert (
+        "at a cost that these people cannot show (FNMR undefined [0.06, 16.00"
+        in unknown
+    )
+    assert "no error shows whether it keeps the FNMR that was allowed" in unknown
     needing = replace(sure, needs_groups=True)
     but = replace(won, methods=(needing,), winner=None)
     assert "No method wins" in but.sentence
