@@ -98,6 +98,8 @@ class MetricChange(PooledRatio):
         Standard error of the logarithm of the ratio.
     errors : float
         Fewest errors of a group, or of everyone, with nothing or with the method.
+    p_before : float
+        That the groups' rates with nothing are equal; nan of the FRR of everyone.
     """
 
     metric: str
@@ -112,7 +114,7 @@ class GroupChange(PooledRatio):
     ----------
     group : label
     rate : {"far", "frr"}
-    before, after, ratio, low, high, p_value, log_error, errors : float
+    before, after, ratio, low, high, p_value, log_error, errors, p_before : float
         As of :class:`MetricChange`; lower is better.
     """
 
