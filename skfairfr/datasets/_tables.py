@@ -40,7 +40,7 @@ MOST_STARTED = 2**20
 # Integers up to here are exact as floats, to which a missing cell converts them.
 LARGEST_FLOAT_INTEGER = 2**53
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
-# Bytes that stand between words.
+# Bytes that separate words.
 ONE_SPACE = bytes.maketrans(b"\t\r\x0b\x0c", b" \n  ")
 # Decimal commas that may separate thousands.
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
@@ -422,7 +422,7 @@ class Text:
         import pyarrow
         from pyarrow import csv as arrow
 
-        # Columns by number: names may stand on several lines, or have spaces before them.
+        # Columns by number: names may fill several lines, or have spaces before them.
         numbered = [str(column) for column in range(len(self.first))]
         types = dict.fromkeys(numbered, pyarrow.large_string())
         quotes = {"quote_char": '"' if quoted else False, "newlines_in_values": quoted}
