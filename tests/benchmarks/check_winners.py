@@ -15,6 +15,7 @@ from skfairfr import make_face_embeddings
 from skfairfr.comparators import (
     CohortNormalizer,
     GroupMeanRemover,
+    GroupThresholds,
     PLDAComparator,
     WithinClassWhitening,
 )
@@ -27,6 +28,7 @@ NOISE = {f"noise {length:g}": Noise(length, 0) for length in (0.3, 0.6, 1.0)}
 METHODS = NOISE | {
     "as-norm": CohortNormalizer(),
     "s-norm": CohortNormalizer("s"),
+    "thresholds of groups": GroupThresholds(far=FAR),
     "group means out": GroupMeanRemover(),
     "WCCN": WithinClassWhitening(),
     "PLDA": PLDAComparator(),
