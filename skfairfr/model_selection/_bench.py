@@ -421,9 +421,8 @@ def compare_mitigations(
     folder : str or path-like, default=None
         Finished fits are kept there, and the same call goes on from them.
     progress : bool, default=False
-        Whether a bar on standard error shows how far it is, or, where that is no terminal,
-        a line at most every ten seconds. If it will take more than a minute, a line before
-        it says how long, from two epochs of each head.
+        Whether standard error shows a bar of finished fits or, if it is no terminal, a line
+        at most every ten seconds.
     n_jobs : int, default=None
         Fits at a time, in processes of joblib; results are the same.
     random_state : int, default=0

@@ -6,7 +6,6 @@ named after everything that its numbers depend on.
 """
 
 import re
-import sys
 import time
 import warnings
 from dataclasses import dataclass, field
@@ -27,13 +26,11 @@ from skfairfr.metrics._folds import FoldErrors, cells_of, count_errors, pool
 from skfairfr.metrics._scorers import ENTRIES
 from skfairfr.model_selection._mitigations import (
     NOISE,
-    NOTHING,
     Mitigation,
     Noise,
     System,
     count_numbers,
     embed,
-    heads_of,
 )
 from skfairfr.model_selection._splits import IdentityKFold
 from skfairfr.model_selection._trade_off import BestTradeOff
@@ -209,9 +206,6 @@ def all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
         digest = people.digest()
         paths = [path_of_fit(folder, digest, *task) for task in tasks]
     tasks = list(zip(tasks, paths, strict=True))
-    left = [task for task, path in tasks if not (path and path.exists())]
-    if progress and left:
-        _say_how_long(people, left, tasks[0][0], n_jobs)
     fits = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(finish_fit)(people, *task, path) for task, path in tasks
     )
@@ -221,26 +215,6 @@ def all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
             found.append(fit)
             bar.update()
     return [found[k * n : (k + 1) * n] for k in range(len(mitigations))]
-
-
-def _say_how_long(people, left, nothing, n_jobs):
-    """Print on standard error how long the fits will take, if it is over a minute."""
-    first = {NOTHING: nothing} | {task[0].name: task for task in reversed(left)}
-    trials = (delayed(time_trial)(people, *task) for task in first.values())
-    seconds = dict(zip(first, Parallel(n_jobs=n_jobs)(trials), strict=True))
-    total = 0.0
-    for mitigation, _, _, settings in left:
-        n = len(mitigation.candidates) if len(mitigation.candidates) > 1 else 0
-        total += (1 + n) * seconds[NOTHING]
-        if mitigation.name != NOTHING:
-            # Of every candidate one fit fewer than inner splits: each has one part less.
-            fits = 1 + n * (settings.inner_splits - 1)
-            total += fits * seconds[mitigation.name]
-    minutes = total / min(joblib.effective_n_jobs(n_jobs), len(left)) / 60
-    if minutes > 1:
-        n = len(first) - 1
-        text = f"{n} method{'s' if n > 1 else ''}, {len(left)} fits: about "
-        print(f"{text}{np.ceil(minutes):.0f} minutes", file=sys.stderr, flush=True)
 
 
 def finish_fit(people, mitigation, split, rows, settings, path=None):
@@ -274,33 +248,6 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
         errors = found.errors and vars(found.errors)
         _saved.write(path, vars(found) | {"errors": errors})
     return found
-
-
-def time_trial(people, mitigation, split, rows, settings):
-    """Seconds of one judgement of nothing, or of training a head, from two epochs of it.
-
-    A method without a head takes none: its fit is a matter of seconds.
-    """
-    fitted_on, judged = (people.take(part) for part in rows)
-    with one_blas_thread(), show_progress(False), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        start = time.perf_counter()
-        if mitigation.estimator is None:
-            judge(None, judged, settings)
-            return time.perf_counter() - start
-        system = System(clone(mitigation.estimator), split)
-        heads = heads_of(system.estimator)
-        n_epochs = [head.max_epochs for head in heads]
-        for head in heads:
-            head.set_params(max_epochs=2)
-        try:
-            if heads:
-                system.fit(fitted_on.X, fitted_on.labels())
-                heads = heads_of(system.estimator_)
-        except ValueError:  # so will the fit itself
-            return 0.0
-    epochs = (head.net_.history[-1, "dur"] for head in heads)
-    return sum(n * epoch for n, epoch in zip(n_epochs, epochs, strict=True))
 
 
 def _fit_and_judge(people, mitigation, split, rows, settings):

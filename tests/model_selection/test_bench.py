@@ -354,51 +354,7 @@ def test_warnings_of_fits_are_noted_once(faces):
     ]
 
 
-# ---- how long it will take ----
-
-
-@pytest.fixture
-def slow(monkeypatch):
-    """Every trial says that a judgement, or a head, takes ten minutes."""
-    monkeypatch.setattr(_bench_fits, "time_trial", ten_minutes)
-
-
-def ten_minutes(people, mitigation, split, rows, settings):
-    return 600.0 if mitigation.name in ("nothing", "few") else 0.0
-
-
-@pytest.mark.slow
-def test_a_long_run_says_how_long_it_takes_once(faces, slow, tmp_path, capsys):
-    options = QUICK | {"folder": tmp_path, "progress": True}
-    remover = {"remover": (Remover(), {"strength": [0.0, 1.0]})}
-    compare_mitigations(*faces, remover, **options)
-    # Two splits of nothing, and of a method that is judged with each of two candidates, too.
-    said = "1 method, 4 fits: about 80 minutes\n"
-    assert said in capsys.readouterr().err
-    compare_mitigations(*faces, remover | {"few": Scaled(4)}, **options)
-    assert "1 method, 2 fits: about 40 minutes\n" in capsys.readouterr().err
-    compare_mitigations(*faces, remover | {"few": Scaled(4)}, **options)
-    assert "minutes" not in capsys.readouterr().err
-
-
-def test_a_trial_reckons_with_all_epochs_of_heads_in_pipelines_too(faces):
-    projectors = pytest.importorskip("skfairfr.projectors")
-    pytest.importorskip("torch")
-    X, y, group = faces
-    people = _bench._read_people(X, y, group, None)
-    settings = _bench_fits.Settings(0.05, ("bfar",), 2, 2, 0)
-    (rows, *_) = settings.splits(people)
-
-    def trial(estimator):
-        mitigation = _mitigations.Mitigation("tried", estimator, [])
-        return _bench_fits.time_trial(people, mitigation, 0, rows, settings)
-
-    long = projectors.EthicalModule(max_epochs=10**6)
-    assert trial(long) > 100 * trial(projectors.EthicalModule(max_epochs=3))
-    assert trial(Pipeline([("pca", PCA(6)), ("head", long)])) > 100
-    assert (long.max_epochs, trial(Scaled()), trial(Broken())) == (10**6, 0.0, 0.0)
-    assert trial(projectors.EthicalModule(groups=("a", "b"))) == 0.0
-    assert trial(None) > 0.0
+# ---- progress ----
 
 
 @pytest.mark.slow
