@@ -14,7 +14,7 @@ from PIL import Image
 from skfairfr.cli import main
 
 PICTURE = Path(__file__).resolve().parent / "_static" / "report.png"
-SIZE = 1000, 1130
+SIZE = 1000, 1085
 COLOURS = 64
 
 

@@ -25,13 +25,13 @@ from skfairfr.utils._folder import (
     replaced,
 )
 
-DEMO_IDENTITIES = 500
+DEMO_IDENTITIES, DEMO_LIMITS = 500, {"max_fmr_ratio": 2.0}
 DEMO_ENDING = """\
 These were synthetic embeddings, whose groups differ on purpose. For your own, write arrays with
-a row for each image, in Python, and run the audit:
+a row for each image, in Python, and run the audit, which exits with 1 if a limit is exceeded:
 
   numpy.savez("faces.npz", embedding=X, identity=people, gender=gender)
-  skfairfr audit faces.npz --attribute gender --out audit-out
+  skfairfr audit faces.npz --attribute gender --max-fmr-ratio 2 --out audit-out
 """
 # Limits of an audit.
 LIMITS = (
@@ -661,7 +661,9 @@ def _add_bench(commands, full):
 
 
 def _add_demo(commands, full):
-    description = "Audit synthetic embeddings of two groups that differ on purpose."
+    description = (
+        "Audit synthetic embeddings of two groups that differ on purpose, with a limit."
+    )
     about = "an audit of synthetic embeddings"
     demo = _command(commands, "demo", about, description, _demo, full)
     _add_common(demo, formats=("text", "json", "html", "card", "junit"))
@@ -1370,9 +1372,9 @@ def _demo(arguments):
 
     made = make_face_embeddings(DEMO_IDENTITIES, random_state=arguments.seed)
     data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
-    text, code = _report(arguments, data, "synthetic embeddings")
+    text, _ = _report(arguments, data, "synthetic embeddings", limits=DEMO_LIMITS)
     ending = f"\n{DEMO_ENDING}" if arguments.format == "text" else ""
-    return text + ending, code
+    return text + ending, 0
 
 
 def _report(arguments, data, source, measure=None, **options):

@@ -7,11 +7,10 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-NUMBER = re.compile(r"\d+\.?\d*")
+from skfairfr import make_face_embeddings
+
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
@@ -21,22 +20,21 @@ def blocks():
     return re.findall(r"```python\n((?:(?!```).)*?)```\n+```text\n(.*?)```", text, re.S)
 
 
-def test_readme_measures_and_mitigates():
-    assert len(blocks()) == 2
+@pytest.mark.docs
+def test_the_measuring_block_prints_what_follows_it(capsys):
+    ((code, shown),) = blocks()
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == shown
 
 
 @pytest.mark.docs
-@pytest.mark.parametrize("block", range(2))
-def test_a_python_block_prints_what_follows_it(block, capsys):
-    """To 5 % where a head is trained: its last bits differ between machines."""
-    code, shown = blocks()[block]
-    if "EthicalModule" in code:
-        pytest.importorskip("torch")
-    exec(compile(code, "README.md", "exec"), {})
-    printed = capsys.readouterr().out
-    assert NUMBER.sub("#", printed) == NUMBER.sub("#", shown)
-    numbers = [np.array(NUMBER.findall(text), dtype=float) for text in (printed, shown)]
-    assert_allclose(*numbers, rtol=0.05 if "EthicalModule" in code else 0)
+def test_the_search_runs_as_written():
+    pytest.importorskip("torch")
+    text = README.read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n((?:(?!```).)*GridSearchCV.*?)```", text, re.S)
+    known = {"faces": make_face_embeddings(n_identities=300, random_state=0)}
+    exec(compile(code, "README.md", "exec"), known)
+    assert known["search"].best_params_["kappa0"] in (18, 20)
 
 
 def audited(path, monkeypatch, capsys):
@@ -44,7 +42,7 @@ def audited(path, monkeypatch, capsys):
     from skfairfr.cli import main
 
     (command,) = re.findall(
-        r"^\.venv/bin/skfairfr (audit .*)$", README.read_text(encoding="utf-8"), re.M
+        r"`skfairfr (audit pairs[^`]*)`", README.read_text(encoding="utf-8")
     )
     assert " pairs.csv " in command
     monkeypatch.chdir(path.parent)
@@ -80,23 +78,6 @@ def test_the_embeddings_that_readme_writes_can_be_audited(
     audit = audited(tmp_path / "faces.npz", monkeypatch, capsys)
     found = [f for level in audit["levels"] for f in level["findings"]]
     assert ("female", "higher") in {(f["group"], f["verdict"]) for f in found}
-
-
-@pytest.mark.docs
-def test_audit_of_everyone_prints_what_readme_quotes(tmp_path, monkeypatch, capsys):
-    from skfairfr.cli import main
-
-    text = README.read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n((?:(?!```).)*savez.*?)```", text, re.S)
-    ((command, quoted),) = re.findall(
-        r"`skfairfr (audit faces[^`]*)` on the file below prints this:\n\n```text\n(.*?)```",
-        text,
-        re.S,
-    )
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
-    assert main([*command.split(), "--quiet"]) == 0
-    assert quoted in capsys.readouterr().out
 
 
 @pytest.mark.docs
