@@ -17,6 +17,7 @@ import skfairfr
 from skfairfr import cli
 from skfairfr._core import _parallel
 from skfairfr.report import EmbeddingData, Report, audit_data
+from skfairfr.report._policy import LIMITS
 from skfairfr.report.sections._audit import audit_document
 from tests.report.audits import synthetic, without_rendering
 from tests.report.json_schema import is_valid
@@ -124,7 +125,7 @@ def test_a_summary_has_at_most_40_lines(capsys, tmp_path, levels):
     """With every limit that there is."""
     path = tmp_path / "faces.npz"
     attributes = four_by_four(path, 120)
-    flags = [f"--{name.replace('_', '-')}" for name in cli.LIMITS]
+    flags = [f"--{name.replace('_', '-')}" for name in LIMITS]
     limits = [
         word for flag in flags for word in (flag, "0.04" if flag in RATES else "1.3")
     ]
@@ -244,7 +245,10 @@ def test_unusable_arguments(capsys, faces, options, message):
             ("--threshold", "0.5", "--fmr", "0.1"),
             "--fmr and a threshold were both given",
         ),
-        (("--threshold", "0.5", "--threshold-from", "x"), "not allowed with"),
+        (
+            ("--threshold", "0.5", "--threshold-from", "x"),
+            "--threshold and threshold_from were both given",
+        ),
         (("--threshold", "nan"), "threshold must be finite"),
         (("--threshold-from", "absent.npz"), "--threshold-from"),
         (("--max-fmr-ratio", "1"), "--max-fmr-ratio must be"),
@@ -700,3 +704,24 @@ def test_rates_are_numbers_percentages_or_fractions(capsys, faces, level):
     asked = ("audit", faces, "--attribute", "gender", "--fmr", level)
     _, out, _ = run(capsys, *asked, "--max-fnmr", level)
     assert "an FMR of 5 %" in out and "at most 5 %" in out
+
+
+def certified(capsys, *words):
+    code, out, err = run(capsys, "threshold", *words, "--format", "json", "--quiet")
+    assert err == "" and code in (0, 3)
+    own = {"settings", "about", "notes", "source"}
+    return {k: v for k, v in json.loads(out).items() if k not in own}
+
+
+def test_threshold_reads_trials_and_metadata(capsys, monkeypatch, two_scores):
+    monkeypatch.chdir(two_scores[0])
+    asked = ("--max-fmr", "0.05", "--attribute", "gender")
+    listed = certified(capsys, "images.csv", "--trials", "one.txt", *asked)
+    assert listed == certified(capsys, "both.csv", "--score", "one", *asked)
+    rows = [line.split(",") for line in Path("images.csv").read_text().splitlines()]
+    people = dict(row[1:] for row in rows)
+    Path("people.csv").write_text("\n".join(map(",".join, people.items())))
+    X = np.load("one.npz")
+    np.savez("plain.npz", embedding=X["X"], identity=X["identity"])
+    of_people = ("plain.npz", "--metadata", "people.csv", *asked)
+    assert certified(capsys, "one.npz", *asked) == certified(capsys, *of_people)

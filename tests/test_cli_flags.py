@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from skfairfr import cli
+from skfairfr._core._kinds import SEARCHES
 from skfairfr.metrics import plan_test
 from skfairfr.report import (
     audit_data,
@@ -138,9 +139,9 @@ def test_every_argument_that_an_error_names_has_a_flag():
     [
         ("audit", (read_data, audit_data)),
         ("identify", (read_data, read_candidates, identify_data)),
-        ("compare", (read_data, compare_systems, compare_searches)),
+        ("compare", (read_data, read_candidates, compare_systems, compare_searches)),
         ("plan", (read_data, plan_test)),
-        ("threshold", (read_data, certify_data)),
+        ("threshold", (read_data, read_candidates, certify_data)),
         ("monitor", (monitor_log,)),
     ],
 )
@@ -148,7 +149,7 @@ def test_every_flag_is_an_argument_of_what_the_command_calls(command, functions)
     """A flag by another name would be read and forgotten."""
     names = {action.dest for action in cli._parser()[1][command]._actions}
     taken = {name for f in functions for name in inspect.signature(f).parameters}
-    known = {*cli.ABOUT, *LIMITS, *cli.SEARCH_LIMITS, *OF_THE_COMMAND}
+    known = {*cli.ABOUT, *LIMITS, *map(SEARCHES.limit, LIMITS), *OF_THE_COMMAND}
     assert names - taken - known == set()
 
 
@@ -288,3 +289,73 @@ def test_help_of_a_threshold_names_the_limits_that_others_require(capsys):
     shown = "".join(capsys.readouterr().out.split())  # lines break after hyphens
     assert "FNMRallowedofeachgroup;requires--max-fmr" in shown
     assert "FNIRallowedofeachgroup;requires--max-fpir" in shown
+
+
+# ---- one table -----------------------------------------------------------------------
+
+READING = "audit identify compare threshold plan monitor bench".split()
+# Flags of all that read embeddings, of those that read pairs too, and of searches.
+BESIDE = "--metadata --on --image --embedding --labels"
+OF_PAIRS = "--trials --probes --references --domain --identity-1 --identity-2 --layout"
+OF_PAIRS += " --image-1 --image-2 --score --distance --mated-only --non-mated-only"
+OF_SEARCHES = (
+    "--gallery --gallery-labels --candidates --search --candidate --listed-from"
+)
+EXCEPTIONS = {(row[0], row[2]): row[1] for row in cli._rows(cli.EXCEPTIONS)}
+
+
+@pytest.mark.parametrize("command", READING)
+def test_commands_that_read_data_have_the_same_flags(command):
+    asked = "--attribute --identity --confidence-level --quiet"
+    if command != "monitor":  # reads logs alone
+        asked += f" {BESIDE}"
+    if command in ("audit", "compare", "threshold", "plan"):
+        asked += f" {OF_PAIRS}"
+    if command in ("identify", "compare", "threshold"):
+        asked += f" {OF_SEARCHES} --template --rank --score --distance"
+    if command in ("audit", "monitor"):
+        asked += " --accepted --attempt --time --dates"
+    if command != "plan":  # prints numbers
+        asked += " --out --replace --format"
+    assert {*asked.split()} - flags_of(command) == set()
+
+
+def meaning_of(action):
+    """All that a flag means, but that compare takes it of each system."""
+    each = f"; {cli.AGAIN}, for each system in their order"
+    kind = argparse._StoreAction if action.help.endswith(each) else type(action)
+    how = action.dest, action.nargs, str(action.choices), action.default, action.metavar
+    return action.help.removesuffix(each), kind, action.type, action.required, *how
+
+
+def test_flag_of_several_commands_has_one_meaning():
+    """Help, type, choices, value and argument, unless the table gives a reason."""
+    meanings = {}
+    for command, flag, action in EVERY_FLAG:
+        if (command, flag) not in EXCEPTIONS:
+            meanings.setdefault(flag, {}).setdefault(meaning_of(action), command)
+    assert len(meanings) > 90
+    several = {flag: of.values() for flag, of in meanings.items() if len(of) > 1}
+    assert several == {}
+
+
+def test_exceptions_of_the_table_are_needed_and_have_a_reason():
+    usual = {(n, row[2]): row for row in cli._rows(cli.OPTIONS) for n in row[1].split()}
+    assert {*EXCEPTIONS} - {*usual} == set()
+    for command, _, flag, *own in cli._rows(cli.EXCEPTIONS):
+        assert own != usual[command, flag][3:]
+    assert all(len(reason.split()) > 3 for reason in EXCEPTIONS.values())
+
+
+def test_every_option_is_of_commands_that_there_are_and_in_the_table_once():
+    rows = [*cli._rows(cli.OPTIONS)]
+    assert {word for row in rows for word in row[1].split()} == {*cli.COMMANDS}
+    flags = [row[2] for row in rows if row[2].startswith("--")]
+    assert len(flags) == len(set(flags))
+    assert {*cli.RARE} <= {flag[2:].replace("-", "_") for flag in flags}
+
+
+def test_flag_of_other_commands_is_refused_with_their_names(capsys):
+    said = refusal_of(capsys, "bench", "a.npz", "--trials", "t.txt")
+    assert "unrecognized arguments: --trials." in said
+    assert said.endswith("It is an option of audit, compare, plan, threshold.\n")

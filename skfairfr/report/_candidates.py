@@ -115,6 +115,8 @@ def read_candidates(
     candidate: str | None = None,
     score: str | None = None,
     identity: str | None = None,
+    metadata: FilePath | None = None,
+    on: str | None = None,
     distance: bool = False,
     listed_from: float | None = None,
     non_mated_only: bool = False,
@@ -140,6 +142,8 @@ def read_candidates(
         As in :func:`~skfairfr.datasets.load_candidates`.
     identity : str, default=None
         Column of the people in both tables; None takes "identity" or "y".
+    metadata, on : options
+        As in :func:`read_data`: a table of the people, for both tables.
     listed_from : float, default=None
         Score from which on lists have all candidates (up to which, of distances); see
         :meth:`~skfairfr.metrics.IdentificationROC.fit_candidates`.
@@ -183,7 +187,7 @@ def read_candidates(
     asked = attributes
     if not isinstance(attributes, dict):
         asked = check_sequence(attributes, "attributes", "names of columns", str)
-    options = {"metadata": None, "image": None, "read_as": {}}
+    options = {"metadata": metadata, "on": on, "image": None, "read_as": {}}
     options["bands"] = _bands_of(attributes, asked, [path])
     warnings = []
     with collecting(warnings, UserWarning):
@@ -229,9 +233,9 @@ def read_candidates(
         listed_from=listed_from,
         non_mated_only=bool(non_mated_only),
     )
-    digests = digests_of([path, lists.path])
+    digests = digests_of([path, lists.path, *([metadata] if metadata else [])])
     digests |= {f"{n} (gallery)": v for n, v in digests_of([gallery]).items()}
-    told = {"domain": None, "distance": distance}
+    told = {"domain": None, "distance": distance, "candidates": lists.path}
     notes = tuple(dict.fromkeys(map(str, warnings)))
     read_as = options["read_as"] | lists.read_as
     reading = Reading(path, told, notes, digests, options["bands"], read_as=read_as)

@@ -214,8 +214,6 @@ def read_data(
         if value not in (None, False) and name not in (*own, *OF_ALL):
             problem = f"is no option of {kind}, which {path!r} is read as;"
             raise refused(name, value, problem, "leave it out.")
-    if on is not None and metadata is None:
-        raise refused("on", on, "names a column of metadata;", "give it (--metadata).")
     bands = _bands_of(attributes, asked, _files_of(path, options))
     attributes = list(bands)
     if len(attributes) < len(asked):
@@ -363,10 +361,13 @@ def _with_metadata(read, attributes, options):
 
 
 def _joined(read, attributes, options):
-    path, image = options["metadata"], options["image"]
+    path, image, on = (options[name] for name in ("metadata", "image", "on"))
     if path is None:
+        if on is not None:
+            problem = "names a column of metadata;"
+            raise refused("on", on, problem, "give it (--metadata).")
         return read(attributes, image)
-    table, key = read_metadata(path, options["on"], image or "image", attributes)
+    table, key = read_metadata(path, on, image or "image", attributes)
     if table.read_as:
         options["read_as"][table.path] = table.read_as
     others = [name for name in attributes if name not in table.names or name == key]

@@ -267,3 +267,67 @@ def test_the_files_of_a_vendor_are_read_as_they_are(tmp_path, capsys):
         "--candidate and the people enrolled have 1 label in two sp"
         in capsys.readouterr().err
     )
+
+
+def test_commands_read_candidates_alike(tmp_path, capsys):
+    """threshold certifies as Python does; compare names its systems by their lists."""
+    write(tmp_path)
+    (_, y, group), (_, y_gallery, of_gallery), scores = searches()
+    of_lists = command(tmp_path, "--format", "json")[1:]
+    assert cli.main(["threshold", *of_lists, "--max-fpir", "0.3"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    gallery = EmbeddingData(
+        np.arange(len(y_gallery))[:, None], y_gallery, {"gender": of_gallery}
+    )
+    data = candidates_of(y, {"gender": group}, scores)
+    truth = certify_data(data, gallery=gallery, limits={"max_fpir": 0.3}).found
+    assert found["threshold"] == pytest.approx(truth.threshold)
+    noise = np.random.default_rng(0).normal(0, 0.2, scores.shape)
+    noisy = tmp_path / "noisy.npy"
+    np.save(noisy, scores + noise)
+    both = ["compare", of_lists[0], of_lists[0], *of_lists[1:], "--fpir", "0.2"]
+    assert cli.main([*both, "--candidates", str(noisy)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    lists = [candidates_of(y, {"gender": group}, of) for of in (scores, scores + noise)]
+    truth = compare_searches(*lists, galleries=[gallery] * 2, fpir=0.2)
+    assert len(truth.changes) == len(found["changes"]) > 2
+    for own, other in zip(found["changes"], truth.changes, strict=True):
+        assert own["after"] == pytest.approx(other.after)
+        assert own["before"] == pytest.approx(other.before)
+    assert [name.rpartition("/")[2] for name in found["systems"]] == [
+        "lists.csv",
+        "noisy.npy",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["candidates", "embeddings"])
+def test_groups_of_searches_come_from_metadata(kind, tmp_path, capsys):
+    """As from the files themselves, which then have none."""
+    write(tmp_path)
+    (X, y, group), (X_gallery, y_gallery, of_gallery), _ = searches()
+    people = dict(zip([*y, *y_gallery], [*group, *of_gallery], strict=True))
+    save(tmp_path, "people.csv", [("person", "gender"), *people.items()])
+    asked = command(tmp_path, "--fpir", 0.2, "--format", "json")
+    if kind == "embeddings":
+        asked = [*asked[:4], *asked[6:]]
+        for k, name, arrays in (
+            (1, "X.npz", {"embedding": X, "identity": y, "gender": group}),
+            (3, "G.npz", {"embedding": X_gallery, "identity": y_gallery}),
+        ):
+            np.savez(tmp_path / name, **arrays)
+            asked[k] = str(tmp_path / name)
+    assert cli.main(asked) == 0
+    truth = levels(capsys.readouterr().out)
+    if kind == "embeddings":
+        np.savez(tmp_path / "X.npz", embedding=X, identity=y)
+    else:
+        for name in ("probes.csv", "gallery.csv"):
+            with open(tmp_path / name) as file:
+                rows = [row[:-1] for row in csv.reader(file)]
+            save(tmp_path, name, rows)
+    beside = ["--metadata", str(tmp_path / "people.csv"), "--on", "person"]
+    assert cli.main([*asked, *beside]) == 0
+    found = levels(capsys.readouterr().out)
+    assert found[0]["rates"] == truth[0]["rates"]
+    assert cli.main([*asked, *beside[2:]]) == 2
+    assert "give it (--metadata)" in capsys.readouterr().err
