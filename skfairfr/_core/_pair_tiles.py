@@ -92,6 +92,21 @@ def unit_rows(X, similarity):
     return unit
 
 
+def mean_rows(rows, first, similarity):
+    """Mean of unit rows of each template, float64 (n_templates, n_features).
+
+    Parameters
+    ----------
+    rows : ndarray, shape (n_rows, n_features)
+    first : ndarray of int, shape (n_templates + 1,)
+        Where the rows of each template begin; they stand together.
+    similarity : {"cosine", "dot"} or comparator
+        Of inner products rows are taken as they are.
+    """
+    unit = unit_rows(rows, similarity if isinstance(similarity, str) else "cosine")
+    return np.add.reduceat(unit.astype(float), first[:-1]) / np.diff(first)[:, None]
+
+
 # ---- the tail ------------------------------------------------------------------------
 
 
@@ -230,17 +245,41 @@ def keep(rows, columns, floors, left, right):
 # ---- listed pairs --------------------------------------------------------------------
 
 
-def score_pairs(vectors, left, right, adjustment=None):
-    """Scores of listed pairs of rows, float32: those of ``collect_tail``."""
+def score_pairs(vectors, left, right, adjustment=None, first=None):
+    """Scores of listed pairs of images, float32: those of ``collect_tail``.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n_rows, n_features)
+    left, right : ndarrays of int, shape (n_pairs,)
+    adjustment : Adjustment, default=None
+    first : ndarray of int, shape (n_images + 1,), default=None
+        Where the rows of each image begin, of which the best counts; None: one row each.
+    """
+    shared = (vectors, vectors, adjustment, adjustment)
     starts = range(0, left.size, BLOCK)
     blocks = over_blocks(
-        score_between,
+        score_between if first is None else _score_best,
         [(left[s : s + BLOCK], right[s : s + BLOCK]) for s in starts],
         1,
         "scoring listed pairs",
-        shared=(vectors, vectors, adjustment, adjustment),
+        shared=shared if first is None else (*shared, first),
     )
     return np.concatenate([np.empty(0, dtype=np.float32), *blocks])
+
+
+def _score_best(rows, others, adjustment, other_adjustment, first, left, right):
+    """The best score of any rows of listed pairs of images, float32 (n_pairs,)."""
+    n_rows, n_others = (np.diff(first)[images] for images in (left, right))
+    n = n_rows * n_others
+    start = np.cumsum(n) - n
+    place, width = np.arange(n.sum()) - np.repeat(start, n), np.repeat(n_others, n)
+    sides = rows, others, adjustment, other_adjustment
+    ends = (place // width, place % width)
+    ends = (
+        np.repeat(first[i], n) + e for i, e in zip((left, right), ends, strict=True)
+    )
+    return np.maximum.reduceat(score_between(*sides, *ends), start)
 
 
 def score_between(rows, others, adjustment, other_adjustment, left, right):

@@ -96,6 +96,9 @@ class HeldPairs:
         Where passes over all pairs run; where there is no such device, on the CPU.
     adjustment : Adjustment, default=None
         What makes scores of inner products; None: they are the scores.
+    first : ndarray of int, shape (n_images + 1,), default=None
+        Where the rows of each image begin: a reference may have several, of which the best
+        counts. None: one row each.
 
     Attributes
     ----------
@@ -121,9 +124,11 @@ class HeldPairs:
         n_jobs=None,
         device="cpu",
         adjustment=None,
+        first=None,
     ):
         n_images = images.identity.size
         self.vectors = vectors
+        self.first = first
         self.n_jobs = n_jobs
         self.device = device
         self.adjustment = adjustment
@@ -139,17 +144,24 @@ class HeldPairs:
             images.n_identities,
             self.first_of_cell.size,
         )
-        members = [np.arange(n_images)]
+        in_cells, side = self._in_cells, images.side
+        if first is not None:
+            image = np.repeat(np.arange(n_images, dtype=np.int32), np.diff(first))
+            codes = (in_cells.identity[image], in_cells.group[image])
+            in_cells, side = (
+                replace(in_cells, identity=codes[0], group=codes[1]),
+                side[image],
+            )
+        members = [np.arange(len(vectors))]
         if self.two_sides:
-            members = [np.flatnonzero(images.side == s) for s in (0, 1)]
-        rows = [
-            _pair_tiles.Rows.of(vectors, self._in_cells, m, adjustment) for m in members
-        ]
+            members = [np.flatnonzero(side == s) for s in (0, 1)]
+        rows = [_pair_tiles.Rows.of(vectors, in_cells, m, adjustment) for m in members]
+        if first is not None:
+            rows = [replace(part, image=image[part.image]) for part in rows]
         self.rows = tuple(rows * (1 if self.two_sides else 2))
         left, right = _pair_tiles.genuine_pairs(images)
-        scores = _pair_tiles.score_pairs(vectors, left, right, adjustment)
-        self.genuine = PairSequence(*sort_pairs(scores, left, right))
-        everyone = np.arange(n_images)
+        self.genuine = PairSequence(*sort_pairs(self.score(left, right), left, right))
+        everyone = np.arange(n_images) if first is None else first[:-1]
         own = _pair_tiles.score_pairs(vectors, everyone, everyone, adjustment)
         self.own_scores = own
         self.sample = None
@@ -159,11 +171,22 @@ class HeldPairs:
         self.lowest = np.full((n_cells + 1,) * 2, np.inf, dtype=np.float32)
         self._held = None
 
+    def score(self, left, right):
+        """Scores of listed pairs of images, float32 (n_pairs,)."""
+        how = self.adjustment, self.first
+        return _pair_tiles.score_pairs(self.vectors, left, right, *how)
+
     def tile(self, probe, reference):
         """Scores of all pairs of some images, with the errors of float32 products."""
+        if self.first is not None:
+            probe, n = self.first[probe], np.diff(self.first)[reference]
+            start = np.cumsum(n) - n
+            reference = np.repeat(self.first[reference] - start, n) + np.arange(n.sum())
         scores = self.vectors[probe] @ self.vectors[reference].T
         if self.adjustment is not None:
             self.adjustment[probe].adjust_tile(scores, self.adjustment[reference])
+        if self.first is not None and scores.size:
+            return np.maximum.reduceat(scores, start, axis=1)
         return scores
 
     def hold(self, group, overall, groups):
@@ -204,7 +227,13 @@ class HeldPairs:
                 collect, where = _pair_tiles.collect_tail_on_device, self.device
             else:
                 collect, where = _pair_tiles.collect_tail, self.n_jobs
-            self._held = PairSequence(*collect(*self.rows, self.lowest, where))
+            found = PairSequence(*collect(*self.rows, self.lowest, where))
+            if (
+                self.first is not None
+            ):  # of the rows of a reference the best, found first
+                pair = found.left.astype(np.int64) * (self.first.size - 1) + found.right
+                found = found.take(np.sort(np.unique(pair, return_index=True)[1]))
+            self._held = found
         return self._held
 
 
@@ -472,11 +501,7 @@ class EmbeddingPairs:
             right.append(b)
             missing -= a.size
         left, right = np.concatenate(left), np.concatenate(right)
-        compared = self.compared
-        scores = _pair_tiles.score_pairs(
-            compared.vectors, left, right, compared.adjustment
-        )
-        return PairSequence(*sort_pairs(scores, left, right))
+        return PairSequence(*sort_pairs(self.compared.score(left, right), left, right))
 
     def _draw_images(self, scope, size, rng):
         if scope is None and self.totals.impostors == "same_group":
@@ -705,7 +730,7 @@ def _of_impostors(pairs, scope):
 def _impostor_sums(pairs, scope):
     """Sums of scores and of squared scores over the impostor pairs of a scope."""
     sides = pairs.members(scope)
-    if pairs.compared.adjustment is None:
+    if pairs.compared.adjustment is None and pairs.compared.first is None:
         total, gram = _row_and_gram(pairs.compared.vectors, sides[0])
         others = total, gram
         if pairs.totals.two_sides:

@@ -33,7 +33,6 @@ from skfairfr.metrics._searches import (
     check_known,
     check_listed_from,
     check_matrix,
-    check_not_enrolled,
     check_repeats,
     rows_of_list,
     templates_of,
@@ -353,7 +352,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             (X_gallery, y_gallery, sensitive_features_gallery),
             "gallery",
         )
-        check_not_enrolled(both[: len(X)], both[len(X) :])
+        _inputs.check_not_enrolled(both[: len(X)], both[len(X) :])
 
         def source_of(order, first):
             return templates_of(both, len(X), attributes, self, order, first)

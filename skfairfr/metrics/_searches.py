@@ -6,7 +6,7 @@ import numpy as np
 
 from skfairfr._core._candidates import CandidateLists, ScoreMatrix
 from skfairfr._core._kinds import SEARCHES
-from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._pair_tiles import mean_rows
 from skfairfr._core._parallel import OF_HELD, available_bytes
 from skfairfr._core._resampling import Images
 from skfairfr._core._searches import (
@@ -29,11 +29,13 @@ from skfairfr.utils._labels import (
     affixed,
     check_length,
     find_labels,
+    joint_codes,
     spelled_otherwise,
     to_column,
     two_spellings,
 )
 from skfairfr.utils._validation import (
+    check_no_zero_row,
     check_threshold,
     float_type,
     plain,
@@ -46,29 +48,14 @@ from skfairfr.utils._validation import (
 DEEPER = 8.0
 
 
-def check_not_enrolled(probes, enrolled):
-    """Raise where a probe is one of the images enrolled."""
-    rows = [np.ascontiguousarray(side) + 0.0 for side in (probes, enrolled)]
-    width = f"V{rows[0].itemsize * rows[0].shape[1]}"
-    same = np.isin(*(side.view(width).ravel() for side in rows))
-    if same.any():
-        row = int(np.flatnonzero(same)[0])
-        raise refused(
-            *("X", None),
-            f"has rows that are in the gallery too (row {row}, {same.sum()} in all), whose "
-            "search finds itself;",
-            "leave them out of the probes.",
-        )
-
-
 def templates_of(X, n_probes, attributes, roc, order, first):
     """Prepared rows of the probes and of the templates, and where those of a person begin."""
     rows = X[n_probes:][order]
     place = n_probes + order  # of the label of each row of templates
     if roc.template == "mean":
-        of = roc.similarity if isinstance(roc.similarity, str) else "cosine"
-        unit = unit_rows(rows, of).astype(np.float64)
-        rows = np.add.reduceat(unit, first[:-1]) / np.diff(first)[:, None]
+        if roc.similarity != "dot":
+            check_no_zero_row(X)
+        rows = mean_rows(rows, first, roc.similarity)
         place, first = place[first[:-1]], np.arange(first.size)
     taken = np.append(np.arange(n_probes), place)
     labels = {n: Labels(of.values, of.codes[taken]) for n, of in attributes.items()}
@@ -251,7 +238,7 @@ class Searches(_inputs.Attributes):
         of_people = {
             name: Labels(of.values, np.append(of.codes[:n_searches], group))
             for name, of in attributes.items()
-            for group in [_one_group(of.codes[n_searches:][order], of_image[order])]
+            for group in [joint_codes(of.codes[n_searches:][order], first[:-1])]
         }
         codes = np.array([np.zeros(enrolled.size, int)])
         if attributes:
@@ -354,10 +341,3 @@ class Searches(_inputs.Attributes):
         merged[self.gallery.group, gallery.group % (gallery.n_groups + 1)] = 1
         found = replace(self.found, above=self.found.above @ merged)
         return events_of(found, images, gallery, self.own, self.rank, self.drawn)
-
-
-def _one_group(group, person):
-    """Group of each person, whose images stand together; -1 where they differ."""
-    starts = np.flatnonzero(np.diff(person, prepend=-1))
-    least, most = (f.reduceat(group, starts) for f in (np.minimum, np.maximum))
-    return np.where(least == most, least, -1)

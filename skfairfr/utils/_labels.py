@@ -591,6 +591,19 @@ def _is_missing(label):
         return True
 
 
+def joint_codes(codes, first):
+    """Code of each run of rows that have one code; -1 of runs that have several.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+    first : ndarray of int, shape (n_runs,)
+        Where each run begins.
+    """
+    least, most = (f.reduceat(codes, first) for f in (np.minimum, np.maximum))
+    return np.where(least == most, least, -1)
+
+
 def intersect(encoded):
     """Labels of the combinations that occur; unknown where any attribute is unknown."""
     if len(encoded) == 1:

@@ -13,7 +13,12 @@ from typing import ClassVar
 import numpy as np
 
 from skfairfr._core._kinds import PAIRS, Terms
-from skfairfr._core._pair_tiles import PreparedImages, is_at_hand, unit_rows
+from skfairfr._core._pair_tiles import (
+    PreparedImages,
+    is_at_hand,
+    mean_rows,
+    unit_rows,
+)
 from skfairfr._core._pairs import (
     DEPTH,
     WHOLE,
@@ -40,6 +45,7 @@ from skfairfr.utils._labels import (
     encode,
     intersect,
     join_columns,
+    joint_codes,
     split_labels,
     to_column,
     to_columns,
@@ -121,6 +127,89 @@ def join_labels(probe, reference, of=None, called="gallery"):
     return identity, attributes, side
 
 
+def check_not_enrolled(probes, enrolled, called="the gallery"):
+    """Raise if a probe is one of the images enrolled."""
+    rows = [np.ascontiguousarray(side) + 0.0 for side in (probes, enrolled)]
+    width = f"V{rows[0].itemsize * rows[0].shape[1]}"
+    same = np.isin(*(side.view(width).ravel() for side in rows))
+    if same.any():
+        row = int(np.flatnonzero(same)[0])
+        raise refused(
+            *("X", None),
+            f"has rows that are in {called} too (row {row}, {same.sum()} in all), which are "
+            "then compared with themselves;",
+            "leave them out of the probes.",
+        )
+
+
+def join_references(X, identity, attributes, side, template, similarity):
+    """Rows, labels and similarity if the references of each person are one template.
+
+    Parameters
+    ----------
+    X, identity, attributes, side
+        As of :func:`join_reference`, the probes first.
+    template : {"mean", "max"}
+    similarity : {"cosine", "dot"} or comparator
+
+    Returns
+    -------
+    X, identity, attributes, side, similarity
+        With one row for each template, in the order of the people. Of "max" it is the first
+        of them, and the similarity is a BestRow. A template is in a group if all its rows are.
+    """
+    n_probes = np.count_nonzero(side == 0)
+    check_not_enrolled(X[:n_probes], X[n_probes:], "X_reference")
+    order = n_probes + np.argsort(identity.codes[n_probes:], kind="stable")
+    starts = np.flatnonzero(np.diff(identity.codes[order], prepend=-1))
+    first, probes = np.append(starts, order.size), np.arange(n_probes)
+    taken = np.append(probes, order[starts])
+    attributes = {
+        name: Labels(of.values, np.append(of.codes[:n_probes], group))
+        for name, of in attributes.items()
+        for group in [joint_codes(of.codes[order], starts)]
+    }
+    if template == "mean":
+        if similarity != "dot":
+            check_no_zero_row(X)
+        means = mean_rows(X[order], first, similarity)
+        X = np.concatenate([X[:n_probes], means.astype(X.dtype)])
+    else:
+        rows = X[np.append(probes, order)]
+        similarity = BestRow(rows, np.append(probes, n_probes + first), similarity)
+        X = X[taken]
+    identity = Labels(identity.values, identity.codes[taken])
+    return X, identity, attributes, side[taken], similarity
+
+
+@dataclass(frozen=True)
+class BestRow:
+    """A similarity of images with several rows each, of which the best counts.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (n_rows, n_features)
+        Those of one image together.
+    first : ndarray of int, shape (n_images + 1,)
+        Where those of each image begin; probes have one.
+    similarity : {"cosine", "dot"} or comparator
+        Of two rows.
+    """
+
+    rows: np.ndarray
+    first: np.ndarray
+    similarity: object
+
+    def prepare(self, X, attributes, side=None):
+        """As :func:`prepare` of all rows; labels are those of the images."""
+        image = np.repeat(np.arange(len(X)), np.diff(self.first))
+        side = None if side is None else side[image]
+        of_rows = {
+            n: Labels(of.values, of.codes[image]) for n, of in attributes.items()
+        }
+        return prepare(self.rows, self.similarity, of_rows, side)
+
+
 def compare_embeddings(
     X,
     identity,
@@ -170,6 +259,8 @@ def compare_embeddings(
     groupings = [labels.codes for labels in attributes.values()]
     held = (DEPTH * far_max, (WHOLE, WHOLE_GROUP))
     needed = comparison_bytes(identity.codes, groupings, side, X.shape[1], *held)
+    first = similarity.first if isinstance(similarity, BestRow) else None
+    needed *= 1 if first is None else first[-1] / len(X)
     available = available_bytes()
     if needed > available:
         raise refused(
@@ -179,8 +270,9 @@ def compare_embeddings(
             "lower it, or compare fewer images.",
         )
     vectors, adjustment = prepare(X, similarity, attributes, side)
-    compared = HeldPairs(vectors, images, groupings, n_jobs, device, adjustment)
-    if side is not None:
+    how = n_jobs, device, adjustment, first
+    compared = HeldPairs(vectors, images, groupings, *how)
+    if side is not None and first is None:  # else pooling looks at all rows
         _check_no_photograph_twice(compared)
     return EmbeddingAttributes(
         attributes, images, compared, far_max, expected or Expected()
@@ -274,6 +366,8 @@ def prepare(X, similarity, attributes, side=None):
     -------
     prepared : PreparedImages
     """
+    if isinstance(similarity, BestRow):
+        return similarity.prepare(X, attributes, side)
     if similarity == "dot":
         largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
         if largest**2 > np.finfo(np.float32).max:

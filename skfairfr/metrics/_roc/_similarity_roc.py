@@ -104,6 +104,10 @@ default="recentered"
         Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
         A fitted comparator of :mod:`skfairfr.comparators`, or another object with its
         ``prepare``, scores the pairs instead.
+    template : {"mean", "max"}, default=None
+        How several references of one person (``X_reference``) are enrolled: as one template
+        each person, the mean of the unit rows, or all of them, of which the best counts. None
+        compares every reference on its own. References are then no pairs of each other.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
         Where ``fit`` compares all pairs; the scores and the pairs held are the same, bit
         for bit. A CUDA device needs torch, which the extra ``mitigate`` installs, and takes
@@ -169,6 +173,7 @@ default="recentered"
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "far_max": [Interval(Real, 0, 1, closed="neither")],
         "similarity": "no_validation",  # check_parameters names the remedy
+        "template": [None, StrOptions({"mean", "max"})],
         "device": [str],
         "n_jobs": [None, Interval(Integral, None, None, closed="neither")],
         "random_state": ["random_state"],
@@ -188,6 +193,7 @@ default="recentered"
         confidence_level: float = 0.95,
         far_max: float = 1e-2,
         similarity: Any = "cosine",
+        template: str | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -200,6 +206,7 @@ default="recentered"
         self.confidence_level = confidence_level
         self.far_max = far_max
         self.similarity = similarity
+        self.template = template
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -234,7 +241,8 @@ default="recentered"
             With two values, only pairs across them are compared (selfie against
             document); the first value in sorted order is the probe's.
         X_reference : array-like, shape (n_references, n_features), default=None
-            Every row of X is compared with every row of these instead.
+            Every row of X is compared with every row of these instead, or with the
+            templates made of them.
         y_reference : array-like, shape (n_references,), default=None
             Identities of the references.
         sensitive_features_reference : array-like, shape (n_references,), default=None
@@ -249,8 +257,9 @@ default="recentered"
         ------
         ValueError
             If shapes differ, values are not finite, a row is zero, fewer than two people
-            can be compared, or one photograph is on both sides; if there is no such
-            device; if the pairs do not fit into the free memory.
+            can be compared, or one photograph is on both sides; if ``template`` is given
+            without references; if there is no such device; if the pairs do not fit into the
+            free memory.
         ImportError
             If the device is not the CPU and torch is not installed.
         RuntimeError
@@ -271,15 +280,25 @@ default="recentered"
         reference = (X_reference, y_reference, sensitive_features_reference)
         if any(part is not None for part in reference):
             X, identity, attributes, side = _inputs.join_reference(probe, reference)
+        elif self.template is not None:
+            problem = (
+                f"{self.template!r} makes templates of references, and there are none;"
+            )
+            raise refused("template", self.template, problem, "give X_reference.")
         else:
             identity, attributes, domain = label_images(
                 y, sensitive_features, domain, len(X), by_attribute=True
             )
             side = None if domain is None else domain.codes.astype(np.int8)
+        compared, similarity = (X, identity, attributes, side), self.similarity
+        if self.template is not None:
+            *compared, similarity = _inputs.join_references(
+                *compared, self.template, similarity
+            )
         compared = _inputs.compare_embeddings(
-            *(X, identity, attributes, side),
+            *compared,
             far_max=float(self.far_max),
-            similarity=self.similarity,
+            similarity=similarity,
             n_jobs=self.n_jobs,
             device=self.device,
             expected=self._expected,
