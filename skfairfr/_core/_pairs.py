@@ -144,20 +144,15 @@ class HeldPairs:
             images.n_identities,
             self.first_of_cell.size,
         )
-        in_cells, side = self._in_cells, images.side
-        if first is not None:
-            image = np.repeat(np.arange(n_images, dtype=np.int32), np.diff(first))
-            codes = (in_cells.identity[image], in_cells.group[image])
-            in_cells, side = (
-                replace(in_cells, identity=codes[0], group=codes[1]),
-                side[image],
-            )
-        members = [np.arange(len(vectors))]
+        image = np.arange(n_images, dtype=np.int32)
+        image = np.repeat(image, 1 if first is None else np.diff(first))
+        codes = (self._in_cells.identity[image], self._in_cells.group[image])
+        in_rows = replace(self._in_cells, identity=codes[0], group=codes[1])
+        members = [np.arange(image.size)]
         if self.two_sides:
-            members = [np.flatnonzero(side == s) for s in (0, 1)]
-        rows = [_pair_tiles.Rows.of(vectors, in_cells, m, adjustment) for m in members]
-        if first is not None:
-            rows = [replace(part, image=image[part.image]) for part in rows]
+            members = [np.flatnonzero(images.side[image] == s) for s in (0, 1)]
+        rows = [_pair_tiles.Rows.of(vectors, in_rows, m, adjustment) for m in members]
+        rows = [replace(part, image=image[part.image]) for part in rows]
         self.rows = tuple(rows * (1 if self.two_sides else 2))
         left, right = _pair_tiles.genuine_pairs(images)
         self.genuine = PairSequence(*sort_pairs(self.score(left, right), left, right))

@@ -347,12 +347,15 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             _inputs.check_device(self.device, self.similarity)
         library = library_of(X, y, sensitive_features, X_gallery, y_gallery)
         X = validate_rows(self, X, dtype=(np.float32, np.float64))
-        both, identity, attributes, _ = _inputs.join_reference(
+        joined = _inputs.join_reference(
             (X, y, sensitive_features, None),
             (X_gallery, y_gallery, sensitive_features_gallery),
             "gallery",
         )
-        _inputs.check_not_enrolled(both[: len(X)], both[len(X) :])
+        _inputs.check_not_enrolled(joined[0][: len(X)], joined[0][len(X) :])
+        if self.template == "mean":
+            *joined, _ = _inputs.join_references(*joined, "mean", self.similarity)
+        both, identity, attributes, _ = joined
 
         def source_of(order, first):
             return templates_of(both, len(X), attributes, self, order, first)

@@ -6,7 +6,6 @@ import numpy as np
 
 from skfairfr._core._candidates import CandidateLists, ScoreMatrix
 from skfairfr._core._kinds import SEARCHES
-from skfairfr._core._pair_tiles import mean_rows
 from skfairfr._core._parallel import OF_HELD, available_bytes
 from skfairfr._core._resampling import Images
 from skfairfr._core._searches import (
@@ -35,7 +34,6 @@ from skfairfr.utils._labels import (
     two_spellings,
 )
 from skfairfr.utils._validation import (
-    check_no_zero_row,
     check_threshold,
     float_type,
     plain,
@@ -50,18 +48,10 @@ DEEPER = 8.0
 
 def templates_of(X, n_probes, attributes, roc, order, first):
     """Prepared rows of the probes and of the templates, and where those of a person begin."""
-    rows = X[n_probes:][order]
-    place = n_probes + order  # of the label of each row of templates
-    if roc.template == "mean":
-        if roc.similarity != "dot":
-            check_no_zero_row(X)
-        rows = mean_rows(rows, first, roc.similarity)
-        place, first = place[first[:-1]], np.arange(first.size)
-    taken = np.append(np.arange(n_probes), place)
+    taken = np.append(np.arange(n_probes), n_probes + order)
     labels = {n: Labels(of.values, of.codes[taken]) for n, of in attributes.items()}
-    side = np.repeat([0, 1], (n_probes, len(rows)))
-    both = np.concatenate([X[:n_probes], rows.astype(X.dtype)])
-    images = _inputs.prepare(both, roc.similarity, labels, side)
+    side = np.repeat([0, 1], (n_probes, order.size))
+    images = _inputs.prepare(X[taken], roc.similarity, labels, side)
     return images.take(slice(n_probes)), images.take(slice(n_probes, None)), first
 
 

@@ -159,7 +159,6 @@ def join_references(X, identity, attributes, side, template, similarity):
         of them, and the similarity is a BestRow. A template is in a group if all its rows are.
     """
     n_probes = np.count_nonzero(side == 0)
-    check_not_enrolled(X[:n_probes], X[n_probes:], "X_reference")
     order = n_probes + np.argsort(identity.codes[n_probes:], kind="stable")
     starts = np.flatnonzero(np.diff(identity.codes[order], prepend=-1))
     first, probes = np.append(starts, order.size), np.arange(n_probes)

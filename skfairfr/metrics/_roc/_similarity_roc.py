@@ -292,6 +292,7 @@ default="recentered"
             side = None if domain is None else domain.codes.astype(np.int8)
         compared, similarity = (X, identity, attributes, side), self.similarity
         if self.template is not None:
+            _inputs.check_not_enrolled(X[side == 0], X[side == 1], "X_reference")
             *compared, similarity = _inputs.join_references(
                 *compared, self.template, similarity
             )
