@@ -264,6 +264,7 @@ def audit_decisions(
     dates: str | None = None,
     failures: str | None = None,
     attribute: str | None = None,
+    covariates: Columns | None = None,
     **options: Any,
 ) -> Report:
     """As :func:`audit`, of decisions on attempts, without scores.
@@ -301,6 +302,9 @@ def audit_decisions(
         error.
     attribute : str, default=None
         As of :func:`audit`.
+    covariates : dict or frame of array-likes, shape (n_attempts,), default=None
+        Columns of which ``control`` names some, such as the device of each attempt; a
+        transaction has those of its first attempt.
     **options : options
         As of :func:`audit_data`, but no operating point: the system had its own. In limits
         ``max_fnmr`` and its ratios are about FRR and BPCER, ``max_fmr`` and its ratios about
@@ -346,7 +350,12 @@ def audit_decisions(
     for name, column in columns.items():
         argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
         check_length(to_column(column, argument), values.size, argument, "error")
-    about = {"kind": kind, "session": session, "best_of": best_of, "failures": failures}
+    covariates = {} if covariates is None else by_name(covariates)
+    for name, column in covariates.items():
+        argument = f"covariates[{name!r}]"
+        check_length(to_column(column, argument), values.size, argument, "error")
+    about = {"covariates": covariates, "failures": failures}
+    about |= {"kind": kind, "session": session, "best_of": best_of}
     if time is not None:
         about["time"] = read_times(to_column(time, "time"), "time", dates)
     part = decisions(values, identity, columns, **about, problem=("error", "is nan"))
@@ -475,7 +484,7 @@ def audit_data(
     parts = getattr(data, "parts", (data,))
     if isinstance(data, DecisionData):
         points = far, threshold, threshold_from, threshold_group
-        check_without_points(points, policy, control)
+        check_without_points(points, policy)
         threshold = BETWEEN
     own_limits = {}
     if metrics is not None:
@@ -504,7 +513,7 @@ def audit_data(
         for part, known in zip(parts, prepared, strict=True)
         for names in known[0]
     ]
-    strata = None if control is None else strata_of(parts[0], control)
+    strata = {p: strata_of(p, control) for p in parts if control is not None}
     notes = [*[INDEPENDENT] * parts[0].independent, *parts[0].notes]
     audits, measured = [], []
     reference = [] if reference is None else labels_of(reference)
@@ -530,9 +539,8 @@ def audit_data(
             checks += checks_of_metrics(found, own_limits) if own_limits else ()
             audits.append(replace(found, checks=checks))
         if control is not None:
-            by = [names for _, names in chosen]
             asked_of = strata, control, options.confidence_level
-            audits = _standardised(audits, measured, by, *asked_of)
+            audits = _standardised(audits, measured, chosen, *asked_of)
         with collecting([]):
             of_all = (own.missed_levels() for own, _ in measured)
             notes += dict.fromkeys(note for own in of_all for note in own)
@@ -660,10 +668,11 @@ def references_of(data, attributes, asked):
     return sorted(labels, key=lambda label: str(label) not in asked)
 
 
-def _standardised(audits, measured, by, strata, control, confidence_level):
+def _standardised(audits, measured, chosen, strata, control, confidence_level):
     """Audits with their rates at equal covariates."""
     next_step("standardising rates")
     systems = [own for own, _ in measured]
+    by, strata = [names for _, names in chosen], [strata[part] for part, _ in chosen]
     with collecting([]):
         return controlled(audits, systems, by, strata, control, confidence_level)
 
@@ -802,6 +811,8 @@ def _settings_of(data, points, asked, options, warnings, control):
     found = options.settings()
     if data.failures is not None:
         found["failures"] = data.failures
+    if control is not None:
+        found["control"] = [control] if isinstance(control, str) else [*control]
     if data.decisions:
         del found["impostors"]
         found |= {"decisions": data.decisions, "best_of": data.best_of} | asked.settings
@@ -809,8 +820,6 @@ def _settings_of(data, points, asked, options, warnings, control):
         return found
     if data.independent:
         found["independent_pairs"] = True
-    if control is not None:
-        found["control"] = [control] if isinstance(control, str) else [*control]
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":
         found["similarity"] = " ".join(str(similarity).split())

@@ -92,9 +92,8 @@ def _strata(data, asked):
         found = _of_images(asked, *ends)
     elif len(ends) == 1:
         if asked.is_gap:
-            problem = (
-                f"{asked.name!r} is one column of the pair, which has no difference;"
-            )
+            problem = f"{asked.name!r} is one column of the {data.terms.trial}, "
+            problem += "which has no difference;"
             remedy = "leave :gap out, or give a column for each image."
             raise refused("control", asked.name, problem, remedy)
         names, codes = _coded(asked, *ends)
@@ -256,7 +255,8 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
     audited : list of AuditedROC
     chosen : list of tuple of str
         Attributes of each.
-    strata : Strata
+    strata : list of Strata
+        Of the pairs of each.
     asked : str or sequence of str
         The covariates.
     confidence_level : float in (0, 1)
@@ -267,16 +267,18 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
         Without rates of combinations of attributes that have no common stratum, of which a
         note says so.
     """
-    own = [StandardisedROC(one, strata) for one in audited]
-    for attributes, one in zip(chosen, own, strict=True):
-        if len(attributes) == 1 and not one.rates:
+    own = [StandardisedROC(*both) for both in zip(audited, strata, strict=True)]
+    for audit, attributes, one in zip(audits, chosen, own, strict=True):
+        # Attacks need not have the covariates of attempts.
+        of_attacks = audit.settings.get("decisions") == "apcer"
+        if len(attributes) == 1 and not one.rates and not of_attacks:
             why = listed(one.lacking())
             problem = f"leaves nothing common to groups of {attributes[0]!r}: {why};"
             raise refused("control", asked, problem, "give fewer, or wider, strata.")
     sizes = [len(attributes) for attributes in chosen]
     told = judge(own, sizes, confidence_level)
     found = []
-    for audit, one, judged in zip(audits, own, told, strict=True):
+    for audit, one, judged, of in zip(audits, own, told, strata, strict=True):
         by = printable(audit.attribute)
         notes = [f"By {by}, {text}." for text in one.lacking()]
         audit = replace(audit, notes=(*audit.notes, *notes))
@@ -285,6 +287,6 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
             levels = one.levels(judged, **how)
             value = " & ".join(audit.settings["control"])
             other = Other("control", value, levels)
-            audit = replace(audit, standardised=other, control=one.control(strata))
+            audit = replace(audit, standardised=other, control=one.control(of))
         found.append(audit)
     return found

@@ -11,11 +11,6 @@ from skfairfr.utils._validation import check_count, check_option, to_array
 
 # Kinds of errors in which the system accepts whom it should not.
 OF_ACCEPTANCE = ("far", "apcer")
-# Why they have no strata, and what to do.
-NO_CONTROL = (
-    "standardises rates of comparisons, and decisions are none;",
-    "leave it out.",
-)
 
 
 def transactions(error, keys, best_of, of_acceptance, time=None):
@@ -180,15 +175,13 @@ def check_best_of(session, best_of, time=None):
         raise refused("time", None, problem, "give them, or leave it out.")
 
 
-def check_without_points(points, policy, control):
+def check_without_points(points, policy):
     """Raise where an operating point is given, which decisions had of their own."""
     names = ("far", "threshold", "threshold_from", "threshold_group")
     for name, value in zip(names, points, strict=True):
         if value is not None:
             problem = "is about scores, and decisions have a threshold of their own;"
             raise refused(name, value, problem, "leave it out.")
-    if control is not None:
-        raise refused("control", control, *NO_CONTROL)
     if policy is not None:
         policy = policy if isinstance(policy, Policy) else Policy.read(policy)
         if (policy.fmr and not policy.allow_threshold) or policy.threshold:

@@ -31,6 +31,7 @@ def decisions(
     identity,
     columns,
     *,
+    covariates=None,
     kind="frr",
     session=None,
     best_of=None,
@@ -46,7 +47,7 @@ def decisions(
     error : ndarray, shape (n_attempts,)
         1 or 0; NaN if nothing was captured.
     identity : array-like, shape (n_attempts,)
-    columns : dict of str -> array-like, shape (n_attempts,)
+    columns, covariates : dict of str -> array-like, shape (n_attempts,)
     kind : {"frr", "far", "bpcer", "apcer"}
     session : array-like, shape (n_attempts,), default=None
     best_of : int, default=None
@@ -63,13 +64,15 @@ def decisions(
     data : PairData
     """
     identity = to_column(identity, "identity")
-    columns = {name: to_column(column, name) for name, column in columns.items()}
+    both = columns, covariates or {}
+    columns, covariates = ({n: to_column(c, n) for n, c in own.items()} for own in both)
     if best_of is not None:
         keys = [identity, session, *(columns[name] for name in grouped)]
         of_acceptance = kind in OF_ACCEPTANCE
         first, error = transactions(error, keys, best_of, of_acceptance, time)
         identity = identity[first]
-        columns = {name: column[first] for name, column in columns.items()}
+        both = columns, covariates
+        columns, covariates = ({n: c[first] for n, c in own.items()} for own in both)
     failed = np.isnan(error)
     # Nobody who was not captured is accepted.
     wrong = np.where(failed, kind not in OF_ACCEPTANCE, error) == 1
@@ -77,6 +80,7 @@ def decisions(
         np.where(wrong, WRONG, RIGHT),
         (identity, identity),
         {name: (column, column) for name, column in columns.items()},
+        covariates=covariates,
         decisions=kind,
         best_of=best_of,
         mated_only=True,

@@ -22,7 +22,6 @@ from skfairfr.datasets._trials import load_score_matrix, load_trials, scores_of
 from skfairfr.report._control import covariates_of
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
 from skfairfr.report._decisions import (
-    NO_CONTROL,
     OF_ACCEPTANCE,
     check_ascending,
     check_best_of,
@@ -221,7 +220,7 @@ def read_data(
         raise refused("attributes", asked, problem, "give it once.")
     warnings = []
     with collecting(warnings, UserWarning):
-        asked = options | {"bands": bands, "read_as": {}}
+        asked = options | {"bands": bands, "read_as": {}, "covariates": ()}
         found = _controlled(read, path, attributes, asked, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = digests_of(_files_of(path, options))
@@ -251,18 +250,19 @@ def _controlled(read, path, attributes, options, control):
     """Data with attributes, and with covariates apart from them."""
     if not control:
         return read(path, attributes, options)
-    if options["accepted"] is not None:
-        raise refused("control", control, *NO_CONTROL)
     covariates = [one.name for one in covariates_of(control)]
     more = [name for name in covariates if name not in attributes]
     try:
-        found = read(path, [*attributes, *more], options)
+        asked = options | {"covariates": covariates}
+        found = read(path, [*attributes, *more], asked)
     except ArgumentError as error:
         lacking = [f"{name}{end}" for name in more for end in ("", "_1", "_2")]
         if error.argument == "attributes" and error.value in lacking:
             problem = str(error).removeprefix("attributes ")
             raise refused("control", error.value, problem) from None
         raise
+    if isinstance(found, DecisionData):
+        return found
     ends = {name: found.columns[name] for name in covariates}
     return replace(
         found,
@@ -482,16 +482,18 @@ def _read_log(path, attributes, options):
         rows = log.attempt == attempt
         if not rows.any():
             continue
-        columns, grouped = {name: log.columns[name] for name in attributes}, ()
+        columns, grouped = {name: log.columns[name] for name in options["bands"]}, ()
         if kind == "apcer":
             columns, grouped = {options["species"]: log.species}, (options["species"],)
         error = log.accepted == (kind in OF_ACCEPTANCE)
         error = np.where(log.captured, error, np.nan)[rows]
         session = None if log.session is None else log.session[rows]
         columns = {name: columns[name][rows] for name in columns}
+        covariates = {name: log.columns[name][rows] for name in options["covariates"]}
         parts.append(
             decisions(
                 *(error, log.identity[rows], columns),
+                covariates=covariates,
                 kind=kind,
                 session=session,
                 best_of=options["best_of"],

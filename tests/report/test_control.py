@@ -14,7 +14,9 @@ from skfairfr.report import (
     Report,
     audit,
     audit_data,
+    audit_decisions,
     audit_pairs,
+    read_data,
 )
 from skfairfr.report._control import covariates_of, strata_of
 
@@ -206,6 +208,162 @@ def test_listed_pairs_of_images_are_as_the_embeddings(images):
         for rate in ("far", "frr"):
             a, b = getattr(one, rate), getattr(other, rate)
             assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high))
+
+
+# ---- decisions -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """A log of genuine, impostor and attack attempts with covariates, some unknown."""
+    rng = np.random.default_rng(5)
+    lines, chances = [], {"old": 0.3, "new": 0.1, "": 0.2}
+    for _ in range(3000):
+        person = int(rng.integers(120))
+        kind = rng.choice(["genuine", "impostor", "attack"], p=[0.6, 0.3, 0.1])
+        device = rng.choice(
+            ["old", "new", ""],
+            p=[0.3 + 0.4 * (person % 2), 0.2, 0.5 - 0.4 * (person % 2)],
+        )
+        quality = "" if rng.random() < 0.05 else f"{rng.random():.3f}"
+        wrong = rng.random() < chances[device]
+        accepted = int(wrong != (kind == "genuine"))
+        tool = rng.choice(["mask", "print"]) if kind == "attack" else ""
+        about = person, "mf"[person % 2], kind, tool, device, quality, accepted
+        lines.append(",".join(map(str, about)))
+    path = tmp_path_factory.mktemp("log") / "log.csv"
+    head = "person,sex,kind,tool,device,quality,accepted"
+    path.write_text("\n".join([head, *lines]))
+    return path, [line.split(",") for line in lines]
+
+
+CONTROL = ["device", "quality:3"]
+OF_LOG = {"accepted": "accepted", "attempt": "kind", "species": "tool"}
+
+
+def test_decisions_at_equal_covariates_agree_with_a_double_loop(log):
+    path, rows = log
+    report = audit_data(
+        read_data(path, "sex", control=CONTROL, **OF_LOG), control=CONTROL
+    )
+    assert [one.settings["decisions"] for one in report.audits] == [
+        "bpcer",
+        "far",
+        "apcer",
+    ]
+    for one, kind in zip(report.audits, ("genuine", "impostor", "attack"), strict=True):
+        own = [row for row in rows if row[2] == kind]
+        known = [float(row[5]) for row in own if row[5]]
+        cells = [
+            (
+                row[3] if kind == "attack" else row[1],
+                (row[4], quantile_of(float(row[5]), known, 3))
+                if row[4] and row[5]
+                else None,
+                (row[6] == "0") == (kind == "genuine"),
+            )
+            for row in own
+        ]
+        groups = [row.group for row in one.groups[1:]]
+        found = [row.frr.value for row in one.standardised.levels[0].rates[1:]]
+        assert found == pytest.approx(standardised_by_loops(cells, groups), rel=1e-12)
+    record = json.loads(report.to_json(version="0"))
+    Draft202012Validator(Report.schema()).validate(record)
+    told = section_of(report.to_text(), "At equal device and quality")
+    assert "FAR" not in told.split("Strata")[0].split("FAR of")[0]
+    assert "share of the bona fide attempts of each" in " ".join(told.split())
+
+
+def test_decisions_at_equal_covariates_are_as_the_log_written_as_pairs(log, tmp_path):
+    rows = log[1]
+    pairs, genuine = (
+        tmp_path / "pairs.csv",
+        [row for row in rows if row[2] == "genuine"],
+    )
+    head = "identity_1,identity_2,sex,device,quality,score"
+    pairs.write_text(
+        "\n".join([head, *(",".join([r[0], r[0], r[1], *r[4:]]) for r in genuine)])
+    )
+    only = tmp_path / "genuine.csv"
+    only.write_text(
+        "\n".join(
+            [
+                "person,sex,device,quality,accepted",
+                *(",".join([*r[:2], *r[4:]]) for r in genuine),
+            ]
+        )
+    )
+    of_log = audit_data(
+        read_data(only, "sex", control=CONTROL, accepted="accepted"), control=CONTROL
+    )
+    of_pairs = audit_data(
+        read_data(pairs, "sex", control=CONTROL, mated_only=True),
+        threshold=0.5,
+        control=CONTROL,
+    )
+    columns = {
+        name: np.array([r[k] or np.nan for r in genuine], dtype=kind)
+        for name, k, kind in (("device", 4, object), ("quality", 5, float))
+    }
+    in_python = audit_decisions(
+        np.array([r[6] == "0" for r in genuine]),
+        np.array([r[0] for r in genuine]),
+        {"sex": np.array([r[1] for r in genuine])},
+        covariates=columns,
+        control=CONTROL,
+    )
+    for other in (of_pairs, in_python):
+        for one, same in zip(
+            both_of(of_log)[1].findings, both_of(other)[1].findings, strict=True
+        ):
+            assert (one.group, one.verdict) == (same.group, same.verdict)
+            for name in ("value", "low", "high", "p_value"):
+                expected = pytest.approx(getattr(same.ratio, name), rel=1e-9)
+                assert getattr(one.ratio, name) == expected
+    # As text: nan is no nan of another place.
+    assert repr(of_log.audits[0].control) == repr(of_pairs.audits[0].control)
+
+
+def test_transactions_have_the_covariates_of_their_first_attempt():
+    rng = np.random.default_rng(0)
+    person, session = np.divmod(np.arange(2400) // 2, 6)
+    sex, light = np.where(person % 2, "f", "m"), rng.choice(["in", "out"], 2400)
+    wrong = rng.random(2400) < 0.3
+    best = wrong.reshape(-1, 2).all(axis=1)
+    asked = {"control": "light", "attribute": "sex"}
+    of_both = audit_decisions(
+        wrong,
+        person,
+        sex,
+        session=session,
+        best_of=2,
+        covariates={"light": light},
+        **asked,
+    )
+    first = slice(None, None, 2)
+    of_first = audit_decisions(
+        best, person[first], sex[first], covariates={"light": light[first]}, **asked
+    )
+    one, other = (both_of(of)[1].rates[1].frr for of in (of_both, of_first))
+    assert (one.value, one.low, one.high) == (other.value, other.low, other.high)
+    with pytest.raises(ValueError, match=r"covariates\['light'\] has 7 rows"):
+        audit_decisions(wrong, person, sex, covariates={"light": light[:7]}, **asked)
+    with pytest.raises(ValueError, match="one column of the attempt, which has no"):
+        audit_decisions(
+            wrong, person, sex, covariates={"age": person}, control="age:2:gap"
+        )
+
+
+def test_attacks_without_covariates_are_noted(log, tmp_path):
+    rows = log[1]
+    bare = tmp_path / "bare.csv"
+    lines = (",".join([*r[:4], r[4] if r[2] != "attack" else "", *r[5:]]) for r in rows)
+    bare.write_text("\n".join(["person,sex,kind,tool,device,quality,accepted", *lines]))
+    report = audit_data(
+        read_data(bare, "sex", control="device", **OF_LOG), control="device"
+    )
+    assert [one.control is None for one in report.audits] == [False, False, True]
+    assert "APCER cannot be standardised" in report.audits[2].notes[-1]
 
 
 # ---- strata --------------------------------------------------------------------------

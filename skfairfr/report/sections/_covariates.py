@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from skfairfr._text._document import Cell, Row, Section, Table
 from skfairfr._text._words import capital, listed, percent, printable, terms_of
-from skfairfr.report._notes import heading_of, place_of
+from skfairfr.report._notes import at_place, heading_of, rates_in
 from skfairfr.report.sections._cells import lines_of, of_rate, of_ratio, row_of_group
 from skfairfr.report.sections._differences import DIFFERS, sentence_of
 from skfairfr.report.sections._indices import DISPARITIES
@@ -69,24 +69,23 @@ def at_equal(audit, name):
     if audit.control is None:
         return None
     title = f"At equal {names_of(audit)}"
-    parts = [differences_at_equal(audit)]
+    parts, terms = [differences_at_equal(audit)], terms_of(audit.settings)
+    measured = rates_in(audit.groups)
     both = zip(audit.levels, audit.standardised.levels, strict=True)
     for n, (level, found) in enumerate(both):
         rows = []
         for raw, row in zip(level.rates[1:], found.rates[1:], strict=True):
-            figures = (raw.far, row.far, raw.frr, row.frr)
-            rows.append(row_of_group(row.group, [of_rate(f) for f in figures]))
+            cells = [of_rate(getattr(of, r)) for r in measured for of in (raw, row)]
+            rows.append(row_of_group(row.group, cells))
         raw = next(d for d in level.disparities if d.how == "max_min")
         (equal,) = found.disparities
-        figures = (raw.far, equal.far, raw.frr, equal.frr)
-        rows.append(
-            Row(capital(DISPARITIES["max_min"]), [of_ratio(f) for f in figures])
-        )
-        caption = f"Rates at {place_of(level, audit)}, as they are and {title.lower()}."
-        head = ["Group"]
-        terms = terms_of(audit.settings)
-        for rate in (terms.far.name, terms.frr.name):
-            head += [f"{rate}, as it is", f"{rate}, {title.lower()}"]
+        cells = [of_ratio(getattr(of, r)) for r in measured for of in (raw, equal)]
+        rows.append(Row(capital(DISPARITIES["max_min"]), cells))
+        place = f"Rates {at_place(level, audit)}".strip()
+        caption = f"{place}, as they are and {title.lower()}."
+        names = [terms[rate].name for rate in measured]
+        both = "as it is", title.lower()
+        head = ["Group", *(f"{name}, {how}" for name in names for how in both)]
         table = Table(caption, head, rows)
         parts.append(Section(f"{name}-{n}", heading_of(level, audit), [table], n > 0))
     method = [*lines_of("control"), _strata(audit, "far"), _strata(audit, "frr")]
@@ -124,9 +123,9 @@ def _strata(audit, rate):
             *map(Cell, map(percent, within)),
         ]
         rows.append(Row(printable(stratum.name), cells))
-    name = terms_of(audit.settings)[rate].name
+    kind = terms_of(audit.settings)[rate]
     caption = (
-        f"Strata of the {name}: the weight of each, and its share of the pairs of each "
-        f"group. {percent(lost)} of the pairs are in no stratum that all groups have."
+        f"Strata of the {kind.name}: the weight of each, and its share of the {kind.trials} of "
+        f"each group. {percent(lost)} of them are in no stratum that all groups have."
     )
     return Table(caption, ["Stratum", "Weight", *map(printable, groups)], rows)
