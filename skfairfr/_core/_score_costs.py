@@ -15,7 +15,7 @@ from skfairfr._core._parallel import over_blocks
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Weights, blocks_of_resamples, draw
 
-COSTS = ("dcf", "cllr", "min_cllr", "auc")
+COSTS = ("dcf", "min_dcf", "cllr", "min_cllr", "auc")
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,21 @@ class ScoreCost:
         Share of genuine pairs among those to be decided; costs are 1. Of "dcf".
     threshold : float or None
         Where decisions are made; None is the best threshold of each resample. Of "dcf".
+    max_far : float in (0, 1], default=1.0
+        End of the part of the ROC curve, of "auc".
     """
 
     name: str
     p_target: float
     threshold: float | None = None
+    max_far: float = 1.0
+
+    @classmethod
+    def of(cls, rate, p_target, threshold=None, max_far=1.0):
+        """The cost of a rate's name, at a threshold that may be "bayes"."""
+        if isinstance(threshold, str):
+            threshold = float(np.log((1 - p_target) / p_target))
+        return cls(rate.replace("min_dcf", "dcf"), p_target, threshold, max_far)
 
     @property
     def bounds(self):
@@ -51,6 +61,7 @@ class CostTable:
     value, threshold : ndarrays, shape (n_scopes,)
         In the data; the threshold of a "dcf", else nan.
     replicates : ndarray, shape (n_scopes, n_resamples)
+        Without resamples (n_scopes, 0).
     sampled : bool
         Whether impostor scores came from a sample.
     """
@@ -60,33 +71,37 @@ class CostTable:
     replicates: np.ndarray
     sampled: bool
 
+    @classmethod
+    def joined(cls, tables):
+        """One table of the scopes of several."""
+        *arrays, sampled = zip(*(vars(t).values() for t in tables), strict=True)
+        return cls(*map(np.concatenate, arrays), any(sampled))
 
-def cost_table(pairs, scopes, cost, resampling):
-    """A cost in the data and in every resample of people, CostTable."""
-    sampled = {s: not pairs.impostors(s).complete for s in scopes}
+
+def cost_table(pairs, scope, cost, resampling=None):
+    """A cost of a scope in the data and in every resample of people, CostTable."""
+    sampled = not pairs.impostors(scope).complete
     if cost.threshold is not None:
-        for scope in scopes:
-            sampled[scope] &= not pairs.holds(scope, cost.threshold)
-    asked = (tuple(sampled.items()), cost)
-    value, threshold = _costs_in(pairs, *asked, Weights())
-    small = pairs.for_workers(scopes, tuple(s for s in scopes if sampled[s]))
-    tasks, sizes = blocks_of_resamples(pairs.images, resampling)
-    shared = (small, *asked)
-    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling", sizes, shared)
-    replicates = np.concatenate(blocks, axis=1)
-    of_data = (value[:, 0], threshold[:, 0])
-    return CostTable(*of_data, replicates, any(sampled.values()))
+        sampled = sampled and not pairs.holds(scope, cost.threshold)
+    asked = scope, sampled, cost
+    value, threshold = _cost_in(pairs, *asked, Weights())
+    replicates = [np.empty(0)]
+    if resampling is not None:
+        small = pairs.for_workers((scope,), (scope,) * sampled)
+        tasks, sizes = blocks_of_resamples(pairs.images, resampling)
+        shared, n_jobs = (small, *asked), resampling.n_jobs
+        replicates = over_blocks(_block, tasks, n_jobs, "resampling", sizes, shared)
+    return CostTable(value, threshold, np.concatenate(replicates)[None], sampled)
 
 
-def _block(pairs, sampled, cost, resamples):
-    return _costs_in(pairs, sampled, cost, draw(pairs.images, *resamples))[0]
+def _block(pairs, scope, sampled, cost, resamples):
+    return _cost_in(pairs, scope, sampled, cost, draw(pairs.images, *resamples))[0]
 
 
-def _costs_in(pairs, sampled, cost, weights):
-    """Costs and thresholds of every scope, two (n_scopes, n_resamples)."""
-    of = _cllr if cost.name == "cllr" else _over_thresholds
-    found = [of(pairs, *scope, cost, weights) for scope in sampled]
-    return [np.stack(part) for part in zip(*found, strict=True)]
+def _cost_in(pairs, scope, sampled, cost, weights):
+    """A cost and its threshold, two (n_resamples,)."""
+    found = _cllr if cost.name == "cllr" else _over_thresholds
+    return found(pairs, scope, sampled, cost, weights)
 
 
 def _over_thresholds(pairs, scope, sampled, cost, weights):
@@ -114,8 +129,22 @@ def _over_thresholds(pairs, scope, sampled, cost, weights):
     else:
         above = next_above(candidates.astype(genuine.scores.dtype)).astype(np.float64)
         beyond = _far_in(pairs, scope, impostors, above, weights)
-        value = 1 - (np.diff(frr, axis=0) * (far + beyond)[:-1] / 2).sum(axis=0)
+        value = _area(far[:-1], beyond[:-1], np.diff(frr, axis=0), cost.max_far)
     return np.where(undefined, np.nan, value), np.where(undefined, np.nan, threshold)
+
+
+def _area(far, beyond, genuine, max_far):
+    """Area under the ROC curve up to a FAR, between 0.5 (chance) and 1 (McClish 1989).
+
+    Genuine pairs of a score lie on a line between the FAR from this score on and that beyond
+    it; each adds what it leaves of the FAR up to the end.
+    """
+    left, later = (np.maximum(max_far - x, 0.0) for x in (beyond, far))
+    # The line of a score crosses the end if something is left beyond it alone.
+    width = np.where((left > 0) & (later == 0), far - beyond, 1.0)
+    height = np.where(later > 0, (left + later) / 2, left**2 / (2 * width))
+    least = max_far**2 / 2
+    return (1 + ((genuine * height).sum(axis=0) - least) / (max_far - least)) / 2
 
 
 def _far_in(pairs, scope, impostors, thresholds, weights):

@@ -2,7 +2,8 @@
 
 Scores are calibrated log-likelihood ratios, normal with effects of each person and of every
 two (the "probit (.25, .1)" people of the study of intervals), three images a person, in two
-groups of equal costs, which are computed by quadrature. The ratio is of the groups' costs.
+groups of equal costs, which are computed by quadrature. The ratio is of the groups' costs, the
+largest that of the largest to the smallest.
 
     python -m tests.benchmarks.check_costs [n_sets [n_people ...]]
 """
@@ -26,7 +27,9 @@ COSTS = {
     "Cllr": {"rate": "cllr"},
     "minCllr": {"rate": "min_cllr"},
     "AUC": {"rate": "auc"},
+    "AUC up to .1": {"rate": "auc", "max_far": 0.1},
 }
+HOWS = {"": {}, ", ratio": {"how": ("ratio", 0, 1)}, ", largest": {"how": "max_min"}}
 
 
 def truth(asked):
@@ -41,6 +44,13 @@ def truth(asked):
     def loss(z):
         return norm.pdf(z, middle, spread) * np.logaddexp(0, -z) / np.log(2)
 
+    if "max_far" in asked:
+        end, grid = asked["max_far"], np.linspace(-middle - 12 * spread, 30, 200_001)
+        far = norm.sf(grid, -middle, spread)
+        kept = far <= end
+        far, tar = far[kept][::-1], norm.sf(grid[kept][::-1], middle, spread)
+        area = np.trapezoid(np.append(tar, tar[-1]), np.append(far, end))
+        return (1 + (area - end**2 / 2) / (end - end**2 / 2)) / 2
     if asked["rate"] == "auc":
         return norm.cdf(spread / np.sqrt(2))
     if asked["rate"] == "dcf":
@@ -76,19 +86,19 @@ def main(n_sets=200, *n_people):
     for n in n_people or (100, 50):
         rocs = [fitted(n, seed) for seed in range(n_sets)]
         for name, asked in COSTS.items():
-            for how in ((), {"how": ("ratio", 0, 1)}):
+            for suffix, how in HOWS.items():
                 expected = 1.0 if how else truth(asked)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    found = [roc.estimate(**asked, **dict(how)) for roc in rocs]
+                    found = [roc.estimate(**asked, **how) for roc in rocs]
                 low, high = (
                     np.array([getattr(e, s) for e in found]) for s in ("low", "high")
                 )
                 above, below = np.mean(low > expected), np.mean(high < expected)
                 width = np.nanmedian(high - low) / expected
-                label = f"{name}, ratio" if how else name
+                label = f"{name}{suffix}"
                 print(
-                    f"{n:4} people  {label:24} {1 - above - below:.3f}  {above:.3f}  "
+                    f"{n:4} people  {label:26} {1 - above - below:.3f}  {above:.3f}  "
                     f"{below:.3f}  {width:.2f}",
                     flush=True,
                 )

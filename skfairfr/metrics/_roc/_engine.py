@@ -21,7 +21,7 @@ from skfairfr._core._rates import (
     exceeds,
     shortest_between,
 )
-from skfairfr._core._score_costs import cost_table
+from skfairfr._core._score_costs import CostTable, cost_table
 from skfairfr.metrics._roc import _estimates, _evidence
 from skfairfr.utils._validation import (
     check_group,
@@ -378,8 +378,11 @@ class Engine:
         rates = _bootstrap.equal_error_rates(self.pairs, question.scope, self.drawn)
         return _estimates.answer_equal_error(self, rates, question)
 
-    def score_cost(self, question, cost):
-        """Answer about a ScoreCost of the question's scope, or of all groups, as one level."""
+    def score_cost(self, question, cost, resampled=True):
+        """Answer about a ScoreCost of the question's scope, or of all groups, as one level.
+
+        Resamples are drawn for its interval unless ``resampled`` is False.
+        """
         name = {"auc": "area under the ROC curve", "dcf": "detection cost"}
         if (
             lacking := self._lacks_pairs(question, name.get(cost.name, "Cllr"))
@@ -389,8 +392,18 @@ class Engine:
         scopes = tuple(self.scopes_of_both(question))
         table = None
         if question.how is None or len(scopes) > 1:
-            table = cost_table(self.pairs, scopes, cost, self.resampling)
+            table = self._costs(scopes, cost, self.resampling if resampled else None)
         return _estimates.answer_cost(self, table, question, cost)
+
+    def _costs(self, scopes, cost, resampling):
+        """The CostTable of some scopes; that of each is kept."""
+        known, tables = self.pairs.known, []
+        for scope in scopes:
+            key = scope, cost, resampling
+            if key not in known:
+                known[key] = cost_table(self.pairs, scope, cost, resampling)
+            tables.append(known[key])
+        return CostTable.joined(tables)
 
     def scopes_of_both(self, question):
         """Those of :meth:`scopes` that have genuine and impostor pairs."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from scipy.stats import rankdata
 
 from skfairfr._core._intervals import (
     Reason,
@@ -19,6 +20,10 @@ from skfairfr.utils._errors import plain
 
 # With fewer accepted impostor pairs, the threshold of a level is set by chance.
 MIN_SETTERS = 10
+
+# By how much more than in a resample the overfit of the map of a minimal Cllr is in the data:
+# it falls as n^(-2/3) [isotonic likelihoods], and n draws have the people of n / 2.
+OVERFIT = 1 / (2 ** (2 / 3) - 1) - 1
 
 # The end of `reason` where a value is of a sample.
 OF_SAMPLE = "beyond far_max: from a uniform sample of impostor pairs"
@@ -184,18 +189,18 @@ def answer_cost(engine, table, question, cost):
     reasons = []
     if table is None:
         reasons.append(Reason("few_groups", found=len(scopes), needed=2))
-    elif how is None:
-        value, threshold = table.value, table.threshold
-        replicates = _basic(value, table.replicates, cost.name == "auc")
     else:
-        value, drawn = (
-            how.function(np.moveaxis(of, 0, -1))[None]
-            for of in (table.value, table.replicates)
-        )
-        if (
-            how is DISPARITIES["ratio"]
-        ):  # of the largest of groups none is known to be right
-            replicates = _basic(value, drawn)
+        drawn = table.replicates
+        if cost.name == "min_cllr" and drawn.size:
+            middle = np.median(drawn, axis=1) / table.value
+            drawn = drawn * middle[:, None] ** OVERFIT
+        value, threshold = table.value, table.threshold
+        if how is None:
+            replicates = _basic(value, drawn, cost.name == "auc")
+        else:
+            value, threshold = how.function(value)[None], np.full(1, np.nan)
+        if how is DISPARITIES["ratio"]:
+            replicates = _basic(value, how.function(np.moveaxis(drawn, 0, -1))[None])
     if cost.name == "dcf" and table is not None:
         for scope, at in zip(scopes, table.threshold[:, None], strict=True):
             groups = () if scope is None else (plain(engine.groups[scope[0]]),)
@@ -204,9 +209,51 @@ def answer_cost(engine, table, question, cost):
                 reasons += support.reasons(0, groups, rate)
     sampled = table is not None and table.sampled
     rates = value, value, replicates
-    return _with_interval(
+    found = _with_interval(
         engine, question, rates, threshold, [reasons], sampled, cost.bounds
     )
+    if how is None or table is None or how is DISPARITIES["ratio"] or not drawn.size:
+        return found
+    low, high = _ends_of_largest(how, table.value, drawn, engine.confidence_level)
+    return replace(found, low=np.minimum(low, value), high=np.maximum(high, value))
+
+
+def _ends_of_largest(how, value, drawn, confidence_level):
+    """Ends of the largest contrast of groups; nan of what is none.
+
+    The upper end is the largest of the basic ones of all contrasts, one of which is that of
+    the largest. The lower end is the largest of those that hold for all contrasts at once,
+    with equal chances to miss (Beran 1988).
+
+    Parameters
+    ----------
+    how : DisparityMeasure
+    value : ndarray, shape (n_groups,)
+    drawn : ndarray, shape (n_groups, n_resamples)
+    confidence_level : float in (0, 1)
+    """
+    weights = how.contrasts
+    if how is DISPARITIES["difference"]:
+        weights = DISPARITIES["max_min"].contrasts
+    if weights is None:
+        return np.full((2, 1), np.nan)
+    weights = np.vstack(weights(value.size))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not how.in_rates:
+            value, drawn = np.log(value), np.log(drawn)
+        basic = 2 * (weights @ value)[:, None] - weights @ drawn
+    known, level = np.isfinite(basic).all(axis=0), confidence_level
+    if known.mean() < (1 + level) / 2:
+        return np.full((2, 1), np.nan)
+    ranks = rankdata(-basic[:, known], method="ordinal", axis=1)
+    share = np.quantile((ranks.max(axis=0) - 1) / max(ranks.max() - 1, 1), level)
+    # A resample without a contrast may lie on either side.
+    basic[:, ~known] = np.nan
+    _, high, _ = percentile(basic, level, (-np.inf, np.inf))
+    low, _, _ = percentile(basic, 2 * share - 1, (-np.inf, np.inf))
+    ends = np.array([np.nan_to_num(low, nan=-np.inf), high]).max(axis=1)
+    ends = ends if how.in_rates else np.exp(ends)
+    return np.maximum(ends, how.neutral)[:, None]
 
 
 def _basic(value, replicates, area=False):

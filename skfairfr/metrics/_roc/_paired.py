@@ -19,6 +19,7 @@ from skfairfr._core._paired import (
     disparity_ratio,
     stacked,
 )
+from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._records import Comparison, PairedRates
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.utils._errors import plain, refused
@@ -128,6 +129,28 @@ def compare(first, second, questions):
         of_both = ((answer.low, answer.high) for answer in answers)
         low, high = difference_ends(ends, *of_both)
         rates = PairedRates(difference, low, high, p_value, ratio, *ends)
+    return _record(question, rates, one, other)
+
+
+def compare_costs(first, second, question, cost):
+    """Comparison of a ScoreCost of two engines in the same resamples of people."""
+    if question.how not in (None, DISPARITIES["ratio"]):
+        problem = "of costs of two systems must be None or a ratio;"
+        raise refused("how", None, problem, "compare the estimates of either system.")
+    engines = first, replace(second, resampling=first.resampling)
+    one, other = answers = [engine.score_cost(question, cost) for engine in engines]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        difference, ratio = one.value - other.value, one.value / other.value
+    p_value, ends, of_ratio = np.full(1, np.nan), *np.full((2, 2, 1), np.nan)
+    if all(answer.adjusted.size for answer in answers):
+        found = _by_replicates(answers, difference, first.confidence_level)
+        p_value, ends, of_ratio = found
+    rates = PairedRates(difference, *ends, p_value, ratio, *of_ratio)
+    return _record(question, rates, one, other)
+
+
+def _record(question, rates, one, other):
+    """Comparison from PairedRates and the answers of both systems."""
     columns = (
         *vars(rates).values(),
         one.supported & other.supported,

@@ -28,7 +28,7 @@ from skfairfr.metrics._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine, no_groups
 from skfairfr.metrics._roc._estimates import to_matrix
-from skfairfr.metrics._roc._paired import check_same_images, compare
+from skfairfr.metrics._roc._paired import check_same_images, compare, compare_costs
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
@@ -520,6 +520,7 @@ shape (n_pairs,), default=None
         how: str | tuple | Callable | None = None,
         operating_point: str = "overall",
         p_target: float = 0.01,
+        max_far: float | None = None,
     ) -> Estimate:
         """A rate or a disparity at a FAR level or a given threshold, with its interval.
 
@@ -530,12 +531,13 @@ shape (n_pairs,), default=None
         threshold : float or array-like, shape (n_levels,), default=None
             Similarity from which on a deployed system accepts; exactly one of far and
             threshold.
-        rate : {"frr", "far", "dcf", "cllr", "min_cllr", "auc"}, default="frr"
+        rate : {"frr", "far", "dcf", "min_dcf", "cllr", "min_cllr", "auc"}, default="frr"
             False rejections or false acceptances; lower is better. The others are of all
-            thresholds: the detection cost at ``threshold``, or the minimal one if that is
-            None too (:func:`detection_cost`), :func:`cllr` and :func:`min_cllr`, lower being
-            better, and the area under the ROC curve. They take neither ``far`` nor an
-            operating point; of disparities, "ratio" alone has an interval.
+            thresholds: the detection cost at ``threshold``, which may be "bayes", or the
+            minimal one if that is None too (:func:`detection_cost`), :func:`cllr` and
+            :func:`min_cllr`, lower being better, and the area under the ROC curve. They take
+            neither ``far`` nor an operating point. Their disparities "ratio", "max_min",
+            "max_geomean" and "difference" have an interval, the others none.
         group : label or tuple of two labels, default=None
             Rate of one group, or the FAR between two; None is overall.
         how : str, tuple or callable, default=None
@@ -550,6 +552,9 @@ shape (n_pairs,), default=None
             Share of genuine pairs among those to be decided, of "dcf", whose costs are 1.
             Costs c_miss and c_fa have the same decisions as 1 and 1 with
             p c_miss / (p c_miss + (1 - p) c_fa).
+        max_far : float in (0, 1), default=None
+            FAR up to which "auc" is taken, between 0.5 of scores that carry no information
+            and 1, as scikit-learn's ``roc_auc_score(max_fpr=)``; None is the whole curve.
 
         Returns
         -------
@@ -573,14 +578,18 @@ shape (n_pairs,), default=None
         check_is_fitted(self)
         if rate in COSTS:
             asked = (far, threshold, group, how, operating_point)
-            return self._cost(rate, p_target, *asked)
+            question, cost = self._question_of_cost(rate, p_target, max_far, *asked)
+            found = self._engine.score_cost(question, cost)
+            return self._record(Estimate, found, question, named=False)
         asked = (far, threshold, rate, group, how, operating_point)
         question = self._engine.question(*asked)
         found = self._engine.answer(question)
         return self._record(Estimate, found, question)
 
-    def _cost(self, rate, p_target, far, threshold, group, how, operating_point):
-        """Estimate of a cost, or of the area under the curve, over all thresholds."""
+    def _question_of_cost(
+        self, rate, p_target, max_far, far, threshold, group, how, operating_point
+    ):
+        """A question, and the cost or the area under the curve that it is about."""
         if far is not None or operating_point != "overall":
             name = "far" if far is not None else "operating_point"
             remedy = "leave it out; threshold= is that of an actual detection cost."
@@ -594,14 +603,19 @@ shape (n_pairs,), default=None
                 raise refused(
                     "threshold", threshold, problem, "thresholds; leave it out."
                 )
-            threshold = check_single_threshold(threshold)
+            if not isinstance(threshold, str) or threshold != "bayes":
+                threshold = check_single_threshold(threshold)
+        if max_far is not None and rate != "auc":
+            problem = f"goes with rate='auc', and not with {rate!r};"
+            raise refused("max_far", max_far, problem, "leave it out.")
         if self.resample != "identities":
             problem = f"must be 'identities' for rate={rate!r}; got {self.resample!r}."
             raise refused("resample", self.resample, problem)
-        cost = ScoreCost(rate, check_number(p_target, "p_target", *RATE), threshold)
+        part = 1.0 if max_far is None else check_number(max_far, "max_far", *RATE)
+        p_target = check_number(p_target, "p_target", *RATE)
+        cost = ScoreCost.of(rate, p_target, threshold, part)
         question = self._engine.question(None, 0.0, "frr", group, how, "overall")
-        found = self._engine.score_cost(question, cost)
-        return self._record(Estimate, found, question, named=False)
+        return question, cost
 
     def curve(
         self,
@@ -656,6 +670,8 @@ shape (n_pairs,), default=None
         group: object = None,
         how: str | tuple | Callable | None = None,
         operating_point: str = "overall",
+        p_target: float = 0.01,
+        max_far: float | None = None,
     ) -> "Comparison":
         """Difference and ratio to another system on the same images.
 
@@ -677,8 +693,9 @@ shape (n_pairs,), default=None
             FAR level, which each system meets at a threshold of its own.
         threshold : float or array-like, shape (n_levels,), default=None
             Similarity from which on both accept; exactly one of far and threshold.
-        rate, group, how, operating_point
-            As in :meth:`estimate`.
+        rate, group, how, operating_point, p_target, max_far
+            As in :meth:`estimate`. Costs and the area under the curve are compared in the
+            same resamples of people, the minimum taken again in each; ``how`` may be a ratio.
 
         Returns
         -------
@@ -700,9 +717,14 @@ shape (n_pairs,), default=None
             )
         check_is_fitted(other)
         check_same_images(self, other)
+        both = self._engine, other._engine
+        if rate in COSTS:
+            asked = (far, threshold, group, how, operating_point)
+            asked = self._question_of_cost(rate, p_target, max_far, *asked)
+            return framed(compare_costs(*both, *asked), self._library)
         asked = (far, threshold, rate, group, how, operating_point)
         question = self._engine.question(*asked)
-        found = compare(self._engine, other._engine, (question, question))
+        found = compare(*both, (question, question))
         return framed(found, self._library, **question.level_columns())
 
     def resamples(

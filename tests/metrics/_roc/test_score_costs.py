@@ -8,9 +8,11 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 
 from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._resampling import draw
 from skfairfr._core._score_costs import ScoreCost, cost_table
 from skfairfr.metrics import all_pairs, cllr, detection_cost, min_cllr
+from skfairfr.metrics._roc._estimates import _ends_of_largest
 
 OF_PAIRS = {
     "dcf": detection_cost,
@@ -64,7 +66,11 @@ def test_values_are_those_of_the_functions_of_pairs(roc, pairs, rate):
     assert ratio.low < ratio.value < ratio.high
     largest = roc.estimate(rate=rate, how="max_min")
     assert_allclose(largest.value, max(ratio.value, 1 / ratio.value), rtol=1e-6)
-    assert np.isnan(largest.low)
+    assert 1 <= largest.low <= largest.value < largest.high
+    apart = roc.estimate(rate=rate, how="difference")
+    assert_allclose(apart.value, np.ptp([*of_group.values()]), rtol=1e-6)
+    assert 0 <= apart.low <= apart.value < apart.high
+    assert np.isnan(roc.estimate(rate=rate, how="gini").low)
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.55])
@@ -102,7 +108,7 @@ def by_hand(rate, y_true, score, weight):
 def test_replicates_are_costs_of_pairs_weighed_by_people(roc, pairs, rate):
     y_true, score, _, people = pairs
     engine = roc._engine
-    table = cost_table(engine.pairs, (None,), ScoreCost(rate, 0.01), engine.resampling)
+    table = cost_table(engine.pairs, None, ScoreCost(rate, 0.01), engine.resampling)
     asked = ("identities", engine.resampling.entropy, 0, N_RESAMPLES)
     drawn = draw(engine.pairs.images, *asked).identity.astype(float)
     for r in range(N_RESAMPLES):
@@ -115,16 +121,151 @@ def test_replicates_are_costs_of_pairs_weighed_by_people(roc, pairs, rate):
 @pytest.mark.parametrize("rate", OF_PAIRS)
 def test_intervals_are_basic_ones_of_logarithms(roc, rate):
     engine, found = roc._engine, roc.estimate(rate=rate)
-    table = cost_table(engine.pairs, (None,), ScoreCost(rate, 0.01), engine.resampling)
+    table = cost_table(engine.pairs, None, ScoreCost(rate, 0.01), engine.resampling)
     drawn, value = table.replicates[0], table.value[0]
     if rate == "auc":
         drawn, value = 1 - drawn, 1 - value
+    if rate == "min_cllr":  # the map overfits more than resamples show
+        drawn = drawn * (np.median(drawn) / value) ** (1 / (2 ** (2 / 3) - 1) - 1)
     ends = np.exp(2 * np.log(value) - np.quantile(np.log(drawn), [0.975, 0.025]))
     least, most = (0, np.inf if rate == "cllr" else 1)
     ends = 1 - ends[::-1] if rate == "auc" else ends
     ends = np.clip(ends, least, most)
     # Quantiles are interpolated there between ratios, here between logarithms.
     assert_allclose([found.low, found.high], ends, atol=0.02 * np.ptp(ends))
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ({"rate": "min_dcf", "p_target": 0.1}, {"rate": "dcf", "p_target": 0.1}),
+        (
+            {"rate": "dcf", "p_target": 0.4, "threshold": "bayes"},
+            {"rate": "dcf", "p_target": 0.4, "threshold": np.log(1.5)},
+        ),
+    ],
+)
+def test_names_of_detection_costs_agree_with_their_thresholds(roc, options, same):
+    found, expected = roc.estimate(**options), roc.estimate(**same)
+    assert (found.value, found.low) == (expected.value, expected.low)
+
+
+@pytest.mark.parametrize("max_far", [1e-4, 0.003, 0.1, 0.999])
+@pytest.mark.parametrize("digits", [1, 2, 7])
+def test_partial_areas_are_those_of_scikit_learn(pairs, max_far, digits):
+    y_true, score, _, people = pairs
+    score = np.round(score, digits)
+    roc = SimilarityROC(n_resamples=N_RESAMPLES, random_state=0)
+    found = roc.fit_pairs(score, *people).estimate(rate="auc", max_far=max_far)
+    assert_allclose(found.value, roc_auc_score(y_true, score, max_fpr=max_far))
+    assert found.low < found.value < found.high
+    engine = roc._engine
+    cost = ScoreCost("auc", 0.5, None, max_far)
+    table = cost_table(engine.pairs, None, cost, engine.resampling)
+    asked = ("identities", engine.resampling.entropy, 0, 1)
+    (drawn,) = draw(engine.pairs.images, *asked).identity.T.astype(float)
+    one, other = (drawn[side] for side in people)
+    weight = np.where(y_true == 1, one, one * other)
+    options = {"sample_weight": weight, "max_fpr": max_far}
+    assert_allclose(table.replicates[0, 0], roc_auc_score(y_true, score, **options))
+
+
+def largest_by_hand(value, drawn, in_rates):
+    """Ends of the largest difference of two of some groups, one contrast at a time."""
+    if not in_rates:
+        value, drawn = np.log(value), np.log(drawn)
+    moved = {
+        (g, h): (drawn[g] - drawn[h]) - (value[g] - value[h])
+        for g in range(len(value))
+        for h in range(len(value))
+        if g != h
+    }
+    ranks = [np.argsort(np.argsort(m)) for m in moved.values()]
+    share = np.quantile(np.max(ranks, axis=0), 0.95) / (drawn.shape[1] - 1)
+    apart = {(g, h): value[g] - value[h] for g, h in moved}
+    low = max(apart[of] - np.quantile(m, share) for of, m in moved.items())
+    high = max(apart[of] - np.quantile(m, 0.025) for of, m in moved.items())
+    low, high = (low, high) if in_rates else (np.exp(low), np.exp(high))
+    return max(low, 0.0 if in_rates else 1.0), high
+
+
+@pytest.mark.parametrize("how", ["max_min", "difference"])
+@pytest.mark.parametrize("spread", [0.0, 1.5])
+def test_ends_of_the_largest_contrast_are_those_of_all_contrasts(how, spread):
+    rng = np.random.default_rng(0)
+    value = np.exp(spread * np.arange(4) + 0.1 * rng.normal(size=4))
+    drawn = value[:, None] * np.exp(0.2 * rng.normal(size=(4, 400)) - 0.1)
+    found = _ends_of_largest(DISPARITIES[how], value, drawn, 0.95)
+    expected = largest_by_hand(value, drawn, how == "difference")
+    assert_allclose(np.ravel(found), expected)
+
+
+@pytest.mark.parametrize(("n_groups", "spread"), [(2, 0.0), (4, 0.0), (4, 1.0)])
+def test_intervals_of_the_largest_contrast_contain_it(n_groups, spread):
+    rng = np.random.default_rng(1)
+    truth, covered = np.exp(spread * np.arange(n_groups) / (n_groups - 1)), []
+    for _ in range(400):
+        value = truth * np.exp(0.2 * rng.normal(size=n_groups))
+        drawn = value[:, None] * np.exp(0.2 * rng.normal(size=(n_groups, 400)))
+        low, high = _ends_of_largest(DISPARITIES["max_min"], value, drawn, 0.95)
+        covered.append(low[0] <= np.exp(spread) <= high[0])
+    assert np.mean(covered) > 0.92
+
+
+def test_two_groups_have_the_interval_of_their_ratio(roc):
+    ratio, largest = (
+        roc.by(n_resamples=999).estimate(rate="dcf", how=how)
+        for how in (("ratio", "male", "female"), "max_min")
+    )
+    assert ratio.value > 1
+    # Quantiles are interpolated there between ratios, and here between logarithms.
+    high = max(ratio.high, 1 / ratio.low)
+    assert_allclose([largest.low, largest.high], [max(ratio.low, 1), high], rtol=0.01)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"rate": "min_dcf", "p_target": 0.1},
+        {"rate": "min_cllr", "group": "female"},
+        {"rate": "auc", "max_far": 0.1},
+        {"rate": "dcf", "threshold": 0.5, "how": ("ratio", "male", "female")},
+    ],
+)
+def test_costs_of_two_systems_are_compared_in_the_same_resamples(faces, asked):
+    rng = np.random.default_rng(0)
+    noisy = faces.X + rng.normal(0, 0.1, faces.X.shape)
+    fits = [
+        SimilarityROC(n_resamples=99, random_state=seed).fit(
+            X, faces.y, faces.sensitive_features
+        )
+        for X, seed in ((noisy, 0), (faces.X, 1))
+    ]
+    found = fits[0].compare(fits[1], **asked)
+    same = SimilarityROC(n_resamples=99, random_state=0)
+    fits[1] = same.fit(faces.X, faces.y, faces.sensitive_features)
+    one, other = (roc.estimate(**asked) for roc in fits)
+    assert_allclose(found.difference, one.value - other.value)
+    assert_allclose(found.ratio, one.value / other.value)
+    replicates = [
+        roc._engine.score_cost(*roc._question_of_cost(*question_of(asked))).adjusted
+        for roc in fits
+    ]
+    ends = np.quantile(replicates[0] - replicates[1], [0.025, 0.975])
+    assert_allclose([found.low, found.high], ends)
+    assert (found.low > 0 or found.high < 0) == (found.p_value < 0.05)
+
+
+def question_of(asked):
+    """The arguments of an estimate of a cost, by position."""
+    given = {"p_target": 0.01, "operating_point": "overall"} | asked
+    names = ("rate", "p_target", "max_far", "far", "threshold", "group", "how")
+    return [given.get(name) for name in (*names, "operating_point")]
+
+
+def test_disparities_of_costs_of_two_systems_are_not_compared(roc):
+    with pytest.raises(ValueError, match="must be None or a ratio"):
+        roc.compare(roc, rate="cllr", how="max_min")
 
 
 @pytest.mark.parametrize("rate", ["dcf", "min_cllr"])
@@ -193,6 +334,9 @@ def test_a_group_without_genuine_pairs_has_none():
         ({"rate": "cllr", "threshold": 0.1}, "goes with rate='dcf'"),
         ({"rate": "dcf", "threshold": [0.1, 0.2]}, "threshold must be one number"),
         ({"rate": "dcf", "p_target": 1}, r"p_target must be a number in \(0, 1\)"),
+        ({"rate": "cllr", "max_far": 0.1}, "goes with rate='auc'"),
+        ({"rate": "auc", "max_far": 1.0}, r"max_far must be a number in \(0, 1\)"),
+        ({"rate": "min_dcf", "threshold": 0.1}, "goes with rate='dcf'"),
         ({"rate": "dcf", "group": ("female", "male")}, "cross-group"),
     ],
 )
