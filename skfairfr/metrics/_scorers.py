@@ -22,6 +22,7 @@ from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
+from skfairfr._core._score_costs import COSTS, ScoreCost
 from skfairfr.metrics._identification import (
     RATES,
     searches_within,
@@ -33,8 +34,10 @@ from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._labels import split_labels, to_column
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import (
+    RATE,
     FewErrorsWarning,
     check_level,
+    check_number,
     check_option,
     check_rows,
     warn_caller,
@@ -95,7 +98,8 @@ class _Scorer(SharingScorer):
         self._warn_of_fitted_people(estimator, y)
         far_max = float(np.asarray(self.far).max())
         data = (X, y, sensitive_features, domain)
-        key, known = (_Scorer, *map(id, data)), shared.get(_Scorer)
+        whole = getattr(self, "rate", None) in COSTS
+        key, known = (whole, *map(id, data)), shared.get(_Scorer)
         if known is None or known[0] is not X:
             transform, similarity = _parts_of(self, estimator)
             embeddings = check_rows(
@@ -113,31 +117,45 @@ class _Scorer(SharingScorer):
         roc = shared.get(key, (None, None))[1]
         if roc is None or roc.far_max < far_max:
             roc = SimilarityROC(far_max=far_max, similarity=known[2], **settings)
-            roc._expected = Expected(whole=False)
+            roc._expected = Expected(whole=whole)
             roc.fit(known[1], y, sensitive_features, domain=domain)
             shared[key] = data, roc
         fitted = {name: getattr(roc, name) for name in DEFAULTS}
         return self._of_roc(roc if fitted == settings else roc.by(**settings))
 
     def _values(self, roc, levels, rate, how, operating_point, group=None):
-        """Values at the levels, the question, and whether they rest on few errors."""
-        engine = roc._engine
+        """Values at the levels, the question, and whether they rest on few errors.
+
+        Of a ScoreCost in place of a rate, its one value.
+        """
+        engine, cost, threshold = roc._engine, None, None
+        if isinstance(rate, ScoreCost):
+            cost, rate, levels, threshold = rate, "frr", None, 0.0
+            operating_point = "overall"
         needs_groups = how is not None or group is not None
         if (needs_groups or operating_point != "overall") and not roc.groups_.size:
             raise ValueError(
                 f"{self!r} needs the group of every image and was given none: {REMEDIES}."
             )
-        question = engine.question(levels, None, rate, group, how, operating_point)
-        needed, found = "two groups with", len(engine.scopes(question)) > 1
+        asked = rate, group, how, operating_point
+        question = engine.question(levels, threshold, *asked)
+        scopes, counts = engine.scopes(question), engine.counts(question)
+        trials, count = engine.terms[rate].trials, counts[rate == "far"]
+        if cost is not None:
+            scopes, count = engine.scopes_of_both(question), min(counts)
+            trials = f"{trials} and {engine.terms.far.trials}"
+        needed, found = "two groups with", len(scopes) > 1
         if how is None:
-            needed, found = "some", engine.counts(question)[rate == "far"]
+            needed, found = "some", count
         if not found:
-            trials = engine.terms[rate].trials
             raise ValueError(
                 f"{self!r} needs {needed} {trials}, which this fold lacks. Use fewer "
                 "folds, or skfairfr.IdentityKFold, which balances groups over folds and "
                 "keeps all images of a person in one."
             )
+        if cost is not None:
+            answer = engine.score_cost(question, cost, resampled=False)
+            return answer.value, question, not answer.supported.all()
         unresolved = engine.unresolved(question)
         if unresolved is not None:
             why = unresolved.in_words(engine.terms)
@@ -172,6 +190,8 @@ class _Scorer(SharingScorer):
             level = "larger far, as in make_fairness_scorer(far=1e-2)"
             if getattr(self, "rate", "far") in ("frr", "fnir"):  # has errors above it
                 level = "smaller far"
+            elif getattr(self, "rate", "far") in COSTS:
+                level = "p_target nearer to 0.5"
             message = (
                 f"A score of {self!r} rests on fewer than {MIN_ERRORS} errors in some group, "
                 f"so that candidates may differ by chance alone. Give a {level}, fewer folds "
@@ -212,13 +232,14 @@ class FairnessScorer(_Scorer):
     Called as ``scorer(estimator, X, y, sensitive_features=None, domain=None)``, it
     compares the rows of ``estimator.transform(X)`` with each other and returns minus the
     rate or disparity, so that greater is better: for ``bfar_scorer`` minus the BFAR of
-    eq. (4) of [1]_, in [-inf, -1]. It raises a ``ValueError`` where the value is undefined
+    eq. (4) of [1]_, in [-inf, -1]. An area under the ROC curve is returned as it is. It raises a ``ValueError`` where the value is undefined
     or cannot be resolved, which scikit-learn turns into ``error_score``.
 
     Parameters
     ----------
-    rate : {"far", "frr", "fpir", "fnir"}, default="far"
-        False acceptances or false rejections, or errors of searches.
+    rate : {"far", "frr", "fpir", "fnir", "dcf", "min_dcf", "cllr", "min_cllr", "auc"}, \
+default="far"
+        False acceptances or false rejections, errors of searches, or a cost.
     how : str, tuple, callable or None, default="max_min"
         The disparity over groups; None for the rate itself.
     far : float in (0, 1), default=1e-3
@@ -231,6 +252,8 @@ class FairnessScorer(_Scorer):
         Whether every comparison weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
         Which impostor pairs the overall FAR is over.
+    p_target : float in (0, 1), default=0.01
+        Share of genuine pairs among those to be decided, of a detection cost.
 
     See Also
     --------
@@ -263,6 +286,7 @@ class FairnessScorer(_Scorer):
         group: object = None,
         average: str = "pair",
         impostors: str = "all",
+        p_target: float = 0.01,
     ) -> None:
         self.rate = rate
         self.how = how
@@ -271,6 +295,7 @@ class FairnessScorer(_Scorer):
         self.group = group
         self.average = average
         self.impostors = impostors
+        self.p_target = p_target
 
     def score(
         self,
@@ -299,8 +324,8 @@ class FairnessScorer(_Scorer):
         Returns
         -------
         score : float
-            Minus the rate or disparity; for a signed ratio minus the absolute natural
-            logarithm. Greater is better.
+            Minus the rate or disparity, or the area under the ROC curve; for a signed ratio
+            minus the absolute natural logarithm. Greater is better.
 
         Raises
         ------
@@ -319,9 +344,14 @@ class FairnessScorer(_Scorer):
 
     def _of_roc(self, roc):
         rate = RATES.get(self.rate, self.rate)
+        if rate in COSTS:
+            at = "bayes" if rate == "dcf" else None
+            rate = ScoreCost.of(rate, self.p_target, at)
         asked = (self.far, rate, self.how, self.operating_point, self.group)
         value, question, few = self._values(roc, *asked)
         score = _greater_is_better(value, self.how).item()
+        if self.rate == "auc" and self.how is None:
+            score = value.item()
         if not np.isfinite(score):
             raise ValueError(
                 f"The value of {self!r} {_undefined(question, value.item())}."
@@ -338,7 +368,8 @@ class FairnessScorer(_Scorer):
         ValueError
             If a parameter is out of range or contradicts another.
         """
-        check_option(self.rate, "rate", ("far", "frr", *RATES))
+        check_option(self.rate, "rate", ("far", "frr", *RATES, *COSTS))
+        check_number(self.p_target, "p_target", *RATE)
         check_option(self.operating_point, "operating_point", OPERATING_POINTS)
         check_option(self.average, "average", ("pair", "identity"))
         check_option(self.impostors, "impostors", ("all", "same_group"))
@@ -367,6 +398,7 @@ def make_fairness_scorer(
     group: object = None,
     average: str = "pair",
     impostors: str = "all",
+    p_target: float = 0.01,
 ) -> FairnessScorer:
     """Build a scorer for ``scoring=`` of scikit-learn's searches and cross-validation.
 
@@ -378,10 +410,15 @@ def make_fairness_scorer(
 
     Parameters
     ----------
-    rate : {"far", "frr", "fpir", "fnir"}, default="far"
+    rate : {"far", "frr", "fpir", "fnir", "dcf", "min_dcf", "cllr", "min_cllr", "auc"}, \
+default="far"
         False acceptances or false rejections, or errors of searches (1:N) at the FPIR level
         ``far``: one image of every second person of the fold is enrolled, and the other
-        images search. ``average``, ``impostors`` and ``domain`` are then not used.
+        images search. ``average``, ``impostors`` and ``domain`` are then not used. Costs use
+        neither ``far`` nor ``operating_point``: the minimal detection cost ("min_dcf"), and,
+        of a comparator whose scores are log-likelihood ratios, that at the threshold of
+        Bayes ("dcf") and Cllr ("cllr"); the minimal Cllr, and the area under the ROC curve
+        ("auc"). With ``how=None`` a cost comes negated, and the area as it is.
     how : str, tuple, callable or None, default="max_min"
         The disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
         "difference", "std", a function of rates (..., n_groups), or None for the rate
@@ -399,6 +436,8 @@ def make_fairness_scorer(
         Whether every comparison weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
         Which impostor pairs the overall FAR is over.
+    p_target : float in (0, 1), default=0.01
+        Share of genuine pairs among those to be decided, of "dcf" and "min_dcf".
 
     Returns
     -------
@@ -447,6 +486,7 @@ def make_fairness_scorer(
         group=group,
         average=average,
         impostors=impostors,
+        p_target=p_target,
     )
     scorer.check()
     return scorer
@@ -649,6 +689,11 @@ def name_at_level(name, level):
 
 def _undefined(question, value):
     """Message about a value that is undefined for this candidate, with a remedy."""
+    if question.levels is None:
+        return (
+            f"is {value}, since the cost of a group is 0. Give fewer folds or more people, or "
+            "how='difference', which no zero makes undefined"
+        )
     return (
         f"is {value}, since a group has no error of the {question.rate.upper()} at this "
         f"level. Give a {level_with_errors(question.rate)}, fewer folds or more people, or "
