@@ -21,8 +21,9 @@ from skfairfr._core._pair_tiles import (
     unit_rows,
 )
 from skfairfr._core._resampling import Images
+from skfairfr.utils._errors import plain
 from skfairfr.utils._folder import whole_file
-from skfairfr.utils._labels import label_images
+from skfairfr.utils._labels import encode_attributes, intersect, label_images
 from skfairfr.utils._types import Columns, FilePath
 from skfairfr.utils._validation import (
     check_no_zero_row,
@@ -103,8 +104,10 @@ class Comparator(Exported, BaseEstimator):
     Attributes
     ----------
     takes_side : bool
-        Of the class: whether ``prepare`` takes ``side=``, an array (n_images,) with 0 for
-        a probe and 1 for a reference.
+        Whether probes and references are prepared differently; ``_prepare`` then has a
+        third argument, ``side``, as :meth:`prepare` accepts it.
+    takes_groups : bool
+        Whether the groups of both images are needed to score a pair.
 
     See Also
     --------
@@ -136,11 +139,14 @@ class Comparator(Exported, BaseEstimator):
     # Groups reach fit and score inside searches and pipelines.
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 
-    # Whether prepare takes side=, (n_images,): 0 of a probe, 1 of a reference.
-    takes_side = False
+    takes_side = takes_groups = False
 
     def prepare(
-        self, X: ArrayLike, sensitive_features: Columns | None = None
+        self,
+        X: ArrayLike,
+        sensitive_features: Columns | None = None,
+        *,
+        side: ArrayLike | None = None,
     ) -> PreparedImages:
         """Rows and numbers of images, from which all their pairs can be scored.
 
@@ -150,29 +156,46 @@ class Comparator(Exported, BaseEstimator):
             Embeddings.
         sensitive_features : array-like, frame or dict, shape (n_images,), default=None
             Group of each image; only comparators that use groups read it.
+        side : array-like of int, shape (n_images,), default=None
+            0 of a probe, 1 of a reference; only comparators that treat them differently
+            read it.
 
         Returns
         -------
         prepared : PreparedImages
+            Rows, and the numbers of each image.
 
         Raises
         ------
         NotFittedError
             If the comparator is not fitted.
         ValueError
-            If X has other features than the data of ``fit``, or a row without direction.
+            If X has other features than the data of ``fit``, or a row without direction; if
+            groups or sides are needed and missing, or a group was not seen in ``fit``.
         """
         check_is_fitted(self)
         X = validate_rows(self, X, dtype=(np.float32, np.float64), reset=False)
-        return self._prepare(X, sensitive_features)
+        sides = (side,) if self.takes_side else ()
+        return self._prepare(X, sensitive_features, *sides)
 
-    def score_pairs(self, X1: ArrayLike, X2: ArrayLike) -> np.ndarray:
+    def score_pairs(
+        self,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        *,
+        sensitive_features_1: Columns | None = None,
+        sensitive_features_2: Columns | None = None,
+    ) -> np.ndarray:
         """Score row k of one array with row k of the other.
 
         Parameters
         ----------
         X1, X2 : array-likes, shape (n_pairs, n_features)
             Probes and references, where the two sides differ.
+        sensitive_features_1, sensitive_features_2 : array-likes, frames or dicts, (n_pairs,)
+            Group of each row, for comparators that take groups; None and NaN are unknown.
+            Of several columns those with the names of the fit count; a single one is taken
+            whatever its name.
 
         Returns
         -------
@@ -184,9 +207,24 @@ class Comparator(Exported, BaseEstimator):
         ValueError
             As :meth:`prepare`, and if the numbers of rows differ.
         """
-        return score_row_by_row(*self._prepare_both(X1, X2))
+        groups = sensitive_features_1, sensitive_features_2
+        first, second = self._prepare_both(X1, X2, groups)
+        if len(first.vectors) != len(second.vectors):
+            raise ValueError(
+                f"X1 has {len(first.vectors)} rows and X2 has {len(second.vectors)}; row k "
+                "of one is scored with row k of the other. score_matrix scores all rows "
+                "of one with all of the other."
+            )
+        return score_prepared_pairs(first, second)
 
-    def score_matrix(self, X1: ArrayLike, X2: ArrayLike) -> np.ndarray:
+    def score_matrix(
+        self,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        *,
+        sensitive_features_1: Columns | None = None,
+        sensitive_features_2: Columns | None = None,
+    ) -> np.ndarray:
         """Score every row of one array with every row of the other.
 
         Parameters
@@ -194,6 +232,10 @@ class Comparator(Exported, BaseEstimator):
         X1 : array-like, shape (n_1, n_features)
         X2 : array-like, shape (n_2, n_features)
             References, where the two sides differ; X1 are the probes.
+        sensitive_features_1 : array-like, frame or dict, shape (n_1,), default=None
+            Group of each row of X1, as :meth:`score_pairs` takes it.
+        sensitive_features_2 : array-like, frame or dict, shape (n_2,), default=None
+            Group of each row of X2.
 
         Returns
         -------
@@ -205,26 +247,84 @@ class Comparator(Exported, BaseEstimator):
         ValueError
             As :meth:`prepare`.
         """
-        return score_prepared_matrix(*self._prepare_both(X1, X2))
+        groups = sensitive_features_1, sensitive_features_2
+        return score_prepared_matrix(*self._prepare_both(X1, X2, groups))
 
-    def _prepare_both(self, X1, X2):
-        """Rows of probes and of references."""
-        if not self.takes_side:
-            return self.prepare(X1), self.prepare(X2)
-        probes = np.zeros(count_rows(X1), dtype=np.int8)
-        references = np.ones(count_rows(X2), dtype=np.int8)
-        return self.prepare(X1, side=probes), self.prepare(X2, side=references)
+    def _prepare_both(self, X1, X2, groups):
+        """Rows of probes and of references, with the groups of each."""
+        if not self.takes_side:  # prepare of a subclass may not have the argument
+            return [self.prepare(*of) for of in zip((X1, X2), groups, strict=True)]
+        return [
+            self.prepare(rows, of, side=np.full(count_rows(rows), side, dtype=np.int8))
+            for side, (rows, of) in enumerate(zip((X1, X2), groups, strict=True))
+        ]
 
 
-def score_row_by_row(first, second):
-    """Scores (n_pairs,) of row k of both, which have as many rows."""
-    if len(first.vectors) != len(second.vectors):
-        raise ValueError(
-            f"X1 has {len(first.vectors)} rows and X2 has {len(second.vectors)}; row k "
-            "of one is scored with row k of the other. score_matrix scores all rows "
-            "of one with all of the other."
+class WithGroups:
+    """Mixin of comparators that take the groups of images, in ``fit`` and later.
+
+    Attributes
+    ----------
+    groups_ : ndarray, shape (n_groups,)
+        Sorted labels.
+    attributes_ : list
+        Names of the columns that groups were made of, or numbers.
+    """
+
+    def _read_groups(self, y, sensitive_features, n_images, what):
+        """Codes of identities and of groups, each (n_images,); -1 is an unknown group."""
+        asked = {"fields": ("identity", "group"), "by_attribute": True}
+        identity, attributes, _ = label_images(
+            y, sensitive_features, None, n_images, **asked
         )
-    return score_prepared_pairs(first, second)
+        self.attributes_ = list(attributes)
+        labels = intersect(list(attributes.values())) if attributes else None
+        self.groups_ = np.empty(0) if labels is None else labels.values
+        if self.groups_.size < 2:
+            warn_caller(
+                f"{type(self).__name__} was fitted on the groups {self.groups_.tolist()}, so "
+                f"that one {what} is that of every image. Pass sensitive_features= to fit, or "
+                "face_labels(identity, group) as y.",
+                UserWarning,
+            )
+        codes = np.full(n_images, -1) if labels is None else labels.codes
+        return identity.codes, codes
+
+    def _codes(self, sensitive_features, n_images):
+        """Place of each image's group in groups_; -1 is unknown."""
+        if self.groups_.size == 0 and sensitive_features is None:
+            return np.full(n_images, -1)
+        if sensitive_features is None:
+            raise ValueError(
+                f"sensitive_features is missing: {type(self).__name__} was fitted on the "
+                f"groups {self.groups_.tolist()[:5]} and needs that of every image it "
+                "compares; pass sensitive_features_1= and sensitive_features_2= to "
+                "score_pairs and score_matrix, sensitive_features= elsewhere. A group of "
+                "None is unknown."
+            )
+        columns = encode_attributes(sensitive_features, "sensitive_features", n_images)
+        labels = intersect([columns[name] for name in self._names(columns)])
+        known = set(self.groups_.tolist())
+        unknown = [value for value in labels.values.tolist() if value not in known]
+        if unknown:
+            raise ValueError(
+                "sensitive_features has groups that fit did not see, "
+                f"{plain(unknown)[:5]}; it saw {self.groups_.tolist()[:10]}. Fit on images "
+                "of these groups too, or give None for unknown."
+            )
+        return np.append(np.searchsorted(self.groups_, labels.values), -1)[labels.codes]
+
+    def _names(self, columns):
+        """Names of the columns that hold the groups."""
+        if len(columns) == 1:
+            return list(columns)
+        missing = [name for name in self.attributes_ if name not in columns]
+        if missing or not self.attributes_:
+            raise ValueError(
+                f"sensitive_features has the columns {plain(list(columns))}, and those of "
+                f"fit were {plain(self.attributes_)}; give columns of the same names."
+            )
+        return self.attributes_
 
 
 # ---- unit rows -----------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
@@ -177,40 +177,7 @@ class CohortNormalizer(Comparator):
             self.centre_ = _centre(self.cohort_, self.top_)
         return self
 
-    def prepare(
-        self,
-        X: ArrayLike,
-        sensitive_features: Column | None = None,
-        *,
-        side: ArrayLike | None = None,
-    ) -> PreparedImages:
-        """Unit rows, and the mean and deviation of their scores with the cohort.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_images, n_features)
-            Embeddings.
-        sensitive_features : array-like, shape (n_images,), default=None
-            Not used.
-        side : array-like of int, shape (n_images,), default=None
-            0 of a probe, 1 of a reference; with ``kind="z"`` and "t".
-
-        Returns
-        -------
-        prepared : PreparedImages
-            Rows, gains and offsets.
-
-        Raises
-        ------
-        NotFittedError
-            If called before ``fit``.
-        ValueError
-            If X has other features than the data of ``fit``, or a zero row; if an image
-            has the same score with all of the cohort that count; if the kind is "z" or
-            "t" and there are no two sides.
-        """
-        check_is_fitted(self)
-        X = validate_rows(self, X, dtype=(np.float32, np.float64), reset=False)
+    def _prepare(self, X, sensitive_features, side=None):
         if self.takes_side and side is None:
             raise ValueError(
                 f"kind={self.kind!r} normalises one image of a pair, and here neither is "

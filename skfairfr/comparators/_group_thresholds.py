@@ -10,20 +10,19 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._pair_tiles import PreparedImages, score_prepared_matrix
+from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._rates import exceeds
-from skfairfr.comparators._base import Comparator, score_row_by_row, unit_rows_of
+from skfairfr.comparators._base import Comparator, WithGroups, unit_rows_of
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain
-from skfairfr.utils._labels import encode_attributes, intersect, label_images
 from skfairfr.utils._types import Column, Columns
-from skfairfr.utils._validation import validate_rows, warn_caller, warn_undefined
+from skfairfr.utils._validation import validate_rows, warn_undefined
 
 # The widest level is asked for where few pairs are within groups.
 WIDEST, MARGIN = 0.5, 1.05
 
 
-class GroupThresholds(Comparator):
+class GroupThresholds(WithGroups, Comparator):
     """A threshold for each group: the mitigation that needs the group at the time of use.
 
     The score of a pair of images of the groups a and b is
@@ -108,6 +107,8 @@ class GroupThresholds(Comparator):
         "thresholds": [dict, None],
     }
 
+    takes_groups = True
+
     def __init__(
         self,
         far: float = 1e-3,
@@ -158,20 +159,7 @@ class GroupThresholds(Comparator):
             If a group has too few impostor pairs for the level.
         """
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
-        asked = {"fields": ("identity", "group"), "by_attribute": True}
-        labels = label_images(y, sensitive_features, None, len(X), **asked)
-        identity, attributes = labels[0].codes, labels[1]
-        self.attributes_ = list(attributes)
-        labels = intersect(list(attributes.values())) if attributes else None
-        self.groups_ = np.empty(0) if labels is None else labels.values
-        codes = np.full(len(X), -1) if labels is None else labels.codes
-        if self.groups_.size < 2:
-            warn_caller(
-                f"GroupThresholds was fitted on the groups {self.groups_.tolist()}, so that "
-                "one threshold is that of every image. Pass sensitive_features= to fit, or "
-                "face_labels(identity, group) as y.",
-                UserWarning,
-            )
+        identity, codes = self._read_groups(y, sensitive_features, len(X), "threshold")
         self.level_ = far = float(self.far)
         largest = self._largest_level(codes)
         roc, self.threshold_ = compare_groups(X, identity, codes, far, largest)
@@ -184,74 +172,6 @@ class GroupThresholds(Comparator):
         if self.thresholds is not None:
             self._take(self.thresholds)
         return self
-
-    def score_pairs(
-        self,
-        X1: ArrayLike,
-        X2: ArrayLike,
-        *,
-        sensitive_features_1: Column | None = None,
-        sensitive_features_2: Column | None = None,
-    ) -> np.ndarray:
-        """Score row k of one array with row k of the other.
-
-        Parameters
-        ----------
-        X1, X2 : array-likes, shape (n_pairs, n_features)
-            Embeddings.
-        sensitive_features_1, sensitive_features_2 : array-likes, frames or dicts, (n_pairs,)
-            Group of each row; None and NaN are unknown, and such an image takes
-            ``threshold_``. Of several columns those with the names of the fit count; a
-            single one is taken whatever its name.
-
-        Returns
-        -------
-        scores : ndarray of float32, shape (n_pairs,)
-            Larger is more alike.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`prepare`, and if the numbers of rows differ; if the groups are missing,
-            or one was not seen in ``fit``; if several columns were given and none has the
-            name of that of the fit.
-        """
-        first = self.prepare(X1, sensitive_features_1)
-        return score_row_by_row(first, self.prepare(X2, sensitive_features_2))
-
-    def score_matrix(
-        self,
-        X1: ArrayLike,
-        X2: ArrayLike,
-        *,
-        sensitive_features_1: ArrayLike | None = None,
-        sensitive_features_2: ArrayLike | None = None,
-    ) -> np.ndarray:
-        """Score every row of one array with every row of the other.
-
-        Parameters
-        ----------
-        X1 : array-like, shape (n_1, n_features)
-            Embeddings.
-        X2 : array-like, shape (n_2, n_features)
-            Embeddings.
-        sensitive_features_1 : array-like, shape (n_1,)
-            Group of each row of X1, as :meth:`score_pairs` takes it.
-        sensitive_features_2 : array-like, shape (n_2,)
-            Group of each row of X2.
-
-        Returns
-        -------
-        scores : ndarray of float32, shape (n_1, n_2)
-            Larger is more alike.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`score_pairs`.
-        """
-        first = self.prepare(X1, sensitive_features_1)
-        return score_prepared_matrix(first, self.prepare(X2, sensitive_features_2))
 
     def _take(self, thresholds):
         """Take the thresholds that were given instead of those of the level."""
@@ -277,45 +197,6 @@ class GroupThresholds(Comparator):
             "thresholds": self.thresholds_,
             "threshold_of_unknown": self.threshold_,
         }
-
-    def _codes(self, sensitive_features, n_images):
-        """Place of each image's group in groups_; -1 is unknown."""
-        if self.groups_.size == 0 and sensitive_features is None:
-            return np.full(n_images, -1)
-        if sensitive_features is None:
-            raise ValueError(
-                "sensitive_features is missing: GroupThresholds was fitted on the groups "
-                f"{self.groups_.tolist()[:5]} and needs that of every image it compares; "
-                "pass sensitive_features_1= and sensitive_features_2= to score_pairs and "
-                "score_matrix, sensitive_features= elsewhere. A group of None is unknown."
-            )
-        columns = encode_attributes(sensitive_features, "sensitive_features", n_images)
-        labels = intersect([columns[name] for name in self._names(columns)])
-        self._check_known(labels)
-        return np.append(np.searchsorted(self.groups_, labels.values), -1)[labels.codes]
-
-    def _names(self, columns):
-        """Names of the columns that hold the groups."""
-        if len(columns) == 1:
-            return list(columns)
-        missing = [name for name in self.attributes_ if name not in columns]
-        if missing or not self.attributes_:
-            raise ValueError(
-                f"sensitive_features has the columns {plain(list(columns))}, and those of "
-                f"fit were {plain(self.attributes_)}; give columns of the same names."
-            )
-        return self.attributes_
-
-    def _check_known(self, labels):
-        """Raise where a group was not seen in fit."""
-        known = set(self.groups_.tolist())
-        unknown = [value for value in labels.values.tolist() if value not in known]
-        if unknown:
-            raise ValueError(
-                "sensitive_features has groups that fit did not see, "
-                f"{plain(unknown)[:5]}; it saw {self.groups_.tolist()[:10]}. Fit on images "
-                "of these groups too, or give None for unknown."
-            )
 
     def _largest_level(self, codes):
         """A level that the FAR within groups does not exceed."""

@@ -344,8 +344,11 @@ def _scores_of(comparator, X, groups):
 def needs_groups(estimator):
     """Whether a mitigation takes the groups of both images to score a pair."""
     last = _last_of(estimator)
-    scores = getattr(last, "score_pairs", getattr(last, "score_matrix", None))
-    return scores is not None and "sensitive_features_1" in signature(scores).parameters
+    scores = getattr(last, "score_matrix", None)
+    takes_them = (
+        scores is not None and "sensitive_features_1" in signature(scores).parameters
+    )
+    return getattr(last, "takes_groups", takes_them)
 
 
 def heads_of(estimator):
