@@ -20,6 +20,7 @@ from skfairfr.comparators import (
     Comparator,
     FairScoreNormalizer,
     GroupThresholds,
+    ScoreCalibrator,
 )
 from skfairfr.metrics import IdentificationROC
 from skfairfr.utils import face_labels
@@ -29,7 +30,7 @@ from tests.house import assert_none
 # The checks' data hold few people, and no groups.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Nobody is held out"),
-    pytest.mark.filterwarnings("ignore:GroupThresholds was fitted on the groups"),
+    pytest.mark.filterwarnings("ignore:.* was fitted on the groups"),
     pytest.mark.filterwarnings("ignore:Of the thresholds of"),
     pytest.mark.filterwarnings("ignore:n_clusters=1 makes"),
     pytest.mark.filterwarnings("ignore:. of . clusters have fewer"),
@@ -49,6 +50,9 @@ COMPARATORS = [
     FairScoreNormalizer(2, far=0.1, random_state=0),
     FairScoreNormalizer(2, far=0.1, pairs="either", random_state=0),
     ClusterCalibration(2, random_state=0),
+    ScoreCalibrator(random_state=0),
+    ScoreCalibrator("isotonic", by="cluster", n_clusters=2, random_state=0),
+    ScoreCalibrator("beta", by="group", random_state=0),
 ]
 PROJECTORS = []
 if "EthicalModule" in skfairfr.__all__:  # with the extra "mitigate"

@@ -14,7 +14,6 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from skfairfr import SimilarityROC, cli
-from skfairfr.comparators import GroupThresholds
 from skfairfr.model_selection import compare_mitigations
 from skfairfr.report import EmbeddingData, audit, compare_systems
 from tests.report.audits import without_rendering
@@ -28,7 +27,7 @@ def answers(fitted):
         return fitted.estimate(0.1, rate="far", how="max_min").value
     if hasattr(fitted, "transform"):
         return fitted.transform(X)
-    if isinstance(fitted, GroupThresholds):
+    if fitted.takes_groups:
         groups = {f"sensitive_features_{k}": Y["group"] for k in (1, 2)}
         return fitted.score_matrix(X, X, **groups)
     return fitted.score_matrix(X, X)

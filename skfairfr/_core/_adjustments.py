@@ -10,27 +10,28 @@ numbers of both images. Two kinds are known:
   q is kept ``EDGE`` away from 0 and 1, so that scores stay finite.
 
 Either is computed in float64 from the float32 score s and rounded once to float32; the
-order of the two images changes no bit.
+order of the two images changes no bit. Curves of images, which increase, may then turn this
+score into the mean of both images' values.
 
 A pass dismisses a pair by its low-precision product. Let v be this product plus the largest
 error that it may have, so that s <= v. An affine score is increasing in s, and so is each
 of its roundings: computed from v it is at least the true one, and a pair may be dismissed
 where it is below the floor. The log odds of a mean are at most the larger of both images'
 z: a pair may be dismissed where v is below the lower of the two scores at which its
-images' z reach the floor.
+images' z reach the floor. Curves have such limits too, of the score that they are applied to.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
+
+from skfairfr._core._calibration import EDGE, Curves
 
 AFFINE, CALIBRATED = 1, 2
 KINDS = {"affine": AFFINE, "calibrated": CALIBRATED}
-EDGE = 2.0**-24
 # Log odds from which on exp of them may leave float64.
 STEEP = 600.0
 # Relative error that the logarithms and exponentials of a calibrated score stay below.
@@ -48,10 +49,13 @@ class Adjustment:
     kind : {"affine", "calibrated"}
     numbers : ndarray of float64, shape (n_numbers, n_images)
         Gain and offset of each image, or a, b, c and weight.
+    curves : Curves or None
+        What calibrates the adjusted scores.
     """
 
     kind: str
     numbers: np.ndarray
+    curves: Curves | None = None
 
     @classmethod
     def affine(cls, gain: ArrayLike, offset: ArrayLike) -> Self:
@@ -114,7 +118,9 @@ class Adjustment:
 
     def __getitem__(self, images):
         """The numbers of some images."""
-        return Adjustment(self.kind, np.ascontiguousarray(self.numbers[:, images]))
+        curves = None if self.curves is None else self.curves[images]
+        numbers = np.ascontiguousarray(self.numbers[:, images])
+        return replace(self, numbers=numbers, curves=curves)
 
     def of_pairs(self, scores: np.ndarray, other: Self) -> np.ndarray:
         """Adjusted scores of pairs: image p of self and of other.
@@ -133,6 +139,9 @@ class Adjustment:
         """
         adjusted = np.empty(scores.size, dtype=np.float32)
         _adjust_pairs(self.code, scores, self.numbers, other.numbers, adjusted)
+        if self.curves is not None:
+            both = [of.curves.values(adjusted) for of in (self, other)]
+            adjusted[:] = sum(both) / 2
         return adjusted
 
     def adjust_tile(self, tile: np.ndarray, other: Self) -> None:
@@ -146,9 +155,14 @@ class Adjustment:
             Of the same kind.
         """
         _adjust_tile(self.code, tile, self.numbers, other.numbers)
+        if self.curves is not None:
+            rows, columns = self.curves.values(tile), other.curves.values(tile.T)
+            tile[:] = (rows + columns.T) / 2
 
     def limits(self, floors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest inner product at which each image's own z reaches each floor.
+        """Lowest score at which each image's own z, or curve, reaches each floor.
+
+        The score is that of the curves if there are any, the inner product otherwise.
 
         Parameters
         ----------
@@ -158,18 +172,23 @@ class Adjustment:
         Returns
         -------
         limits : ndarray of float32, shape (..., n_curves)
-            -inf where every product does. Images of a cluster share a curve; an affine
-            adjustment has none.
+            -inf where every score does. Images of a cluster share a curve; an affine
+            adjustment without curves has none.
         curve : ndarray of int64, shape (n_images,)
             The curve of each image.
         """
-        if self.kind == "affine":
+        if self.kind == "affine" and self.curves is None:
             none = np.empty((*floors.shape, 0), dtype=np.float32)
             return none, np.zeros(self.numbers.shape[1], dtype=np.int64)
-        curves, curve = np.unique(self.numbers[:3], axis=1, return_inverse=True)
         distinct, place = np.unique(floors, return_inverse=True)
-        limits = np.empty((distinct.size, curves.shape[1]))
-        _find_limits(curves, distinct, limits)
+        if self.curves is not None:
+            limits, curve = self.curves.limits(distinct), self.curves.of_image
+            if self.kind != "affine":  # its product is not bounded by two limits
+                limits = np.full_like(limits, -np.inf)
+        else:
+            curves, curve = np.unique(self.numbers[:3], axis=1, return_inverse=True)
+            limits = np.empty((distinct.size, curves.shape[1]))
+            _find_limits(curves, distinct, limits)
         limits = np.nextafter(limits.astype(np.float32), np.float32(-np.inf))
         return limits[place.reshape(floors.shape)], curve.ravel()
 
@@ -259,80 +278,3 @@ def _find_limits(numbers, floors, limits):
                 else:
                     high = middle
             limits[f, k] = low
-
-
-# ---- beta calibration ----------------------------------------------------------------
-# p = 1 / (1 + exp(-z)) with z = a log q - b log(1 - q) + c and q = (1 + s) / 2, a, b >= 0, by
-# maximum likelihood: Kull, Silva Filho & Flach (2017), eq. (4)-(5), whose -b is our b. Genuine
-# and impostor pairs weigh the same in all. As Platt (1999) does, n genuine scores are fitted
-# to (n + 1) / (n + 2) and m impostor ones to 1 / (m + 2): the fit exists even where no two
-# scores overlap.
-
-# Which of a and b are free, by preference; the loss is convex, so that the best fit with
-# a, b >= 0 is that of one of these.
-FREE = ([0, 1, 2], [1, 2], [0, 2], [2])
-
-
-def fit_beta(genuine, impostor):
-    """a, b and c of the calibration of genuine and impostor scores.
-
-    Parameters
-    ----------
-    genuine, impostor : ndarrays, shape (n_genuine,) and (n_impostor,)
-        Scores in [-1, 1], of each one at least.
-
-    Returns
-    -------
-    calibration : ndarray of float64, shape (3,)
-    """
-    scores = np.concatenate([genuine, impostor]).astype(np.float64)
-    q = np.clip((1 + scores) / 2, EDGE, 1 - EDGE)
-    columns = np.stack([np.log(q), -np.log1p(-q)])
-    target = np.repeat(
-        [(genuine.size + 1) / (genuine.size + 2), 1 / (impostor.size + 2)],
-        [genuine.size, impostor.size],
-    )
-    weight = np.repeat(
-        [0.5 / genuine.size, 0.5 / impostor.size], [genuine.size, impostor.size]
-    )
-    # Columns of mean 0 and deviation 1: the two are nearly the same line. Of equal scores
-    # nothing is left but rounding, and no slope.
-    center, spread = columns.mean(axis=1), columns.std(axis=1)
-    scale = np.where(spread > EDGE, spread, np.inf)
-    columns = np.vstack([(columns - center[:, None]) / scale[:, None], np.ones(q.size)])
-    found = []
-    for free in FREE:
-        fitted, loss = _minimise(columns[free], target, weight)
-        slopes = np.zeros(3)
-        slopes[free] = fitted
-        if (slopes[:2] >= 0).all():
-            found.append((loss, slopes))
-        if len(free) == 3 and found:
-            break
-    _, slopes = min(found, key=lambda pair: pair[0])
-    a, b = slopes[:2] / scale
-    return np.array([a, b, slopes[2] - a * center[0] - b * center[1]])
-
-
-def _minimise(columns, target, weight):
-    """Coefficients of the best logistic curve of some columns, and its loss."""
-
-    def loss(coefficients):
-        z = coefficients @ columns
-        value = weight @ (np.logaddexp(0, z) - target * z)
-        return value, columns @ (weight * (_sigmoid(z) - target))
-
-    def curvature(coefficients):
-        p = _sigmoid(coefficients @ columns)
-        return (columns * (weight * p * (1 - p))) @ columns.T
-
-    start = np.zeros(len(columns))
-    options = {"gtol": 1e-10, "maxiter": 500}
-    found = minimize(
-        loss, start, jac=True, hess=curvature, method="trust-exact", options=options
-    )
-    return found.x, found.fun
-
-
-def _sigmoid(z):
-    return 0.5 * (1 + np.tanh(z / 2))

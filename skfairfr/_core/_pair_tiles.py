@@ -215,7 +215,7 @@ def _candidates(tile, slack, diagonal, group, column_group, floors, adjustment):
                 if kind == AFFINE:
                     highest *= numbers[0, i] + others[0, c]
                     highest -= numbers[1, i] + others[1, c]
-                else:
+                if limits.shape[2]:
                     h = column_group[c]
                     lowest = min(limits[g, h, curve[i]], other_limits[g, h, other[c]])
             if not np.float32(highest) < lowest:  # an overflow may have made it NaN

@@ -8,6 +8,7 @@ from skfairfr.comparators._cohort import CohortNormalizer
 from skfairfr.comparators._fair_score_normalizer import FairScoreNormalizer
 from skfairfr.comparators._group_thresholds import GroupThresholds
 from skfairfr.comparators._plda import PLDAComparator
+from skfairfr.comparators._score_calibrator import ScoreCalibrator
 from skfairfr.comparators._transformers import GroupMeanRemover, WithinClassWhitening
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "GroupThresholds",
     "PLDAComparator",
     "PreparedImages",
+    "ScoreCalibrator",
     "WithinClassWhitening",
 ]

@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from skfairfr._compat import count_rows
 from skfairfr._core._pair_tiles import (
     PreparedImages,
+    draw_pairs,
     genuine_pairs,
+    score_between,
     score_prepared_matrix,
     score_prepared_pairs,
     unit_rows,
@@ -30,6 +32,7 @@ from skfairfr.utils._validation import (
     check_path,
     validate_rows,
     warn_caller,
+    warn_undefined,
 )
 
 
@@ -108,6 +111,8 @@ class Comparator(Exported, BaseEstimator):
         third argument, ``side``, as :meth:`prepare` accepts it.
     takes_groups : bool
         Whether the groups of both images are needed to score a pair.
+    returns_llr : bool
+        Whether scores are natural logarithms of likelihood ratios.
 
     See Also
     --------
@@ -139,7 +144,7 @@ class Comparator(Exported, BaseEstimator):
     # Groups reach fit and score inside searches and pipelines.
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 
-    takes_side = takes_groups = False
+    takes_side = takes_groups = returns_llr = False
 
     def prepare(
         self,
@@ -271,12 +276,8 @@ class WithGroups:
         Names of the columns that groups were made of, or numbers.
     """
 
-    def _read_groups(self, y, sensitive_features, n_images, what):
-        """Codes of identities and of groups, each (n_images,); -1 is an unknown group."""
-        asked = {"fields": ("identity", "group"), "by_attribute": True}
-        identity, attributes, _ = label_images(
-            y, sensitive_features, None, n_images, **asked
-        )
+    def _read_groups(self, attributes, n_images, what):
+        """Code of the group of each image, (n_images,); -1 is unknown."""
         self.attributes_ = list(attributes)
         labels = intersect(list(attributes.values())) if attributes else None
         self.groups_ = np.empty(0) if labels is None else labels.values
@@ -287,8 +288,7 @@ class WithGroups:
                 "face_labels(identity, group) as y.",
                 UserWarning,
             )
-        codes = np.full(n_images, -1) if labels is None else labels.codes
-        return identity.codes, codes
+        return np.full(n_images, -1) if labels is None else labels.codes
 
     def _codes(self, sensitive_features, n_images):
         """Place of each image's group in groups_; -1 is unknown."""
@@ -334,6 +334,16 @@ def identities_of(y, n_samples):
     """Code of the identity of each image, in 0..n_identities - 1."""
     identity, _, _ = label_images(y, None, None, n_samples, fields=("identity",))
     return identity.codes
+
+
+def identities_and_attributes(y, sensitive_features, n_samples):
+    """Codes of identities (n_samples,), and Labels of groups by attribute."""
+    identity, attributes, _ = label_images(
+        *(y, sensitive_features, None, n_samples),
+        fields=("identity", "group"),
+        by_attribute=True,
+    )
+    return identity.codes, attributes
 
 
 def unit_rows_of(X):
@@ -399,7 +409,103 @@ def nearest(rows, centers):
     return np.argmax(multiply_rows(rows, centers) - squares / 2, axis=1)
 
 
+# ---- pairs that calibrations are fitted to -------------------------------------------
+
+
 def genuine_of(identity):
     """Both images of every genuine pair, by the codes of identities."""
     unknown = np.full(identity.size, -1, dtype=np.int32)
     return genuine_pairs(Images(identity, unknown, None, identity.max() + 1, 0))
+
+
+class TrainingPairs:
+    """Scores of pairs to be fitted to: all, or a uniform sample without replacement.
+
+    Parameters
+    ----------
+    probes, references : PreparedImages
+        The same images, as either of a pair.
+    identity : ndarray of int, shape (n_images,)
+    size : int
+        Largest number of genuine pairs, and of pairs among which impostor pairs are.
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, probes, references, identity, size, rng):
+        self._sides = [
+            side for pair in zip(probes, references, strict=True) for side in pair
+        ]
+        self.identity, self.size, self.rng = identity, size, rng
+        self.genuine = np.stack(genuine_of(identity))
+
+    def of_all(self):
+        """Genuine and impostor scores of all images."""
+        everyone = np.ones(self.identity.size, dtype=bool)
+        scores = self.touching(everyone)
+        for name, found in zip(("genuine", "impostor"), scores, strict=True):
+            if found.size == 0:
+                raise ValueError(
+                    f"y gives no {name} pair, and a calibration needs both kinds; give two "
+                    "people at least, and two images of some person."
+                )
+        return scores
+
+    def touching(self, inside):
+        """Genuine and impostor scores of pairs with either image inside."""
+        genuine = self.genuine[:, inside[self.genuine].any(axis=0)]
+        return self._scores(genuine, np.flatnonzero(inside), np.flatnonzero(~inside))
+
+    def within(self, inside):
+        """Genuine and impostor scores of pairs with both images inside."""
+        images = np.flatnonzero(inside)
+        genuine = self.genuine[:, inside[self.genuine].all(axis=0)]
+        return self._scores(genuine, images, images[:0])
+
+    def _scores(self, genuine, inside, outside):
+        if genuine.shape[1] > self.size:
+            genuine = self.rng.choice(genuine, self.size, axis=1, replace=False)
+        impostor = np.stack(draw_pairs(inside, outside, self.size, self.rng))
+        first, second = self.identity[impostor]
+        impostor = impostor[:, first != second]
+        return tuple(
+            score_between(*self._sides, *pairs) for pairs in (genuine, impostor)
+        )
+
+
+def fit_parts(fit, overall, parts, min_pairs, what):
+    """Calibrations of parts of the images; those with few pairs take the overall one.
+
+    Parameters
+    ----------
+    fit : callable
+        Calibration of genuine and impostor scores.
+    overall : object
+    parts : iterable of tuple
+        Genuine and impostor scores of each part.
+    min_pairs : int
+        Fewest pairs of either kind that a part is fitted to.
+    what : str
+        What the parts are, in the plural.
+
+    Returns
+    -------
+    found : list
+        The calibration of each part.
+    counts : ndarray of int, shape (2, n_parts)
+        Genuine and impostor pairs.
+    n_overall : int
+        Parts that take the overall one.
+    """
+    found, counts = [], []
+    for scores in parts:
+        counts.append([of_kind.size for of_kind in scores])
+        found.append(fit(*scores) if min(counts[-1]) >= min_pairs else overall)
+    counts = np.array(counts, dtype=np.int64).reshape(-1, 2).T
+    n_overall = int((counts.min(axis=0) < min_pairs).sum())
+    if n_overall:
+        warn_undefined(
+            f"{n_overall} of {len(found)} {what} have fewer than min_pairs={min_pairs} "
+            "genuine or impostor pairs and take the calibration of all pairs. Give more "
+            f"people or fewer {what}."
+        )
+    return found, counts, n_overall

@@ -1,5 +1,6 @@
 """ClusterCalibration: scores as log odds, calibrated in clusters of look-alikes."""
 
+from functools import partial
 from numbers import Integral
 from typing import Self
 
@@ -8,23 +9,22 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from skfairfr._compat import Interval, fit_context
-from skfairfr._core._adjustments import EDGE, Adjustment, fit_beta
-from skfairfr._core._pair_tiles import (
-    PreparedImages,
-    count_pairs,
-    draw_pairs,
-    score_pairs,
-)
+from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._calibration import EDGE, fit_curve
+from skfairfr._core._pair_tiles import PreparedImages, count_pairs
 from skfairfr.comparators._base import (
     Comparator,
+    TrainingPairs,
     find_clusters,
-    genuine_of,
+    fit_parts,
     identities_of,
     nearest,
     unit_rows_of,
 )
 from skfairfr.utils._types import Column
-from skfairfr.utils._validation import validate_rows, warn_undefined
+from skfairfr.utils._validation import validate_rows
+
+_fit_beta = partial(fit_curve, "beta")
 
 
 class ClusterCalibration(Comparator):
@@ -111,6 +111,8 @@ class ClusterCalibration(Comparator):
         "random_state": ["random_state"],
     }
 
+    returns_llr = True
+
     def __init__(
         self,
         n_clusters: int = 100,
@@ -169,23 +171,14 @@ class ClusterCalibration(Comparator):
         self.cluster_centers_, cluster = find_clusters(rows, n_clusters, random_state)
         rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
         self.n_pairs_ = count_pairs(cluster, n_clusters).astype(np.int64)
-        pairs = _Pairs(rows, identity, cluster, int(self.max_pairs), rng)
-        self.calibration_ = self._calibrate_all(pairs)
-        self.calibrations_ = np.tile(self.calibration_, (n_clusters, 1))
-        counts = np.zeros((2, n_clusters), dtype=np.int64)
-        for c in range(n_clusters):
-            scores = pairs.of_cluster(c)
-            counts[:, c] = [s.size for s in scores]
-            if counts[:, c].min() >= self.min_pairs:
-                self.calibrations_[c] = fit_beta(*scores)
-        self.n_genuine_, self.n_impostor_ = counts
-        self.n_overall_ = int((counts.min(axis=0) < self.min_pairs).sum())
-        if self.n_overall_:
-            warn_undefined(
-                f"{self.n_overall_} of {self.n_clusters} clusters have fewer than "
-                f"min_pairs={self.min_pairs} genuine or impostor pairs and take the "
-                "calibration of all pairs. Give more people or fewer clusters."
-            )
+        images = PreparedImages(rows, None)
+        pairs = TrainingPairs(images, images, identity, int(self.max_pairs), rng)
+        self.calibration_ = _fit_beta(*pairs.of_all())
+        parts = (pairs.touching(cluster == c) for c in range(n_clusters))
+        found, (self.n_genuine_, self.n_impostor_), self.n_overall_ = fit_parts(
+            _fit_beta, self.calibration_, parts, self.min_pairs, "clusters"
+        )
+        self.calibrations_ = np.array(found)
         return self
 
     def _prepare(self, X, sensitive_features):
@@ -208,51 +201,3 @@ class ClusterCalibration(Comparator):
             "calibrations": self.calibrations_,
             "weights": self._weights(),
         }
-
-    def _calibrate_all(self, pairs):
-        scores = pairs.of_all()
-        for name, found in zip(("genuine", "impostor"), scores, strict=True):
-            if found.size == 0:
-                raise ValueError(
-                    f"y gives no {name} pair, and a calibration needs both kinds; give two "
-                    "people at least, and two images of some person."
-                )
-        return fit_beta(*scores)
-
-
-class _Pairs:
-    """Scores of pairs to be fitted to.
-
-    Parameters
-    ----------
-    rows : ndarray of float32, shape (n_images, n_features)
-    identity : ndarray of int, shape (n_images,)
-    cluster : ndarray of int, shape (n_images,)
-    size : int
-        Largest number of pairs drawn.
-    rng : numpy.random.Generator
-    """
-
-    def __init__(self, rows, identity, cluster, size, rng):
-        self.rows, self.identity, self.cluster = rows, identity, cluster
-        self.size, self.rng = size, rng
-        self.genuine = np.stack(genuine_of(identity))
-
-    def of_all(self):
-        """Genuine and impostor scores over all clusters."""
-        everyone = np.arange(len(self.rows))
-        return self._scores(self.genuine, everyone, everyone[:0])
-
-    def of_cluster(self, c):
-        """Genuine and impostor scores of pairs with either image in a cluster."""
-        inside = self.cluster == c
-        genuine = self.genuine[:, inside[self.genuine].any(axis=0)]
-        return self._scores(genuine, np.flatnonzero(inside), np.flatnonzero(~inside))
-
-    def _scores(self, genuine, inside, outside):
-        if genuine.shape[1] > self.size:
-            genuine = self.rng.choice(genuine, self.size, axis=1, replace=False)
-        impostor = np.stack(draw_pairs(inside, outside, self.size, self.rng))
-        first, second = self.identity[impostor]
-        impostor = impostor[:, first != second]
-        return tuple(score_pairs(self.rows, *pairs) for pairs in (genuine, impostor))

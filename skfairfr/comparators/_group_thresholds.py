@@ -12,7 +12,12 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._rates import exceeds
-from skfairfr.comparators._base import Comparator, WithGroups, unit_rows_of
+from skfairfr.comparators._base import (
+    Comparator,
+    WithGroups,
+    identities_and_attributes,
+    unit_rows_of,
+)
 from skfairfr.metrics import SimilarityROC
 from skfairfr.utils._errors import plain
 from skfairfr.utils._types import Column, Columns
@@ -159,7 +164,9 @@ class GroupThresholds(WithGroups, Comparator):
             If a group has too few impostor pairs for the level.
         """
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
-        identity, codes = self._read_groups(y, sensitive_features, len(X), "threshold")
+        asked = (y, sensitive_features, len(X))
+        identity, attributes = identities_and_attributes(*asked)
+        codes = self._read_groups(attributes, len(X), "threshold")
         self.level_ = far = float(self.far)
         largest = self._largest_level(codes)
         roc, self.threshold_ = compare_groups(X, identity, codes, far, largest)

@@ -98,6 +98,8 @@ class PLDAComparator(NeedsIdentities, Comparator):
 
     _parameter_constraints: dict = {"shrinkage": [Interval(Real, 0, 1, closed="both")]}  # noqa: RUF012
 
+    returns_llr = True
+
     def __init__(self, shrinkage: float = 0.7) -> None:
         self.shrinkage = shrinkage
 

@@ -1,7 +1,8 @@
 """Facts of adjusted scores: those of a double loop, and no pair at its floor is dismissed."""
 
+from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath
 import numpy as np
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _adjustments
-from skfairfr._core._adjustments import EDGE, Adjustment
+from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._calibration import EDGE, Curves
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import compare_images, score_moments
 from skfairfr._core._totals import Totals
@@ -19,9 +21,29 @@ from tests._core.cases import make_images, make_vectors
 from tests._core.test_inner_products import all_scores
 from tests._core.test_pair_tiles import collected, exact_tail, same_floor
 
+# Curves stand behind adjustments of both kinds.
+KINDS = [*_adjustments.KINDS, "logistic", "isotonic", "beta", "of calibrated"]
+CURVES = {
+    "logistic": [[0.0, 1.0], [0.3, -2.0], [40.0, 3.0]],
+    "beta": [[0.0, 5.0, 1.0], [3.0, 2.0, -7.0], [40.0, 0.0, 0.0]],
+    "isotonic": [
+        [[-0.2, 0.1, 0.1001, 0.9], [-9.0, -1.0, 3.0, 3.0]],
+        [[0.3, 0.4], [-2.0, 2.0]],
+    ],
+}
+
 
 def make_adjustment(kind, n, rng, spread=1.0):
     """Numbers of n images; those of a calibrated score belong to a few clusters."""
+    if kind not in _adjustments.KINDS:
+        base = make_adjustment(
+            "calibrated" if kind == "of calibrated" else "affine", n, rng, spread
+        )
+        kind = "logistic" if kind == "of calibrated" else kind
+        curves = [np.array(curve) for curve in CURVES[kind]]
+        return replace(
+            base, curves=Curves(kind, curves, rng.integers(0, len(curves), n))
+        )
     if kind == "affine":
         gain = np.exp(spread * rng.normal(size=n))
         return Adjustment.affine(gain, spread * rng.normal(size=n))
@@ -42,7 +64,7 @@ def score_table(vectors, adjustment):
     table, n = np.empty_like(products), range(len(vectors))
     for i in n:
         for j in n:
-            if adjustment.kind == "affine":
+            if adjustment.kind == "affine" and adjustment.curves is None:
                 (g, o), (h, q) = adjustment.numbers[:, [i, j]].T.tolist()
                 table[i, j] = float(products[i, j]) * (g + h) - (o + q)
             else:
@@ -51,7 +73,7 @@ def score_table(vectors, adjustment):
     return table
 
 
-@pytest.mark.parametrize("kind", _adjustments.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("sides", "seed", "n_identities", "tile"),
     [(1, 0, 16, 16), (2, 1, 16, 16), (1, 2, 16, 16), (1, 3, 45, 64), (2, 4, 45, 40)],
@@ -89,7 +111,7 @@ def test_rounding_of_the_screen_loses_no_pair():
     X = row + 1e-4 * rng.normal(size=(100, 64))
     images = make_images(0, n_identities=20, most=5)
     vectors = unit_rows(X[: images.identity.size], "cosine")
-    for kind in _adjustments.KINDS:
+    for kind in KINDS:
         adjustment = make_adjustment(kind, len(vectors), rng, spread=1e-5)
         scores = score_table(vectors, adjustment)
         for floor in np.unique(scores)[::200]:
@@ -97,6 +119,41 @@ def test_rounding_of_the_screen_loses_no_pair():
             for tile in (16, 128):
                 found = collected(images, vectors, floors, tile, adjustment)
                 assert found == exact_tail(images, scores, floors)
+
+
+@pytest.mark.parametrize("kind", CURVES)
+def test_a_pair_has_the_mean_of_both_images_curves(kind):
+    rng = np.random.default_rng(4)
+    adjustment = make_adjustment(kind, 40, rng)
+    tile = rng.uniform(-1, 1, (40, 40)).astype(np.float32)
+    base, plain = tile.astype(np.float32), replace(adjustment, curves=None)
+    plain.adjust_tile(base, plain)
+    base = base.astype(np.float64)
+    expected = [
+        [
+            np.mean([value_of(kind, CURVES[kind][k], base[i, j]) for k in (one, other)])
+            for j, other in enumerate(adjustment.curves.of_image)
+        ]
+        for i, one in enumerate(adjustment.curves.of_image)
+    ]
+    adjustment.adjust_tile(tile, adjustment)
+    assert_allclose(tile, expected, rtol=1e-6, atol=1e-6)
+
+
+def value_of(kind, curve, score):
+    """The formula of a curve, or a line between two of its points."""
+    if kind == "logistic":
+        return curve[0] * score + curve[1]
+    if kind == "beta":
+        q = min(max((1 + score) / 2, EDGE), 1 - EDGE)
+        return curve[0] * np.log(q) - curve[1] * np.log(1 - q) + curve[2]
+    points = list(zip(*curve, strict=True))
+    if score <= points[0][0]:
+        return points[0][1]
+    for (x, y), (after, value) in pairwise(points):
+        if score <= after:
+            return y + (value - y) * (score - x) / (after - x)
+    return points[-1][1]
 
 
 def test_calibrated_scores_against_many_digits():
@@ -120,7 +177,7 @@ def test_calibrated_scores_against_many_digits():
         assert abs(found[p] - exact) <= 1e-6 * (1 + abs(exact))
 
 
-@pytest.mark.parametrize("kind", _adjustments.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_order_of_two_images_changes_no_bit(kind):
     rng = np.random.default_rng(2)
     both = [make_adjustment(kind, 500, rng) for _ in range(2)]
@@ -130,7 +187,7 @@ def test_the_order_of_two_images_changes_no_bit(kind):
     )
 
 
-@pytest.mark.parametrize("kind", _adjustments.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_tile_has_the_scores_of_its_pairs(kind):
     rng = np.random.default_rng(9)
     adjustment = make_adjustment(kind, 30, rng)
@@ -157,7 +214,7 @@ def test_a_steep_curve_beside_one_that_is_not():
     assert_allclose(found, [np.log(0.125 / 0.875), np.log(0.875 / 0.125)], rtol=1e-6)
 
 
-@pytest.mark.parametrize("kind", _adjustments.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_scores_never_fall_where_products_rise(kind):
     rng = np.random.default_rng(3)
     scores = np.sort(rng.uniform(-1, 1, 2000)).astype(np.float32)
@@ -166,10 +223,13 @@ def test_scores_never_fall_where_products_rise(kind):
     assert (np.diff(first.of_pairs(scores, second)) >= 0).all()
 
 
+@pytest.mark.parametrize("kind", ["calibrated", "logistic", "isotonic", "beta"])
 @given(seed=st.integers(0, 2**32 - 1))
-def test_limits_are_below_every_product_that_reaches_the_floor(seed):
+def test_limits_are_below_every_product_that_reaches_the_floor(kind, seed):
     rng = np.random.default_rng(seed)
-    adjustment = make_adjustment("calibrated", 6, rng)
+    adjustment = make_adjustment(kind, 6, rng)
+    if adjustment.curves is not None:  # of the products themselves
+        adjustment = replace(Adjustment.shifted(np.zeros(6)), curves=adjustment.curves)
     floors = rng.normal(0, 5, 3).astype(np.float32)
     limits, curve = adjustment.limits(floors)
     limits = limits[:, curve]
@@ -201,7 +261,7 @@ def test_limits_hold_where_one_product_more_is_much_of_a_score():
     assert_allclose(limits[:, 0], products, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", _adjustments.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_moments_are_of_adjusted_scores(kind):
     rng = np.random.default_rng(5)
     images = make_images(5, n_identities=25)

@@ -21,7 +21,7 @@ import numpy as np
 
 import skfairfr
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core._adjustments import fit_beta
+from skfairfr._core._calibration import fit_curve
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.comparators import ClusterCalibration, CohortNormalizer, PLDAComparator
 from skfairfr.metrics import (
@@ -609,7 +609,7 @@ def betacal():
     genuine, impostor = calibration_scores()
     q, label, weight = softly(genuine, impostor[:1500])
     theirs = BetaCalibration("abm").fit(q, label, weight).predict(GRID)
-    ours = 1 / (1 + np.exp(-odds_of(fit_beta(genuine, impostor[:1500]), GRID)))
+    ours = 1 / (1 + np.exp(-odds_of(fit_curve("beta", genuine, impostor[:1500]), GRID)))
     yield "beta calibration, probabilities", "5,500 scores", ours, theirs, "i"
 
 
@@ -621,7 +621,7 @@ def netcal():
     scores = calibration_scores()
     q, label = (1 + scores.ravel()) / 2, np.repeat([1, 0], scores.shape[1])
     peer = BetaCalibration().fit(q, label, random_state=0, tensorboard=False)
-    ours = 1 / (1 + np.exp(-odds_of(fit_beta(*scores), GRID)))
+    ours = 1 / (1 + np.exp(-odds_of(fit_curve("beta", *scores), GRID)))
     theirs = np.ravel(peer.transform(GRID))
     yield "beta calibration, probabilities", "8,000 scores", ours, theirs, "j"
 
@@ -648,7 +648,7 @@ def calibrations():
     """Beta calibration, and FairCal's mean over two clusters of look-alikes."""
     genuine, impostor = calibration_scores()
     impostor = impostor[:1500]
-    ours, theirs = fit_beta(genuine, impostor), logistic(genuine, impostor)
+    ours, theirs = fit_curve("beta", genuine, impostor), logistic(genuine, impostor)
     ours, theirs = odds_of(ours, GRID), odds_of(theirs, GRID)
     yield "beta calibration, log odds", "5,500 scores", ours, theirs
     faces = make_face_embeddings(120, (2, 5), 16, random_state=0)

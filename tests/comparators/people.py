@@ -11,6 +11,7 @@ from skfairfr.comparators import (
     FairScoreNormalizer,
     GroupThresholds,
     PLDAComparator,
+    ScoreCalibrator,
 )
 
 FAR = 1e-2
@@ -31,8 +32,16 @@ SYMMETRIC = [
     FairScoreNormalizer(3, far=FAR, pairs="either", random_state=0),
     ClusterCalibration(3, random_state=0),
     PLDAComparator(),
+    ScoreCalibrator(),
+    ScoreCalibrator("beta", by="group", random_state=0),
+    ScoreCalibrator("isotonic", by="cluster", n_clusters=3, random_state=0),
+    ScoreCalibrator(by="group", similarity=CohortNormalizer("s"), random_state=0),
 ]
-ONE_SIDED = [CohortNormalizer("z"), CohortNormalizer("t")]
+ONE_SIDED = [
+    CohortNormalizer("z"),
+    CohortNormalizer("t"),
+    ScoreCalibrator(similarity=CohortNormalizer("z"), random_state=0),
+]
 
 
 def fit(comparator):
@@ -42,7 +51,7 @@ def fit(comparator):
 
 def of_groups(comparator, first, second):
     """The groups as arguments of score_pairs, of a comparator that takes them."""
-    if not isinstance(comparator, GroupThresholds):
+    if not comparator.takes_groups:
         return {}
     return {"sensitive_features_1": first, "sensitive_features_2": second}
 

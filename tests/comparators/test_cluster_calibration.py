@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 
-from skfairfr.comparators import ClusterCalibration
-from skfairfr.comparators._cluster_calibration import _Pairs
+from skfairfr.comparators import ClusterCalibration, PreparedImages
+from skfairfr.comparators._base import TrainingPairs
 from tests.comparators.people import NEW, X, Y, unit
 from tests.comparators.test_fair_score_normalizer import nearest_by_loop
 
@@ -128,8 +128,8 @@ def test_genuine_pairs_are_drawn_once_each_where_there_are_more(size, n_found):
     rng = np.random.default_rng(0)
     identity = np.repeat(np.arange(10), 3)
     rows = rng.normal(size=(30, 4)).astype(np.float32)
-    zero = np.zeros(30, dtype=int)
-    genuine, _ = _Pairs(rows, identity, zero, size, rng).of_cluster(0)
+    images = PreparedImages(rows, None)
+    genuine, _ = TrainingPairs(images, images, identity, size, rng).of_all()
     assert genuine.size == n_found == np.unique(genuine).size
     left, right = np.triu_indices(30, 1)
     same = identity[left] == identity[right]

@@ -18,6 +18,7 @@ from skfairfr.comparators import (
     FairScoreNormalizer,
     GroupThresholds,
     PLDAComparator,
+    ScoreCalibrator,
 )
 
 FACES = make_face_embeddings(
@@ -54,6 +55,7 @@ def by_hand(comparator):
         (FairScoreNormalizer(2, far=FAR, random_state=0), {"n_clusters": [2, 4]}),
         (ClusterCalibration(2, random_state=0), {"n_clusters": [2, 4]}),
         (PLDAComparator(), {"shrinkage": [0.3, 0.9]}),
+        (ScoreCalibrator(random_state=0), {"by": ["all", "group"]}),
     ],
     ids=lambda value: type(value).__name__,
 )

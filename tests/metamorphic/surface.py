@@ -13,6 +13,7 @@ from skfairfr.comparators import (
     GroupMeanRemover,
     GroupThresholds,
     PLDAComparator,
+    ScoreCalibrator,
     WithinClassWhitening,
 )
 from skfairfr.model_selection import compare_mitigations
@@ -29,6 +30,7 @@ COMPARATORS = {
     "thresholds": GroupThresholds(far=0.1),
     "fair scores": FairScoreNormalizer(n_clusters=3, far=0.1, random_state=0),
     "calibration": ClusterCalibration(n_clusters=3, min_pairs=2, random_state=0),
+    "curves": ScoreCalibrator(min_pairs=2, by="group", random_state=0),
     "means": GroupMeanRemover(),
     "whitening": WithinClassWhitening(),
     "plda": PLDAComparator(),
@@ -63,7 +65,7 @@ def asked(fitted, rows, groups):
     if hasattr(fitted, "transform"):
         return fitted.transform(rows)
     given = {}
-    if isinstance(fitted, GroupThresholds):
+    if fitted.takes_groups:
         given = {f"sensitive_features_{side}": groups for side in (1, 2)}
     return fitted.score_matrix(rows, rows, **given)
 

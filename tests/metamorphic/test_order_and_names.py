@@ -9,6 +9,7 @@ from skfairfr.comparators import (
     CohortNormalizer,
     FairScoreNormalizer,
     GroupThresholds,
+    ScoreCalibrator,
 )
 from tests.metamorphic import surface
 
@@ -133,7 +134,7 @@ def test_a_fit_on_rows_in_another_order(name):
     X, y, groups = separate()
     order = np.random.default_rng(3).permutation(len(X))
     one, two = (clone(surface.COMPARATORS[name]) for _ in range(2))
-    if name == "calibration":
+    if name in ("calibration", "curves"):
         # All pairs, of which it would draw a sample otherwise.
         one.set_params(max_pairs=10**6), two.set_params(max_pairs=10**6)
     one.fit(X, y, groups)
@@ -153,6 +154,7 @@ def test_a_fit_on_rows_in_another_order(name):
         (GroupThresholds(far=0.1), 1e-6),
         (FairScoreNormalizer(n_clusters=3, far=0.1, random_state=0), 2e-4),
         (ClusterCalibration(n_clusters=3, min_pairs=2, random_state=0), 2e-4),
+        (ScoreCalibrator(by="group", random_state=0), 1e-4),
     ],
     ids=lambda made: type(made).__name__,
 )
@@ -161,7 +163,7 @@ def test_scores_of_rotated_embeddings(comparator, atol):
     for X, y, groups in (surface.people(), rotated()):
         comparator.fit(X, y, groups)
         given = {}
-        if isinstance(comparator, GroupThresholds):
+        if comparator.takes_groups:
             given = {f"sensitive_features_{side}": groups[:30] for side in (1, 2)}
         tables.append(comparator.score_matrix(X[:30], X[:30], **given))
     apart = ~np.eye(30, dtype=bool)
