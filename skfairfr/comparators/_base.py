@@ -48,7 +48,7 @@ class Exported:
     def export(self, path: FilePath) -> None:
         """Write what scores are computed from, as JSON for programs without Python.
 
-        :ref:`exporting` describes the file and has a scorer of 74 lines in plain Python that
+        :ref:`exporting` describes the file and has a scorer of 109 lines in plain Python that
         can be ported. Scores agree with those of skfairfr to 1e-6, relative to scores
         above 1.
 

@@ -10,10 +10,16 @@ from sklearn.utils.validation import check_consistent_length
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
-from skfairfr.comparators._base import Comparator, multiply_rows, unit_rows_of
+from skfairfr.comparators._base import (
+    Comparator,
+    WithGroups,
+    identities_and_attributes,
+    multiply_rows,
+    unit_rows_of,
+)
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._types import Column
+from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import validate_rows
 
 # Without top, the nearest fifth of the cohort counts, and at least so many of it.
@@ -28,7 +34,7 @@ MEMBERS = 1000
 NO_GAIN = np.finfo(np.float64).tiny
 
 
-class CohortNormalizer(Comparator):
+class CohortNormalizer(WithGroups, Comparator):
     """Score normalisation by a cohort, as speaker verification does it.
 
     An image that scores high with everybody makes false matches with everybody. With the
@@ -38,7 +44,7 @@ class CohortNormalizer(Comparator):
     .. math:: \\tfrac12 \\left[(s - m_i) / \\sigma_i + (s - m_j) / \\sigma_j\\right],
 
     eq. (5) of [1]_; s is the cosine of the pair. No group label is needed, in ``fit`` or
-    later.
+    later, unless ``by="group"``.
 
     Parameters
     ----------
@@ -56,6 +62,11 @@ class CohortNormalizer(Comparator):
     top : int, default=None
         With ``kind="as"``, how many of the cohort count, at least 2. None: a fifth, but
         20 at least, or all where there are fewer.
+    by : {"all", "group"}, default="all"
+        Whether the cohort of an image is everyone, or those of its own group, which must
+        then be known of every image that is compared; one of unknown group has everyone.
+        Within groups, "z" and "t" are then the methods M1.1 and M2.1 of [2]_. For pairs of
+        two groups these take the cohort of the other image's group.
     strength : float >= 0, default=1.0
         How far :math:`m_i` and :math:`\\sigma_i` are those of the image: 1 is the formula
         above, and 0 takes the cohort's own for all images, which orders pairs as the cosine
@@ -67,8 +78,14 @@ class CohortNormalizer(Comparator):
     ----------
     cohort_ : ndarray of float32, shape (n_cohort, n_features)
         Unit rows.
-    top_ : int
-        How many of the cohort count for an image.
+    top_ : int or ndarray of int, shape (n_groups + 1,)
+        How many of the cohort count for an image; with ``by="group"`` for one of each group,
+        and of unknown group.
+    groups_ : ndarray, shape (n_groups,)
+        Sorted labels, with ``by="group"``; ``attributes_`` are the names of their columns.
+    cohort_groups_ : ndarray of int, shape (n_cohort,)
+        Place of each one's group in ``groups_``, with ``by="group"``; -1 is unknown, and so
+        is that of a centroid of images of several groups.
     centre_ : tuple of two floats
         Mean of :math:`m` and geometric mean of :math:`\\sigma` of the cohort's members with
         the others, of 1,000 evenly spaced ones at most. Only if ``strength`` is not 1.
@@ -93,6 +110,9 @@ class CohortNormalizer(Comparator):
     ----------
     .. [1] Matejka, P., et al. (2017). Analysis of Score Normalization in Multilingual
        Speaker Recognition. Interspeech.
+    .. [2] Linghu, Y., de Freitas Pereira, T., Ecabert, C., Marcel, S., & Günther, M.
+       (2024). Score Normalization for Demographic Fairness in Face Recognition. IJCB.
+       arXiv 2407.14087.
 
     Examples
     --------
@@ -113,6 +133,7 @@ class CohortNormalizer(Comparator):
     _parameter_constraints: dict = {  # noqa: RUF012
         "kind": [StrOptions({"as", "s", "z", "t"})],
         "cohort": [StrOptions({"centroids", "images"})],
+        "by": [StrOptions({"all", "group"})],
         "top": [None, Interval(Integral, 2, None, closed="left")],
         "strength": [Interval(Real, 0, None, closed="left")],
     }
@@ -123,11 +144,13 @@ class CohortNormalizer(Comparator):
         *,
         cohort: str = "images",
         top: int | None = None,
+        by: str = "all",
         strength: float = 1.0,
     ) -> None:
         self.kind = kind
         self.cohort = cohort
         self.top = top
+        self.by = by
         self.strength = strength
 
     @property
@@ -135,12 +158,17 @@ class CohortNormalizer(Comparator):
         """Whether probes and references are treated differently."""
         return self.kind in ("z", "t")
 
+    @property
+    def takes_groups(self) -> bool:
+        """Whether the groups of both images are needed to score a pair."""
+        return self.by == "group"
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: ArrayLike,
         y: Column | None = None,
-        sensitive_features: Column | None = None,
+        sensitive_features: Columns | None = None,
     ) -> Self:
         """Keep the cohort.
 
@@ -150,9 +178,9 @@ class CohortNormalizer(Comparator):
             Embeddings.
         y : array-like, shape (n_samples,), default=None
             Identity of each row, as :class:`~skfairfr.metrics.SimilarityROC` takes it.
-            Only ``cohort="centroids"`` needs them.
-        sensitive_features : array-like, shape (n_samples,), default=None
-            Not used.
+            Only ``cohort="centroids"`` and ``by="group"`` need them.
+        sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
+            Group of each row, for ``by="group"``.
 
         Returns
         -------
@@ -163,18 +191,42 @@ class CohortNormalizer(Comparator):
         ------
         ValueError
             If X has a zero row or values that are not finite, y has another length than X,
-            the cohort has one member, or ``top`` is more than it has.
+            a cohort has one member, or ``top`` is more than it has.
+
+        Warns
+        -----
+        UserWarning
+            If ``by="group"`` and there are no two groups.
         """
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         rows = unit_rows_of(X)
+        if self.by == "group":
+            asked = (y, sensitive_features, len(X))
+            identity, attributes = identities_and_attributes(*asked)
+            codes = self._read_groups(attributes, len(X), "cohort")
+            if self.cohort == "centroids":
+                of_person = [codes[identity == k] for k in range(identity.max() + 1)]
+                codes = np.array([c[0] if np.ptp(c) == 0 else -1 for c in of_person])
+            self.cohort_groups_ = codes
         if self.cohort == "centroids":
             rows = _centroids(rows, y)
         else:
             check_consistent_length(X, y)
-        self.top_ = self._choose_top(len(rows))
         self.cohort_ = rows.astype(np.float32)
+        self.top_ = self._choose_top(len(rows))
+        if self.by == "group":
+            sizes = np.bincount(codes[codes >= 0], minlength=self.groups_.size)
+            tops = [
+                self._choose_top(n, g) for n, g in zip(sizes, self.groups_, strict=True)
+            ]
+            self.top_ = np.append(tops, self.top_).astype(int)
         if self.strength != 1:
-            self.centre_ = _centre(self.cohort_, self.top_)
+            members = np.linspace(0, len(rows) - 1, min(len(rows), MEMBERS)).astype(int)
+            codes = self.cohort_groups_[members] if self.by == "group" else None
+            moments = self._moments(self.cohort_[members], codes, members)
+            mean, deviation = moments
+            logs = np.log(np.maximum(deviation, SMALLEST_DEVIATION))
+            self.centre_ = float(mean.mean()), float(np.exp(logs.mean()))
         return self
 
     def _prepare(self, X, sensitive_features, side=None):
@@ -189,8 +241,11 @@ class CohortNormalizer(Comparator):
         counts, share = np.ones(len(rows), dtype=bool), 0.5
         if self.takes_side:
             counts, share = np.asarray(side) == (self.kind == "z"), 1.0
+        codes = np.zeros(len(rows), dtype=int)
+        if self.by == "group":
+            codes = self._codes(sensitive_features, len(rows))
         if counts.any():
-            mean, deviation = _moments(rows[counts], self.cohort_, self.top_)
+            mean, deviation = self._moments(rows[counts], codes[counts])
             self._check_deviations(deviation, np.flatnonzero(counts))
             if self.strength != 1:
                 centre, spread = self.centre_
@@ -199,10 +254,24 @@ class CohortNormalizer(Comparator):
             gain[counts], offset[counts] = share / deviation, share * mean / deviation
         return PreparedImages(rows, Adjustment.affine(gain, offset))
 
+    def _moments(self, rows, codes, themselves=None):
+        """Mean and deviation of each row with its cohort, (2, n_rows); code -1 has everyone."""
+        if self.by == "all":
+            return _moments(rows, self.cohort_, self.top_, themselves)
+        found = np.empty((2, len(rows)))
+        for k in np.unique(codes):
+            of, members = codes == k, (self.cohort_groups_ == k) | (k < 0)
+            own = None if themselves is None else np.cumsum(members)[themselves[of]] - 1
+            found[:, of] = _moments(rows[of], self.cohort_[members], self.top_[k], own)
+        return found
+
     def _exported(self):
         # Strength is a power of sigma and a linear map of m.
         centre, spread = (0.0, 1.0) if self.strength == 1 else self.centre_
         strength = float(self.strength)
+        groups = {}
+        if self.by == "group":
+            groups = {"groups": self.groups_, "cohort_groups": self.cohort_groups_}
         return {
             "kind": "cohort",
             "normalises": {"z": ["reference"], "t": ["probe"]}.get(
@@ -213,13 +282,15 @@ class CohortNormalizer(Comparator):
             "mean_offset": (1 - strength) * centre,
             "deviation_factor": spread ** (1 - strength),
             "cohort": self.cohort_,
+            **groups,
         }
 
-    def _choose_top(self, n_cohort):
+    def _choose_top(self, n_cohort, group=None):
+        of_group = "" if group is None else f" of group {plain(group)!r}"
         if n_cohort < 2:
             raise ValueError(
-                f"cohort={self.cohort!r} has one member, with which an image has one score "
-                "and no deviation; fit on images of two people at least."
+                f"cohort={self.cohort!r} has fewer than two members{of_group}, so an image "
+                "has no deviation of its scores; fit on images of two people at least."
             )
         if self.kind != "as" and self.top is not None:
             raise ValueError(
@@ -232,7 +303,8 @@ class CohortNormalizer(Comparator):
             return min(n_cohort, max(FEWEST, n_cohort // SHARE))
         if self.top > n_cohort:
             raise ValueError(
-                f"top={self.top} is more than the cohort has, {n_cohort} {self.cohort}; "
+                f"top={self.top} is more than the cohort has, {n_cohort} "
+                f"{self.cohort}{of_group}; "
                 "lower it, or fit on more people."
             )
         return int(self.top)
@@ -242,18 +314,9 @@ class CohortNormalizer(Comparator):
         if equal.size:
             raise ValueError(
                 f"X has rows ({rows[equal[0]]}, {equal.size} in all) with the same score "
-                f"with each of the {self.top_} of the cohort that count, so that sigma is "
-                "0; give more of the cohort, or people who differ."
+                "with each of the cohort that counts, so sigma is 0; give more of the "
+                "cohort, or people who differ."
             )
-
-
-def _centre(cohort, top):
-    """Mean and geometric mean of the moments of members of the cohort with the others."""
-    n = len(cohort)
-    members = np.linspace(0, n - 1, min(n, MEMBERS)).astype(int)
-    mean, deviation = _moments(cohort[members], cohort, min(top, n - 1), members)
-    logs = np.log(np.maximum(deviation, SMALLEST_DEVIATION))
-    return float(mean.mean()), float(np.exp(logs.mean()))
 
 
 def _moments(rows, cohort, top, themselves=None):
@@ -261,6 +324,7 @@ def _moments(rows, cohort, top, themselves=None):
 
     ``themselves`` are the places of the rows in the cohort, which do not count.
     """
+    top = min(top, len(cohort) - (themselves is not None))
     found = np.empty((2, len(rows)))
     size = max(1, PRODUCTS // len(cohort))
     for start in range(0, len(rows), size):

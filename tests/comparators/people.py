@@ -26,6 +26,8 @@ SYMMETRIC = [
     CohortNormalizer(top=7),
     CohortNormalizer("s"),
     CohortNormalizer("s", cohort="images"),
+    CohortNormalizer("s", by="group"),
+    CohortNormalizer(cohort="centroids", by="group", top=9, strength=0.5),
     GroupThresholds(FAR),
     GroupThresholds(FAR, operating_point="overall"),
     FairScoreNormalizer(3, far=FAR, random_state=0),
@@ -40,6 +42,7 @@ SYMMETRIC = [
 ONE_SIDED = [
     CohortNormalizer("z"),
     CohortNormalizer("t"),
+    CohortNormalizer("z", by="group"),
     ScoreCalibrator(similarity=CohortNormalizer("z"), random_state=0),
 ]
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr.comparators import CohortNormalizer, _cohort
-from tests.comparators.people import NEW, X, Y, unit
+from tests.comparators.people import GROUP, NEW, NEW_GROUP, X, Y, unit
 
 SIDES = {"s": (1, 1), "as": (1, 1), "z": (0, 1), "t": (1, 0)}
 
@@ -48,6 +48,64 @@ def test_scores_are_those_of_the_formula(kind, cohort, top):
     # Two of the cohort may have nearly one score, and the bits of s then count.
     rtol = 1e-3 if top == 2 else 2e-6
     assert_allclose(found.score_matrix(NEW, NEW), expected, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("cohort", ["centroids", "images"])
+@pytest.mark.parametrize(("kind", "top"), [*KINDS, ("as", 5)])
+def test_by_group_each_image_has_the_cohort_of_its_own(kind, top, cohort):
+    top = min(top, 5) if top and cohort == "centroids" else top
+    found = CohortNormalizer(kind, cohort=cohort, top=top, by="group").fit(X, Y, GROUP)
+    others, rows = cohort_by_loop(cohort), unit(NEW)
+    of_others = (
+        GROUP if cohort == "images" else [GROUP[Y == k][0] for k in np.unique(Y)]
+    )
+    groups = NEW_GROUP.astype(object)
+    groups[::4] = None
+    moments = []
+    for image, group in zip(rows, groups, strict=True):
+        scores = [
+            float(image @ other)
+            for other, own in zip(others, of_others, strict=True)
+            if group is None or group == own
+        ]
+        scores = sorted(scores, reverse=True)[:top]
+        moments.append((np.mean(scores), np.std(scores)))
+    expected = np.empty((len(rows), len(rows)))
+    for i, j in np.ndindex(expected.shape):
+        parts = [
+            counts * (rows[i] @ rows[j] - moments[k][0]) / moments[k][1]
+            for counts, k in zip(SIDES[kind], (i, j), strict=True)
+        ]
+        expected[i, j] = sum(parts) / sum(SIDES[kind])
+    asked = {"sensitive_features_1": groups, "sensitive_features_2": groups}
+    scores = found.score_matrix(NEW, NEW, **asked)
+    assert_allclose(scores, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("cohort", ["centroids", "images"])
+def test_between_the_cosine_and_the_formula_by_group(cohort):
+    found = CohortNormalizer(cohort=cohort, top=8, strength=0.4, by="group")
+    found.fit(X, Y, GROUP)
+    others = cohort_by_loop(cohort)
+    of_others = (
+        GROUP if cohort == "images" else [GROUP[Y == k][0] for k in np.unique(Y)]
+    )
+    parts = [others[np.array(of_others) == g] for g in found.groups_]
+    means, spreads = zip(*(centre_by_loop(part, 8) for part in parts), strict=True)
+    shares = [len(part) / len(others) for part in parts]
+    expected = np.dot(shares, means), np.exp(np.dot(shares, np.log(spreads)))
+    assert_allclose(found.centre_, expected, rtol=1e-5)
+
+
+def test_a_group_without_a_cohort_is_an_error_that_names_it():
+    groups = GROUP.astype(object)
+    groups[0] = "alone"
+    with pytest.raises(ValueError, match="fewer than two members of group 'alone'"):
+        CohortNormalizer(by="group").fit(X, Y, groups)
+    found = CohortNormalizer(by="group", cohort="centroids")
+    groups[groups == "alone"] = None
+    groups[1] = "male" if groups[1] == "female" else "female"
+    assert -1 in found.fit(X, Y, groups).cohort_groups_
 
 
 def centre_by_loop(cohort, top):
