@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy import sparse
 
 from skfairfr._core import _pairs, _rates
 from skfairfr._core._bootstrap import threshold_in
@@ -31,6 +30,8 @@ from skfairfr._core._resampling import Weights
 NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
 # Weights of people's errors that are held at a time, (n_thresholds, n_people).
 MOST_WEIGHTS = 2**22
+# Kinds of people whose pairs are weighed at a time, with all others.
+MOST_KINDS = 1024
 
 
 @dataclass(frozen=True)
@@ -49,45 +50,71 @@ class ErrorCounts:
     influence: np.ndarray
 
 
-def accepted_impostors(pairs, scope, thresholds, sampled=False):
-    """Accepted impostor pairs of a scope.
+def errors_first(pairs, scope, rate, sampled=False):
+    """The pairs of a scope in the order in which they become errors, a PairSequence.
 
     Parameters
     ----------
     pairs : EmbeddingPairs or ListedPairs
     scope : None, (g, g) or (g, h)
-    thresholds : ndarray, shape (n_levels,)
+    rate : {"far", "frr"}
     sampled : bool, default=False
-        Whether the pairs come from a uniform sample, each for many.
+        Whether impostor pairs come from a uniform sample, each for many.
+    """
+    if rate == "far":
+        return pairs.impostors(scope, sampled)
+    return pairs.genuine.ascending(scope)
+
+
+def number_of_errors(pairs, scope, rate, thresholds, sampled=False):
+    """How many of :func:`errors_first` are errors at thresholds, (n_levels,); none at nan."""
+    if rate == "far":
+        return _rates.count_at_least(pairs.impostors(scope, sampled).scores, thresholds)
+    at = np.where(np.isnan(thresholds), -np.inf, thresholds)
+    return pairs.genuine.rejected(scope, at)
+
+
+def errors_of(pairs, scope, rate, thresholds, sampled=False):
+    """Errors of a scope at thresholds (n_levels,); arguments as of :func:`errors_first`.
 
     Returns
     -------
     counts : ErrorCounts
     """
-    sequence = pairs.impostors(scope, sampled)
-    n_people = pairs.images.n_identities
-    positions = _rates.count_at_least(sequence.scores, thresholds)
+    sequence = errors_first(pairs, scope, rate, sampled)
+    positions = number_of_errors(pairs, scope, rate, thresholds, sampled)
     if sequence.of_one:
-        return _errors_of_one(sequence, pairs, scope, "far", positions)
+        return _errors_of_one(sequence, pairs, scope, rate, positions)
+    if rate == "far":
+        return _accepted_impostors(sequence, pairs, scope, positions, sampled)
+    base, n_people = sequence.base, pairs.images.n_identities
+    people, _ = sequence.identities(pairs.images)
+    of_person, _ = errors_by_person(people, people, base, positions, n_people)
+    of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
+    squared = None if base is None else float((base**2).sum())
+    sums = genuine_sums(of_person, of_pairs, squared)
+    return ErrorCounts(sums, influences(of_person, of_pairs))
+
+
+def _accepted_impostors(sequence, pairs, scope, positions, sampled):
+    """ErrorCounts of the first impostor pairs of a sequence."""
+    base, n_people = sequence.base, pairs.images.n_identities
     if pairs.totals is None:
         left, right = sequence.identities(pairs.images)
-        people = people_of_list(left, right, sequence.base, n_people)
+        people = people_of_list(left, right, base, n_people)
     else:
         left, right = sequence.identities(pairs.images, positions.max(initial=0))
         key = ("people", scope)
         if key not in pairs.known:
             pairs.known[key] = people_of(pairs.totals, scope)
         people = pairs.known[key]
-    base, (of_pairs, sizes, squared, between) = sequence.base, people
+    of_pairs, sizes, squared, between = people
     if sampled and sequence.scores.size:
         # Every pair drawn stands for so many, and drawing adds to the variance.
-        total = of_pairs.sum() / 2
-        drawn = sequence.scores.size if base is None else base.sum()
-        base = (np.ones(sequence.scores.size) if base is None else base) * (
-            total / drawn
-        )
+        drawn = np.ones(sequence.scores.size) if base is None else base
+        base = drawn * (of_pairs.sum() / 2 / drawn.sum())
         added = float((base**2).sum())
-        squared = (total if squared is None else squared) + added
+        squared += added
         sizes = (sizes[0] + added, *sizes[1:])
     if callable(between):
         between = between(left, right)
@@ -115,28 +142,11 @@ def accepted_by_people(pairs, scope, threshold, sampled=False):
     weights : ndarray, shape (n_accepted,)
     """
     sequence = pairs.impostors(scope, sampled)
-    at = np.inf if np.isnan(threshold) else threshold
-    n = int(_rates.count_at_least(sequence.scores, at))
+    n = int(_rates.count_at_least(sequence.scores, threshold))
     n = 0 if sequence.of_one else n  # which no two people add to
     left, right = sequence.identities(pairs.images, n)
     weights = np.ones(n) if sequence.base is None else sequence.base[:n]
     return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)
-
-
-def rejected_genuine(pairs, scope, thresholds, sampled=False):
-    """Rejected genuine pairs of a scope, as :func:`accepted_impostors`; never a sample."""
-    sequence = pairs.genuine.ascending(scope)
-    n_people = pairs.images.n_identities
-    people, _ = sequence.identities(pairs.images)
-    positions = pairs.genuine.rejected(scope, thresholds)
-    if sequence.of_one:
-        return _errors_of_one(sequence, pairs, scope, "frr", positions)
-    base = sequence.base
-    of_person, *_ = errors_by_person(people, people, base, positions, n_people)
-    of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
-    squared = None if base is None else float((base**2).sum())
-    sums = genuine_sums(of_person, of_pairs, squared)
-    return ErrorCounts(sums, influences(of_person, of_pairs, 1))
 
 
 def _errors_of_one(sequence, pairs, scope, rate, positions):
@@ -225,10 +235,8 @@ def people_with_pairs(pairs, scope, rate):
     """Number of people who are in pairs of a scope."""
     if rate == "far" and pairs.totals is not None:
         return int(np.count_nonzero(people_of(pairs.totals, scope).pairs))
-    sequence = (
-        pairs.impostors(scope) if rate == "far" else pairs.genuine.ascending(scope)
-    )
-    return np.unique(np.concatenate(sequence.identities(pairs.images))).size
+    people = errors_first(pairs, scope, rate).identities(pairs.images)
+    return np.unique(np.concatenate(people)).size
 
 
 def course_of(pairs, scope, rate, sampled=False, whole=True):
@@ -251,24 +259,18 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     known, key = pairs.known, ("course", rate, scope, sampled, whole)
     if key in known:
         return known[key]
-    far = rate == "far"
-    sequence = (
-        pairs.impostors(scope, sampled) if far else pairs.genuine.ascending(scope)
-    )
+    sequence = errors_first(pairs, scope, rate, sampled)
     last = sequence.scores.size
-    if far:
+    if rate == "far":
         # Up to this FAR pairs are held, whatever an audit is asked about.
         level = _pairs.usual_far_max(pairs.images.identity.size)
         few = pairs.count(scope) <= _pairs.WHOLE_GROUP
         if few or pairs.count(None) <= _pairs.WHOLE:
             level = 1.0
         by = None if scope and scope[0] != scope[1] else scope
-        at_level = threshold_of(pairs, by, np.array([level]), sampled)
-        last = int(
-            _rates.count_at_least(
-                sequence.scores, np.nan_to_num(at_level, nan=-np.inf)
-            )[0]
-        )
+        at_level = threshold_of(pairs, by, np.array([level]), sampled).item()
+        at_level = -np.inf if np.isnan(at_level) else at_level
+        last = int(_rates.count_at_least(sequence.scores, at_level))
     n_pairs = sequence.scores.size if whole else last
     numbers = NUMBERS[NUMBERS < n_pairs]
     if whole:
@@ -278,12 +280,11 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     # Equal scores err together.
     at = sequence.scores[numbers[1:] - 1]
     thresholds = np.append(np.inf, at)
-    if not far:
+    if rate == "frr":
         thresholds = np.append(-np.inf, _rates.next_above(at))
-    count = accepted_impostors if far else rejected_genuine
     parts = -(-thresholds.size * pairs.images.n_identities // MOST_WEIGHTS)
     sums = [
-        count(pairs, scope, part, sampled).sums
+        errors_of(pairs, scope, rate, part, sampled).sums
         for part in np.array_split(thresholds, parts)
     ]
     sums = ErrorSums.joined(sums)
@@ -304,8 +305,8 @@ class People(NamedTuple):
         Weight of all pairs that each person is in.
     sizes : tuple of three floats
         Sums over two people of the second to fourth power of the weight of their pairs.
-    squared_weights : float or None
-        Sum of the squared weights of pairs; None where all pairs weigh 1.
+    squared_weights : float
+        Sum of the squared weights of pairs.
     between : ndarray, shape (n_pairs,), tuple of two ndarrays, or callable
         That of all pairs of two people, as :func:`errors_by_person` takes it; of people of
         very many kinds what gives that array of their codes.
@@ -313,7 +314,7 @@ class People(NamedTuple):
 
     pairs: np.ndarray
     sizes: tuple
-    squared_weights: float | None
+    squared_weights: float
     between: np.ndarray | tuple | Callable
 
 
@@ -340,7 +341,7 @@ def people_of_list(left, right, base, n_people):
     return People(
         pairs,
         tuple(float((size**power).sum()) for power in (2, 3, 4)),
-        None if base is None else float((base**2).sum()),
+        float((weights**2).sum()),
         size[cluster],
     )
 
@@ -357,33 +358,15 @@ def people_of(totals, scope):
     -------
     people : People
     """
-    if scope is not None and totals.strata is not None:
-        return totals.people(scope)
-    groups = totals.images.n_groups
-    scopes = [(None, None) if scope is None else scope]
-    one_side = not totals.two_sides and scopes[0][0] == scopes[0][1]
-    # Where both sides are the same images, pairs would count twice.
-    scale = 0.5 if one_side else 1.0
-    if scope is None and totals.impostors == "same_group":
-        if totals.average == "identity" and totals.mixed:
-            return _of_patterns(totals, scale)
-        scopes = [(g, g) for g in range(groups)]
-    one, other = (
-        _masses(totals, side, [s[side] for s in scopes], totals.average)
-        for side in (0, 1)
-    )
-    squared = None
-    if totals.average == "identity":
-        # A pair weighs one over the images of both, which so many pairs share.
-        squared = scale * _met(
-            *(
-                _masses(totals, side, [s[side] for s in scopes], "squared")
-                for side in (0, 1)
-            )
-        )
-    kind, first = _kinds(sparse.hstack([one, other], format="csc"))
-    one, other = (masses.tocsr()[first].toarray() for masses in (one, other))
-    return _of_kinds(kind, scale * (one @ other.T + other @ one.T), squared)
+    scale = totals.scale(scope)
+    within = scope is None and totals.impostors == "same_group"
+    if within and totals.average == "identity" and totals.mixed:
+        return _of_patterns(totals, scale)
+    by = totals.pair_weights(scope)
+    squared = float((by**2 * totals.masses_met(scope, 2)).sum())
+    one, other = (totals.people_masses(side, scope) for side in (0, 1))
+    kind, first = _kinds(np.hstack([one, other]))
+    return _of_kinds(kind, one[first] @ by, other[first], scale, squared)
 
 
 def _of_patterns(totals, scale):
@@ -400,49 +383,46 @@ def _of_patterns(totals, scale):
     kinds, kind = np.unique(both, axis=1, return_inverse=True)
     # The pairs of two people weigh 1 in all, if the two share a group.
     met = (shared > 0)[kinds[0]][:, kinds[1]].astype(np.float64)
-    return _of_kinds(kind.ravel(), scale * (met + met.T), scale * float(squared))
+    one = np.eye(len(met))
+    return _of_kinds(kind.ravel(), met, one, scale, scale * float(squared))
 
 
-def _of_kinds(kind, size, squared_weights):
-    """People whose pairs weigh what their kinds say, ``size`` (n_kinds, n_kinds)."""
-    n = np.bincount(kind, minlength=len(size)).astype(np.float64)
-    powers = (size**power for power in (2, 3, 4))
-    return People(
-        (size @ n - np.diag(size))[kind],
-        tuple(float(n @ of @ n - np.diag(of) @ n) / 2 for of in powers),
-        squared_weights,
-        (kind, np.ascontiguousarray(size)),
-    )
+def _of_kinds(kind, left, right, scale, squared_weights):
+    """People the weight of whose pairs depends on the kinds of both alone.
+
+    Two people of kinds k and l have ``scale * (left[k] @ right[l] + right[k] @ left[l])``.
+    """
+    n = np.bincount(kind).astype(np.float64)
+    own = 2 * scale * (left * right).sum(axis=1)
+    pairs, sums = np.empty(n.size), np.zeros(3)
+    for start in range(0, n.size, MOST_KINDS):
+        block = slice(start, start + MOST_KINDS)
+        size = scale * (left[block] @ right.T + right[block] @ left.T)
+        pairs[block] = size @ n - own[block]
+        for power in (2, 3, 4):
+            each = size**power @ n - own[block] ** power
+            sums[power - 2] += n[block] @ each / 2
+
+    def between(one, other):
+        one, other = kind[one], kind[other]
+        products = (
+            left[one, c] * right[other, c] + right[one, c] * left[other, c]
+            for c in range(left.shape[1])
+        )
+        return scale * sum(products, np.zeros(one.size))
+
+    if n.size <= MOST_KINDS:
+        between = kind, size
+    return People(pairs[kind], tuple(sums.tolist()), squared_weights, between)
 
 
 def _kinds(masses):
     """Kind of each person by the row of masses, and one person of each kind."""
-    kind = np.zeros(masses.shape[0], dtype=np.int64)
-    for column in range(masses.shape[1]):
-        values = masses[:, [column]].toarray().ravel()
+    kind = np.zeros(len(masses), dtype=np.int64)
+    for values in masses.T:  # sorting whole rows takes longer
         _, inverse = np.unique(values, return_inverse=True)
-        _, kind = np.unique(kind * masses.shape[0] + inverse, return_inverse=True)
+        _, kind = np.unique(kind * len(masses) + inverse, return_inverse=True)
     return kind, np.unique(kind, return_index=True)[1]
-
-
-def _masses(totals, side, groups, average):
-    """Masses of people in each of some groups, sparse (n_people, n_groups)."""
-    power = {"pair": 1.0, "identity": 0.0, "squared": -1.0}[average]
-    rows, columns, values = [], [], []
-    for column, group in enumerate(groups):
-        cells, chosen = totals.cells[side], totals.rows(side, group)
-        rows.append(cells.person[chosen])
-        columns.append(np.full(rows[-1].size, column))
-        values.append(cells.count[chosen] ** power)
-    shape = (totals.images.n_identities, len(groups))
-    where = (np.concatenate(rows), np.concatenate(columns))
-    return sparse.csc_array((np.concatenate(values), where), shape=shape)
-
-
-def _met(one, other):
-    """Sum over two people and components of the products of both masses."""
-    sums = (np.asarray(masses.sum(axis=0)).ravel() for masses in (one, other))
-    return float(np.dot(*sums) - one.multiply(other).sum())
 
 
 # ---- errors person by person ---------------------------------------------------------

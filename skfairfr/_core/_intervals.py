@@ -12,9 +12,13 @@ import numpy as np
 from numba import njit
 from scipy.special import expit, logit
 
-from skfairfr._core._error_counts import chances_of_errors, errors_by_person
+from skfairfr._core._error_counts import (
+    chances_of_errors,
+    errors_by_person,
+    errors_first,
+    number_of_errors,
+)
 from skfairfr._core._kinds import PAIRS
-from skfairfr._core._rates import count_at_least
 
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "jackknife")
 
@@ -291,15 +295,9 @@ def support_of(pairs, rate, scope, thresholds, sampled):
     """
     key = ("support", rate, scope, sampled, thresholds.tobytes())
     if key not in pairs.known:
-        undefined, images = np.isnan(thresholds), pairs.images
-        if rate == "far":
-            sequence = pairs.impostors(scope, sampled)
-            at = np.where(undefined, np.inf, thresholds)
-            n_errors = count_at_least(sequence.scores, at)
-        else:
-            sequence = pairs.genuine.ascending(scope)
-            at = np.where(undefined, -np.inf, thresholds)
-            n_errors = pairs.genuine.rejected(scope, at)
+        images, asked = pairs.images, (pairs, scope, rate)
+        sequence = errors_first(*asked, sampled)
+        n_errors = number_of_errors(*asked, thresholds, sampled)
         ends = sequence.identities(images, n_errors.max(initial=0))
         order = np.argsort(n_errors)
         if sequence.of_one and sequence.base is not None:

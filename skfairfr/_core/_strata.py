@@ -14,12 +14,10 @@ from itertools import product
 
 import numpy as np
 
-from skfairfr._core._error_counts import People
+from skfairfr._core._error_counts import errors_first
 from skfairfr._core._pairs import LastAnswers, within
 from skfairfr._core._totals import Totals
 
-# Kinds of people whose pairs are weighed at a time, with all others.
-BLOCK = 1024
 TINY = 1e-12
 
 
@@ -116,7 +114,7 @@ def standards(pairs, strata):
         for g in range(len(counts)):
             if rate == "far" and pairs.totals is not None:
                 # -1 is the last.
-                mass = _weights_met(pairs.totals, (g, g), strata)
+                mass = WeighedTotals(pairs.totals, strata).masses_met((g, g))
                 np.add.at(counts[g], strata.of_codes, mass)
                 # Differences of sums that are equal but for rounding.
                 counts[g][counts[g] < TINY * counts[g].sum()] = 0.0
@@ -166,10 +164,7 @@ def standardised(pairs, strata, standards):
 
 def _sequence(pairs, rate, scope, strata):
     """The pairs of a scope, ascending of an FRR, and the stratum of each."""
-    if rate == "frr":
-        sequence = pairs.genuine.ascending(scope)
-    else:
-        sequence = pairs.impostors(scope)
+    sequence = errors_first(pairs, scope, rate)
     if strata.of_codes is not None:
         left, right = (strata.codes[end] for end in (sequence.left, sequence.right))
         return sequence, strata.of_codes[left, right]
@@ -191,25 +186,45 @@ class WeighedTotals(Totals):
     ----------
     totals : Totals
     strata : Strata
-    weights : ndarray, shape (n_groups, n_strata + 1)
-    genuine : Genuine
+    weights : ndarray, shape (n_groups, n_strata + 1), default=None
+        None is enough for :meth:`people_masses` and :meth:`masses_met`.
+    genuine : Genuine, default=None
         With their weights.
     """
 
-    def __init__(self, totals, strata, weights, genuine):
+    def __init__(self, totals, strata, weights=None, genuine=None):
         vars(self).update(vars(totals))
         self.strata, self.weights, self.genuine = strata, weights, genuine
 
-    def of_codes(self, scope):
-        """Weight of a pair of images by their codes, (n_codes, n_codes)."""
+    def pair_weights(self, scope):
+        """As of Totals; within groups, columns are codes."""
+        if scope is None:
+            return super().pair_weights(scope)
         return self.weights[scope[0]][self.strata.of_codes]
+
+    def people_masses(self, side, scope, power=1):
+        """As of Totals; within groups, columns are codes."""
+        if scope is None:
+            return super().people_masses(side, scope, power)
+        cells, images = self.cells[side], self.images
+        inside = images.group == scope[side]
+        if self.two_sides:
+            inside &= images.side == side
+        rows = np.flatnonzero(inside)
+        mass = np.ones(rows.size)
+        if self.average == "identity":
+            mass = 1 / cells.count[cells.of_image[0, rows]] ** power
+        found = np.zeros((images.n_identities, len(self.strata.of_codes)))
+        np.add.at(found, (images.identity[rows], self.strata.codes[rows]), mass)
+        return found
 
     def base(self, scope, left, right, genuine=False):
         """As of Totals, times the weight of the stratum."""
         base = super().base(scope, left, right, genuine)
         if scope is None:
             return base
-        by = self.of_codes(scope)[self.strata.codes[left], self.strata.codes[right]]
+        codes = self.strata.codes
+        by = self.pair_weights(scope)[codes[left], codes[right]]
         return by if base is None else by * base
 
     def genuine_total(self, scope, weights, copies=True):
@@ -223,65 +238,10 @@ class WeighedTotals(Totals):
         """As of Totals, when people are drawn."""
         if scope is None:
             return super().impostor_total(scope, weights)
-        one, other = (_masses(self, side, scope, self.strata) for side in (0, 1))
-        by, drawn = self.of_codes(scope), np.ones((len(one), 1))
+        one, other = (self.people_masses(side, scope) for side in (0, 1))
+        by, drawn = self.pair_weights(scope), np.ones((len(one), 1))
         if weights.identity is not None:
             drawn = weights.identity.astype(np.float64)
         total = ((one.T @ drawn) * (by @ (other.T @ drawn))).sum(axis=0)
         total -= ((one @ by) * other).sum(axis=1) @ drawn**2
-        return total if self.two_sides else total / 2
-
-    def people(self, scope):
-        """People of a scope: what all pairs of every two people weigh, in closed form."""
-        scale = 1.0 if self.two_sides else 0.5
-        by = self.of_codes(scope)
-        one, other = (_masses(self, side, scope, self.strata) for side in (0, 1))
-        rows = np.hstack([one, other])
-        _, first, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        n = np.bincount(kind.ravel()).astype(np.float64)
-        # What the pairs of two people weigh: the products of their masses, by codes.
-        left, right = one[first] @ by, other[first]
-        pairs, sums = np.empty(n.size), np.zeros(3)
-        own = 2 * scale * (left * right).sum(axis=1)
-        for start in range(0, n.size, BLOCK):
-            block = slice(start, start + BLOCK)
-            size = scale * (left[block] @ right.T + right[block] @ left.T)
-            pairs[block] = size @ n - own[block]
-            for power in (2, 3, 4):
-                each = size**power @ n - own[block] ** power
-                sums[power - 2] += n[block] @ each / 2
-        squared = (by**2 * _weights_met(self, scope, self.strata, 2)).sum()
-        kind = kind.ravel()
-
-        def between(one, other):
-            one, other = kind[one], kind[other]
-            products = (
-                left[one, c] * right[other, c] + right[one, c] * left[other, c]
-                for c in range(left.shape[1])
-            )
-            return scale * sum(products, np.zeros(one.size))
-
-        return People(pairs[kind], tuple(sums.tolist()), float(squared), between)
-
-
-def _weights_met(totals, scope, strata, power=1):
-    """Weight (to a power) of the impostor pairs of a scope by codes, (n_codes, n_codes)."""
-    one, other = (_masses(totals, side, scope, strata, power) for side in (0, 1))
-    met = np.outer(one.sum(axis=0), other.sum(axis=0)) - one.T @ other
-    return met if totals.two_sides else met / 2
-
-
-def _masses(totals, side, scope, strata, power=1):
-    """Masses (to a power, summed) of the images of people by code, (n_people, n_codes)."""
-    cells, images = totals.cells[side], totals.images
-    inside = images.group == scope[side]
-    if totals.two_sides:
-        inside &= images.side == side
-    rows = np.flatnonzero(inside)
-    mass = np.ones(rows.size)
-    if totals.average == "identity":
-        mass = 1 / cells.count[cells.of_image[0, rows]] ** power
-    shape = (images.n_identities, len(strata.of_codes))
-    found = np.zeros(shape)
-    np.add.at(found, (images.identity[rows], strata.codes[rows]), mass)
-    return found
+        return self.scale(scope) * total

@@ -66,11 +66,7 @@ class Totals:
     ----------
     cells : tuple of two Cells
         Of the probes and of the references: the same object if there is one side.
-    strata : Strata or None
-        Those by which pairs weigh, of :class:`~skfairfr._core._strata.WeighedTotals`.
     """
-
-    strata = None
 
     def __init__(self, images, average, impostors):
         self.images = images
@@ -199,6 +195,42 @@ class Totals:
             mass = weights.identity[cells.person] * mass
         # That of its images is their multiplicity, or its mean.
         return mass / cells.count[:, None] if average == "identity" else mass
+
+    # ---- weights of the pairs of two people ------------------------------------------
+
+    def scale(self, scope):
+        """1/2 if both sides of a scope are the same images, so that pairs are met twice."""
+        same = scope is None or scope[0] == scope[1]
+        return 0.5 if same and not self.two_sides else 1.0
+
+    def people_masses(self, side, scope, power=1):
+        """Sum over a person's images of their masses to a power, (n_people, n_columns).
+
+        Columns are groups: that of the scope, everyone, or all if pairs are within groups.
+        """
+        groups = [(scope or (None, None))[side]]
+        if scope is None and self.impostors == "same_group":
+            groups = range(self.images.n_groups)
+        found, cells = (
+            np.zeros((self.images.n_identities, len(groups))),
+            self.cells[side],
+        )
+        for column, group in enumerate(groups):
+            rows = self.rows(side, group)
+            each = 1.0 if self.average == "pair" else cells.count[rows] ** -power
+            found[cells.person[rows], column] = cells.count[rows] * each
+        return found
+
+    def pair_weights(self, scope):
+        """Weight of a pair of two images by their columns, besides both masses."""
+        within = scope is None and self.impostors == "same_group"
+        return np.eye(self.images.n_groups if within else 1)
+
+    def masses_met(self, scope, power=1):
+        """Sum over impostor pairs of both masses (to a power), by columns of both images."""
+        one, other = (self.people_masses(side, scope, power) for side in (0, 1))
+        met = np.outer(one.sum(axis=0), other.sum(axis=0)) - one.T @ other
+        return self.scale(scope) * met
 
     # ---- same-group pairs of people with images in several groups --------------------
 

@@ -8,11 +8,10 @@ from numpy.testing import assert_allclose
 
 from skfairfr._core import _pairs
 from skfairfr._core._error_counts import (
-    accepted_impostors,
     course_of,
+    errors_of,
     people_of,
     people_with_pairs,
-    rejected_genuine,
     threshold_of,
 )
 from skfairfr._core._jackknife import never_falling, rate_ends
@@ -127,10 +126,7 @@ def test_impostor_pairs_of_complete_designs(sides, average, impostors, groups):
         assert_allclose(people.pairs, loop["pairs"], atol=1e-12)
         powers = [(loop["sizes"] ** p).sum() for p in (2, 3, 4)]
         assert_allclose(people.sizes, powers, atol=1e-12)
-        if average == "identity":
-            assert_allclose(people.squared_weights, loop["squared"], atol=1e-12)
-        else:
-            assert people.squared_weights is None
+        assert_allclose(people.squared_weights, loop["squared"], atol=1e-12)
         k, h = np.triu_indices(n_people, 1)
         kind, size = people.between
         assert_allclose(size[kind[k], kind[h]], loop["sizes"][k, h], atol=1e-12)
@@ -138,7 +134,7 @@ def test_impostor_pairs_of_complete_designs(sides, average, impostors, groups):
         for threshold in (2.0, 4.0, 30.0):
             errors = [pair.score >= threshold for pair, _ in weighted]
             loop = looped(weighted, errors, n_people)
-            counts = accepted_impostors(pairs, scope, np.array([threshold]))
+            counts = errors_of(pairs, scope, "far", np.array([threshold]))
             check_against(loop, counts, 2)
 
 
@@ -150,7 +146,7 @@ def test_genuine_pairs_of_complete_designs(sides, average, impostors, groups):
         weighted = twin.scope(oracle_scope(scope)).genuine
         errors = [pair.score < 6.0 for pair, _ in weighted]
         loop = looped(weighted, errors, pairs.images.n_identities)
-        counts = rejected_genuine(pairs, scope, np.array([6.0]))
+        counts = errors_of(pairs, scope, "frr", np.array([6.0]))
         check_against(loop, counts, 1)
 
 
@@ -160,10 +156,10 @@ def test_listed_pairs(average, impostors):
     pairs, arguments = listed(3, n=80, average=average, impostors=impostors)
     twin = oracle_of_listed(arguments)
     for scope in SCOPES:
-        found = twin.scope(oracle_scope(scope))
+        found, at = twin.scope(oracle_scope(scope)), np.array([0.5])
         for weighted, counts, ends in (
-            (found.impostor, accepted_impostors(pairs, scope, np.array([0.5])), 2),
-            (found.genuine, rejected_genuine(pairs, scope, np.array([0.5])), 1),
+            (found.impostor, errors_of(pairs, scope, "far", at), 2),
+            (found.genuine, errors_of(pairs, scope, "frr", at), 1),
         ):
             if ends == 1 and scope not in OWN:
                 continue
@@ -237,7 +233,7 @@ def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
             if s >= 2.0:
                 loop["wrong"][min(k, h), max(k, h)] += b
                 loop["errors"][[k, h]] += b
-        found = accepted_impostors(pairs, scope, np.array([2.0]), sampled=True)
+        found = errors_of(pairs, scope, "far", np.array([2.0]), sampled=True)
         expected = expected_sums(loop, 2)
         drawn = (base**2).sum() / expected["pairs"]
         # A pair that was drawn stands for others, which are not known.
@@ -256,9 +252,6 @@ def upper_ends(course, errors):
     return np.interp(errors, course.place, high)
 
 
-COUNTS = {"far": accepted_impostors, "frr": rejected_genuine}
-
-
 def bounds_by_loop(pairs, scope, rate, scores, tail):
     """Errors -> the least bound of as many or more, at the fixed numbers of errors."""
     scores = sorted(scores, reverse=rate == "far")
@@ -274,7 +267,7 @@ def bounds_by_loop(pairs, scope, rate, scores, tail):
             at = last = scores[number - 1]
             if rate == "frr":
                 at = np.nextafter(np.float32(last), np.float32(99))
-        sums = COUNTS[rate](pairs, scope, np.array([at])).sums
+        sums = errors_of(pairs, scope, rate, np.array([at])).sums
         known[sums.errors[0]] = rate_ends(sums, tail)[1][0]
     return {e: min(high for x, high in known.items() if x >= e) for e in known}
 
@@ -303,7 +296,7 @@ def test_upper_ends_are_those_of_a_loop_over_numbers_of_errors(average, rate, se
         course = course_of(pairs, scope, rate)
         least = bounds_by_loop(pairs, scope, rate, scores, 0.025)
         thresholds = np.arange(-8.0, 20.0)
-        for errors in COUNTS[rate](pairs, scope, thresholds).sums.errors:
+        for errors in errors_of(pairs, scope, rate, thresholds).sums.errors:
             high = upper_ends(course, errors)
             assert_allclose(high, between(least, errors), rtol=1e-9)
             seen += errors not in course.sums.errors
@@ -324,7 +317,7 @@ def test_how_much_is_held_changes_no_upper_end_of_a_usual_rate(monkeypatch, scop
             pairs, None if scope == (0, 1) else scope, np.array([1e-2])
         )
         asked = thresholds[thresholds >= usual].astype(float)
-        errors = accepted_impostors(pairs, scope, asked).sums.errors
+        errors = errors_of(pairs, scope, "far", asked).sums.errors
         ends.append(upper_ends(course_of(pairs, scope, "far"), errors))
     assert ends[0].size >= 5
     assert_allclose(*ends)

@@ -10,7 +10,7 @@ from scipy.stats import hypergeom
 
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._bootstrap import far_in, frr_in, threshold_in
-from skfairfr._core._error_counts import accepted_impostors, rejected_genuine
+from skfairfr._core._error_counts import errors_of
 from skfairfr._core._pair_tiles import (
     PreparedImages,
     score_prepared_matrix,
@@ -214,9 +214,9 @@ def test_influences_of_people_are_what_the_rate_loses_without_them(drawn):
             alarms[i] = reaches.any() if drawn is None else chances[reaches].sum()
             if own[i] >= 0:
                 missed[i] = _missed(found, gallery, own, i, t, drawn)
-        for count, error, counted in (
-            (accepted_impostors, alarms, inside & (own < 0)),
-            (rejected_genuine, missed, inside & (own >= 0)),
+        for rate, error, counted in (
+            ("far", alarms, inside & (own < 0)),
+            ("frr", missed, inside & (own >= 0)),
         ):
             wrong = np.bincount(person, error * counted, minlength=30)
             searches = np.bincount(person, counted, minlength=30)
@@ -227,7 +227,7 @@ def test_influences_of_people_are_what_the_rate_loses_without_them(drawn):
             expected = np.zeros(30)
             lost = (without.mean() - without) * searches.sum() / wrong.sum()
             expected[seen] = lost * np.sqrt(1 - 1 / seen.size)
-            of_people = count(events, scope, np.array([t])).influence[0]
+            of_people = errors_of(events, scope, rate, np.array([t])).influence[0]
             assert_allclose(of_people, expected, atol=1e-12)
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC
-from skfairfr._core._error_counts import NUMBERS, accepted_impostors, rejected_genuine
+from skfairfr._core._error_counts import NUMBERS, errors_of
 from skfairfr._core._jackknife import rate_ends
 from skfairfr.comparators import GroupThresholds
 
@@ -41,13 +41,14 @@ def search(roc, group, limit, tail, rate="far"):
     """The first pair that has to be right, pair by pair; None if not even none may err."""
     pairs, scope = roc._engine.pairs, (group, group)
     if rate == "far":
-        scores, count = pairs.impostors(scope).scores, accepted_impostors
+        scores = pairs.impostors(scope).scores
         at = [np.inf, *scores]
     else:
-        scores, count = pairs.genuine.ascending(scope).scores, rejected_genuine
+        scores = pairs.genuine.ascending(scope).scores
         at = [-np.inf, *np.nextafter(scores, np.float32(np.inf))]
     numbers = [0, *(int(n) for n in NUMBERS if n < len(scores)), len(scores)]
-    sums = count(pairs, scope, np.array(at, dtype=np.float64)[numbers]).sums
+    at = np.array(at, dtype=np.float64)[numbers]
+    sums = errors_of(pairs, scope, rate, at).sums
     assert sums.errors.tolist() == numbers
     bounds = dict(zip(numbers, rate_ends(sums, tail)[1].tolist(), strict=True))
     # Where fewer err, the rate is no larger.

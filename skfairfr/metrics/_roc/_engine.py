@@ -12,6 +12,7 @@ import numpy as np
 
 from skfairfr._core import _bootstrap
 from skfairfr._core._bootstrap import OPERATING_POINTS, Query, point_rates, rate_table
+from skfairfr._core._error_counts import number_of_errors
 from skfairfr._core._intervals import support_of, words_of
 from skfairfr._core._kinds import PAIRS, Terms
 from skfairfr._core._rates import (
@@ -260,13 +261,11 @@ class Engine:
             columns = []
             for scope in scopes:
                 row = query.scopes.index(scope)
-                at = point.thresholds[row]
-                if part.rate == "frr":
-                    n = self.pairs.genuine.rejected(scope, at)
-                elif scope in query.sampled:
+                if part.rate == "far" and scope in query.sampled:
                     n = np.rint(point.far[row] * self.pairs.count(scope))
                 else:
-                    n = count_at_least(self.pairs.impostors(scope).scores, at)
+                    asked = (scope, part.rate, point.thresholds[row])
+                    n = number_of_errors(self.pairs, *asked)
                 columns.append(n.astype(np.int64))
             errors.append(columns)
         return np.concatenate(found), np.concatenate(errors, axis=1)

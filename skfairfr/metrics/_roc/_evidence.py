@@ -17,9 +17,8 @@ from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
     Course,
     accepted_by_people,
-    accepted_impostors,
     course_of,
-    rejected_genuine,
+    errors_of,
     threshold_of,
 )
 from skfairfr._core._jackknife import (
@@ -238,16 +237,13 @@ class Asked:
         -------
         counts : list of ErrorCounts
         """
-        nothing = np.inf if rate == "far" else -np.inf
-        count = accepted_impostors if rate == "far" else rejected_genuine
         found = []
         for scope, thresholds in asked:
             sampled = rate == "far" and scope in self.query.sampled
             known = self.pairs.known
             key = ("errors", rate, scope, sampled, thresholds.tobytes())
             if key not in known:
-                at = np.where(np.isnan(thresholds), nothing, thresholds)
-                known[key] = count(self.pairs, scope, at, sampled)
+                known[key] = errors_of(self.pairs, scope, rate, thresholds, sampled)
             found.append(known[key])
         return found
 
@@ -380,8 +376,8 @@ def _worst_groups(pairs, query, point):
     if query.levels is None or query.operating_point != "worst_group":
         return np.full(point.thresholds.shape[1], -1)
     fars = [
-        accepted_impostors(
-            pairs, (g, g), point.thresholds[0], (g, g) in query.sampled
+        errors_of(
+            pairs, (g, g), "far", point.thresholds[0], (g, g) in query.sampled
         ).sums.rate
         for g in query.operating_groups
     ]
