@@ -4,11 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairfr._core._error_counts import course_of, people_with_pairs
+from skfairfr._core._error_counts import (
+    course_of,
+    errors_first,
+    number_of_errors,
+    people_with_pairs,
+)
 from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._kinds import COMPARISONS, SEARCHES
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
-from skfairfr._core._rates import count_at_least, threshold_at
+from skfairfr._core._rates import threshold_at
 from skfairfr._text._words import level_percent, plural, printable
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed
@@ -111,7 +116,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
     # more often wrong than nominally.
     tail = wrong / 2 / (n if own else 1)
     asked = [_Limit(engine.pairs, (g, g), "far", far, tail) for g in codes]
-    low, high = np.array([_loosest(limit) for limit in asked]), np.full(n, np.inf)
+    low, high = np.array([limit.threshold for limit in asked]), np.full(n, np.inf)
     beyond = np.isneginf(low).any() and not all(one.sequence.complete for one in asked)
     if beyond and terms is SEARCHES:
         # At one threshold for all it is that of another group.
@@ -123,17 +128,22 @@ def certify(engine, codes, far, frr, confidence_level, own):
     limits = asked
     if frr is not None:
         of_frr = [_Limit(engine.pairs, (g, g), "frr", frr, tail) for g in codes]
-        high, limits = np.array([_strictest(limit) for limit in of_frr]), asked + of_frr
+        high, limits = np.array([limit.threshold for limit in of_frr]), asked + of_frr
     first, last = (None, None) if own else (np.argmax(low), np.argmin(high))
     if not own:
         low, high = np.full(n, low.max()), np.full(n, high.min())
-    low, high = (_printed(engine, ends) for ends in (low, high))
-    bounds = np.array([limit.bound_at(t) for limit, t in zip(asked, low, strict=True)])
+    # What is printed is then what is certified.
+    low, high = (
+        np.array([engine.shortest(t) if np.isfinite(t) else t for t in ends])
+        for ends in (low, high)
+    )
+    both = zip(asked, low, strict=True)
+    bounds = np.array([limit.bounds_at(t)[1] for limit, t in both])
     rates = [_rates_at(engine, g, t, tail) for g, t in zip(codes, low, strict=True)]
     of_far, *ends = np.array(rates).T
     # No threshold keeps both limits: half of the error probability for either rate.
     each = wrong / 2 / n
-    possible = [replace(limit, tail=each).loosest_possible() for limit in asked]
+    possible = [replace(limit, tail=each).loosest_possible for limit in asked]
     possible = possible if own else [max(possible)] * n
     both = zip(codes, possible, strict=True)
     least = np.array([_least_frr(engine, g, t, each) for g, t in both])
@@ -213,57 +223,54 @@ class _Limit:
     @property
     def sequence(self):
         """Pairs of the group, those that err first at the head."""
-        if self.rate == "far":
-            return self.pairs.impostors(self.scope)
-        return self.pairs.genuine.ascending(self.scope)
+        return errors_first(self.pairs, self.scope, self.rate)
 
-    def first_pair(self):
-        """Position of the first pair that may not err; None where not even no error will do."""
+    @property
+    def threshold(self):
+        """The loosest of a FAR, or strictest of an FRR, that keeps the limit; nan if none does."""
         if not self.pairs.count(self.scope, self.rate):
-            return None
-        errors = self.course.most_errors(self.tail, self.limit)
-        if np.isnan(errors):
-            return None
-        return int(self.sequence.weighed().first_exceeding(np.array([[errors]])).item())
+            return np.nan
+        return self._before(self.course.most_errors(self.tail, self.limit))
 
+    @property
     def loosest_possible(self):
         """The loosest threshold at which the rate, a FAR, is not known to exceed its limit."""
-        low = rate_ends(self.course.sums, self.tail, self.course.added)[0]
+        course = self.course
+        low = rate_ends(course.sums, self.tail, course.added)[0]
         kept = np.flatnonzero(low <= self.limit)
         if kept.size == 0:
             return np.nan
         if kept[-1] + 1 == low.size:
             return -np.inf
-        errors = self.course.place[kept[-1] + 1]
-        place = self.sequence.weighed().first_exceeding(np.array([[errors]])).item()
-        return (
-            -np.inf if place < 0 else float(threshold_at(self.sequence.scores, place))
-        )
+        return self._before(course.place[kept[-1] + 1])
 
-    def bound_at(self, threshold):
-        """Upper bound of the rate, which is the FAR, at a threshold."""
-        if np.isnan(threshold):
+    def _before(self, errors):
+        """The threshold up to which the weight of errors is no larger; nan of nan."""
+        if np.isnan(errors):
             return np.nan
-        return self._at(threshold, self.course.upper_bounds(self.tail))
+        sequence = self.sequence
+        place = sequence.weighed().first_exceeding(np.array([[errors]])).item()
+        if self.rate == "far":
+            return float(threshold_at(sequence.scores, place))
+        return float(sequence.scores[place])
 
-    def least_at(self, threshold):
-        """Lower bound of the rate at a threshold."""
-        course = self.course
-        return self._at(threshold, rate_ends(course.sums, self.tail, course.added)[0])
-
-    def _at(self, threshold, ends):
-        n = count_at_least(self.sequence.scores, [threshold])
-        if self.rate == "frr":  # in ascending order
-            n = np.searchsorted(self.sequence.scores, [threshold])
+    def bounds_at(self, threshold):
+        """Lower and upper bound of the rate at a threshold."""
+        if np.isnan(threshold):
+            return np.nan, np.nan
+        about, course = (self.pairs, self.scope, self.rate), self.course
+        n = number_of_errors(*about, np.array([threshold]))
         errors = self.sequence.weighed().before(n[:, None]).item()
-        return np.interp(errors, self.course.place, ends)
+        low = rate_ends(course.sums, self.tail, course.added)[0]
+        ends = low, course.upper_bounds(self.tail)
+        return tuple(np.interp(errors, course.place, end) for end in ends)
 
     def more_people(self):
         """About how many more people let some threshold keep the limit; None if one does.
 
         Infinite beyond ``MAX_PEOPLE``; nan where there are too few pairs to tell by.
         """
-        if self.first_pair() is not None:
+        if not np.isnan(self.threshold):
             return None
         people = self.people
         # Two people have the pairs of one cluster, and nothing to tell how people vary.
@@ -271,8 +278,7 @@ class _Limit:
             return np.nan
 
         def keeps(number):
-            sums = enlarged(self.course.sums, number / people, self.growth)
-            return rate_ends(sums, self.tail)[1].min() <= self.limit
+            return not np.isnan(replace(self, times=number / people).threshold)
 
         enough = first_number(keeps, people + 1)
         return np.inf if enough is None else enough - people
@@ -320,10 +326,11 @@ def _people_that_decide(limits, each, label=""):
             [replace(one, times=number / people) for one in of]
             for of in (of_far, of_frr)
         )
-        if max(map(_loosest, fars)) <= min(map(_strictest, frrs)):
+        loosest, strictest = ([one.threshold for one in of] for of in (fars, frrs))
+        if max(loosest) <= min(strictest):
             return True
-        at = max(replace(one, tail=each).loosest_possible() for one in fars)
-        least = (replace(one, tail=each).least_at(at) for one in frrs)
+        at = max(replace(one, tail=each).loosest_possible for one in fars)
+        least = (replace(one, tail=each).bounds_at(at)[0] for one in frrs)
         return max(least) > of_frr[0].limit
 
     enough = first_number(decides, people + 1, 0.01)
@@ -332,26 +339,6 @@ def _people_that_decide(limits, each, label=""):
         return f"; no number of {several} up to {MAX_PEOPLE:,} decides it"
     where = f" of {label}" if label else ", of all groups in proportion,"
     return f"; about {plural(enough - people, one, several)}{where} would decide it"
-
-
-def _loosest(limit):
-    """The loosest threshold at which a FAR keeps its limit; nan where there is none."""
-    place = limit.first_pair()
-    if place is None:
-        return np.nan
-    return float(threshold_at(limit.sequence.scores, place))
-
-
-def _strictest(limit):
-    """The strictest threshold at which an FRR keeps its limit; nan where there is none."""
-    place = limit.first_pair()
-    return np.nan if place is None else float(limit.sequence.scores[place])
-
-
-def _printed(engine, thresholds):
-    """The shortest decimals that accept the same pairs; nan and inf stay."""
-    known = [engine.shortest(t) if np.isfinite(t) else t for t in thresholds]
-    return np.array(known)
 
 
 def _rates_at(engine, group, threshold, tail):
