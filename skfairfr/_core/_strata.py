@@ -228,20 +228,15 @@ class WeighedTotals(Totals):
         return by if base is None else by * base
 
     def genuine_total(self, scope, weights, copies=True):
-        """As of Totals, when people are drawn."""
+        """As of Totals; within groups, of the weighed pairs."""
         if scope is None:
             return super().genuine_total(scope, weights, copies)
         pairs = self.genuine.ascending(scope)
         return pairs.weighed(weights, self.images, genuine=True).total()
 
     def impostor_total(self, scope, weights):
-        """As of Totals, when people are drawn."""
+        """As of Totals; within groups, that of the data: audits do not resample."""
         if scope is None:
             return super().impostor_total(scope, weights)
-        one, other = (self.people_masses(side, scope) for side in (0, 1))
-        by, drawn = self.pair_weights(scope), np.ones((len(one), 1))
-        if weights.identity is not None:
-            drawn = weights.identity.astype(np.float64)
-        total = ((one.T @ drawn) * (by @ (other.T @ drawn))).sum(axis=0)
-        total -= ((one @ by) * other).sum(axis=1) @ drawn**2
-        return self.scale(scope) * total
+        total = (self.pair_weights(scope) * self.masses_met(scope)).sum()
+        return np.full(weights.n_resamples, total)
