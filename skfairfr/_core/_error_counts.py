@@ -28,7 +28,7 @@ from skfairfr._core._resampling import Weights
 
 # Numbers of errors at which a rate is bounded: all small ones, then eight an octave.
 NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
-# Weights of people's errors that are held at a time, (n_thresholds, n_people).
+# Weights of people's errors that are held at a time, (n_levels, n_people): 32 MiB an array.
 MOST_WEIGHTS = 2**22
 # Kinds of people whose pairs are weighed at a time, with all others.
 MOST_KINDS = 1024
@@ -48,6 +48,10 @@ class ErrorCounts:
 
     sums: ErrorSums
     influence: np.ndarray
+
+    def rows(self, levels):
+        """The errors at a slice of the levels."""
+        return ErrorCounts(self.sums.rows(levels), self.influence[levels])
 
 
 def errors_first(pairs, scope, rate, sampled=False):
@@ -189,6 +193,11 @@ def threshold_of(pairs, scope, levels, sampled=False):
     return np.where(np.isneginf(found), np.nan, found)
 
 
+def in_parts(levels, n_people):
+    """Levels in parts of which the weights of people's errors are held at a time, a list."""
+    return np.array_split(levels, -(-levels.size * n_people // MOST_WEIGHTS))
+
+
 @dataclass(frozen=True)
 class Course:
     """A rate of a scope as its errors grow, whatever thresholds are asked about.
@@ -282,10 +291,9 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     thresholds = np.append(np.inf, at)
     if rate == "frr":
         thresholds = np.append(-np.inf, _rates.next_above(at))
-    parts = -(-thresholds.size * pairs.images.n_identities // MOST_WEIGHTS)
     sums = [
         errors_of(pairs, scope, rate, part, sampled).sums
-        for part in np.array_split(thresholds, parts)
+        for part in in_parts(thresholds, pairs.images.n_identities)
     ]
     sums = ErrorSums.joined(sums)
     pivot = int(np.searchsorted(numbers, last))

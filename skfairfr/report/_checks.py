@@ -13,7 +13,7 @@ from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
 from skfairfr.report._verdicts import beyond_all_scores, geomean_weights
 
-# Rates above which nobody's ratio to another can be large, so that a small one says nothing.
+# No ratio of two rates above it exceeds 1 / 0.9 = 1.11, so that keeping a limit shows nothing.
 NEARLY_ALL = 0.9
 
 

@@ -15,8 +15,9 @@ from skfairfr._core._kinds import COMPARISONS
 from skfairfr._text._words import RATES
 from skfairfr.metrics._roc._evidence import ComparedGroups
 
-# Combinations of attributes have many cells: so much of the error rate is theirs, so that
-# they cannot silence the attributes themselves.
+# Share of the error rate for combinations of attributes, which have many cells: tests of the
+# attributes themselves stay at 80 % of their level, however many cells there are. Families
+# with shares that add up to 1 keep the error rate together (Bonferroni).
 SHARE_OF_COMBINATIONS = 0.2
 
 

@@ -286,12 +286,12 @@ def test_one_sided_bounds_are_those_of_the_intervals_of_rates(n_groups, rate):
         for group in range(n_groups):
             question = SimpleNamespace(how=None, scope=(group, group))
             found = analyse(one.compared.evidence, question, 0.95)
-            assert_allclose(high[group], found.high[0])
+            assert_allclose(high[group], found["high"][0])
             # All lower ends at once: each has its part of one error rate of .05.
             tail = min(0.025, 0.05 / n_groups)
             expected, _ = rate_ends(sums.columns([group]), tail)
             assert_allclose(low[group], expected[0], rtol=1e-6)
-            assert low[group] <= found.low[0] * (1 + 1e-9)
+            assert low[group] <= found["low"][0] * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("rate", RATES)

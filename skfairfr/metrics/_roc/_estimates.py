@@ -18,7 +18,8 @@ from skfairfr.metrics._records import Estimate, GroupFARMatrix
 from skfairfr.metrics._roc._evidence import analyse, place_of
 from skfairfr.utils._errors import plain
 
-# With fewer accepted impostor pairs, the threshold of a level is set by chance.
+# With fewer accepted impostor pairs, the threshold of a level is set by chance: the FAR of
+# ten independent ones is known to one over the root of 10, a third, at best.
 MIN_SETTERS = 10
 
 # By how much more than in a resample the overfit of the map of a minimal Cllr is in the data:
@@ -134,10 +135,7 @@ def answer_equal_error(engine, rates, question):
     root: FRR falls by s in logarithms, s < 0, as the FAR level rises.
     """
     scope, threshold = question.scope, np.array([rates.threshold])
-    groups, reasons = (() if scope is None else (plain(engine.groups[scope[0]]),)), []
-    for rate in ("far", "frr"):
-        support = support_of(engine.pairs, rate, scope, threshold, rates.sampled)
-        reasons += support.reasons(0, groups, rate)
+    reasons = _reasons_of_both(engine, scope, threshold, rates.sampled)
     value, centre = np.array([rates.value]), np.array([rates.centre])
     found = _with_interval(
         engine,
@@ -203,10 +201,7 @@ def answer_cost(engine, table, question, cost):
             replicates = _basic(value, how.function(np.moveaxis(drawn, 0, -1))[None])
     if cost.name == "dcf" and table is not None:
         for scope, at in zip(scopes, table.threshold[:, None], strict=True):
-            groups = () if scope is None else (plain(engine.groups[scope[0]]),)
-            for rate in ("far", "frr"):
-                support = support_of(engine.pairs, rate, scope, at, table.sampled)
-                reasons += support.reasons(0, groups, rate)
+            reasons += _reasons_of_both(engine, scope, at, table.sampled)
     sampled = table is not None and table.sampled
     rates = value, value, replicates
     found = _with_interval(
@@ -270,20 +265,29 @@ def _basic(value, replicates, area=False):
 
 def no_equal_error(engine, question, counts):
     """Answer about a value that needs both kinds of pairs where one lacks."""
-    groups = () if question.scope is None else (engine.groups[question.scope[0]],)
-    reasons = tuple(
-        Reason("no_pairs", plain(groups), rate, found=0, needed=1)
+    groups = _labels(engine, question.scope)
+    reasons = [
+        Reason("no_pairs", groups, rate, found=0, needed=1)
         for rate, n in zip(("frr", "far"), counts, strict=True)
         if n == 0
-    )
-    nan, none = np.full(1, np.nan), np.full((1, 0), np.nan)
-    return Answer(
-        *(*[nan] * 5, *np.array([*counts, 0])[:, None], None, None),
-        np.zeros(1, dtype=bool),
-        np.array([join_reasons(reasons, engine.terms)], dtype=object),
-        np.array(["all pairs"], dtype=object),
-        *(np.fromiter([reasons], object), nan, none, none),
-    )
+    ]
+    nan = np.full(1, np.nan)
+    rates = nan, nan, np.full((1, 0), np.nan)
+    return _with_interval(engine, question, rates, nan, [reasons], False)
+
+
+def _reasons_of_both(engine, scope, threshold, sampled):
+    """Why the FAR and the FRR of a scope at one threshold are not supported."""
+    reasons, groups = [], _labels(engine, scope)
+    for rate in ("far", "frr"):
+        support = support_of(engine.pairs, rate, scope, threshold, sampled)
+        reasons += support.reasons(0, groups, rate)
+    return reasons
+
+
+def _labels(engine, scope):
+    """Labels of the groups of a scope, as a Reason has them."""
+    return tuple(plain(engine.groups[g]) for g in dict.fromkeys(scope or ()))
 
 
 def _with_interval(
@@ -303,7 +307,8 @@ def _with_interval(
         low, high = np.minimum(low, value), np.maximum(high, value)
     allowed = (1 - engine.confidence_level) / 2 * replicates.shape[-1]
     for level, undefined in enumerate(n_undefined.tolist()):
-        if np.isnan(value[level]):
+        lacking = any(reason.code == "no_pairs" for reason in reasons[level])
+        if np.isnan(value[level]) and not lacking:
             reasons[level].insert(0, Reason("undefined"))
         elif undefined > allowed:
             few = Reason("undefined_resamples", found=undefined, needed=int(allowed))
@@ -339,17 +344,16 @@ def _with_evidence(found, centre, engine, question):
     evidence = engine.evidence_of(question)
     if evidence is None:
         return found
-    analytic = analyse(evidence, question, engine.confidence_level)
-    known, columns = ~np.isnan(found.value), {}
+    columns = analyse(evidence, question, engine.confidence_level)
+    error, known = columns.pop("standard_error"), ~np.isnan(found.value)
     for name in ("low", "high"):
-        end = np.where(known, getattr(analytic, name), np.nan)
+        end = np.where(known, columns[name], np.nan)
         columns[name] = np.where(levels, end, getattr(found, name))
     if engine.method == "jackknife":
-        error = columns["standard_error"] = analytic.error
         with np.errstate(divide="ignore", invalid="ignore"):
-            columns["normalized_uncertainty"] = error / found.value
-    told = {"corrected": analytic.corrected, "p_value": analytic.p_value}
-    return replace(found, **columns, **told)
+            uncertainty = error / found.value
+        columns |= {"standard_error": error, "normalized_uncertainty": uncertainty}
+    return replace(found, **columns)
 
 
 def _reasons(engine, table, question, scopes):
@@ -358,10 +362,7 @@ def _reasons(engine, table, question, scopes):
     reasons = [[] for _ in range(point.far.shape[1])]
     if question.how is not None and len(scopes) < 2:
         return [[Reason("few_groups", found=len(scopes), needed=2)] for _ in reasons]
-    names = [plain(label) for label in engine.groups]
-    groups_of = {
-        s: tuple(names[g] for g in dict.fromkeys(s or ())) for s in query.scopes
-    }
+    groups_of = {scope: _labels(engine, scope) for scope in query.scopes}
     rows = [query.scopes.index(scope) for scope in scopes]
     for scope, row in zip(scopes, rows, strict=True):
         asked = (scope, point.thresholds[row], scope in query.sampled)

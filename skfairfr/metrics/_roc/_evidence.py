@@ -8,7 +8,6 @@ The ends of all disparities follow from those of max / min.
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +18,7 @@ from skfairfr._core._error_counts import (
     accepted_by_people,
     course_of,
     errors_of,
+    in_parts,
     threshold_of,
 )
 from skfairfr._core._jackknife import (
@@ -35,8 +35,6 @@ from skfairfr._core._paired import clusters
 STEP = 1.5
 # Levels at which rates are bounded whose thresholds are set by levels.
 FIXED_LEVELS = 10 ** (-np.arange(1, 200) / 8)
-# Weights of people's errors that are held at a time, (n_levels, n_people).
-MOST_WEIGHTS = 2**20
 
 
 @dataclass(frozen=True)
@@ -187,17 +185,19 @@ def gather(pairs, query):
     asked = Asked(pairs, query, rate, scopes, tuple(setters))
     rows = np.concatenate([thresholds, *asked.near()])
     held = [asked.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
-    counts = asked.counts(rate, zip(scopes, held, strict=True))
-    every = ErrorSums.of_groups([c.sums for c in counts])
-    sums = every.rows(slice(n_levels))
-    influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
-    slope, variance, covariance = np.zeros((3, *sums.errors.shape))
+    near = asked.counts(rate, zip(scopes, held, strict=True))
+    counts = [c.rows(slice(n_levels)) for c in near]
+    influence = [sparse.csr_array(c.influence) for c in counts]
+    slope, variance, covariance = np.zeros((3, *thresholds.shape))
     of_threshold = [sparse.csr_array(i.shape) for i in influence]
     if query.levels is not None:
+        every = ErrorSums.of_groups([c.sums for c in near])
         slope = _slopes(every, np.stack(held, axis=-1), n_levels)
         setting = asked.counts("far", zip(setters, rows.T, strict=True))
-        variance, covariance = asked.threshold_set(counts, setting, n_levels)
-        of_threshold = [sparse.csr_array(c.influence[:n_levels]) for c in setting]
+        setting = [c.rows(slice(n_levels)) for c in setting]
+        variance, covariance = asked.threshold_set(counts, setting)
+        of_threshold = [sparse.csr_array(c.influence) for c in setting]
+    sums = ErrorSums.of_groups([c.sums for c in counts])
     return Evidence(
         *(scopes, sums, influence, slope, of_threshold, variance, covariance),
         *(thresholds, (asked,) * n_levels),
@@ -291,10 +291,10 @@ class Asked:
             far_max = self.pairs.far_held(setters)
             levels = np.append(far_max, levels[levels < far_max])
         levels = np.sort(levels)
-        n_parts = -(-levels.size * self.pairs.images.n_identities // MOST_WEIGHTS)
+        # Each level is asked about at three thresholds: see `near`.
         parts = [
             gather(self.pairs, replace(self.query, levels=part))
-            for part in np.array_split(levels, n_parts)
+            for part in in_parts(levels, 3 * self.pairs.images.n_identities)
         ]
         return levels, Evidence.joined(parts)
 
@@ -324,39 +324,35 @@ class Asked:
         held = self.pairs.holds(scope, np.nan_to_num(thresholds, nan=-np.inf))
         return np.where(held, thresholds, np.nan)
 
-    def threshold_set(self, counts, setting, n_levels):
+    def threshold_set(self, counts, setting):
         """How the FARs that set the thresholds vary, alone and with the rates.
 
         Parameters
         ----------
         counts, setting : lists of ErrorCounts
-            Of each scope, and of the FARs that set its thresholds; those of the levels first.
-        n_levels : int
+            Of each scope, and of the FARs that set its thresholds.
 
         Returns
         -------
         variance, covariance : ndarrays, shape (n_levels, n_scopes)
             Of the logarithms; 0 where no impostor pair sets the threshold.
         """
-        variance, covariance = np.zeros((2, n_levels, len(self.scopes)))
-        for place, (scope, setter, own, by) in enumerate(
-            zip(self.scopes, self.setters, counts, setting, strict=True)
+        found = []
+        for scope, setter, own, by in zip(
+            self.scopes, self.setters, counts, setting, strict=True
         ):
-            of_setter = by.influence[:n_levels]
-            together = (own.influence[:n_levels] * of_setter).sum(axis=1)
-            errors = by.sums.errors[:n_levels]
+            together = (own.influence * by.influence).sum(axis=1)
+            errors = by.sums.errors
             counted = np.where(errors > 0, errors, 1.0)
             inside = None in (scope, setter) or scope == setter
             if inside and self.pairs.people_in[self.rate] == 2:
                 # Clusters that both hold: those of the smaller scope.
                 inner = by if scope is None else own
-                of_scope = own.sums.errors[:n_levels]
-                product = np.where(of_scope > 0, of_scope, 1.0) * counted
-                together = together - inner.sums.own[:n_levels] / product
-            varied = by.sums.variance[:n_levels] / counted**2
-            variance[:, place] = np.where(errors > 0, varied, 0.0)
-            covariance[:, place] = np.where(errors > 0, together, 0.0)
-        return variance, covariance
+                of_scope = np.where(own.sums.errors > 0, own.sums.errors, 1.0)
+                together = together - inner.sums.own / (of_scope * counted)
+            moments = by.sums.variance / counted**2, together
+            found.append(np.where(errors > 0, moments, 0.0))
+        return np.stack(found, axis=-1)
 
 
 def _slopes(every, rows, n_levels):
@@ -461,31 +457,8 @@ class ComparedGroups:
         return self._largest_ratio[tail]
 
 
-class Analytic(NamedTuple):
-    """Answers to a question from evidence, each (n_levels,).
-
-    Attributes
-    ----------
-    low, high : ndarrays
-        Ends of the interval; nan without two groups, and of a function that the user gives,
-        of which nothing is known but its values.
-    error : ndarray
-        Standard error; nan of a disparity of all groups.
-    corrected : ndarray
-        Disparity of shrunken rates, from which the upward bias is removed; None of a rate.
-    p_value : ndarray
-        Of a disparity: that all groups have the same rate in the population. None of a rate.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    error: np.ndarray
-    corrected: np.ndarray | None = None
-    p_value: np.ndarray | None = None
-
-
 def analyse(evidence, question, confidence_level):
-    """Intervals, bias-corrected values and p-values of a question.
+    """Intervals, bias-corrected values and p-values of a question, by the fields of Estimate.
 
     Parameters
     ----------
@@ -496,32 +469,40 @@ def analyse(evidence, question, confidence_level):
 
     Returns
     -------
-    found : Analytic
+    found : dict of str -> ndarray, shape (n_levels,)
+        ``low`` and ``high``, the ends of the interval, nan without two groups, and of a
+        function that the user gives, of which nothing is known but its values;
+        ``standard_error``, nan of a disparity of all groups. Of a disparity also
+        ``corrected``, that of shrunken rates, from which the upward bias is removed, and
+        ``p_value``, that all groups have the same rate in the population.
     """
-    n_levels = evidence.slope.shape[0]
-    tail = (1 - confidence_level) / 2
-    nan = np.full(n_levels, np.nan)
+    tail, names = (1 - confidence_level) / 2, ("low", "high", "standard_error")
+    if question.how is not None:
+        names = (*names, "corrected", "p_value")
+    found = {name: np.full(len(evidence.slope), np.nan) for name in names}
     if question.how is None:
         place = place_of(evidence, question.scope)
         if place is None:
-            return Analytic(nan, nan, nan)
-        ends = (end[:, place] for end in evidence.bounds(tail))
-        return Analytic(*ends, evidence.sums.rate_error(evidence.added)[:, place])
+            return found
+        error = evidence.sums.rate_error(evidence.added)
+        columns = (*evidence.bounds(tail), error)
+        return dict(zip(names, (of[:, place] for of in columns), strict=True))
     if len(evidence.scopes) < 2:
-        return Analytic(*[nan] * 5)
+        return found
     if question.picked:
-        return _signed_ratio(evidence, question.picked, tail)
-    low, high, corrected, p_value = (nan.copy() for _ in range(4))
+        return found | _signed_ratio(evidence, question.picked, tail)
     for level, compared in enumerate(evidence.compared):
-        low[level], high[level] = compared.largest_ratio(tail)
-        p_value[level] = compared.p_value
+        found["low"][level], found["high"][level] = compared.largest_ratio(tail)
+        found["p_value"][level] = compared.p_value
         rates = shrunken_rates(compared.sums)
-        corrected[level] = question.how.function(rates)
+        corrected = question.how.function(rates)
         if np.ptp(rates) == 0 and not np.isnan(question.how.neutral):
-            corrected[level] = question.how.neutral
+            corrected = question.how.neutral
+        found["corrected"][level] = corrected
     ends = evidence.bounds(tail) if question.how.in_rates else ()
-    low, high = _ends_from(question.how, low, high, len(evidence.scopes), ends)
-    return Analytic(low, high, nan, corrected, p_value)
+    of_ratio = found["low"], found["high"], len(evidence.scopes)
+    low, high = _ends_from(question.how, *of_ratio, ends)
+    return found | {"low": low, "high": high}
 
 
 def _ends_from(how, low, high, n_groups, ends):
@@ -552,11 +533,9 @@ def place_of(evidence, scope):
 
 def _signed_ratio(evidence, picked, tail):
     """The second rate over the first, as ``how=("ratio", first, second)`` asks."""
-    n_levels = evidence.slope.shape[0]
-    nan = np.full(n_levels, np.nan)
     scopes = [(g, g) for g in picked]
-    if any(scope not in evidence.scopes for scope in scopes):
-        return Analytic(*[nan] * 5)
+    if not set(scopes) <= set(evidence.scopes):
+        return {}
     second, first = (evidence.scopes.index(scope) for scope in scopes)
     weights = np.zeros((1, len(evidence.scopes)))
     weights[0, first], weights[0, second] = 1.0, -1.0
@@ -565,5 +544,5 @@ def _signed_ratio(evidence, picked, tail):
         found = compared.contrasts(weights)
         error = np.exp(found.value) * found.error
         rows.append(np.concatenate([*found.bounds(tail), error, found.p_value]))
-    low, high, error, p_value = np.transpose(rows)
-    return Analytic(low, high, error, nan, p_value)
+    names = ("low", "high", "standard_error", "p_value")
+    return dict(zip(names, np.transpose(rows), strict=True))
