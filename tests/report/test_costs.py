@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import calibration_loss
 from skfairfr.report import Report, audit, audit_decisions, audit_pairs, identify
+from skfairfr.report.sections._costs import _of_difference
 
 NAMES = ("min_dcf", "dcf", "min_cllr", "cllr")
 
@@ -71,6 +72,32 @@ def test_what_calibration_loses_is_said_of_each_group(report, pairs):
     text = " ".join(report.to_text().split())
     assert f"{lost:.3g} of" in text.split("Lost by calibration, Cllr:")[1]
     assert "minDCF, p_target 0.05" in text and "natural logarithms" not in text
+
+
+@pytest.mark.parametrize(
+    ("least", "end"),
+    [
+        ((0.26, 0.22), "0.0500 of the difference is calibration"),
+        ((0.31, 0.22), "0 of the difference is calibration"),
+        (
+            (0.2, 0.21),
+            "calibration is more than the difference, since the minima are 0.200",
+        ),
+        ((0.3, 0.1), "calibration reduces the difference, since the minima are 0.300"),
+    ],
+)
+@pytest.mark.parametrize("reference", ["women", "men"])
+def test_calibration_explains_a_part_of_the_difference(least, end, reference):
+    values = {"women": 0.31, "men": 0.22, "others": np.nan}
+    least = dict(zip(values, (*least, np.nan), strict=True))
+    (text,) = _of_difference(values, least, reference, 0.01)
+    start = "At p_target 0.01 the cost is 0.310 for women and 0.220 for men; "
+    assert text.startswith(start + end)
+
+
+def test_equal_costs_and_one_group_have_no_difference():
+    assert _of_difference({"a": 0.2, "b": 0.2}, {"a": 0.1, "b": 0.2}, "a", None) == []
+    assert _of_difference({"a": 0.2}, {"a": 0.1}, None, None) == []
 
 
 def test_costs_are_in_the_json_and_on_the_page(report):

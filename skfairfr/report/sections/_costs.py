@@ -140,4 +140,31 @@ def _of_calibration(audit):
                 f"Most of this {NAMES[cost]} of everyone is lost by calibration: are the scores "
                 "natural logarithms of likelihood ratios?"
             )
+        of_groups = [
+            {g: v for (*of, g), v in found.items() if of == [name, p] and g is not None}
+            for name in (cost, f"min_{cost}")
+        ]
+        told += _of_difference(*of_groups, audit.reference, p)
     return [told] if told else []
+
+
+def _of_difference(values, least, reference, p):
+    """How much of the largest difference to the reference is calibration, a list of a sentence."""
+    gaps = {g: abs(v - values.get(reference, np.nan)) for g, v in values.items()}
+    furthest = max((g for g in gaps if gaps[g] > 0), key=gaps.get, default=None)
+    if furthest is None:
+        return []
+    high, low = sorted((furthest, reference), key=values.get, reverse=True)
+    both, of_least = (
+        f"{number(of[high])} for {who(high)} and {number(of[low])} for {who(low)}"
+        for of in (values, least)
+    )
+    rest = least[high] - least[low]
+    part = values[high] - values[low] - rest
+    end = f"{number(round(part, 4))} of the difference is calibration"
+    if part < 0 or rest < 0:
+        than = "reduces" if part < 0 else "is more than"
+        end = f"calibration {than} the difference, since the minima are {of_least}"
+    return [
+        f"{'Cllr' if p is None else f'At p_target {p:g} the cost'} is {both}; {end}."
+    ]
