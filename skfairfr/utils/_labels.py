@@ -296,6 +296,17 @@ def join_columns(columns):
     return np.concatenate([column.astype(object) for column in columns])
 
 
+def check_exact(labels, name):
+    """Raise if labels are floats so large that several integers have the same number."""
+    if labels.dtype.kind == "f" and labels.size:
+        largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
+        if np.abs(labels).max() > largest:
+            problem = f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
+            problem += f"number for several integers above {largest:,};"
+            remedy = "give identities as integers or as text."
+            raise refused(name, None, problem, remedy)
+
+
 def check_spelling(labels, name, other=None, what="person"):
     """Raise if distinct labels differ in spelling only, or as float32 may be several.
 
@@ -310,13 +321,7 @@ def check_spelling(labels, name, other=None, what="person"):
     what : {"person", "group"}, default="person"
         What has a label.
     """
-    if labels.dtype.kind == "f" and labels.size:
-        largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
-        if np.abs(labels).max() > largest:
-            problem = f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
-            problem += f"number for several integers above {largest:,};"
-            remedy = "give identities as integers or as text."
-            raise refused(name, None, problem, remedy)
+    check_exact(labels, name)
     if labels.dtype.kind not in "OU":
         return
     alike, words = {}, GROUPS if what == "group" else {}

@@ -39,6 +39,7 @@ from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
     check_affixes,
+    check_exact,
     check_length,
     check_not_exchanged,
     check_spelling,
@@ -538,6 +539,8 @@ def _encode_both(columns, names, of, allow_unknown=False, remedy="give both"):
     columns = [to_column(c, n) for c, n in zip(columns, names, strict=True)]
     for column, name, (other, n_rows) in zip(columns, names, of, strict=True):
         check_length(column, n_rows, name, other)
+    for column, name in zip(columns, names, strict=True):
+        check_exact(column, name)
     joint = join_columns(columns)
     return encode(joint, " or ".join(dict.fromkeys(names)), allow_unknown=allow_unknown)
 

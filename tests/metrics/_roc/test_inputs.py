@@ -493,6 +493,18 @@ def test_identities_that_a_float_cannot_hold_apart_are_refused():
     )
 
 
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("other", [np.int64, np.float64])
+def test_one_side_that_a_float_cannot_hold_apart_is_refused(other, side):
+    """Beside integers or wider floats, with which it would be joined in their type."""
+    ids = np.array([2**24 + 1, 2**24 + 3, 5])
+    sides = [ids.astype(other), ids[[0, 1, 1]].astype(other)]
+    assert unfitted().fit_pairs([0.9, 0.8, 0.1], *sides).n_genuine_[0] == 2
+    sides[side] = sides[side].astype(np.float32)
+    with pytest.raises(ValueError, match=f"identity_{side + 1} holds .* as float32"):
+        unfitted().fit_pairs([0.9, 0.8, 0.1], *sides)
+
+
 def one_sided(rng, errors=0):
     """Impostor and genuine pairs with the group of each image, and some labels wrong."""
     first, second = rng.integers(0, 40, (2, 2000))
