@@ -314,8 +314,8 @@ def check_spelling(labels, name, other=None, what="person"):
     ----------
     labels : ndarray, shape (n_labels,)
         Distinct.
-    name : str
-        The argument, for messages.
+    name : str or int
+        The argument, or an attribute of groups, for messages.
     other : str, default=None
         That of the other side.
     what : {"person", "group"}, default="person"
@@ -336,6 +336,8 @@ def check_spelling(labels, name, other=None, what="person"):
     several = dict.fromkeys(tuple(a[:2]) for a in alike.values() if len(a) > 1)
     if several:
         holds = "holds" if other is None else f"and {other} hold"
+        if what == "group" and name != "sensitive_features":  # that of an attribute
+            name, holds = "sensitive_features", f"{name} {holds}"
         problem, remedy = two_spellings([*several], what)
         raise refused(name, None, f"{holds} {problem}", remedy)
 

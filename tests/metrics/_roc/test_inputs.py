@@ -505,6 +505,13 @@ def test_one_side_that_a_float_cannot_hold_apart_is_refused(other, side):
         unfitted().fit_pairs([0.9, 0.8, 0.1], *sides)
 
 
+def test_groups_in_two_spellings_of_a_column_without_a_name_are_refused():
+    groups = np.column_stack([["f", "m"] * 20, ["old", "young", "Old", "young"] * 10])
+    X, y = np.random.default_rng(0).normal(size=(40, 4)), np.arange(40) // 2
+    with pytest.raises(ValueError, match="sensitive_features 1 holds 1 label in two"):
+        unfitted().fit(X, y, groups)
+
+
 def one_sided(rng, errors=0):
     """Impostor and genuine pairs with the group of each image, and some labels wrong."""
     first, second = rng.integers(0, 40, (2, 2000))
