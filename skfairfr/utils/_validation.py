@@ -124,7 +124,8 @@ def _named(X, name):
         if not str(error).startswith(("could not convert", "setting an array")):
             raise
         remedy = "Leave columns of text out, and collect() a lazy frame."
-        raise refused(name, None, f"must be numbers ({error}).", remedy) from None
+        found = re.sub(r"np\.str_\((.*)\)", r"\1", str(error))
+        raise refused(name, None, f"must be numbers ({found}).", remedy) from None
 
 
 def to_array(values, name):

@@ -38,6 +38,7 @@ def with_zero_row():
         ((with_value(np.nan), IDENTITY), "Input X contains NaN"),
         ((with_value(np.inf), IDENTITY), "Input X contains infinity"),
         ((with_zero_row(), IDENTITY), r"X has a zero row \(7.*--failures"),
+        ((X.astype(str) + "m", IDENTITY), r"numbers \(could .* float: '[-.\d]+m'\)"),
         ((X, None), "requires y to be passed"),
         ((X, IDENTITY[:-1]), "y has 29 rows but X has 30"),
         ((X, IDENTITY, GROUP[:-1]), "sensitive_features has 29 rows but X has 30"),
