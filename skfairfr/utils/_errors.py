@@ -47,10 +47,12 @@ class LackingError(ArgumentError):
 def refused(name, value, problem, remedy="", kind=ArgumentError):
     """The error that an argument has a value that it cannot have; ``problem`` follows its name.
 
-    A part of an argument is named with it: ``columns['age']`` is about ``columns``.
+    A part of an argument is named with it: ``columns['age']`` is about ``columns``, and what
+    one of two has, as ``y or y_gallery``, is about the first.
     """
     message = " ".join(filter(None, (name, problem, remedy)))
-    return kind(message, name.partition("[")[0], value, remedy)
+    argument = name.partition("[")[0].partition(" or ")[0]
+    return kind(message, argument, value, remedy)
 
 
 def suggestion(name, known):

@@ -23,6 +23,11 @@ def test_a_part_of_an_argument_is_about_the_argument():
         raise refused("columns['age']", [1, 2], "has 2 rows.")
 
 
+def test_one_of_two_arguments_is_about_the_first():
+    with refusal("y", "y or y_gallery is missing."):
+        raise refused("y or y_gallery", None, "is missing.")
+
+
 @pytest.mark.parametrize(
     "copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))]
 )
