@@ -487,8 +487,8 @@ measurement: audit compare
 measurement: audit identify compare threshold plan monitor bench
 --confidence-level P  of intervals, bounds and verdicts (default: the policy's, or 0.95)
 measurement: bench
---metric NAME ...  what is to fall, and what parameters are chosen by along with it: bfar, bfrr,
-  fnmr_at_fmr, fmr_max_geomean, fnmr_max_geomean (default: bfar fnmr_at_fmr)
+--metric {bfar,bfrr,fnmr_at_fmr,fmr_max_geomean,fnmr_max_geomean} ...  what is to fall, and what
+  parameters are chosen by along with it (default: bfar fnmr_at_fmr)
 --max-cost FACTOR  a method wins only if its FNMR is at most this times that of doing nothing,
   and its parameters are chosen within it; inf allows any (default: 1.25)
 --splits SPLITS  splits of the people; everybody is judged in one (default: 5)
@@ -630,6 +630,8 @@ def _add(group, flag, value, meaning, each, full):
         how |= kind | {"default": DEFAULTS.get(dest)}
     if many:
         how["nargs"] = "+" if how.get("dest") else "*"
+        if "choices" in how:
+            how["metavar"] = (value, "NAME")
     if AGAIN in meaning:
         how["action"] = "append"
     if meaning.endswith("; required"):

@@ -139,7 +139,7 @@ def test_a_method_that_cannot_be_had(capsys, faces, toys, own, method, words):
             ("--attribute", "gender", "--splits", "999"),
             "--splits is 999, and there are",
         ),
-        (("--attribute", "gender", "--metric", "eer"), "--metric must be different"),
+        (("--attribute", "gender", "--metric", "eer"), "--metric: invalid choice"),
         (("--attribute", "gender", "--fmr", "1e-7"), "--fmr is below"),
         (
             ("--attribute", "gender", "--max-cost", ".5"),
