@@ -91,7 +91,7 @@ For which groups the rates of another system are higher or lower than those of B
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
 harm was found, 3 undetermined: scores look like distances, are equal or no better than chance, a
 threshold lies beyond all scores, every rate rests on too few errors, or a file lacks most pairs
-of a group that another has. With --gallery, searches (1:N) are compared.""",
+of a group that another has. With --gallery, searches (1:N) are compared; without --attribute, the rates of everyone.""",
     ),
     "plan": (
         "how many people a test needs to get an answer",

@@ -41,7 +41,6 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._prepared import (
     AuditOptions,
-    check_grouped,
     check_one_threshold,
     prepare,
 )
@@ -80,7 +79,7 @@ def compare_systems(
 
     The rates of all groups, and of everyone, are compared with those of the first system
     by what every person, and every two people, add to their difference, so that what
-    varies for both systems alike cancels. All comparisons are one family: the nominal
+    varies for both systems alike cancels. Without groups everyone is compared. All comparisons are one family: the nominal
     chance that any of them names a change that there is not is ``1 - confidence_level``
     [1]_. Intervals and ``p_value`` are of each comparison alone and agree with each other.
 
@@ -167,7 +166,6 @@ def compare_systems(
     check_one_threshold(impostors, tuple(before.columns), "compare by them")
     asked = average, impostors, plain(confidence_level)
     options = AuditOptions(*asked, n_jobs, random_state)
-    check_grouped(before)
     try:
         chosen, first = prepare(common[0], points[0], random_state, data)
     except ArgumentError:
@@ -482,7 +480,7 @@ def _settings_of(points, data, names, withheld):
 
 def _measured(name, roc, data, points, attributes):
     """One system by one attribute."""
-    audited = AuditedROC(roc.by(attributes, method="jackknife"), points)
+    audited = AuditedROC(roc.by(attributes or None, method="jackknife"), points)
     return Measured(
         name,
         " & ".join(attributes),
@@ -553,7 +551,9 @@ def _changes(names, rocs, chosen, points, rates, lost):
     few = {name: _few_setters(roc, chosen[0], own) for name, roc, own in named}
     found = []
     # None: of everyone; then of the groups of every attribute.
-    for (name, roc, own), attributes in product(named[1:], (None, *chosen)):
+    for (name, roc, own), attributes in product(
+        named[1:], (None, *filter(None, chosen))
+    ):
         attribute, labels, both = None, [None], (roc, rocs[0])
         if attributes is not None:
             both = [of_system.by(attributes) for of_system in both]
@@ -616,7 +616,7 @@ def _few_setters(roc, attributes, points):
     """FAR level -> how many impostor pairs set the threshold, where they are too few."""
     if points.far is None:
         return {}
-    found = roc.by(attributes, method="jackknife").estimate(points.far)
+    found = roc.by(attributes or None, method="jackknife").estimate(points.far)
     return {
         float(level): reason.found
         for level, reasons in zip(points.far, found.reasons, strict=True)
@@ -681,7 +681,9 @@ def _judged(changes, confidence_level, withheld):
 def _disparities(names, rocs, chosen, points, rates, changes):
     """max / min of either rate at every level, of every system by every attribute."""
     found, later = [], zip(names[1:], rocs[1:], points[1:], strict=True)
-    for (name, roc, own), attributes, rate in product(later, chosen, rates):
+    for (name, roc, own), attributes, rate in product(
+        later, filter(None, chosen), rates
+    ):
         about = name, " & ".join(attributes), rate
         both = [own.by(attributes) for own in (roc, rocs[0])]
         found += _of_disparity(both, about, (own, points[0]), changes)

@@ -124,13 +124,6 @@ def prepare(data, points, random_state, whole=()):
     return chosen, points
 
 
-def check_grouped(data):
-    """Raise if data have no attribute."""
-    if not data.columns:
-        problem = "are none, and groups of one at least are compared;"
-        raise refused("attributes", None, problem, "name a column of the data.")
-
-
 def _setting_group(label, groups, chosen):
     """The attributes that have the group that sets thresholds, and its label."""
     known = [
@@ -167,8 +160,8 @@ def _check_groups(labels, attribute, lost):
 
 
 def check_one_threshold(impostors, attributes, how):
-    """Raise if the groups of several attributes were to set one threshold."""
-    if impostors == "same_group" and len(attributes) > 1:
+    """Raise if the groups of none or of several attributes were to set one threshold."""
+    if impostors == "same_group" and len(attributes) != 1:
         raise refused(
             "impostors",
             "same_group",

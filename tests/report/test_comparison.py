@@ -228,12 +228,6 @@ def test_arguments_are_checked(change, words):
         compare_systems(*data, **change)
 
 
-def test_without_attributes_there_is_no_group():
-    X, y = np.eye(4), [0, 0, 1, 1]
-    with pytest.raises(ValueError, match="name a column"):
-        compare_systems(EmbeddingData(X, y), EmbeddingData(X, y))
-
-
 def test_rows_of_files_have_names(tmp_path):
     before, after = data_of(6, (0.8, 0.8), (0.8, 0.8))
     order = np.random.default_rng(1).permutation(len(before.y))

@@ -1,7 +1,9 @@
 """Audits without an attribute: everyone is the one group, and nothing is about groups."""
 
 import json
+import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +20,8 @@ from skfairfr.report import (
     audit_decisions,
     audit_pairs,
     certify_data,
+    compare_searches,
+    compare_systems,
     identify,
     identify_data,
     read_data,
@@ -378,6 +382,82 @@ def test_thresholds_of_their_own_need_groups():
     with pytest.raises(ArgumentError, match="--attribute") as caught:
         certify_data(data, limits={"max_fmr": 0.05}, own=True)
     assert caught.value.argument == "own"
+
+
+# ---- comparisons of systems -----------------------------------------------------------
+
+
+def two_systems(kind, grouped):
+    """A system and a noisier one, as compare_systems takes them, and how it is called."""
+    rng = np.random.default_rng(0)
+    if kind == "pairs":
+        data = pairs()
+        systems = [
+            data,
+            replace(data, y_score=data.y_score + rng.normal(0, 0.3, data.y_score.size)),
+        ]
+    else:
+        X, y, groups = synthetic(120)
+        noisy = X + rng.normal(0, 0.5, X.shape)
+        systems = [EmbeddingData(one, y, {"sex": groups}) for one in (X, noisy)]
+    if not grouped:
+        systems = [replace(one, columns={}) for one in systems]
+    if kind != "searches":
+        return systems, partial(compare_systems, far=FAR)
+    enrolled = np.unique(systems[0].y, return_index=True)[1][::2]
+    others = np.setdiff1d(np.arange(len(systems[0].y)), enrolled)
+    galleries = [one.take(enrolled) for one in systems]
+    systems = [one.take(others) for one in systems]
+    return systems, partial(compare_searches, fpir=FAR, galleries=galleries)
+
+
+@pytest.mark.parametrize("kind", ["embeddings", "pairs", "searches"])
+def test_changes_of_everyone_are_those_of_a_comparison_by_an_attribute(kind):
+    """Rates, differences, ratios, intervals and p-values; the family alone is smaller."""
+    alone, grouped = (
+        compare(*systems) for systems, compare in (two_systems(kind, g) for g in (0, 1))
+    )
+    of_all = [change for change in grouped.changes if change.attribute is None]
+    assert len(alone.changes) == len(of_all) == 2
+    for own, other in zip(alone.changes, of_all, strict=True):
+        assert own.p_adjusted <= other.p_adjusted
+        assert repr(replace(other, p_adjusted=own.p_adjusted)) == repr(own)
+    assert alone.disparities == () and alone.levelling_down == ()
+    assert [one.attribute for one in alone.measured] == ["", ""]
+    for own, other in zip(alone.measured, grouped.measured, strict=True):
+        assert repr(own.groups) == repr(other.groups[:1])
+
+
+@pytest.mark.parametrize("kind", ["embeddings", "pairs", "searches"])
+def test_outputs_of_a_comparison_of_everyone_name_no_groups(kind, tmp_path):
+    systems, compare = two_systems(kind, False)
+    found = compare(*systems, fail_on_harm=True)
+    assert found.exit_code == 1 and found.harm == found.changes
+    text = " ".join(found.to_text().split())
+    assert text.count(f"{NO_GROUPS} To compare groups, give --attribute NAME") == 1
+    assert "Attributes: none, so all are one group" in text
+    text = text.split("Limits -")[0].replace("none, so all are one group", "")
+    text = re.sub(f"{NO_GROUPS}[^.]*[.]", "", text)
+    assert re.findall(r"\w*groups|each group|every group|[Dd]isparit\w*", text) == []
+    task = "identification" if kind == "searches" else "verification"
+    assert is_valid(json.loads(found.to_json()), found.schema(task))
+    places = [path.name for path in found.save(tmp_path)]
+    assert "report.html" in places and (tmp_path / "figures").is_dir()
+
+
+def test_compare_without_attribute_has_exit_statuses_and_all_forms(tmp_path, capsys):
+    """Nothing but noise is no harm; the threshold of same-group pairs needs groups."""
+    (data, noisy), _ = two_systems("embeddings", False)
+    paths = [tmp_path / f"{name}.npz" for name in ("one", "two")]
+    for path, one in zip(paths, (data, noisy), strict=True):
+        np.savez(path, embedding=one.X, identity=one.y)
+    asked = ("--fmr", "0.05", "--fail-on-harm")
+    for form in ("text", "json", "html", "junit"):
+        assert run(capsys, "compare", *paths, *asked, "--format", form)[0] == 1
+    assert run(capsys, "compare", *paths[::-1], *asked)[0] == 0
+    assert run(capsys, "compare", *paths)[0] == 0
+    code, _, err = run(capsys, "compare", *paths, "--impostors", "same_group")
+    assert code == 2 and "--impostors 'same_group' sets one threshold" in err
 
 
 # ---- files --------------------------------------------------------------------------

@@ -143,15 +143,15 @@ def rates_of_everyone(report):
     return texts
 
 
-def without_groups(report):
+def without_groups(records, candidates=()):
     """That no groups were given, and how they can be, in a list; empty if they were."""
-    if all(audit.attribute for audit in report.audits):
+    if all(record.attribute for record in records):
         return []
-    columns = ", ".join(map(printable, report.candidates))
+    columns = ", ".join(map(printable, candidates))
     named = columns and f" Columns that may name groups: {columns}."
     return [
         "No groups were given, so rates are of everyone. To compare groups, give --attribute "
-        f"NAME (in Python sensitive_features).{named}"
+        f"NAME (in Python sensitive_features, or columns of the data).{named}"
     ]
 
 
@@ -276,7 +276,10 @@ def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
 
     ``where`` are the notes.
     """
-    lines = [*without_groups(report), *searches_in_words(report.audits[0])]
+    lines = [
+        *without_groups(report.audits, report.candidates),
+        *searches_in_words(report.audits[0]),
+    ]
     notes = dict.fromkeys(note for audit in report.audits for note in audit.notes)
     if notes:
         lines.append(f"Read first: the notes {where}.")

@@ -20,6 +20,7 @@ from skfairfr._text._words import (
     NO_DIFFERENCE,
     TOO_FEW,
     accepted,
+    by_attribute,
     capital,
     count,
     listed,
@@ -44,6 +45,7 @@ from skfairfr.report._notes import (
     short_place,
     title_of,
 )
+from skfairfr.report.sections._answer import without_groups
 from skfairfr.report.sections._audit import called, under_title
 from skfairfr.report.sections._cells import (
     READ_NOTES,
@@ -63,12 +65,13 @@ from skfairfr.report.sections._matrix import matrices
 from skfairfr.report.sections._method import (
     IN_A_GAP,
     OF_ATTEMPTS,
+    OF_GROUPS,
     glossary,
     reproduce,
 )
 from skfairfr.report.sections._open import FEW, unsupported
 from skfairfr.report.sections._rates import counts
-from skfairfr.report.sections._tested import facts_of_data, sizes
+from skfairfr.report.sections._tested import NO_GROUPS, facts_of_data, sizes
 
 # Of a system in a legend and in a row.
 LONGEST = 28
@@ -81,14 +84,17 @@ def comparison_document(found, date=None):
     """A SystemsComparison as a document, of a day where one is given."""
     first, *others = short_names(found.systems)
     opening = [verdict_of_changes(found), _disparity_changes(found)]
-    terms = glossary(found.settings, ("Template", "FTA", "GFAR", *OF_ATTEMPTS))
+    without = ["Template", "FTA", "GFAR", *OF_ATTEMPTS]
+    if not found.disparities:
+        without += [term for term in OF_GROUPS if term != "Holm"]
+    terms = glossary(found.settings, tuple(without))
     systems = [
         Section(f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
         for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))
     ]
     attributes = dict.fromkeys(m.attribute for m in found.measured)
     by = [
-        Section(f"by-{n}", f"Error rates by {printable(of)}", _of_attribute(found, of))
+        Section(f"by-{n}", f"Error rates{by_attribute(of)}", _of_attribute(found, of))
         for n, of in enumerate(attributes)
     ]
     as_given = [AS_GIVEN] if "gallery" in found.settings else []
@@ -197,6 +203,7 @@ def verdict_of_changes(found, most=None):
         not_compared = [*not_compared[:MOST_TOLD], further]
     texts = [*not_compared, *lacking, *texts]
     texts += [_levelled(change, found) for change in found.levelling_down]
+    texts += without_groups(found.measured)
     if found.notes:
         texts.append(READ_NOTES)
     return Verdict(status, headline, texts, label)
@@ -396,7 +403,9 @@ def _facts_of_systems(found):
         (f"{capital(found.unit)} in all systems", count(found.n_rows)),
     ]
     if found.measured:
-        attributes = dict.fromkeys(printable(m.attribute) for m in found.measured)
+        attributes = dict.fromkeys(
+            printable(m.attribute) or NO_GROUPS for m in found.measured
+        )
         everyone, terms = found.measured[0].groups[0], terms_of(found.settings)
         rows += facts_of_data(everyone, attributes, terms)[-3:]
         rows.append(("Operating points", _thresholds(found)))
@@ -507,7 +516,7 @@ def _of_attribute(found, attribute):
     parts = [
         "Each system as an audit of it shows it, with intervals that are not paired."
     ]
-    by = f"by {printable(attribute)} at"
+    by = f"{by_attribute(attribute)} at".strip()
     for n, levels in enumerate(zip(*(m.levels for m in systems), strict=True)):
         about = [f"{by} {place_of(levels[0], found)}, {name}" for name in names]
         everyone = levels[0].rates[0].far.value
@@ -519,10 +528,9 @@ def _of_attribute(found, attribute):
         ]
         shown = [_figure_of_systems(found, levels, names), *tables]
         parts.append(Section(f"rates-{n}", heading_of(levels[0], found), shown, True))
-    parts.append(
-        Section("rates-det", TITLE, [curves_of_systems(systems, names, terms)])
-    )
-    return [*parts, Section("rates-groups", "Groups", [sizes(systems, terms, names)])]
+    title, det = ("Groups", TITLE) if attribute else ("Size", TITLE.split(" by ")[0])
+    parts.append(Section("rates-det", det, [curves_of_systems(systems, names, terms)]))
+    return [*parts, Section("rates-groups", title, [sizes(systems, terms, names)])]
 
 
 def _figure_of_systems(found, levels, names):
@@ -531,8 +539,9 @@ def _figure_of_systems(found, levels, names):
         level_in_percent(found.settings),
     )
     rates, terms = rates_in(found.measured[0].groups), terms_of(found.settings)
+    whose = "every group" if found.measured[0].attribute else "everyone"
     caption = (
-        f"{'Both error rates' if len(rates) > 1 else terms[rates[0]].name} of every group under {listed(names)}; further right is worse. "
+        f"{'Both error rates' if len(rates) > 1 else terms[rates[0]].name} of {whose} under {listed(names)}; further right is worse. "
         f"Bars are {ci} CI of each rate on its own: whether two systems differ is for the "
         "paired intervals above."
     )
@@ -574,8 +583,9 @@ def _method_of_comparison(found):
         "varies for both systems alike cancels. They are about other people of the same "
         "population.",
         "Conclusions about rates come from adjusted p-values (Holm): if nothing changed, "
-        f"about {alpha:g} % of such comparisons or fewer would name a change. Disparities "
-        "are not among these tests.",
+        f"about {alpha:g} % of such comparisons or fewer would name a change."
+        + " Disparities are not among these tests."
+        * bool(found.disparities),
     ]
     digests = {
         f"{file} ({name})": digest

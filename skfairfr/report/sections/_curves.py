@@ -89,8 +89,9 @@ def curves_of_systems(systems, names, terms):
     """The figure of the curves of every group under each system."""
     if len(rates_in(systems[0].groups)) < 2:
         return None
+    whose = " of each group" if systems[0].attribute else ""
     caption = (
-        "Both rates of each group under each system, as its one threshold for everybody "
+        f"Both rates{whose} under each system, as its one threshold for everybody "
         "moves; nearer to the lower left is better. Points are at the operating points; "
         f"{POINTS}"
     )

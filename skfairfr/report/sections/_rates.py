@@ -228,7 +228,8 @@ def counts(levels, systems, settings, names=("",)):
         head += [*map(capital, (kind.standard_trials, kind.errors)), kind.name]
     if any(level.generalised for level in levels):
         head += [f"G{rate.upper()}" for rate in measured]
-    caption = f"{capital(terms.comparisons)} and errors of each group."
+    whose = " of each group" if systems[0].attribute else ""
+    caption = f"{capital(terms.comparisons)} and errors{whose}."
     if not settings.get("independent_pairs"):
         caption += (
             " Errors of one person are correlated: 'like 7 errors' is the effective number, "

@@ -48,6 +48,10 @@ class Crossing:
     cells: tuple
 
 
+# The fact of attributes if there are none.
+NO_GROUPS = "none, so all are one group"
+
+
 def cross(data, attributes):
     """Number of people in each combination of groups.
 
@@ -89,7 +93,7 @@ def facts(report):
     """What is known of an audit's data, as pairs of a term and what is said of it."""
     first = report.audits[0]
     names = [audit.attribute for audit in report.audits if audit.attribute]
-    attributes = [printable(name) for name in names] or ["none, so all are one group"]
+    attributes = [printable(name) for name in names] or [NO_GROUPS]
     decisions = "decisions" in first.settings
     if decisions:
         rows = _facts_of_decisions(report, attributes)
@@ -157,6 +161,7 @@ def facts_of_data(everyone, attributes, terms):
 def sizes(systems, terms, names=("",)):
     """Sizes of the groups, and the equal error rates of each system."""
     rows, shown = [], {"n_identities": "People", "n_images": "Images"}
+    size = "Size of each group" if systems[0].attribute else "Size of the data"
     if systems[0].groups[0].n_images is None:
         del shown["n_images"]
     for system, name in zip(systems, names, strict=True):
@@ -166,11 +171,11 @@ def sizes(systems, terms, names=("",)):
             equal = found.equal_error_rate
             cells = cells if equal is None else [*cells, of_rate(equal)]
             rows[-1].append(row_of_group(found.group, cells, name))
-    caption, head = "Size of each group.", ["Group", *shown.values()]
+    caption, head = f"{size}.", ["Group", *shown.values()]
     if len(rates_in(systems[0].groups)) > 1:
         head.append("EER")
         caption = (
-            "Size of each group, and its equal error rate (EER), at the threshold where its "
+            f"{size}, and its equal error rate (EER), at the threshold where its "
             f"{terms.far.rate} equals its {terms.frr.rate}."
         )
         rates = [found.equal_error_rate for one in systems for found in one.groups]
