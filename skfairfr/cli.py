@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import json
 import os
 import pkgutil
 import re
@@ -33,6 +34,8 @@ a row for each image, in Python, and run the audit, which exits with 1 if a limi
   numpy.savez("faces.npz", embedding=X, identity=people, gender=gender)
   skfairfr audit faces.npz --attribute gender --max-fmr-ratio 2 --out audit-out
 """
+# Flags of which several values, with commas, are several systems of one file.
+OF_ONE_FILE = ("score", "embedding")
 # Flags of searches, those of them about lists, and those of comparisons alone.
 OF_LISTS = ("search", "candidate", "listed_from")
 OF_SEARCHES = (
@@ -91,7 +94,8 @@ For which groups the rates of another system are higher or lower than those of B
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
 harm was found, 3 undetermined: scores look like distances, are equal or no better than chance, a
 threshold lies beyond all scores, every rate rests on too few errors, or a file lacks most pairs
-of a group that another has. With --gallery, searches (1:N) are compared; without --attribute, the rates of everyone.""",
+of a group that another has. With --gallery, searches (1:N) are compared; without --attribute the
+rates of everyone.""",
     ),
     "plan": (
         "how many people a test needs to get an answer",
@@ -219,12 +223,15 @@ def _parse(argv):
         _check_flags(commands, name, given)
     arguments, unknown = parser.parse_known_args(argv)
     arguments.typed = shlex.join(["skfairfr", *given])
+    if arguments.command == "compare":  # argparse takes files up to a flag
+        arguments.more = [*arguments.more, *(w for w in unknown if w[:1] != "-")]
+        unknown = [word for word in unknown if word[:1] == "-"]
     if unknown:
         message = f"unrecognized arguments: {' '.join(unknown)}"
         if arguments.command == "audit":
             message += (
                 "; audit takes one DATA, and every attribute an --attribute of its own: "
-                "--attribute A --attribute B"
+                "--attribute A --attribute B; several scores have a comma: --score A,B"
             )
         parser.error(message)
     return arguments
@@ -300,8 +307,8 @@ data PROBES  embeddings (.npz, .npy), one row for each search, or with --candida
   the searches
 options: compare
 before BEFORE  embeddings or scored pairs of the first system, as of audit
-after AFTER  those of another system, of the same images
-more MORE ...  those of further systems
+more AFTER ...  those of another system, of the same images, or of several; BEFORE alone has columns
+  of several, --score A,B
 options: monitor
 log LOG  table of decisions (.csv, .tsv, .csv.gz, .tsv.gz, .parquet), one row an attempt
 options: bench
@@ -312,8 +319,8 @@ options: audit identify compare threshold plan monitor bench
   numbers NAME:4 or NAME:18,30 (default: no groups, rates of everyone); may be repeated, for
   combinations too
 options: audit monitor
---accepted COLUMN  column that says which attempts were accepted: the data are a log of
-  decisions (default of monitor: accepted)
+--accepted COLUMN  which attempts were accepted: the data are a log of decisions (default of
+  monitor: accepted)
 options: audit
 --control COLUMN[:K[:gap]]  covariate at equal values of which rates are shown too: COLUMN of
   categories, COLUMN:K for K quantiles of a number (of two images the lower), COLUMN:K:gap of
@@ -358,7 +365,8 @@ files beside the data: audit compare threshold plan
 --references FILE  those of its columns (default: the same images, each two one pair)
 
 embeddings: audit identify compare threshold plan bench
---embedding NAME  array of the embeddings (default: embedding or X)
+--embedding NAME  array of the embeddings, in audit and compare also A,B of several systems (default:
+  embedding or X)
 embeddings: audit identify compare threshold plan monitor bench
 --identity COLUMN  column of the people (default: identity or y, in a log also person)
 embeddings: audit identify compare threshold plan bench
@@ -372,7 +380,8 @@ embeddings: audit
   fta where acquisition failed, else 0 or empty; they are counted by group
 
 scores: audit identify compare threshold plan
---score COLUMN  column of the scores (default: score or distance)
+--score COLUMN  column of the scores, in audit and compare also A,B of several systems (default:
+  score or distance)
 --distance  scores are distances, smaller meaning more alike
 scores: audit compare threshold plan
 --identity-1 COLUMN  column of the first image's person
@@ -645,6 +654,9 @@ def _add(group, flag, value, meaning, each, full):
 
 def _audit(arguments):
     given = vars(arguments)
+    for name in OF_ONE_FILE:
+        if len(values := _split(name, [given[name] or ""])) > 1:
+            return _audits(arguments, name, values)
     attributes = _attributes(arguments, needed=False)
     try:
         data = _read(arguments.data, attributes, given)
@@ -654,6 +666,39 @@ def _audit(arguments):
         place = f"attributes of the policy {arguments.policy.name}"
         raise ValueError(_in_flags(error, attributes=place)) from None
     return _report(arguments, data, arguments.data, limits=_limits(given))
+
+
+def _split(name, given):
+    """The values of a flag, some of which have commas between."""
+    values = [value for text in given for value in text.split(",")]
+    if any("," in text for text in given) and len({*values, ""}) <= len(values):
+        raise ValueError(
+            f"{_flag(name)}: {','.join(given)!r} names one twice, or nothing."
+        )
+    return values
+
+
+def _audits(arguments, name, values):
+    """Audits of several systems of one file, each named by its column or array."""
+    given, found = vars(arguments), {}
+    if arguments.format in ("html", "junit"):
+        raise ValueError(
+            f"--format {arguments.format} is about one system, and {_flag(name)} names "
+            f"{len(values)}; leave it out, and give --out, where each has a folder."
+        )
+    for value in values:
+        own = {name: value, "system": f"{arguments.system or ''} {value}".strip()}
+        own["out"] = arguments.out and os.path.join(
+            arguments.out, value.replace(os.sep, "_")
+        )
+        found[value] = _audit(argparse.Namespace(**given | own))
+    texts, codes = zip(*found.values(), strict=True)
+    text = "\n".join(texts)
+    if arguments.format == "json":
+        named = ",".join(map("{}: {}".format, map(json.dumps, values), texts))
+        text = f"{{{named}}}\n"
+    # A limit that is exceeded, then one that is undetermined, decides.
+    return text, min(codes, key=(1, 3, 0).index)
 
 
 def _identify(arguments):
@@ -902,8 +947,7 @@ def _compare(arguments):
     from skfairfr.report import compare_searches, compare_systems
 
     given, attributes = vars(arguments), arguments.attribute or []
-    paths = [arguments.before, arguments.after, *arguments.more]
-    systems = _of_systems(given, len(paths))
+    systems = _of_systems(given)
     searched = _check_one_kind(given)
     compare = compare_searches if searched else compare_systems
     options = _taken_by(compare_systems, given)
@@ -911,12 +955,12 @@ def _compare(arguments):
         options["threshold"] = [[own["threshold"]] for own in systems]
     _report_folder(arguments)
     data, galleries = [], []
-    for path, own in zip(paths, systems, strict=True):
+    for own in systems:
         if searched:
-            one, gallery = _searches(path, attributes, own)
+            one, gallery = _searches(own["path"], attributes, own)
             galleries.append(gallery)
         else:
-            one = _read(path, attributes, own)
+            one = _read(own["path"], attributes, own)
         # All are put into the ranges of the first.
         data.append(one)
         attributes = data[0].reading.bands
@@ -932,10 +976,18 @@ def _compare(arguments):
     return _written(arguments, found)
 
 
-def _of_systems(given, n_systems):
+def _of_systems(given):
     """What was given for each system: flags that describe one, once for all or for each."""
     shared = ("attribute", "far", "fpir", "more")
     each = {n: v for n, v in given.items() if isinstance(v, list) and n not in shared}
+    each |= {name: _split(name, each[name]) for name in OF_ONE_FILE if name in each}
+    each["path"] = [given["before"], *given["more"]]
+    n_systems = len(each["path"])
+    if n_systems == 1 and (n_systems := max(map(len, each.values()))) == 1:
+        raise ValueError(
+            "AFTER is missing; give the file of another system, or name columns of two in "
+            "BEFORE, as --score A,B."
+        )
     for name, values in each.items():
         if len(values) not in (1, n_systems):
             shown = ", ".join(repr(str(value)) for value in values)

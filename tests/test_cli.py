@@ -598,6 +598,10 @@ def two_scores(tmp_path_factory):
 @pytest.mark.parametrize(
     "words",
     [
+        "both.csv --score one,two",
+        "both.csv --score one --score two",
+        "both.npz --embedding one,two",
+        "both.csv --score one,two both.csv",
         "both.csv both.csv --score one --score two",
         "both.npz both.npz --embedding one --embedding=two",
         "images.csv images.csv --trials one.txt --trials two.txt",
@@ -725,3 +729,52 @@ def test_threshold_reads_trials_and_metadata(capsys, monkeypatch, two_scores):
     np.savez("plain.npz", embedding=X["X"], identity=X["identity"])
     of_people = ("plain.npz", "--metadata", "people.csv", *asked)
     assert certified(capsys, "one.npz", *asked) == certified(capsys, *of_people)
+
+
+def test_compare_of_columns_of_one_file_names_them(capsys, monkeypatch, two_scores):
+    monkeypatch.chdir(two_scores[0])
+    _, out, err = run(capsys, "compare", "both.csv", "--score", "one,two", *QUICK)
+    assert err == "" and "both.csv, two against both.csv, one" in out
+    for words, problem in (
+        ("both.csv", "AFTER is missing; give the file of another system, or name"),
+        ("both.csv --score one", "AFTER is missing"),
+        ("both.csv --score one,one", "--score: 'one,one' names one twice, or nothing."),
+        ("both.csv both.csv --score one,two,two2", "there are 2 systems"),
+        ("both.csv --score one,three", "three"),
+    ):
+        said = run(capsys, "compare", *words.split())
+        assert_one_line(*said, command="compare")
+        assert problem in said[2]
+
+
+@pytest.mark.parametrize("words", ["both.csv --score", "both.npz --embedding"])
+def test_audit_of_several_columns_is_an_audit_of_each(
+    capsys, monkeypatch, two_scores, words, tmp_path
+):
+    """With its name, and the exit status of the worst."""
+    monkeypatch.chdir(two_scores[0])
+    asked = (*QUICK, "--attribute", "gender", "--max-fnmr", "0.7")
+    alone = {}
+    for name in ("one", "two"):
+        ran = run(capsys, "audit", *words.split(), name, *asked, "--format", "json")
+        alone[name] = ran[0], json.loads(ran[1])
+    several = ("audit", *words.split(), "one,two", *asked, "--out", tmp_path)
+    code, out, err = run(capsys, *several, "--format", "json")
+    assert err == ""
+    assert code == (1 if 1 in (c := [c for c, _ in alone.values()]) else max(c))
+    found = json.loads(out)
+    assert [*found] == ["one", "two"]
+    for name, report in found.items():
+        assert report["about"]["system"] == name
+        assert report["audits"] == alone[name][1]["audits"]
+        assert (tmp_path / name / "report.html").exists()
+    _, out, _ = run(capsys, *several, "--replace", "--system", "S")
+    places = [out.index(f"System: S {name}; ") for name in found]
+    assert places == sorted(places) and out.count("Result\n---") == 2
+    for form in ("html", "junit"):
+        said = run(capsys, *several, "--format", form)
+        assert_one_line(*said)
+        assert f"--format {form} is about one system, and --" in said[2]
+    said = run(capsys, "audit", *words.split(), "one,", *asked)
+    assert_one_line(*said)
+    assert "'one,' names one twice, or nothing" in said[2]
