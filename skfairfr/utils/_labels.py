@@ -7,6 +7,7 @@ integer codes only; -1 stands for an unknown group.
 
 import re
 import unicodedata
+from contextlib import suppress
 from decimal import Decimal
 from html import unescape
 from typing import NamedTuple
@@ -48,6 +49,7 @@ LOOK_ALIKE = str.maketrans(
     "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131\u0142\u00f8\u0111",
     "abekmhopctyxijsabezhikmnoptyxilod",
 )
+WITHOUT_UMLAUT = str.maketrans({"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"})
 FOLDER = re.compile(r".*[/\\]")
 INTEGER = re.compile(r"\+?(-?[0-9]+)(\.0*)?")
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
@@ -347,7 +349,7 @@ def two_spellings(pairs, what="person"):
     problem = (
         f"{len(pairs):,} {'label' if len(pairs) == 1 else 'labels'} in two spellings, which "
         "differ only in case, leading zeros, number format, separators, folder, file ending, "
-        "abbreviation, look-alike letters or Unicode form and may be one "
+        "abbreviation, look-alike letters, umlauts or Unicode form and may be one "
         f"{what} or two: {_examples(pairs)};"
     )
     remedy = f"write one {what}'s label alike everywhere, or rename the other {what}."
@@ -374,18 +376,23 @@ def spelled_otherwise(absent, known):
 def spellings(label):
     """Texts of a label, a tuple; labels that differ in spelling only share one of them.
 
-    In the second, of labels with separators, points are separators too: R writes p.1 for
-    p-1. A point is not nothing: m.7 is what pandas and R make of an eighth m, and m7 may be
-    another person.
+    A label with umlauts has another text without them (ue for ü). So does one with
+    separators, in which points are separators too: R writes p.1 for p-1. A point is not
+    nothing: m.7 is what pandas and R make of an eighth m, and m7 may be another person.
     """
-    text = unicodedata.normalize("NFKD", unescape(str(label))).strip().casefold()
+    text = unescape(str(label))
+    with suppress(UnicodeError):  # UTF-8 that was read as Windows-1252
+        text = text.encode("cp1252").decode()
+    folded = unicodedata.normalize("NFC", text).strip().casefold()
+    spelled_out = folded.translate(WITHOUT_UMLAUT)
+    others = () if spelled_out == folded else spellings(spelled_out)
+    text = unicodedata.normalize("NFKD", folded)
     text = unicodedata.normalize("NFKC", ACCENTS.sub("", text)).translate(LOOK_ALIKE)
     text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # invisible
-    others = ()
     if not text.isalnum():
         text = FILE_ENDING.sub("", QUOTES.sub("", text).strip(".,; "))
         text = LAST_FIRST.sub(r"\2 \1", text)
-        others = (WITH_POINTS.sub(" ", text),)
+        others += (WITH_POINTS.sub(" ", text),)
         text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
     if THOUSANDS.fullmatch(text):
         text = text.replace(",", "")

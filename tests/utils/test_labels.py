@@ -333,10 +333,14 @@ def test_a_group_with_a_slash_is_no_file_in_a_folder():
         ("Lee, Anna", "Anna Lee"),
         ("{p1}", "p1"),
         ("Smith &amp; Son", "smith & son"),
+        ("M\u00fcller-1", "M\u00c3\u00bcller-1"),  # UTF-8 read as Windows-1252
+        ("M\u00fcller-1", "MUELLER 1"),
+        ("Mu\u0308ller", "Mueller"),
+        ("Gro\u00df", "GROSS"),
     ],
 )
 def test_spellings_of_one_person(one, other):
-    assert spellings(one)[0] == spellings(other)[0]
+    assert {*spellings(one)} & {*spellings(other)}
 
 
 def test_groups_may_have_two_words():
@@ -359,6 +363,7 @@ def test_groups_may_have_two_words():
         ("1,2", "12"),
         ("1.5e+00", "15"),
         ("a1", "b1"),
+        ("Mueller", "Muller"),
         # Vowels of other scripts, and the voicing of Japanese, are no accents.
         ("\u0915\u093f", "\u0915\u0941"),
         ("\u304b", "\u304c"),
