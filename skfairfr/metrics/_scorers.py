@@ -167,16 +167,20 @@ class _Scorer(SharingScorer):
         return values, question, errors.min() < MIN_ERRORS
 
     def _warn_of_fitted_people(self, estimator, y):
-        """Warn, once, if people of y are among those that the estimator was fitted on."""
-        if getattr(self, "_has_told_of_people", False):
-            return
+        """Warn if people of y are among those that the estimator was fitted on.
+
+        A search is warned of once, and not in every fold, whose people are the same.
+        """
         people = np.unique(to_column(split_labels(y)[0], "y").astype(str))
-        fitted = [getattr(step, "identities_", ()) for step in _steps_of(estimator)]
+        steps = _steps_of(estimator)
+        fitted = [getattr(step, "identities_", ()) for step in steps]
         fitted = np.concatenate([np.asarray(labels).astype(str) for labels in fitted])
-        if n_fitted := np.isin(people, fitted).sum():
-            self._has_told_of_people = True
+        both = people[np.isin(people, fitted)]
+        told, kind = vars(self).setdefault("_told_of", {}), (*map(type, steps),)
+        if not np.isin(both, told.get(kind, people[:0])).all():
+            told[kind] = np.union1d(people, fitted)
             warn_caller(
-                f"{n_fitted:,} of {people.size:,} people whom {self!r} scores are among those on "
+                f"{both.size:,} of {people.size:,} people whom {self!r} scores are among those on "
                 "whom the estimator was fitted, whose error rates are lower than those of "
                 "others. Split by skfairfr.IdentityKFold, which keeps all images of a person "
                 "in one fold.",

@@ -121,6 +121,16 @@ def test_scorers_warn_of_people_on_whom_the_estimator_was_fitted():
     for estimator in (make_pipeline(inner), chosen()):
         with pytest.warns(UserWarning, match=f"of {len({*FACES.y}):,} people whom"):
             clone(bfar_scorer)(estimator, X, Y)
+    scorer = clone(bfar_scorer)  # once for an estimator and people
+    others = Y.copy()
+    others["identity"] += 10**6
+    refitted = clone(fitted).fit(X, others)
+    for estimator, labels in ((fitted, Y), (refitted, others), (inner, Y)):
+        with pytest.warns(UserWarning, match="people whom"):
+            scorer(estimator, X, labels)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "(?s).*on whom the estimator was fitted")
+            scorer(estimator, X[::2], labels[::2])
     strangers = Y.copy()
     strangers["identity"] += 10**6
     for labels, estimator in ((strangers, fitted), (Y, FunctionTransformer())):
