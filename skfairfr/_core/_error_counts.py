@@ -24,6 +24,7 @@ from skfairfr._core._jackknife import (
     never_falling,
     rate_ends,
 )
+from skfairfr._core._paired import clusters
 from skfairfr._core._resampling import Weights
 
 # Numbers of errors at which a rate is bounded: all small ones, then eight an octave.
@@ -129,8 +130,8 @@ def _accepted_impostors(sequence, pairs, scope, positions, sampled):
     return ErrorCounts(sums, influences(of_person, of_pairs, 2))
 
 
-def accepted_by_people(pairs, scope, threshold, sampled=False):
-    """People of the accepted impostor pairs, and their weights, which add up to 1.
+def accepted_shares(pairs, scope, threshold, sampled=False):
+    """Shares of every two people in the accepted impostor pairs of a scope.
 
     Parameters
     ----------
@@ -142,15 +143,16 @@ def accepted_by_people(pairs, scope, threshold, sampled=False):
 
     Returns
     -------
-    left, right : ndarrays of int, shape (n_accepted,)
-    weights : ndarray, shape (n_accepted,)
+    shares : sparse array, shape (1, n_people**2)
+        As of :func:`~skfairfr._core._paired.clusters`; they add up to 1, or to 0 of none.
     """
     sequence = pairs.impostors(scope, sampled)
     n = int(_rates.count_at_least(sequence.scores, threshold))
     n = 0 if sequence.of_one else n  # which no two people add to
     left, right = sequence.identities(pairs.images, n)
     weights = np.ones(n) if sequence.base is None else sequence.base[:n]
-    return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)
+    shares = weights / max(weights.sum(), np.finfo(np.float64).tiny)
+    return clusters(left, right, shares, pairs.images.n_identities)
 
 
 def _errors_of_one(sequence, pairs, scope, rate, positions):

@@ -589,17 +589,6 @@ def against_others(sums):
     return np.where(compared, itself - others / np.maximum(n_others, 1), 0.0)
 
 
-def every_two(sums):
-    """Weights of each group over every other one, a block (n_others, n_groups) a group."""
-    known = np.flatnonzero(sums.is_known)
-    for group in known:
-        others = known[known != group]
-        weights = np.zeros((others.size, sums.pairs.size))
-        weights[:, group] = 1.0
-        weights[np.arange(others.size), others] = -1.0
-        yield weights
-
-
 def shrunken_rates(sums):
     """Rates moved towards their common geometric mean by as much as they are noise.
 

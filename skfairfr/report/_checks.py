@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
-from skfairfr._core._jackknife import Contrasts, every_two, rate_ends
+from skfairfr._core._jackknife import Contrasts, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._text._words import percent, terms_of
 from skfairfr.report._notes import WITHHELD, of_groups, of_unknown, unknown_exceed
 from skfairfr.report._policy import LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check
-from skfairfr.report._verdicts import beyond_all_scores, geomean_weights
+from skfairfr.report._verdicts import beyond_all_scores
 
 # No ratio of two rates above it exceeds 1 / 0.9 = 1.11, so that keeping a limit shows nothing.
 NEARLY_ALL = 0.9
@@ -254,9 +254,8 @@ def _people_for_rates(judged, groups, limit):
 
 def _people_for_ratios(judged, groups, limit, how):
     """The same for a limit of the largest ratio of rates."""
-    compared, weights, tail = judged.compared, geomean_weights(judged.sums), judged.tail
-    if how == "max_min":
-        weights = np.vstack([*every_two(judged.sums)])
+    compared, tail = judged.compared, judged.tail
+    weights = np.vstack([block.weights for block in compared.of_disparity(how)])
     found = compared.contrasts(weights)
     exceeding = found.value > np.log(limit)
     if exceeding.any():

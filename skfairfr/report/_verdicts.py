@@ -68,11 +68,9 @@ class Judged:
     @cached_property
     def tests(self):
         """Contrasts of each group over the reference; all weights 0 of what is not compared."""
-        compared = self.sums.is_known
-        compared = compared & (np.arange(compared.size) != self.reference)
+        compared = self.sums.is_known & (np.arange(len(self.labels)) != self.reference)
         weights = np.diag(compared.astype(np.float64))
-        if compared.any():
-            weights[compared, self.reference] = -1.0
+        weights[compared, self.reference] = -1.0
         return self.compared.contrasts(weights)
 
     @property
@@ -116,11 +114,10 @@ class Judged:
         groups : tuple of labels
             The group that the bound above the limit is of, or else the upper one.
         """
-        weights = geomean_weights(self.sums)
-        found = self.compared.contrasts(weights)
-        low = found.bounds(self.tail / len(weights))[0]
-        high = found.bounds(self.tail)[1]
+        (found,) = self.compared.of_disparity("max_geomean")
         known = np.flatnonzero(self.sums.pairs > 0)
+        low = found.bounds(self.tail / known.size)[0]
+        high = found.bounds(self.tail)[1]
         place = int(np.argmax(low if low.max() > limit else high))
         ends = max(1.0, float(low.max())), max(1.0, float(high.max()))
         return *ends, self.named(known[[place]])
@@ -136,15 +133,6 @@ class Judged:
         tail = min(self.tail, 2 * self.tail / len(self.labels))
         low = rate_ends(self.sums, tail, evidence.added[level])[0]
         return low, evidence.bounds(self.tail)[1][level]
-
-
-def geomean_weights(sums):
-    """Of each group over the geometric mean of all that have pairs, (n_known, n_groups)."""
-    known = np.flatnonzero(sums.pairs > 0)
-    weights = np.zeros((known.size, sums.pairs.size))
-    weights[:, known] = -1 / known.size
-    weights[np.arange(known.size), known] += 1
-    return weights
 
 
 def judge(audited, sizes, confidence_level, operating_points=("overall",)):

@@ -15,7 +15,7 @@ from scipy import sparse
 from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
     Course,
-    accepted_by_people,
+    accepted_shares,
     course_of,
     errors_of,
     in_parts,
@@ -25,11 +25,10 @@ from skfairfr._core._jackknife import (
     Contrasts,
     ErrorSums,
     against_others,
-    every_two,
     rate_ends,
     shrunken_rates,
 )
-from skfairfr._core._paired import clusters
+from skfairfr._core._rates import DISPARITIES
 
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
@@ -252,10 +251,7 @@ class Asked:
         key = ("shares", scope, float(threshold))
         if key not in self.pairs.known:
             asked = (self.pairs, scope, threshold, scope in self.query.sampled)
-            of_two = clusters(
-                *accepted_by_people(*asked), self.pairs.images.n_identities
-            )
-            self.pairs.known[key] = of_two
+            self.pairs.known[key] = accepted_shares(*asked)
         return self.pairs.known[key]
 
     def course(self, column, place):
@@ -424,6 +420,24 @@ class ComparedGroups:
         added = self.evidence.added_to(self.level, weights)
         return Contrasts(self.sums, weights, added)
 
+    def of_disparity(self, how, groups=None):
+        """Contrasts of which the largest is the logarithm of a disparity, a block at a time.
+
+        Parameters
+        ----------
+        how : str
+            Name of a disparity with ``contrasts``.
+        groups : sequence of int or ndarray of bool, default=None
+            None: those with pairs of two people, of a mean over groups all that have pairs.
+        """
+        if groups is None:
+            ratio, sums = how == "max_min", self.sums
+            groups = np.flatnonzero(sums.is_known if ratio else sums.pairs > 0)
+        for block in DISPARITIES[how].contrasts(len(groups)):
+            weights = np.zeros((len(block), self.sums.pairs.size))
+            weights[:, groups] = block
+            yield self.contrasts(weights)
+
     def largest_ratio(self, tail):
         """Lower and upper bound of the largest ratio of two rates, each one-sided.
 
@@ -444,8 +458,7 @@ class ComparedGroups:
         ends = np.fmax(low, 1 / np.where(high > 0, high, np.inf))
         found, most = float(np.nanmax(ends)), 0.0
         differs, n_pairs = found > 1, self.n_tests * (self.n_tests - 1) / 2
-        for block in every_two(self.sums):
-            pairs = self.contrasts(block)
+        for pairs in self.of_disparity("max_min"):
             most = max(most, float(pairs.bounds(tail)[1].max()))
             if differs:
                 below = pairs.bounds(tail / max(n_pairs, 1))[0]
@@ -536,12 +549,9 @@ def _signed_ratio(evidence, picked, tail):
     scopes = [(g, g) for g in picked]
     if not set(scopes) <= set(evidence.scopes):
         return {}
-    second, first = (evidence.scopes.index(scope) for scope in scopes)
-    weights = np.zeros((1, len(evidence.scopes)))
-    weights[0, first], weights[0, second] = 1.0, -1.0
-    rows = []
+    places, rows = [evidence.scopes.index(scope) for scope in scopes], []
     for compared in evidence.compared:
-        found = compared.contrasts(weights)
+        (found,) = compared.of_disparity("ratio", places)
         error = np.exp(found.value) * found.error
         rows.append(np.concatenate([*found.bounds(tail), error, found.p_value]))
     names = ("low", "high", "standard_error", "p_value")

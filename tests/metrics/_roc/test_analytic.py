@@ -34,6 +34,19 @@ def each(kind, n_groups, n_sets=20):
         yield compared(some_groups([seed, n_groups], n_groups, kind))
 
 
+def test_contrasts_of_a_disparity_leave_out_groups_of_one_person():
+    lone = genuine_sums(np.array([[5.0]]), np.array([9.0]))
+    rejected = np.repeat([[1.0, 0.0]], [3, 6], axis=1)
+    other = genuine_sums(rejected, np.full(9, 4.0))
+    found = compared(ErrorSums.of_groups([lone, other, other]).rows(0))
+    weights = np.vstack([block.weights for block in found.of_disparity("max_min")])
+    assert_array_equal(weights, [[0, 1, -1], [0, -1, 1]])
+    (mean,) = found.of_disparity("max_geomean")
+    assert_allclose(mean.weights, np.eye(3) - 1 / 3)
+    (ratio,) = found.of_disparity("ratio", [2, 0])
+    assert_array_equal(ratio.weights, [[1, 0, -1]])
+
+
 @pytest.mark.parametrize(("kind", "n_groups"), DATA)
 def test_the_largest_ratio_is_above_one_exactly_where_groups_differ(kind, n_groups):
     seen = set()
