@@ -438,7 +438,10 @@ def field(shared_data):
     return folder
 
 
-def counted(path, one, other, groups):
+PEOPLE = ("identity_1", "identity_2")
+
+
+def counted(path, one, other, groups, score="score"):
     """FMR and FNMR within each group of a file, counted from its rows."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -450,18 +453,18 @@ def counted(path, one, other, groups):
     }
     rows = [
         {new: row[old].strip().lower() for new, old in names.items()}
-        | {"score": row["score"]}
+        | {"score": row[score]}
         for row in rows
     ]
     return rates_of(rows)
 
 
-@pytest.mark.parametrize("name", ["ok.csv", "idspace.csv"])
+@pytest.mark.parametrize("name", ["ok.csv", "idspace.csv", "semi.csv"])
 def test_a_space_behind_one_side_turns_no_rate_around(capsys, field, name):
     code, found, _ = audited(
         capsys, field / name, "--max-fmr-ratio", "3", attribute="gender"
     )
-    right = counted(field / name, "identity_1", "identity_2", ("gender_1", "gender_2"))
+    right = counted(field / "ok.csv", *PEOPLE, ("gender_1", "gender_2"))
     assert code == 3
     assert all(found[g] == pytest.approx(rates) for g, rates in right.items())
     assert [f"{100 * v:.3g}" for v in (*right["f"], *right["m"])] == [
@@ -494,3 +497,66 @@ def test_rounded_scores_have_one_rate_in_every_type(capsys, field, name):
     assert f"{100 * everyone['fnmr']['value']:.3g}" == "24.2"
     read = json.loads(run(capsys, *asked, "--fmr", "0.003")[1])
     assert 0.7 < read["audits"][0]["levels"][0]["threshold"] <= 0.71
+
+
+@pytest.mark.parametrize("names", ["two.csv two.csv", "sysA.csv sysB.csv"])
+def test_systems_are_those_of_their_flags(capsys, field, names):
+    """Two columns of one file, by --score once for each, are as the same two in two files."""
+    scores = ("facenet", "arcface")
+    files = [str(field / name) for name in names.split()]
+    asked = ("compare", *files, "--attribute", "gender", *PAIRS, "--format", "json")
+    flags = [w for s in scores for w in ("--score", s)] if "two" in names else ()
+    changes = json.loads(run(capsys, *asked, *flags)[1])["changes"]
+    groups = ("gender_1", "gender_2")
+    before, after = (counted(field / "two.csv", *PEOPLE, groups, s) for s in scores)
+    verdicts = {(c["group"], c["rate"]): c["verdict"] for c in changes}
+    assert verdicts.pop(("m", "fmr")) == "higher"
+    assert [*verdicts.values()] == ["lower"] * 4
+    for change in (c for c in changes if c["group"]):
+        kind = ("fmr", "fnmr").index(change["rate"])
+        found = (change["before"], change["after"])
+        right = (before[change["group"]][kind], after[change["group"]][kind])
+        assert found == pytest.approx(right)
+
+
+def everyone_of(capsys, *asked):
+    """The rates of everyone at the first operating point, as the command prints them."""
+    levels = json.loads(run(capsys, *asked, "--quiet", "--format", "json")[1])
+    return levels["audits"][0]["levels"][0]["rates"][0]
+
+
+def test_a_list_of_wespeaker_has_the_rates_of_its_table(capsys, field):
+    found, right = (
+        everyone_of(capsys, "audit", field / name, "--fmr", "1e-2")
+        for name in ("vox1_O.score", "ok.csv")
+    )
+    for rate, errors in (("fmr", 151 / 15143), ("fnmr", 290 / 480)):
+        assert found[rate]["value"] == right[rate]["value"] == pytest.approx(errors)
+
+
+def test_zero_rows_are_failures(capsys, field):
+    asked = ("audit", field / "zero.npz", "--attribute", "gender", "--fmr", "1e-2")
+    code, _, err = run(capsys, *asked, "--quiet")
+    assert code == 2 and "is zero, or has nan or infinite values, in 8 of 320" in err
+    found = everyone_of(capsys, *asked, "--failures", "reject")
+    with np.load(field / "zero.npz") as data:
+        X, y = data["embedding"].astype(float), data["identity"]
+    length = np.linalg.norm(X, axis=1)
+    one, other = np.triu_indices(y.size, 1)
+    score = (X[one] * X[other]).sum(axis=1) / np.maximum(
+        length[one] * length[other], 1e-9
+    )
+    score[length[one] * length[other] == 0] = -np.inf
+    same = y[one] == y[other]
+    impostor = np.sort(score[~same])[::-1]
+    accepted = score > impostor[int(0.01 * impostor.size)]
+    assert found["fmr"]["value"] == pytest.approx(accepted[~same].mean())
+    assert found["fnmr"]["value"] == pytest.approx((~accepted)[same].mean())
+
+
+def test_candidate_lists_are_searches(capsys, field):
+    """Each list begins with the probe's own name and a score of 1; half are enrolled."""
+    gallery = ("--gallery", field / "gl.csv", "--candidates", field / "cand.csv")
+    asked = ("identify", field / "pl.csv", *gallery, "--attribute", "gender")
+    found = everyone_of(capsys, *asked, "--threshold", "0.95")
+    assert (found["fpir"]["value"], found["fnir"]["value"]) == (1.0, 0.0)
