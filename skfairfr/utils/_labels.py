@@ -299,14 +299,13 @@ def join_columns(columns):
 
 
 def check_exact(labels, name):
-    """Raise if labels are floats so large that several integers have the same number."""
-    if labels.dtype.kind == "f" and labels.size:
-        largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
-        if np.abs(labels).max() > largest:
-            problem = f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
-            problem += f"number for several integers above {largest:,};"
-            remedy = "give identities as integers or as text."
-            raise refused(name, None, problem, remedy)
+    """Raise if floats are so large that several integers have the same number."""
+    largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
+    if labels.size and np.abs(labels).max() > largest:
+        problem = f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
+        problem += f"number for several integers above {largest:,};"
+        remedy = "give identities as integers or as text."
+        raise refused(name, None, problem, remedy)
 
 
 def check_spelling(labels, name, other=None, what="person"):
@@ -323,7 +322,8 @@ def check_spelling(labels, name, other=None, what="person"):
     what : {"person", "group"}, default="person"
         What has a label.
     """
-    check_exact(labels, name)
+    if labels.dtype.kind == "f":
+        check_exact(labels, name)
     if labels.dtype.kind not in "OU":
         return
     alike, words = {}, GROUPS if what == "group" else {}

@@ -540,7 +540,8 @@ def _encode_both(columns, names, of, allow_unknown=False, remedy="give both"):
     for column, name, (other, n_rows) in zip(columns, names, of, strict=True):
         check_length(column, n_rows, name, other)
     for column, name in zip(columns, names, strict=True):
-        check_exact(column, name)
+        if column.dtype.kind == "f":
+            check_exact(column, name)
     joint = join_columns(columns)
     return encode(joint, " or ".join(dict.fromkeys(names)), allow_unknown=allow_unknown)
 
