@@ -50,13 +50,9 @@ class ErrorCounts:
     sums: ErrorSums
     influence: np.ndarray
 
-    def rows(self, levels):
-        """The errors at a slice of the levels."""
-        return ErrorCounts(self.sums.rows(levels), self.influence[levels])
 
-
-def errors_first(pairs, scope, rate, sampled=False):
-    """The pairs of a scope in the order in which they become errors, a PairSequence.
+def errors_first(pairs, scope, rate, sampled=False, thresholds=()):
+    """The pairs of a scope in the order in which they become errors.
 
     Parameters
     ----------
@@ -65,18 +61,20 @@ def errors_first(pairs, scope, rate, sampled=False):
     rate : {"far", "frr"}
     sampled : bool, default=False
         Whether impostor pairs come from a uniform sample, each for many.
+    thresholds : array-like, shape (n_levels,), default=()
+        NaN makes no error.
+
+    Returns
+    -------
+    sequence : PairSequence
+    positions : ndarray of int, shape (n_levels,)
+        How many of the first are errors.
     """
     if rate == "far":
-        return pairs.impostors(scope, sampled)
-    return pairs.genuine.ascending(scope)
-
-
-def number_of_errors(pairs, scope, rate, thresholds, sampled=False):
-    """How many of :func:`errors_first` are errors at thresholds, (n_levels,); none at nan."""
-    if rate == "far":
-        return _rates.count_at_least(pairs.impostors(scope, sampled).scores, thresholds)
+        sequence = pairs.impostors(scope, sampled)
+        return sequence, _rates.count_at_least(sequence.scores, thresholds)
     at = np.where(np.isnan(thresholds), -np.inf, thresholds)
-    return pairs.genuine.rejected(scope, at)
+    return pairs.genuine.ascending(scope), pairs.genuine.rejected(scope, at)
 
 
 def errors_of(pairs, scope, rate, thresholds, sampled=False):
@@ -86,24 +84,17 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
     -------
     counts : ErrorCounts
     """
-    sequence = errors_first(pairs, scope, rate, sampled)
-    positions = number_of_errors(pairs, scope, rate, thresholds, sampled)
+    sequence, positions = errors_first(pairs, scope, rate, sampled, thresholds)
+    base, n_people = sequence.base, pairs.images.n_identities
     if sequence.of_one:
         return _errors_of_one(sequence, pairs, scope, rate, positions)
-    if rate == "far":
-        return _accepted_impostors(sequence, pairs, scope, positions, sampled)
-    base, n_people = sequence.base, pairs.images.n_identities
-    people, _ = sequence.identities(pairs.images)
-    of_person, _ = errors_by_person(people, people, base, positions, n_people)
-    of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
-    squared = None if base is None else float((base**2).sum())
-    sums = genuine_sums(of_person, of_pairs, squared)
-    return ErrorCounts(sums, influences(of_person, of_pairs))
-
-
-def _accepted_impostors(sequence, pairs, scope, positions, sampled):
-    """ErrorCounts of the first impostor pairs of a sequence."""
-    base, n_people = sequence.base, pairs.images.n_identities
+    if rate == "frr":
+        people, _ = sequence.identities(pairs.images)
+        of_person, _ = errors_by_person(people, people, base, positions, n_people)
+        of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
+        squared = None if base is None else float((base**2).sum())
+        sums = genuine_sums(of_person, of_pairs, squared)
+        return ErrorCounts(sums, influences(of_person, of_pairs))
     if pairs.totals is None:
         left, right = sequence.identities(pairs.images)
         people = people_of_list(left, right, base, n_people)
@@ -195,11 +186,6 @@ def threshold_of(pairs, scope, levels, sampled=False):
     return np.where(np.isneginf(found), np.nan, found)
 
 
-def in_parts(levels, n_people):
-    """Levels in parts of which the weights of people's errors are held at a time, a list."""
-    return np.array_split(levels, -(-levels.size * n_people // MOST_WEIGHTS))
-
-
 @dataclass(frozen=True)
 class Course:
     """A rate of a scope as its errors grow, whatever thresholds are asked about.
@@ -246,8 +232,8 @@ def people_with_pairs(pairs, scope, rate):
     """Number of people who are in pairs of a scope."""
     if rate == "far" and pairs.totals is not None:
         return int(np.count_nonzero(people_of(pairs.totals, scope).pairs))
-    people = errors_first(pairs, scope, rate).identities(pairs.images)
-    return np.unique(np.concatenate(people)).size
+    sequence, _ = errors_first(pairs, scope, rate)
+    return np.unique(np.concatenate(sequence.identities(pairs.images))).size
 
 
 def course_of(pairs, scope, rate, sampled=False, whole=True):
@@ -270,7 +256,7 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     known, key = pairs.known, ("course", rate, scope, sampled, whole)
     if key in known:
         return known[key]
-    sequence = errors_first(pairs, scope, rate, sampled)
+    sequence, _ = errors_first(pairs, scope, rate, sampled)
     last = sequence.scores.size
     if rate == "far":
         # Up to this FAR pairs are held, whatever an audit is asked about.
@@ -293,9 +279,10 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     thresholds = np.append(np.inf, at)
     if rate == "frr":
         thresholds = np.append(-np.inf, _rates.next_above(at))
+    parts = -(-thresholds.size * pairs.images.n_identities // MOST_WEIGHTS)
     sums = [
         errors_of(pairs, scope, rate, part, sampled).sums
-        for part in in_parts(thresholds, pairs.images.n_identities)
+        for part in np.array_split(thresholds, parts)
     ]
     sums = ErrorSums.joined(sums)
     pivot = int(np.searchsorted(numbers, last))
@@ -375,7 +362,11 @@ def people_of(totals, scope):
     by = totals.pair_weights(scope)
     squared = float((by**2 * totals.masses_met(scope, 2)).sum())
     one, other = (totals.people_masses(side, scope) for side in (0, 1))
-    kind, first = _kinds(np.hstack([one, other]))
+    kind = np.zeros(len(one), dtype=np.int64)
+    for masses in (*one.T, *other.T):  # sorting whole rows takes longer
+        _, inverse = np.unique(masses, return_inverse=True)
+        _, kind = np.unique(kind * len(one) + inverse, return_inverse=True)
+    _, first = np.unique(kind, return_index=True)
     return _of_kinds(kind, one[first] @ by, other[first], scale, squared)
 
 
@@ -424,15 +415,6 @@ def _of_kinds(kind, left, right, scale, squared_weights):
     if n.size <= MOST_KINDS:
         between = kind, size
     return People(pairs[kind], tuple(sums.tolist()), squared_weights, between)
-
-
-def _kinds(masses):
-    """Kind of each person by the row of masses, and one person of each kind."""
-    kind = np.zeros(len(masses), dtype=np.int64)
-    for values in masses.T:  # sorting whole rows takes longer
-        _, inverse = np.unique(values, return_inverse=True)
-        _, kind = np.unique(kind * len(masses) + inverse, return_inverse=True)
-    return kind, np.unique(kind, return_index=True)[1]
 
 
 # ---- errors person by person ---------------------------------------------------------

@@ -16,7 +16,6 @@ from skfairfr._core._error_counts import (
     chances_of_errors,
     errors_by_person,
     errors_first,
-    number_of_errors,
 )
 from skfairfr._core._kinds import PAIRS
 
@@ -293,9 +292,8 @@ def support_of(pairs, rate, scope, thresholds, sampled):
     """
     key = ("support", rate, scope, sampled, thresholds.tobytes())
     if key not in pairs.known:
-        images, asked = pairs.images, (pairs, scope, rate)
-        sequence = errors_first(*asked, sampled)
-        n_errors = number_of_errors(*asked, thresholds, sampled)
+        images, asked = pairs.images, (scope, rate, sampled, thresholds)
+        sequence, n_errors = errors_first(pairs, *asked)
         ends = sequence.identities(images, n_errors.max(initial=0))
         order = np.argsort(n_errors)
         if sequence.of_one and sequence.base is not None:

@@ -155,10 +155,6 @@ class ErrorSums(NamedTuple):
             }
         )
 
-    def expanded(self):
-        """The sums with an axis before the last, for several questions about the groups."""
-        return ErrorSums(*(values[..., None, :] for values in self))
-
     def rows(self, levels):
         """Sums of one level, each (n_groups,), or of a slice of levels."""
         return ErrorSums(*(values[levels] for values in self))
@@ -516,7 +512,8 @@ class Contrasts:
     @cached_property
     def _erring(self):
         """The sums with an axis of contrasts, with an error in each rate."""
-        return self.sums.with_an_error().expanded()
+        sums = self.sums.with_an_error()
+        return ErrorSums(*(values[..., None, :] for values in sums))
 
     @cached_property
     def _estimate(self):

@@ -164,7 +164,7 @@ def standardised(pairs, strata, standards):
 
 def _sequence(pairs, rate, scope, strata):
     """The pairs of a scope, ascending of an FRR, and the stratum of each."""
-    sequence = errors_first(pairs, scope, rate)
+    sequence, _ = errors_first(pairs, scope, rate)
     if strata.of_codes is not None:
         left, right = (strata.codes[end] for end in (sequence.left, sequence.right))
         return sequence, strata.of_codes[left, right]

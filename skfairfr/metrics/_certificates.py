@@ -7,7 +7,6 @@ import numpy as np
 from skfairfr._core._error_counts import (
     course_of,
     errors_first,
-    number_of_errors,
     people_with_pairs,
 )
 from skfairfr._core._jackknife import rate_ends
@@ -223,7 +222,7 @@ class _Limit:
     @property
     def sequence(self):
         """Pairs of the group, those that err first at the head."""
-        return errors_first(self.pairs, self.scope, self.rate)
+        return errors_first(self.pairs, self.scope, self.rate)[0]
 
     @property
     def threshold(self):
@@ -259,8 +258,8 @@ class _Limit:
         if np.isnan(threshold):
             return np.nan, np.nan
         about, course = (self.pairs, self.scope, self.rate), self.course
-        n = number_of_errors(*about, np.array([threshold]))
-        errors = self.sequence.weighed().before(n[:, None]).item()
+        sequence, n = errors_first(*about, thresholds=np.array([threshold]))
+        errors = sequence.weighed().before(n[:, None]).item()
         low = rate_ends(course.sums, self.tail, course.added)[0]
         ends = low, course.upper_bounds(self.tail)
         return tuple(np.interp(errors, course.place, end) for end in ends)

@@ -41,6 +41,10 @@ class Judged:
         The same of the geometric mean of all other groups; nan without three groups.
     n_comparisons : int
         Number of tests of the whole report.
+    sums : ErrorSums
+        Of the groups, each (n_groups,).
+    tail : float
+        Chance of either end of an interval to miss.
     """
 
     rate: str
@@ -54,16 +58,7 @@ class Judged:
 
     def __post_init__(self):
         self.p_adjusted, self.p_others = np.full((2, len(self.labels)), np.nan)
-
-    @property
-    def sums(self):
-        """ErrorSums of the groups, each (n_groups,)."""
-        return self.compared.sums
-
-    @property
-    def tail(self):
-        """Chance of either end of an interval to miss."""
-        return (1 - self.confidence_level) / 2
+        self.sums, self.tail = self.compared.sums, (1 - self.confidence_level) / 2
 
     @cached_property
     def tests(self):
@@ -167,21 +162,17 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
                 if evidence is None:
                     continue
                 labels = [one.label_of(scope) for scope in evidence.scopes]
+                places = [labels.index(g) for g in one.references if g in labels]
                 for row, level in enumerate(order.tolist()):
                     compared = evidence.compared[row]
-                    about = rate, labels, compared, _reference(one, labels, compared)
+                    # The first in the order of references that has pairs of two people.
+                    known = (p for p in places if compared.sums.is_known[p])
+                    about = rate, labels, compared, next(known, 0)
                     of_level = Judged(*about, confidence_level)
                     family.append(of_level)
                     judged[member][rate, operating_point, level] = of_level
         _adjust(family, share)
     return judged
-
-
-def _reference(audited, labels, compared):
-    """Position of the first group, in the order of references, that has pairs of two people."""
-    known = set(np.flatnonzero(compared.sums.is_known).tolist())
-    places = (labels.index(g) for g in audited.references if g in labels)
-    return next((place for place in places if place in known), 0)
 
 
 def _adjust(family, share):

@@ -12,7 +12,6 @@ import numpy as np
 
 from skfairfr._core import _bootstrap
 from skfairfr._core._bootstrap import OPERATING_POINTS, Query, point_rates, rate_table
-from skfairfr._core._error_counts import number_of_errors
 from skfairfr._core._intervals import support_of, words_of
 from skfairfr._core._kinds import PAIRS, Terms
 from skfairfr._core._rates import (
@@ -131,9 +130,11 @@ class Engine:
         """Scopes whose rates a value is made of: of a disparity, groups with the pairs."""
         if question.how is None:
             return [question.scope]
-        own, needed = question.picked or range(self.groups.size), question.rates
-        own = [(g, g) for g in own]
-        return [s for s in own if all(self.pairs.count(s, rate) for rate in needed)]
+        rates = {question.rate}
+        if question.operating_point == "group":
+            rates.add("far")
+        own = [(g, g) for g in question.picked or range(self.groups.size)]
+        return [s for s in own if all(self.pairs.count(s, rate) for rate in rates)]
 
     def counts(self, question):
         """Numbers of genuine and of impostor pairs behind a question."""
@@ -261,11 +262,13 @@ class Engine:
             columns = []
             for scope in scopes:
                 row = query.scopes.index(scope)
-                if part.rate == "far" and scope in query.sampled:
+                at = point.thresholds[row]
+                if part.rate == "frr":
+                    n = self.pairs.genuine.rejected(scope, at)
+                elif scope in query.sampled:
                     n = np.rint(point.far[row] * self.pairs.count(scope))
                 else:
-                    asked = (scope, part.rate, point.thresholds[row])
-                    n = number_of_errors(self.pairs, *asked)
+                    n = count_at_least(self.pairs.impostors(scope).scores, at)
                 columns.append(n.astype(np.int64))
             errors.append(columns)
         return np.concatenate(found), np.concatenate(errors, axis=1)
@@ -432,10 +435,13 @@ class Engine:
         wanted = question.picked or range(self.groups.size)
         left_out = [repr(str(self.groups[g])) for g in wanted if (g, g) not in used]
         if left_out:
+            lacking = (question.rate,)
+            if question.operating_point == "group" and question.rate == "frr":
+                lacking = ("frr", "far")
             warn_undefined(
-                left_out_in_words(question.rates, left_out, question.rate, self.terms),
+                left_out_in_words(lacking, left_out, question.rate, self.terms),
                 "left_out",
-                lacking=question.rates,
+                lacking=lacking,
                 groups=left_out,
                 rate=question.rate,
             )
@@ -472,8 +478,13 @@ class Engine:
                 rate=question.rate,
             )
         else:
-            n_pairs = dict(zip(("frr", "far"), self.counts(question), strict=True))
-            missing = [terms[of].trial for of in question.rates if not n_pairs[of]]
+            own_threshold = question.operating_point == "group"
+            needed = {"frr": question.rate == "frr"}
+            needed["far"] = question.rate == "far" or own_threshold
+            n_pairs = dict(zip(needed, self.counts(question), strict=True))
+            missing = [
+                terms[of].trial for of in needed if needed[of] and not n_pairs[of]
+            ]
             where = "" if question.scope is None else " in the group asked for"
             warn_undefined(
                 f"No {' and no '.join(missing)}{where}: the {rate} is undefined and set "
@@ -531,12 +542,6 @@ class Question:
     how: DisparityMeasure | None
     picked: tuple | None
     operating_point: str
-
-    @property
-    def rates(self):
-        """Rates that the value needs: the FAR too if it sets each group's threshold."""
-        own_thresholds = self.operating_point == "group" and self.rate == "frr"
-        return ("frr", "far") if own_thresholds else (self.rate,)
 
     def level_columns(self):
         """The levels or thresholds under their name, in the caller's order and shape."""

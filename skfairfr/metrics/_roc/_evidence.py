@@ -14,11 +14,11 @@ from scipy import sparse
 
 from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
+    MOST_WEIGHTS,
     Course,
     accepted_shares,
     course_of,
     errors_of,
-    in_parts,
     threshold_of,
 )
 from skfairfr._core._jackknife import (
@@ -184,19 +184,17 @@ def gather(pairs, query):
     asked = Asked(pairs, query, rate, scopes, tuple(setters))
     rows = np.concatenate([thresholds, *asked.near()])
     held = [asked.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
-    near = asked.counts(rate, zip(scopes, held, strict=True))
-    counts = [c.rows(slice(n_levels)) for c in near]
-    influence = [sparse.csr_array(c.influence) for c in counts]
-    slope, variance, covariance = np.zeros((3, *thresholds.shape))
+    counts = asked.counts(rate, zip(scopes, held, strict=True))
+    every = ErrorSums.of_groups([c.sums for c in counts])
+    sums = every.rows(slice(n_levels))
+    influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
+    slope, variance, covariance = np.zeros((3, *sums.errors.shape))
     of_threshold = [sparse.csr_array(i.shape) for i in influence]
     if query.levels is not None:
-        every = ErrorSums.of_groups([c.sums for c in near])
         slope = _slopes(every, np.stack(held, axis=-1), n_levels)
         setting = asked.counts("far", zip(setters, rows.T, strict=True))
-        setting = [c.rows(slice(n_levels)) for c in setting]
-        variance, covariance = asked.threshold_set(counts, setting)
-        of_threshold = [sparse.csr_array(c.influence) for c in setting]
-    sums = ErrorSums.of_groups([c.sums for c in counts])
+        variance, covariance = asked.threshold_set(counts, setting)[:, :n_levels]
+        of_threshold = [sparse.csr_array(c.influence[:n_levels]) for c in setting]
     return Evidence(
         *(scopes, sums, influence, slope, of_threshold, variance, covariance),
         *(thresholds, (asked,) * n_levels),
@@ -288,9 +286,10 @@ class Asked:
             levels = np.append(far_max, levels[levels < far_max])
         levels = np.sort(levels)
         # Each level is asked about at three thresholds: see `near`.
+        n_weights = 3 * levels.size * self.pairs.images.n_identities
         parts = [
             gather(self.pairs, replace(self.query, levels=part))
-            for part in in_parts(levels, 3 * self.pairs.images.n_identities)
+            for part in np.array_split(levels, -(-n_weights // MOST_WEIGHTS))
         ]
         return levels, Evidence.joined(parts)
 
