@@ -302,7 +302,9 @@ def check_exact(labels, name):
     """Raise if floats are so large that several integers have the same number."""
     largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
     if labels.size and np.abs(labels).max() > largest:
-        problem = f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
+        problem = (
+            f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
+        )
         problem += f"number for several integers above {largest:,};"
         remedy = "give identities as integers or as text."
         raise refused(name, None, problem, remedy)

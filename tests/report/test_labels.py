@@ -117,6 +117,7 @@ def log(folder, rename):
         "attempt": attempt,
         "accepted": (rng.random(n) < np.where(attempt == "genuine", 0.9, 0.1)) * 1,
         "session": np.arange(n) // 300,
+        "when": np.arange(n),
         "species": np.where(attempt == "attack", names[person % names.size], ""),
     }
     return write(folder / f"{rename('match')}.csv", columns | groups_of(person, rename))
@@ -132,7 +133,12 @@ def audit_of_log(folder, rename):
 
 def audit_of_transactions(folder, rename):
     columns = {"accepted": "accepted", "attempt": "attempt"}
-    asked = columns | {"session": "session", "best_of": 2, "species": "species"}
+    asked = columns | {
+        "session": "session",
+        "best_of": 2,
+        "species": "species",
+        "time": "when",
+    }
     return audit_data(read_data(log(folder, rename), [rename("--fmr")], **asked))
 
 
