@@ -27,8 +27,8 @@ FEWEST_ERRORS = 4.0
 # A person with a larger share of the pairs is left out as if it were this one: without all
 # pairs there is no rate.
 MOST_LEFT_OUT = 0.5
-# Least share of a variance that a threshold set on the same data may leave. What it leaves is
-# a difference of estimates, which can be 0 or negative: a standard error stays a tenth, at
+# Least share of a variance that a threshold set on the same data may leave. The rest is a
+# difference of estimates, which can be 0 or negative: a standard error stays a tenth, at
 # least, of that at a given threshold.
 LEAST_SHARE = 0.01
 # Below it a number is as good as even: quantiles of larger Poisson numbers lose digits.

@@ -30,8 +30,8 @@ COUNTED = (
     ("group", "frr"),
 )
 # Added to the errors of every rate by which parameters are chosen: a group without an error
-# neither decides the choice nor prevents it. Of a Poisson number x, log(x + 1/2) is unbiased
-# to first order (Haldane 1956; Anscombe 1956).
+# neither decides the choice nor prevents it. The logarithm of a Poisson number plus 1/2 is
+# unbiased to first order (Haldane 1956; Anscombe 1956).
 HALF_ERROR = 0.5
 
 

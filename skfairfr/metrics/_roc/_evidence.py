@@ -484,7 +484,7 @@ def analyse(evidence, question, confidence_level):
     found : dict of str -> ndarray, shape (n_levels,)
         ``low`` and ``high``, the ends of the interval, nan without two groups, and of a
         function that the user gives, of which nothing is known but its values;
-        ``standard_error``, nan of a disparity of all groups. Of a disparity also
+        ``standard_error``, nan of a disparity of all groups. A disparity also has
         ``corrected``, that of shrunken rates, from which the upward bias is removed, and
         ``p_value``, that all groups have the same rate in the population.
     """
