@@ -3,13 +3,15 @@
 The minimal detection cost, the minimal Cllr and the area under the ROC curve are functions
 of FAR and FRR at the genuine scores alone: between two of them a lower threshold only adds
 false acceptances. So each resample needs the weights of both kinds of pairs at these scores.
-Cllr is a weighted mean of a function of the score.
+Cllr is a weighted mean of a function of the score. So are stated ratios in bins of scores, and
+observed ones are shares of both kinds of pairs there.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
+from scipy.special import expit
 
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._rates import count_at_least, next_above
@@ -85,17 +87,23 @@ def cost_table(pairs, scope, cost, resampling=None):
         sampled = sampled and not pairs.holds(scope, cost.threshold)
     asked = scope, sampled, cost
     value, threshold = _cost_in(pairs, *asked, Weights())
-    replicates = [np.empty(0)]
+    replicates = np.empty(0)
     if resampling is not None:
-        small = pairs.for_workers((scope,), (scope,) * sampled)
-        tasks, sizes = blocks_of_resamples(pairs.images, resampling)
-        shared, n_jobs = (small, *asked), resampling.n_jobs
-        replicates = over_blocks(_block, tasks, n_jobs, "resampling", sizes, shared)
-    return CostTable(value, threshold, np.concatenate(replicates)[None], sampled)
+        replicates, _ = _in_resamples(_cost_in, pairs, *asked, resampling)
+    return CostTable(value, threshold, replicates[None], sampled)
 
 
-def _block(pairs, scope, sampled, cost, resamples):
-    return _cost_in(pairs, scope, sampled, cost, draw(pairs.images, *resamples))[0]
+def _in_resamples(measured, pairs, scope, sampled, about, resampling):
+    """What ``measured(pairs, scope, sampled, about, weights)`` gives of all resamples."""
+    small = pairs.for_workers((scope,), (scope,) * sampled)
+    tasks, sizes = blocks_of_resamples(pairs.images, resampling)
+    shared, n_jobs = (measured, small, scope, sampled, about), resampling.n_jobs
+    blocks = over_blocks(_block, tasks, n_jobs, "resampling", sizes, shared)
+    return np.concatenate(blocks, axis=-1)
+
+
+def _block(measured, pairs, scope, sampled, about, resamples):
+    return measured(pairs, scope, sampled, about, draw(pairs.images, *resamples))
 
 
 def _cost_in(pairs, scope, sampled, cost, weights):
@@ -107,15 +115,12 @@ def _cost_in(pairs, scope, sampled, cost, weights):
 def _over_thresholds(pairs, scope, sampled, cost, weights):
     """A cost that is a function of FAR and FRR at the genuine scores, and its threshold."""
     genuine = pairs.genuine.ascending(scope)
-    candidates = np.append(np.unique(genuine.scores).astype(np.float64), np.inf)
+    candidates = _candidates(genuine)
     if cost.threshold is not None:
         candidates = np.array([cost.threshold])
     impostors = pairs.impostors(scope, sampled)
     far = _far_in(pairs, scope, impostors, candidates, weights)
-    rejected = genuine.weighed(weights, pairs.images, genuine=True)
-    frr = _share(
-        rejected.up_to(pairs.genuine.rejected(scope, candidates)), rejected.total()
-    )
+    frr = _frr_in(pairs, scope, candidates, weights)
     undefined = np.isnan(far[0] + frr[0])
     threshold = np.full(weights.n_resamples, np.nan)
     if cost.name == "dcf":
@@ -147,6 +152,17 @@ def _area(far, beyond, genuine, max_far):
     return (1 + ((genuine * height).sum(axis=0) - least) / (max_far - least)) / 2
 
 
+def _candidates(genuine):
+    """Thresholds that may be best, increasing: genuine scores, and one above all scores."""
+    return np.append(np.unique(genuine.scores).astype(np.float64), np.inf)
+
+
+def _frr_in(pairs, scope, thresholds, weights):
+    """FRR at thresholds that all resamples share, (n_thresholds, n_resamples)."""
+    sums = pairs.genuine.ascending(scope).weighed(weights, pairs.images, genuine=True)
+    return _share(sums.up_to(pairs.genuine.rejected(scope, thresholds)), sums.total())
+
+
 def _far_in(pairs, scope, impostors, thresholds, weights):
     """FAR at increasing thresholds that all resamples share, (n_thresholds, n_resamples)."""
     sums = impostors.weighed(weights, pairs.images)
@@ -176,6 +192,61 @@ def _cllr(pairs, scope, sampled, cost, weights):
         )
         value = value + _share(part, total)
     return value, np.full(weights.n_resamples, np.nan)
+
+
+# ---- reliability ---------------------------------------------------------------------
+
+
+def binned_ratios(pairs, scope, n_bins, resampling):
+    """Log-likelihood ratios in bins of scores of a scope, as stated and as observed.
+
+    The bins, an even number, end at the threshold of equal error. Below it each has the same
+    share of the falsely rejected pairs, above it of the falsely accepted ones: the rarer kind
+    decides how certain an observed ratio is.
+
+    Returns
+    -------
+    stated, observed : ndarrays, shape (n_bins,)
+        Natural logarithms, increasing bins; infinite if one kind of pairs is absent.
+    replicates : ndarray, shape (n_bins, n_resamples)
+        Of those observed.
+    """
+    genuine, sampled = (
+        pairs.genuine.ascending(scope),
+        not pairs.impostors(scope).complete,
+    )
+    impostors, thresholds = pairs.impostors(scope, sampled), _candidates(genuine)
+    far = _far_in(pairs, scope, impostors, thresholds, Weights())[:, 0]
+    frr = _frr_in(pairs, scope, thresholds, Weights())[:, 0]
+    middle, shares = np.argmax(frr >= far), np.arange(2, n_bins, 2) / n_bins
+    below = np.searchsorted(frr, shares * frr[middle])
+    above = np.searchsorted(-far, -shares[::-1] * far[middle])
+    edges = thresholds[[*below, middle, *above]]
+    # Both kinds weigh the same; each pair counts as the chances that its score states.
+    chances = np.zeros((2, n_bins))
+    for kind, step in ((genuine, -1), (impostors, 1)):
+        scores = kind.scores[::step].astype(np.float64)
+        base = np.ones(scores.size) if kind.base is None else kind.base[::step]
+        ends = [0, *count_at_least(scores, edges)[::-1], scores.size]
+        sums = np.cumsum(expit([scores, -scores]) * base / base.sum(), axis=1)
+        chances += np.diff(np.insert(sums, 0, 0, axis=1)[:, ends])[:, ::-1]
+    asked = pairs, scope, sampled, edges
+    observed = _observed(*asked, Weights())[:, 0]
+    return _log_ratio(*chances), observed, _in_resamples(_observed, *asked, resampling)
+
+
+def _log_ratio(part, other):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(part) - np.log(other)
+
+
+def _observed(pairs, scope, sampled, edges, weights):
+    """Log-ratios of the shares of both kinds in bins, (n_bins, n_resamples)."""
+    frr = _frr_in(pairs, scope, edges, weights)
+    far = _far_in(pairs, scope, pairs.impostors(scope, sampled), edges, weights)
+    ends = np.zeros((1, weights.n_resamples)), np.ones((1, weights.n_resamples))
+    below = (np.vstack([ends[0], rate, ends[1]]) for rate in (frr, 1 - far))
+    return _log_ratio(*(np.diff(of, axis=0) for of in below))
 
 
 @njit(nogil=True, cache=True)

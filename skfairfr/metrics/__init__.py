@@ -98,6 +98,7 @@ from skfairfr.metrics._worst_group import (
 from skfairfr.utils._validation import FewErrorsWarning
 
 if TYPE_CHECKING:
+    from skfairfr.metrics._plot._costs import ReliabilityDisplay as ReliabilityDisplay
     from skfairfr.metrics._plot._curves import (
         DisparityCurveDisplay as DisparityCurveDisplay,
     )
@@ -134,6 +135,7 @@ _DISPLAYS = {
     "GroupFARDisplay": "_groups",
     "GroupRatesDisplay": "_groups",
     "GroupWeightsDisplay": "_groups",
+    "ReliabilityDisplay": "_costs",
     "ScoreHistogramDisplay": "_thresholds",
     "SimilarityROCDisplay": "_curves",
     "IdentityInertiaDisplay": "_embeddings",
@@ -176,6 +178,7 @@ __all__ = [
     "ROCCurve",
     "RateMonitor",
     "Reason",
+    "ReliabilityDisplay",
     "ReversedScoresWarning",
     "ScoreHistogramDisplay",
     "ScoreSummary",

@@ -12,6 +12,7 @@ from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import percent, printable
 from skfairfr.datasets._decisions import read_times
+from skfairfr.metrics import ReliabilityDisplay
 from skfairfr.report._checks import (
     check,
     checks_of_metrics,
@@ -766,9 +767,11 @@ def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs)
             averaged = Other("average", other, changed.levels(told, **how))
         compared = (f for level in levels for f in level.findings)
         reference = next((f.reference for f in compared if f.group is not None), None)
-        costs = ()
+        costs, reliability = (), None
         if asked_costs is not None:
             costs = _costs.measure(audited.roc, reference, *asked_costs)
+            if asked_costs[1]:
+                reliability = ReliabilityDisplay._measured(audited.roc, together=True)
     members = people if images is None else images
     notes = [
         data.lack_of_pairs(),
@@ -790,6 +793,7 @@ def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs)
         failures=failures,
         curves=curves,
         costs=costs,
+        reliability=reliability,
     )
 
 

@@ -3,6 +3,7 @@
 Their functions give a list of (svg, text in its place).
 """
 
+from dataclasses import replace
 from io import StringIO
 from itertools import product
 from math import ceil
@@ -270,6 +271,30 @@ def _points(systems, rate):
 def _ends(rates):
     """Ends of a log axis about arrays of rates, none of which is above 1."""
     return np.minimum(ends_of_rates(np.concatenate(rates, axis=None)), 1.0)
+
+
+# ---- calibration ---------------------------------------------------------------------
+
+
+def reliability(display, rows):
+    """Observed over stated log-likelihood ratios of groups.
+
+    Parameters
+    ----------
+    display : ReliabilityDisplay
+    rows : ndarray of int, shape (n_groups,)
+        Groups to draw, MAX_CURVES at most.
+
+    Returns
+    -------
+    figures : list of tuple
+    """
+    columns = ("stated", "observed", "low", "high")
+    columns = {name: getattr(display, name)[rows] for name in columns}
+    groups = _printable(display.groups[row] for row in rows)
+    shown = replace(display, groups=groups, **columns)
+    about = "Observed over stated log-likelihood ratios of every group, with intervals"
+    return [_svg(lambda figure: shown.plot(figure.subplots()), 3.6, about)]
 
 
 # ---- changes -------------------------------------------------------------------------

@@ -347,6 +347,8 @@ class Audit:
         everyone are as they are.
     costs : tuple of Cost
         Of everyone first, at each operating point; empty if none was asked for.
+    reliability : ReliabilityDisplay or None
+        Of each group's log-likelihood ratios, intervals of all bins together; not in the JSON.
     """
 
     attribute: str
@@ -365,6 +367,7 @@ class Audit:
     control: "Control | None" = None
     standardised: Other | None = None
     costs: tuple = ()
+    reliability: Any = field(default=None, compare=False, metadata=HIDDEN)
 
     def __repr__(self):
         groups = f"{len(self.groups) - 1} groups" if self.attribute else "everyone"

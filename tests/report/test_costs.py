@@ -100,6 +100,23 @@ def test_equal_costs_and_one_group_have_no_difference():
     assert _of_difference({"a": 0.2}, {"a": 0.1}, None, None) == []
 
 
+def test_reliability_is_drawn_with_its_largest_certain_deviation(pairs):
+    score, people, groups = pairs
+    wrong = score + 3 * (
+        groups[0] == "male"
+    )  # overstates that pairs of men are genuine
+    found = audit_pairs(wrong, people, groups, far=1e-2, llr=True)
+    display = found.audits[0].reliability
+    row = display.groups.index("male")
+    certain = (display.stated < display.low) | (display.stated > display.high)
+    assert certain[row].any() and not certain[1 - row].any()
+    assert (display.observed[row] < display.stated[row])[certain[row]].all()
+    text = " ".join(found.to_text().split())
+    assert "accept more non-mated comparisons of male than the scores state" in text
+    assert "Observed over stated log-likelihood ratios" in found.to_html()
+    assert "reliability" not in found.to_json()
+
+
 def test_costs_are_in_the_json_and_on_the_page(report):
     record = json.loads(report.to_json())
     Draft202012Validator(Report.schema()).validate(record)

@@ -13,7 +13,7 @@ from skfairfr.report.sections._answer import (
     verdict,
 )
 from skfairfr.report.sections._averages import averages
-from skfairfr.report.sections._costs import costs
+from skfairfr.report.sections._costs import costs, reliability
 from skfairfr.report.sections._covariates import at_equal, differences_at_equal
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
 from skfairfr.report.sections._differences import largest_differences
@@ -203,7 +203,11 @@ def _of_attribute(report, place):
             TITLE,
             [curves_of_groups(audit) if audit.attribute else None],
         ),
-        Section(f"{name}-costs", "Costs and calibration", costs(audit)),
+        Section(
+            f"{name}-costs",
+            "Costs and calibration",
+            [*costs(audit), *reliability(audit)],
+        ),
         Section(f"{name}-lost", "Where each group is lost", [lost(audit)]),
         Section(f"{name}-averages", "Both averages", [averages(audit)]),
         Section(

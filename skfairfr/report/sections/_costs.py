@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._text._document import Cell, Table
+from skfairfr._text._document import Figure as Drawing
 from skfairfr._text._words import (
     NONE,
     number,
@@ -14,6 +15,8 @@ from skfairfr._text._words import (
     ratios,
     who,
 )
+from skfairfr.report._figures import MAX_CURVES
+from skfairfr.report._figures import reliability as drawn_reliability
 from skfairfr.report._measure import figures_of
 from skfairfr.report._records import Figure
 from skfairfr.report.sections._cells import few_of, row_of_group
@@ -24,6 +27,12 @@ NAMES = {
     "min_cllr": "minCllr",
     "cllr": "Cllr",
 }
+CAPTION = (
+    "Likelihood ratios of each group as its scores state them and as they are observed, natural "
+    "logarithms in bins of scores, with intervals that are valid for all bins together. On the "
+    "dotted line both are equal."
+)
+MOST = f" The {MAX_CURVES} groups that deviate most are shown."
 
 
 @dataclass(frozen=True)
@@ -168,3 +177,36 @@ def _of_difference(values, least, reference, p):
     return [
         f"{'Cllr' if p is None else f'At p_target {p:g} the cost'} is {both}; {end}."
     ]
+
+
+def reliability(audit):
+    """The figure of stated and observed ratios, and what follows; empty without ratios."""
+    found = audit.reliability
+    if found is None or not np.isfinite(found.observed).any():
+        return []
+    gap = found.observed - found.stated
+    gap = np.where(np.isfinite(gap), gap, 0.0)
+    outside = (found.stated < found.low) | (found.stated > found.high)
+    certain = np.abs(gap) * outside
+    rows = np.argsort(-certain.max(axis=1), kind="stable")[:MAX_CURVES]
+    name = f"reliability-{audit.attribute}"
+    caption = CAPTION + MOST * (len(rows) < len(found.groups))
+    drawing = Drawing(caption, lambda: drawn_reliability(found, np.sort(rows)), name)
+    text = (
+        "No interval excludes the likelihood ratio that scores state. This does not show that "
+        "the scores of every group are calibrated."
+    )
+    if certain.any():
+        at, whom = (rows[0], np.argmax(certain[rows[0]])), who(found.groups[rows[0]])
+        stated, observed, *ends = (
+            np.exp(of[at])
+            for of in (found.stated, found.observed, found.low, found.high)
+        )
+        kind = "reject more mated" if gap[at] > 0 else "accept more non-mated"
+        text = (
+            f"The largest certain deviation: scores that state a likelihood ratio of "
+            f"{number(stated)} for {whom} have an observed one of {number(observed)} "
+            f"({numbers(*ends)}). "
+            f"Decisions by such scores {kind} comparisons of {whom} than the scores state."
+        )
+    return [drawing, text]

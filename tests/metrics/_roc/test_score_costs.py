@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._resampling import draw
-from skfairfr._core._score_costs import ScoreCost, cost_table
+from skfairfr._core._score_costs import ScoreCost, binned_ratios, cost_table
 from skfairfr.metrics import all_pairs, cllr, detection_cost, min_cllr
 from skfairfr.metrics._roc._estimates import _ends_of_largest
 
@@ -307,6 +307,71 @@ def test_a_sample_of_impostors_stands_for_all_of_them(monkeypatch):
     assert_allclose(
         exact.value, detection_cost(y_true, score, threshold=0.8), rtol=1e-6
     )
+
+
+def bins_by_hand(y_true, score, weight, share, n_half):
+    """Stated and observed log-likelihood ratios, in bins found by a loop over thresholds."""
+    own = np.append(np.unique(score[y_true == 1]), np.inf)
+    far = [share[(y_true == 0) & (score >= t)].sum() for t in own]
+    frr = [share[(y_true == 1) & (score < t)].sum() for t in own]
+    middle = next(k for k, _ in enumerate(own) if frr[k] >= far[k])
+    edges = [-np.inf]
+    for j in range(1, n_half):
+        level = j / n_half * frr[middle]
+        edges.append(next(t for t, rate in zip(own, frr, strict=True) if rate >= level))
+    edges.append(own[middle])
+    for j in range(n_half - 1, 0, -1):
+        level = j / n_half * far[middle]
+        edges.append(next(t for t, rate in zip(own, far, strict=True) if rate <= level))
+    stated, observed = [], []
+    for low, high in zip(edges, [*edges[1:], np.inf], strict=True):
+        odds = kinds = np.zeros(2)
+        for kind, s, w, v in zip(y_true, score, share, weight, strict=True):
+            if low <= s < high:
+                chance = 1 / (1 + np.exp(-s))
+                odds = odds + w * np.array([chance, 1 - chance])
+                kinds = kinds + v * np.array([kind, 1 - kind])
+        stated.append(np.log(odds[0] / odds[1]))
+        with np.errstate(divide="ignore"):
+            observed.append(np.log(kinds[0]) - np.log(kinds[1]))
+    return stated, observed
+
+
+@pytest.mark.parametrize("n_bins", [2, 6])
+def test_bins_of_ratios_are_those_of_a_loop(roc, pairs, n_bins):
+    y_true, score, _, people = pairs
+    engine = roc._engine
+    stated, observed, replicates = binned_ratios(
+        engine.pairs, None, n_bins, engine.resampling
+    )
+    asked = ("identities", engine.resampling.entropy, 0, N_RESAMPLES)
+    drawn = draw(engine.pairs.images, *asked).identity.astype(float)
+    share = 1 / np.bincount(y_true)[y_true]
+    for r in (None, 0, N_RESAMPLES - 1):
+        weight = share
+        if r is not None:
+            one, other = (drawn[side, r] for side in people)
+            weight = np.where(y_true == 1, one, one * other)
+            weight = weight / np.bincount(y_true, weight)[y_true]
+        expected = bins_by_hand(y_true, score, weight, share, n_bins // 2)
+        of = observed if r is None else replicates[:, r]
+        assert_allclose(stated, expected[0], rtol=1e-6)
+        assert_allclose(of, expected[1], rtol=1e-9, atol=1e-12)
+
+
+def test_ratios_of_gaussian_scores_are_observed_as_stated():
+    rng = np.random.default_rng(0)
+    y_true = np.repeat([1, 0], 20_000)
+    ratio = rng.normal(np.where(y_true == 1, 2.0, -2.0), 2.0)
+    first = np.arange(40_000)
+    second = np.where(y_true == 1, first, first + 40_000)
+    roc = SimilarityROC(n_resamples=100, random_state=0)
+    roc.fit_pairs(ratio, first, second)
+    engine = roc._engine
+    stated, observed, drawn = binned_ratios(engine.pairs, None, 8, engine.resampling)
+    assert_allclose(observed, stated, atol=0.12)
+    low, high = np.quantile(drawn, [0.005, 0.995], axis=-1)
+    assert ((low <= stated) & (stated <= high)).all()
 
 
 def test_a_group_without_genuine_pairs_has_none():
