@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _from_roc, _style
+from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_option, check_sequence
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ FAR_LABELS = {
     "worst_group": "FMR of the group where it is largest",
     "group": "FMR of the group itself",
 }
+# Points of detection costs.
+COST_MARKERS = ("*", "X", "P", "d", "p", "h")
 # Larger than any disparity drawn.
 BEYOND = 1e9
 HOW_LABELS = {
@@ -39,7 +42,9 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     """The frr over the far with its uncertainty, overall and by group.
 
     Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters are kept as
-    attributes. Lower curves are better.
+    attributes. Lower curves are better. ``operating_point="group", scale="det"`` draws the
+    detection error tradeoff (DET) of every group [1]_, and ``p_target=`` marks where its
+    detection cost is least.
 
     Parameters
     ----------
@@ -61,6 +66,10 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None
         Level above which not all pairs were counted, shaded; None where all were.
+    cost_names : tuple of str, shape (n_costs,), default=()
+        What is marked on each curve, such as "minDCF, p_target 0.01".
+    cost_far, cost_frr : ndarrays, shape (n_costs, n_curves), default=()
+        Rates in [0, 1] there.
 
     Attributes
     ----------
@@ -76,6 +85,12 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     See Also
     --------
     skfairfr.metrics.SimilarityROC.curve : Computes a curve.
+    skfairfr.metrics.detection_cost : The cost of which points are marked.
+
+    References
+    ----------
+    .. [1] Martin, A., Doddington, G., Kamm, T., Ordowski, M., & Przybocki, M. (1997). The DET
+       curve in assessment of detection task performance. Eurospeech.
 
     Examples
     --------
@@ -92,6 +107,9 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
 
     frr: np.ndarray
     groups: tuple
+    cost_names: tuple = ()
+    cost_far: np.ndarray = ()
+    cost_frr: np.ndarray = ()
 
     @classmethod
     def from_roc(
@@ -101,6 +119,8 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         far: ArrayLike | None = None,
         groups: Sequence[object] | None = None,
         operating_point: str = "overall",
+        p_target: ArrayLike | None = None,
+        threshold: float | str | None = None,
         ax: Any = None,
         name: str | None = None,
         **kwargs: Any,
@@ -120,6 +140,12 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         operating_point : {"overall", "worst_group", "group"}, default="overall"
             Whether the levels are of the overall FAR, of the largest of the groups', or
             of each group's own.
+        p_target : float in (0, 1) or array-like, shape (n_targets,), default=None
+            Shares of genuine pairs among those to be decided. The point of each curve with
+            the least detection cost is marked.
+        threshold : float, {"bayes"} or None, default=None
+            Of actual costs, marked too: that of a deployed system or, if scores are natural
+            logarithms of likelihood ratios, "bayes"; goes with ``p_target``.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         name : str, default=None
@@ -135,16 +161,29 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         Raises
         ------
         ValueError
-            As :meth:`~skfairfr.metrics.SimilarityROC.curve`, and if there is nothing to
-            draw: no groups, and each at its own threshold.
+            As :meth:`~skfairfr.metrics.SimilarityROC.curve`, if there is nothing to draw (no
+            groups, and each at its own threshold), and if costs of groups are to be marked
+            over another FAR than their own.
         """
         overall = operating_point != "group"
         groups = _from_roc.check_roc_groups(roc, groups, overall=overall)
         if not groups:
             problem = "There is no group to draw a curve for: pass sensitive_features= to fit of"
             raise ValueError(f"{problem} roc, or use operating_point='overall'.")
+        marked = {}
+        if p_target is not None:
+            if operating_point != "group" and groups != (None,):
+                problem = "marks points at each group's own FAR;"
+                remedy = "use operating_point='group', or groups=[None]."
+                raise refused("p_target", p_target, problem, remedy)
+            marked = _from_roc.cost_points(roc, groups, p_target, threshold)
+            if far is None:  # curves go through what is marked
+                n_pairs = min(_from_roc.n_pairs(roc, "far", g) or 1 for g in groups)
+                own = marked["cost_far"]
+                own = own[(own >= 1 / n_pairs) & (own < 1)]
+                far = np.union1d(_from_roc.default_levels(roc, operating_point), own)
         questions = [{"group": group} for group in groups]
-        fields = _from_roc.over_levels(roc, questions, far, operating_point)
+        fields = _from_roc.over_levels(roc, questions, far, operating_point) | marked
         display = cls(frr=fields.pop("value"), groups=groups, name=name, **fields)
         return display.plot(ax, **kwargs)
 
@@ -160,7 +199,8 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         """Draw the curves.
 
         A rate of zero has no place on either scale: it is drawn at the lower edge, half
-        the smallest positive number shown; the stored arrays keep the zero.
+        the smallest positive number shown; the stored arrays keep the zero. A marked point
+        beyond the axes is drawn at their edge.
 
         Parameters
         ----------
@@ -203,6 +243,14 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
             _style.draw_bands(ax, self.far, *edges, self.supported, self.lines_)
         _set_axes(ax, scale, (self.far.min(), self.far.max()), floor, earlier)
         self._shade_sampled()
+        for row, label in enumerate(self.cost_names):
+            look = {"linestyle": "", "marker": COST_MARKERS[row % len(COST_MARKERS)]}
+            look |= {"markersize": 9, "markeredgecolor": "black", "zorder": 4}
+            x = np.clip(self.cost_far[row], *ax.get_xlim())
+            y = np.clip(self.cost_frr[row], *ax.get_ylim())
+            for line, *point in zip(self.lines_, x, y, strict=True):
+                ax.plot(*point, color=line.get_color(), clip_on=False, **look)
+            _style.explain(ax, label, **look, markerfacecolor=_style.GREY)
         return _style.finish(
             self, FAR_LABELS[self.operating_point], _style.RATE_TITLES["frr"]
         )

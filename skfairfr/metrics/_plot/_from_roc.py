@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from skfairfr._core._score_costs import ScoreCost, cost_table
+from skfairfr.metrics._pairs._checks import check_single_threshold
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils import _validation
@@ -237,6 +239,43 @@ def operating_points(roc, far, thresholds):
     if levels.size != thresholds.size:
         levels = np.full(thresholds.size, np.nan)
     return thresholds, levels
+
+
+def cost_points(roc, groups, p_target, threshold):
+    """Names of points of detection costs, and both rates there.
+
+    Parameters
+    ----------
+    roc : SimilarityROC
+    groups : tuple of labels, shape (n_groups,)
+    p_target : float or array-like, shape (n_targets,)
+    threshold : float, {"bayes"} or None
+        As of :func:`~skfairfr.metrics.detection_cost`; adds points of actual costs.
+
+    Returns
+    -------
+    points : dict
+        "cost_names", tuple of str, and "cost_far" and "cost_frr", (n_points, n_groups).
+    """
+    targets = _validation.check_level(p_target, "p_target").ravel().tolist()
+    asked = [(f"minDCF, p_target {p:g}", p, None) for p in targets]
+    if isinstance(threshold, str) and threshold == "bayes":
+        asked += [(f"DCF, p_target {p:g}", p, np.log((1 - p) / p)) for p in targets]
+    elif threshold is not None:
+        at = check_single_threshold(threshold)
+        asked += [(*_style.point_names([at], [np.nan]), None, at)]
+    known, rates = roc.groups_.tolist(), np.full((2, len(asked), len(groups)), np.nan)
+    for row, column in np.ndindex(rates.shape[1:]):
+        (_, p, at), group = asked[row], groups[column]
+        scope = None if group is None else (known.index(group),) * 2
+        pairs = roc._engine.pairs
+        if at is None and pairs.count(scope):
+            at = cost_table(pairs, scope, ScoreCost("dcf", p)).threshold[0]
+        if at is not None:
+            both = [rates_at(roc, np.array([at]), r, group)[0] for r in ("far", "frr")]
+            rates[:, row, column] = both
+    names = tuple(name for name, *_ in asked)
+    return {"cost_names": names, "cost_far": rates[0], "cost_frr": rates[1]}
 
 
 def n_pairs(roc, rate, group=None):

@@ -400,7 +400,6 @@ def explain(ax, label, **style):
 
 def write_once(ax, text, place, offset, **options):
     """Write at a place of the data, in points away from it; once for each axes."""
-    text = text
     if text not in [written.get_text() for written in ax.texts]:
         look = {"va": "bottom", "fontsize": "small", "textcoords": "offset points"}
         ax.annotate(text, place, offset, **look, **options)
@@ -429,10 +428,14 @@ def add_legend(ax, above=False):
 
 
 def stands_above(ax, place):
-    """Keywords of a legend above axes, and above what is written there."""
+    """Keywords of a legend above axes, their title, and what else is written there."""
     from matplotlib.transforms import ScaledTranslation
 
-    up = max([4, *(text.xyann[1] + LINE for text in written_above(ax))]) / 72
+    up = max([4, *(text.xyann[1] + LINE for text in written_above(ax))])
+    title = ax.get_title()
+    up = (
+        up + bool(title) * (title.count("\n") + 1) * 1.3 * ax.title.get_fontsize()
+    ) / 72
     up = ScaledTranslation(0, up, ax.figure.dpi_scale_trans)
     where = {"bbox_transform": ax.transAxes + up, "bbox_to_anchor": (place, 1)}
     return where | {"borderaxespad": 0.0}

@@ -168,9 +168,9 @@ def _of_difference(values, least, reference, p):
         f"{number(of[high])} for {who(high)} and {number(of[low])} for {who(low)}"
         for of in (values, least)
     )
-    rest = least[high] - least[low]
-    part = values[high] - values[low] - rest
-    end = f"{number(round(part, 4))} of the difference is calibration"
+    rest = round(least[high] - least[low], 4)
+    part = round(values[high] - values[low] - rest, 4)
+    end = f"{number(part)} of the difference is calibration"
     if part < 0 or rest < 0:
         than = "reduces" if part < 0 else "is more than"
         end = f"calibration {than} the difference, since the minima are {of_least}"

@@ -224,3 +224,57 @@ def test_disparities_above_far_max_are_shaded_and_explained(quantity):
     words = f"{_style.SHADED}{BEYOND}from a sample"
     assert legend_texts(display.ax_)[-1] == words
     assert bands(disparities().ax_) == []
+
+
+def costs_by_loop(group, p):
+    """Both rates of a group at the threshold of the least cost, and every FAR and FRR."""
+    X, y, groups = synthetic()
+    own = groups == group
+    first, second = np.triu_indices(own.sum(), 1)
+    score = (X[own][first] * X[own][second]).sum(axis=1)
+    genuine = y[own][first] == y[own][second]
+    rates = [
+        ((score[~genuine] >= t).mean(), (score[genuine] < t).mean())
+        for t in (*np.unique(score[genuine]), np.inf)
+    ]
+    return min(p * frr + (1 - p) * far for far, frr in rates)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.3])
+def test_least_costs_are_marked_on_the_curve_of_every_group(p):
+    display = roc_display(far=None, operating_point="group", p_target=p, scale="det")
+    assert display.cost_names == (f"minDCF, p_target {p:g}",)
+    for row, group in enumerate(display.groups):
+        far, frr = display.cost_far[0, row], display.cost_frr[0, row]
+        assert p * frr + (1 - p) * far == pytest.approx(costs_by_loop(group, p))
+        on_curve = display.frr[row, display.far == far]
+        assert far == 0 or on_curve == pytest.approx(frr)
+    assert display.cost_names[0] in legend_texts(display.ax_)
+
+
+def test_actual_costs_are_marked_at_the_threshold():
+    asked = {"operating_point": "group", "p_target": [0.1, 0.2], "band": None}
+    at = roc_display(**asked, threshold=0.4)
+    assert at.cost_names[2:] == ("threshold 0.4",)
+    bayes = roc_display(**asked, threshold="bayes")
+    assert bayes.cost_names[2:] == ("DCF, p_target 0.1", "DCF, p_target 0.2")
+    for display, row, threshold in ((at, 2, 0.4), (bayes, 3, np.log(0.8 / 0.2))):
+        for column, group in enumerate(display.groups):
+            for rate in ("far", "frr"):
+                found = fitted().estimate(threshold=threshold, rate=rate, group=group)
+                assert getattr(display, f"cost_{rate}")[row, column] == found.value
+
+
+@pytest.mark.parametrize("point", ["overall", "worst_group"])
+def test_costs_of_groups_are_over_their_own_far(point):
+    with pytest.raises(ValueError, match="p_target marks points at each group's own"):
+        roc_display(operating_point=point, p_target=0.1)
+    assert roc_display(groups=[None], p_target=0.1).cost_far.shape == (1, 1)
+
+
+def test_a_legend_above_the_axes_stands_above_their_title():
+    ax = axes()
+    ax.set_title("Before\nand after")
+    roc_display(ax=ax, operating_point="group", p_target=[0.1, 0.2, 0.3, 0.4])
+    legend, title = ax.get_legend().get_window_extent(), ax.title.get_window_extent()
+    assert legend.y0 >= ax.get_window_extent().y1 and not legend.overlaps(title)
