@@ -44,6 +44,7 @@ from skfairfr.metrics._pairs._costs import (
     calibration_loss,
     cllr,
     detection_cost,
+    expected_performance_curve,
     half_total_error_rate,
     min_cllr,
     pair_accuracy,
@@ -98,6 +99,9 @@ from skfairfr.metrics._worst_group import (
 from skfairfr.utils._validation import FewErrorsWarning
 
 if TYPE_CHECKING:
+    from skfairfr.metrics._plot._costs import (
+        ExpectedPerformanceDisplay as ExpectedPerformanceDisplay,
+    )
     from skfairfr.metrics._plot._costs import ReliabilityDisplay as ReliabilityDisplay
     from skfairfr.metrics._plot._curves import (
         DisparityCurveDisplay as DisparityCurveDisplay,
@@ -131,6 +135,7 @@ if TYPE_CHECKING:
 _DISPLAYS = {
     "DisparityCurveDisplay": "_curves",
     "ErrorRateDisplay": "_thresholds",
+    "ExpectedPerformanceDisplay": "_costs",
     "GallerySizeDisplay": "_identification",
     "GroupFARDisplay": "_groups",
     "GroupRatesDisplay": "_groups",
@@ -154,6 +159,7 @@ __all__ = [
     "ErrorRateDisplay",
     "EstimandWarning",
     "Estimate",
+    "ExpectedPerformanceDisplay",
     "FARAsymmetry",
     "FewErrorsWarning",
     "GalleryAlarms",
@@ -199,6 +205,7 @@ __all__ = [
     "detection_cost",
     "disparity",
     "equal_error_rate",
+    "expected_performance_curve",
     "fairness_discrepancy_rate",
     "fairness_scores",
     "far_disparity",

@@ -28,7 +28,7 @@ from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import check_length, encode
 from skfairfr.utils._types import Column
-from skfairfr.utils._validation import check_level, check_number
+from skfairfr.utils._validation import check_level, check_number, check_option
 
 COST = (lambda x: 0 < x < np.inf, "must be a number above 0")
 
@@ -159,6 +159,90 @@ def half_total_error_rate(
     0.375
     """
     return detection_cost(y_true, y_score, p_target=0.5, threshold=threshold) / 2
+
+
+def expected_performance_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    y_true_dev: ArrayLike,
+    y_score_dev: ArrayLike,
+    *,
+    alpha: ArrayLike | None = None,
+    error: str = "half",
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Error of a test set at the best thresholds of a development set, over what errors cost.
+
+    A curve of one set compares systems at thresholds that nobody knows before the test. Here
+    each threshold minimises alpha FAR + (1 - alpha) FRR of the development set, eq. (7) of
+    [1]_; of several, the largest.
+
+    Parameters
+    ----------
+    y_true : array-like of {0, 1} or bool, shape (n_pairs,)
+        1 for a genuine pair of the test set, 0 for an impostor pair.
+    y_score : array-like of float, shape (n_pairs,)
+        Similarity of each pair; larger is more alike.
+    y_true_dev, y_score_dev : array-likes, shape (n_dev_pairs,)
+        The same of the development set.
+    alpha : float in (0, 1) or array-like, shape (n_alpha,), default=None
+        Weight of the FAR, which is 1 - p_target of :func:`detection_cost` if errors cost the
+        same. None takes 0.02, 0.04, ..., 0.98.
+    error : {"half", "weighted"}, default="half"
+        Error of the test set: the half total error rate, or alpha FAR + (1 - alpha) FRR.
+
+    Returns
+    -------
+    alpha : ndarray, shape (n_alpha,)
+        Increasing.
+    error : ndarray, shape (n_alpha,)
+        In [0, 1]; lower is better. nan if a set lacks genuine or impostor pairs.
+    thresholds : ndarray, shape (n_alpha,)
+        Similarities from which on a pair is accepted; inf rejects all.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is outside (0, 1), ``error`` is another word, or the pairs are not as of
+        :func:`far_frr_curve`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a set has no genuine or no impostor pair.
+
+    See Also
+    --------
+    half_total_error_rate : The error at one threshold.
+    ExpectedPerformanceDisplay : Draws the curve by group.
+
+    References
+    ----------
+    .. [1] Bengio, S., & Mariéthoz, J. (2004). The expected performance curve: a new assessment
+       measure for person authentication. Odyssey.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import expected_performance_curve
+    >>> dev = [0, 0, 0, 1, 1], [0.1, 0.2, 0.5, 0.4, 0.9]
+    >>> test = [0, 0, 1, 1], [0.1, 0.6, 0.5, 0.8]
+    >>> _, error, thresholds = expected_performance_curve(*test, *dev, alpha=[0.1, 0.9])
+    >>> thresholds.tolist(), error.tolist()
+    ([0.4, 0.9], [0.25, 0.5])
+    """
+    check_option(error, "error", ("half", "weighted"))
+    points = np.arange(1, 50) / 50 if alpha is None else check_level(alpha, "alpha")
+    points = np.sort(points, axis=None)
+    far, frr, thresholds = far_frr_curve(y_true_dev, y_score_dev)
+    best = [np.argmin(a * far + (1 - a) * frr) for a in points.tolist()]
+    undefined = np.isnan(far[0] + frr[0])
+    thresholds = thresholds[best]
+    pairs = split_pairs(*check_pairs(y_true, y_score))
+    warn_missing_kinds(pairs.impostor.size, pairs.genuine.size)
+    far = share_accepted(pairs.impostor, thresholds)
+    frr = share_rejected(pairs.genuine, thresholds)
+    weight = points if error == "weighted" else 0.5
+    found = (weight * far + (1 - weight) * frr, thresholds)
+    return points, *(np.where(undefined, np.nan, column) for column in found)
 
 
 def tar_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> float:

@@ -1,19 +1,24 @@
-"""Displays of costs and calibration: reliability of log-likelihood ratios."""
+"""Displays of costs and calibration: reliability, and errors at thresholds set elsewhere."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfairfr._core._intervals import percentile
 from skfairfr._core._score_costs import binned_ratios
+from skfairfr.metrics._pairs._checks import check_pair_groups
+from skfairfr.metrics._pairs._costs import expected_performance_curve
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._errors import refused
-from skfairfr.utils._validation import check_count
+from skfairfr.utils._types import Column
+from skfairfr.utils._validation import check_count, to_array
 
 if TYPE_CHECKING:
     from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
+ERRORS = {"half": "Half total error rate", "weighted": "Weighted error rate"}
 STATED = "Stated log-likelihood ratio"
 OBSERVED = "Observed log-likelihood ratio"
 
@@ -181,3 +186,144 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
         ax.axline((0, 0), slope=1, **_style.REFERENCE)
         _style.set_limits(ax, earlier, *ends)
         return _style.finish(self, STATED, OBSERVED)
+
+
+@_style.display
+class ExpectedPerformanceDisplay:
+    """Errors of a test set at thresholds chosen on a development set, by group.
+
+    All groups have the same thresholds, each the best one of the development set for a
+    weight of false acceptances. Build it with :meth:`from_pairs`; parameters are kept as
+    attributes. Lower curves are better.
+
+    Parameters
+    ----------
+    alpha : ndarray, shape (n_alpha,)
+        Weights of the FAR in (0, 1), increasing; that of the FRR is 1 - alpha.
+    error : ndarray, shape (n_curves, n_alpha)
+        Errors of the test set in [0, 1]; lower is better.
+    groups : tuple, shape (n_curves,)
+        Label of each curve; None is overall.
+    kind : {"half", "weighted"}, default="half"
+        Which error, as of :func:`~skfairfr.metrics.expected_performance_curve`.
+    name : str, default=None
+        Name of the system, put before the labels of the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    lines_ : list of matplotlib Line2D
+        One for each curve.
+
+    See Also
+    --------
+    skfairfr.metrics.expected_performance_curve : Computes a curve.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.metrics import ExpectedPerformanceDisplay, all_pairs
+    >>> dev, test = (make_face_embeddings(n_identities=60, random_state=k) for k in (0, 1))
+    >>> groups = test.sensitive_features
+    >>> y_true, y_score, groups = all_pairs(test.X, test.y, sensitive_features=groups)
+    >>> display = ExpectedPerformanceDisplay.from_pairs(
+    ...     y_true, y_score, *all_pairs(dev.X, dev.y)[:2], sensitive_features=groups,
+    ...     ax=Figure().subplots())
+    >>> display.groups, display.error.shape
+    ((None, 'female', 'male'), (3, 49))
+    """
+
+    alpha: np.ndarray
+    error: np.ndarray
+    groups: tuple
+    kind: str = "half"
+    name: str | None = None
+
+    @classmethod
+    def from_pairs(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        y_true_dev: ArrayLike,
+        y_score_dev: ArrayLike,
+        *,
+        sensitive_features: Column | None = None,
+        alpha: ArrayLike | None = None,
+        error: str = "half",
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Compute curves of everyone and of every group, and draw them.
+
+        Parameters
+        ----------
+        y_true, y_score, y_true_dev, y_score_dev, alpha, error
+            As of :func:`~skfairfr.metrics.expected_performance_curve`.
+        sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2), default=None
+            Group of both images of each pair of the test set, or of each image. A pair is in
+            a group when both images are.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system, put before the labels of the legend.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : ExpectedPerformanceDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            As :func:`~skfairfr.metrics.expected_performance_curve`.
+        """
+        y_true, y_score = to_array(y_true, "y_true"), to_array(y_score, "y_score")
+        rows, groups = [np.ones(len(y_score), dtype=bool)], (None,)
+        if sensitive_features is not None:
+            labels = check_pair_groups(sensitive_features, len(y_score))
+            groups += tuple(labels.values.tolist())
+            rows += [labels.codes == code for code in range(len(labels.values))]
+        asked = {"alpha": alpha, "error": error}
+        found = [
+            expected_performance_curve(
+                y_true[of], y_score[of], y_true_dev, y_score_dev, **asked
+            )
+            for of in rows
+        ]
+        points, errors, _ = map(np.stack, zip(*found, strict=True))
+        told = {"groups": groups, "kind": error, "name": name}
+        return cls(alpha=points[0], error=errors, **told).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system; None takes the stored one.
+        **kwargs : dict
+            Keywords of ``ax.plot``, for every curve.
+
+        Returns
+        -------
+        display : ExpectedPerformanceDisplay
+            This one.
+        """
+        ax, name, _ = _style.begin(self, ax, name)
+        styles, name = _style.styles_on(ax, self.groups, name, kwargs)
+        labels = _style.group_labels(self.groups, self.error, name)
+        supported = np.ones_like(self.error, dtype=bool)
+        _style.draw_curves(self, self.alpha, self.error, supported, styles, labels)
+        ax.set_xlim(0, 1)
+        ax.yaxis.set_major_formatter(lambda rate, _: _style.level_percent(rate))
+        xlabel = "Weight of the FMR (\N{GREEK SMALL LETTER ALPHA})"
+        return _style.finish(self, xlabel, ERRORS[self.kind])

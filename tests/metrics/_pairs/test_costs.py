@@ -17,6 +17,7 @@ from skfairfr.metrics import (
     calibration_loss,
     cllr,
     detection_cost,
+    expected_performance_curve,
     frr_at_far,
     half_total_error_rate,
     min_cllr,
@@ -215,3 +216,55 @@ def test_folds_are_two_at_least_and_one_a_pair():
         pair_accuracy([0, 1], [0.1, 0.2], ["a", "a"])
     with pytest.raises(ValueError, match="folds has 1 rows but y_score has 2"):
         pair_accuracy([0, 1], [0.1, 0.2], ["a"])
+
+
+@pytest.mark.parametrize("error", ["half", "weighted"])
+@pytest.mark.parametrize("seed", range(4))
+def test_expected_performance_is_that_of_a_loop(error, seed):
+    rng = np.random.default_rng(seed)
+    kinds = (
+        rng.permutation(np.repeat([0, 1], 30)),
+        rng.permutation(np.repeat([0, 1], 20)),
+    )
+    # Rounded, so that scores of both kinds are equal.
+    (dev, dev_score), (test, score) = (
+        (kind, np.round(rng.normal(kind, 1.0), 1)) for kind in kinds
+    )
+    alpha = [0.9, 0.05, 0.5]
+    found = expected_performance_curve(
+        test, score, dev, dev_score, alpha=alpha, error=error
+    )
+    assert found[0].tolist() == sorted(alpha)
+    for a, value, threshold in zip(*found, strict=True):
+        least, best = np.inf, None
+        for t in sorted({*dev_score, np.inf}, reverse=True):
+            far = sum(s >= t for s in dev_score[dev == 0]) / 30
+            frr = sum(s < t for s in dev_score[dev == 1]) / 30
+            if a * far + (1 - a) * frr < least:
+                least, best = a * far + (1 - a) * frr, t
+        assert threshold == best
+        far = np.mean([s >= best for s in score[test == 0]])
+        frr = np.mean([s < best for s in score[test == 1]])
+        expected = a * far + (1 - a) * frr if error == "weighted" else (far + frr) / 2
+        assert value == pytest.approx(expected)
+
+
+def test_expected_performance_on_the_development_set_is_its_least_cost():
+    rng = np.random.default_rng(0)
+    kind = np.repeat([0, 1], 50)
+    pairs = kind, rng.normal(kind, 1.0)
+    alpha, error, _ = expected_performance_curve(*pairs, *pairs, error="weighted")
+    for a, value in zip(alpha, error, strict=True):
+        cost = detection_cost(*pairs, p_target=1 - a) * min(a, 1 - a)
+        assert value == pytest.approx(cost)
+
+
+def test_expected_performance_without_a_kind_of_pairs_is_undefined():
+    both, one = ([0, 1], [0.1, 0.2]), ([1, 1], [0.1, 0.2])
+    for sets in ((*both, *one), (*one, *both)):
+        with pytest.warns(UndefinedMetricWarning, match="No impostor pair"):
+            _, error, _ = expected_performance_curve(*sets)
+        assert np.isnan(error).all()
+    for wrong in ({"alpha": 1.5}, {"error": "full"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            expected_performance_curve(*both, *both, **wrong)

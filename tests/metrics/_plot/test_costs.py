@@ -3,13 +3,19 @@
 import numpy as np
 import pytest
 
-from skfairfr.metrics import ReliabilityDisplay
+from skfairfr.metrics import (
+    ExpectedPerformanceDisplay,
+    ReliabilityDisplay,
+    all_pairs,
+    expected_performance_curve,
+)
 from skfairfr.utils import ArgumentError
 from tests.metrics._plot.drawn import (
     axes,
     fitted,
     fitted_with_lone_person,
     legend_texts,
+    synthetic,
 )
 
 
@@ -49,3 +55,28 @@ def test_a_group_without_both_kinds_of_pairs_has_no_curve():
 def test_bins_are_an_even_number(n_bins):
     with pytest.raises(ArgumentError, match="n_bins"):
         ReliabilityDisplay.from_roc(fitted(), n_bins=n_bins, ax=axes())
+
+
+@pytest.mark.parametrize("error", ["half", "weighted"])
+def test_expected_performance_of_groups_is_at_thresholds_for_all(error):
+    X, y, features = synthetic()
+    y_true, y_score, groups = all_pairs(X, y, sensitive_features=features)
+    dev, test = slice(0, None, 2), slice(1, None, 2)
+    asked = {"alpha": [0.5, 0.1], "error": error}
+    sets = y_true[test], y_score[test], y_true[dev], y_score[dev]
+    display = ExpectedPerformanceDisplay.from_pairs(
+        *sets, sensitive_features=groups[test], ax=axes(), **asked
+    )
+    assert display.groups == (None, "female", "male")
+    for row, group in enumerate(display.groups):
+        own = np.ones(len(sets[0]), dtype=bool)
+        if group is not None:
+            own = (groups[test] == group).reshape(len(own), -1).all(axis=1)
+        _, expected, _ = expected_performance_curve(
+            sets[0][own], sets[1][own], *sets[2:], **asked
+        )
+        assert np.array_equal(display.error[row], expected)
+        assert np.array_equal(display.lines_[row].get_ydata(), expected)
+    assert legend_texts(display.ax_) == ["everyone", "female", "male"]
+    alone = ExpectedPerformanceDisplay.from_pairs(*map(list, sets), ax=axes())
+    assert alone.groups == (None,) and alone.alpha.size == 49
