@@ -50,7 +50,7 @@ for name in before.groups_:
 # %%
 # A shorter list
 # --------------
-# Lists of n people drawn from this one are answered exactly. The dotted lines are what is often
+# Lists of n people drawn from this one are answered exactly. The crosses are what is often
 # taken instead, as if the comparisons of one search were independent.
 
 GallerySizeDisplay.from_identification(before, threshold=threshold)

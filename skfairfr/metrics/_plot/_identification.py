@@ -13,7 +13,7 @@ TITLES = {
     "fpir": "False positive identification rate (FPIR)",
     "fnir": "False negative identification rate (FNIR)",
 }
-FORMULA = "1 \N{MINUS SIGN} (1 \N{MINUS SIGN} FMR)ⁿ: as if comparisons were independent"
+FORMULA = "1 \N{MINUS SIGN} (1 \N{MINUS SIGN} FMR)ⁿ, as if independent"
 N_SIZES = 9
 
 
@@ -22,7 +22,7 @@ class GallerySizeDisplay:
     """FPIR or FNIR over the number of people in random galleries, overall and by group.
 
     Build it with :meth:`from_identification`; parameters are kept as attributes. Lower curves
-    are better. Widely dotted lines show what is often taken for the FPIR instead,
+    are better. Crosses show what is often taken for the FPIR instead,
     1 - (1 - FMR)**n.
 
     Parameters
@@ -186,7 +186,7 @@ class GallerySizeDisplay:
         _style.draw_bands(ax, self.sizes, *edges, self.supported, self.lines_)
         self.formula_lines_ = []
         if self.formula is not None:
-            look = {"linestyle": (0, (1, 3)), "linewidth": 1.6, "marker": ""}
+            look = {"linestyle": "", "marker": "x", "markersize": 5}
             for line, values in zip(self.lines_, self.formula, strict=True):
                 values = np.clip(values, floor, 1.0)
                 style = {"color": line.get_color(), **look}

@@ -111,7 +111,7 @@ def over_sizes(report):
         return Section("by-gallery-sizes", "Size of the gallery", [text])
     caption = (
         "FPIR and FNIR of every group in random galleries of so many people, at the first "
-        "operating point. Dotted: what is often taken for the FPIR instead, 1 - (1 - FMR)^n."
+        "operating point. Crosses: what is often taken for the FPIR instead, 1 - (1 - FMR)^n."
     )
     figures = [] if draw is None else [Figure(caption, draw, "gallery-sizes")]
     return Section("by-gallery-sizes", "Size of the gallery", figures)

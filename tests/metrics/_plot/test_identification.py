@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from skfairfr.metrics import GallerySizeDisplay
+from skfairfr.report._figures import WIDTH
 from tests.metrics._plot.drawn import axes, legend_texts
 from tests.metrics.test_identification import fit, make
 
@@ -45,12 +47,22 @@ def test_the_formula_begins_at_the_fmr_and_is_named():
     (named,) = (
         line for line in display.ax_.lines if "independent" in str(line.get_label())
     )
-    assert named.get_marker() == ""
+    assert named.get_marker() == "x"
     assert len(display.formula_lines_) == 1
     of_mates = GallerySizeDisplay.from_identification(
         search, threshold=0.8, rate="fnir", sizes=[1, 5], ax=axes()
     )
     assert of_mates.formula is None and of_mates.formula_lines_ == []
+
+
+def test_the_legend_fits_into_the_figure_of_a_page():
+    figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+    display = GallerySizeDisplay.from_identification(
+        fit(make()), threshold=0.6, ax=figure.subplots()
+    )
+    figure.draw_without_rendering()
+    box = display.ax_.get_legend().get_window_extent()
+    assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
 
 
 @pytest.mark.parametrize(
