@@ -26,6 +26,12 @@ LEAST_LIMIT = 1.12
 DISPARITIES = ("bfar", "bfrr")
 ALL = ("frr_at_far", *DISPARITIES)
 NOTHING = "nothing"
+# Where the number of a method may stand, in points from its marker.
+PLACES = [
+    (radius * np.cos(turn), radius * np.sin(turn))
+    for radius in (9, 16, 24, 34)
+    for turn in np.radians([40, -40, 140, -140, 90, -90, 0, 180])
+]
 LABELS = {"bfar": "BFAR (1: equal FMR)", "bfrr": "BFRR (1: equal FNMR)"}
 
 
@@ -493,16 +499,19 @@ class MitigationsDisplay:
             If there are not two axes.
         """
         _style.begin_on(self, axes, 2, "disparity", (11, 5), "axes")
-        for ax, metric in zip(self.axes_, DISPARITIES, strict=True):
-            self._draw(ax, metric)
+        points = [
+            self._draw(*pair) for pair in zip(self.axes_, DISPARITIES, strict=True)
+        ]
         look = {"loc": "outside right upper", "fontsize": "small", "numpoints": 1}
         self.figure_.legend(*self.axes_[0].get_legend_handles_labels(), **look)
+        self.figure_.draw_without_rendering()  # numbers need the places of what is drawn
+        for ax, of_methods in zip(self.axes_, points, strict=True):
+            self._write_numbers(ax, of_methods)
         return self
 
     def _draw(self, ax, metric):
-        """Draw the arrows of one disparity, over the FRR."""
-        from matplotlib.patheffects import withStroke
-
+        """Draw the arrows of one disparity, over the FRR; points of "nothing" and methods."""
+        points = {}
         start = self.before["frr_at_far"], self.before[metric]
         ends = [self._ends(name) for name in ("frr_at_far", metric)]
         known = np.isfinite(np.array(ends)).all(axis=(0, 1))
@@ -526,20 +535,41 @@ class MitigationsDisplay:
             ax.annotate("", (x, y), start, arrowprops=arrow)
             ax.hlines(y, *x_ends, **color, linewidth=0.8, alpha=0.45)
             ax.vlines(x, *y_ends, **color, linewidth=0.8, alpha=0.45)
-            halo = [withStroke(linewidth=2.5, foreground="white")]
-            look = {"fontsize": "small", "fontweight": "bold", "path_effects": halo}
-            where = {"xytext": (5, 4), "textcoords": "offset points"}
-            ax.annotate(str(row + 1), (x, y), **where, **look)
+            points[row + 1] = x, y
         ax.plot(*start, "s", color="black", markersize=8, label=NOTHING)
         ax.axhline(1, **_style.REFERENCE)
         _style.scale_by_ratio(ax)
         ax.set(xlabel=f"FNMR at {_style.fmr(self.far)}", ylabel=LABELS[metric])
         _style.light_grid(ax)
+        return {NOTHING: start, **points}
+
+    def _write_numbers(self, ax, points):
+        """Write the number of each method next to its point, over no other point or number."""
+        from matplotlib.patheffects import withStroke
+        from matplotlib.transforms import Bbox
+
+        taken = [
+            Bbox.from_bounds(*(at - 5), 10, 10)
+            for at in ax.transData.transform(list(points.values()))
+        ]
+        halo = [withStroke(linewidth=2.5, foreground="white")]
+        look = {"fontsize": "small", "fontweight": "bold", "path_effects": halo}
+        look |= {"ha": "center", "va": "center", "textcoords": "offset points"}
+        for number, point in points.items():
+            if number == NOTHING:
+                continue
+            text = ax.annotate(str(number), point, PLACES[0], **look)
+            for text.xyann in PLACES:
+                if not text.get_window_extent().count_overlaps(taken):
+                    break
+            taken.append(text.get_window_extent())
 
     def _ends(self, metric):
-        """Value, low and high of every method, (3, n_methods)."""
+        """Value, low and high of every method, (3, n_methods), as far as a rate or ratio goes."""
         scaled = (self.ratio[metric], self.low[metric], self.high[metric])
-        return self.before[metric] * np.array(scaled, dtype=float)
+        with np.errstate(invalid="ignore"):  # 0 times infinity is undefined
+            ends = self.before[metric] * np.array(scaled, dtype=float)
+        return np.clip(ends, *((1, np.inf) if metric in DISPARITIES else (0, 1)))
 
 
 def metric_of_search(search, name):

@@ -1,5 +1,6 @@
 """What is drawn of a search or of a bench is what it holds."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -378,6 +379,34 @@ def test_methods_are_numbered():
     for ax in display.axes_:
         numbers = [text.get_text() for text in ax.texts if text.get_text()]
         assert numbers == [str(place) for place in range(1, 9)]
+
+
+def test_numbers_of_methods_cover_no_other_number():
+    display = drawn(
+        bench({name: (1 + 0.002 * k, 0.5, 2) for k, name in enumerate("abcdef")})
+    )
+    for ax in display.axes_:
+        boxes = [t.get_window_extent() for t in ax.texts if t.get_text()]
+        assert len(boxes) == 6
+        for row, box in enumerate(boxes):
+            assert not box.count_overlaps(boxes[:row])
+
+
+def test_bars_end_where_a_disparity_or_a_rate_does():
+    display = drawn(bench({"a": (10.0, 0.26, 0.5)}))  # FRR 1, BFAR 1.04, BFRR 1
+    for ax in display.axes_:
+        across, up = (c.get_segments()[0] for c in ax.collections)
+        assert across[:, 0].tolist() == pytest.approx([0.9, 1.0])
+        assert up[0, 1] == 1.0
+
+
+def test_an_undefined_product_is_no_warning():
+    found = bench({"a": (1.0, np.inf, 2.0), "b": (1.0, 0.5, 1.0)})
+    found.before["bfar"] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        display = drawn(found)
+    assert display.axes_[0].get_title() == "undefined, not drawn: a"
 
 
 def test_a_bench_without_results_is_an_error():
