@@ -744,8 +744,8 @@ def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs)
             )
             both = zip(levels, own, strict=True)
             levels = tuple(replace(level, metrics=found) for level, found in both)
-        # Of listed pairs all scores are at hand.
-        whole = isinstance(data, PairData)
+        # All scores of listed pairs are known, and those of searches down to a floor.
+        whole = isinstance(data, PairData) or data.terms is SEARCHES
         curves = None if data.decisions else _curves.measure(audited, whole)
     failures = failures_of(data.attempts, attributes)
     if failures:

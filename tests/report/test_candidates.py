@@ -51,6 +51,19 @@ def arrays(**more):
     return embedded, scores, lists, (y, group, options)
 
 
+@pytest.mark.parametrize("n", [2, 10])
+def test_curves_of_searches_go_as_far_as_candidates_are_known(n):
+    (_, y, group), (_, y_gallery, of_gallery), scores = searches()
+    search, candidate, score = listed(scores, y_gallery, n)
+    lists = {"search": search, "candidate": candidate, "score": score}
+    known = {"y_gallery": y_gallery, "sensitive_features_gallery": of_gallery}
+    found = identify(
+        None, y, group, candidates=lists, fpir=0.01, attribute="gender", **known
+    )
+    far = found.audits[0].curves.far[0]
+    assert far.size > 3 and far.max() > 0.05
+
+
 def test_reports_of_lists_and_matrices_are_those_of_the_embeddings():
     embedded, scores, lists, (y, group, options) = arrays()
     for candidates in (scores, lists):

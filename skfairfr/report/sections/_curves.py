@@ -44,7 +44,8 @@ class Curves:
 def measure(audited, whole):
     """Both rates of everyone and of every group over levels of the overall FAR.
 
-    If not ``whole``, they end at the audit's threshold that accepts most.
+    If not ``whole``, they end at the audit's threshold that accepts most; those of searches
+    end where candidates are not known.
     """
     if "far" not in audited.rates:
         scores = audited.roc._engine.pairs.genuine.ascending(None).scores
@@ -53,9 +54,12 @@ def measure(audited, whole):
         return Curves(tuple(audited.labels), threshold, **columns)
     levels = default_levels(audited.roc)
     with collecting([]):
-        own = np.empty(0)
-        if not whole:
-            own = np.min(audited.points.threshold, keepdims=True)
+        own = np.min(audited.points.threshold, keepdims=True)
+        if whole:
+            own = np.ravel(getattr(audited.roc._engine.pairs, "floor", -np.inf))
+        if np.isneginf(own).all():
+            own = np.empty(0)
+        else:
             levels = levels[levels < audited.at_thresholds("far", None, own)[0]]
         drawn = audited.roc.threshold_at(levels) if levels.size else levels
         threshold = np.append(drawn, own)
