@@ -23,7 +23,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr.metrics import DisparityCurveDisplay
+from skfairfr.metrics import (
+    DisparityCurveDisplay,
+    ExpectedPerformanceDisplay,
+    SimilarityROCDisplay,
+    all_pairs,
+)
 
 faces = make_face_embeddings(n_identities=600, n_features=64, random_state=0)
 roc = SimilarityROC(n_resamples=300, random_state=0)
@@ -114,6 +119,20 @@ for name, crowding in (("same population", None), ("crowded population", crowded
     there.fit(others.X, others.y, others.sensitive_features)
     far = there.estimate(threshold=deployed, rate="far")
     print(f"{name}: far {far.value:.4f} [{far.low:.4f}, {far.high:.4f}], level {FAR}")
+
+# %%
+# What errors cost
+# ----------------
+# Left: DET of every group over its own far, with the points of its least detection cost. Right:
+# error of the crowded people at thresholds for all that are best for the first set.
+
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
+asked = {"operating_point": "group", "p_target": [0.01, 0.5], "scale": "det"}
+SimilarityROCDisplay.from_roc(roc, **asked, ax=axes[0])
+test = all_pairs(others.X, others.y, sensitive_features=others.sensitive_features)
+sets = *test[:2], *all_pairs(faces.X, faces.y)[:2]
+asked = {"sensitive_features": test[2], "ax": axes[1]}
+ExpectedPerformanceDisplay.from_pairs(*sets, **asked)
 
 # %%
 # What to notice
