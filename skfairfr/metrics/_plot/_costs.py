@@ -135,15 +135,14 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
         groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
         if check_count(n_bins, "n_bins", 2) % 2:
             raise refused("n_bins", n_bins, f"must be even; got {n_bins}.")
-        pairs, known = roc._engine.pairs, roc.groups_.tolist()
-        scopes = [None if g is None else (known.index(g),) * 2 for g in groups]
-        there = [row for row, scope in enumerate(scopes) if pairs.count(scope)]
-        columns = np.full((4, len(groups), n_bins), np.nan)
-        tail = 1 - roc._engine.confidence_level
-        level = 1 - tail / (len(there) * n_bins if together else 1)
-        for row in there:
-            asked = scopes[row], n_bins, roc._engine.resampling
-            *found, replicates = binned_ratios(pairs, *asked)
+        engine, columns = roc._engine, np.full((4, len(groups), n_bins), np.nan)
+        scopes = {row: _from_roc.scope_of(roc, g) for row, g in enumerate(groups)}
+        scopes = {row: s for row, s in scopes.items() if engine.pairs.count(s)}
+        n_intervals = max(len(scopes) * n_bins, 1) if together else 1
+        level = 1 - (1 - engine.confidence_level) / n_intervals
+        for row, scope in scopes.items():
+            asked = scope, n_bins, engine.resampling
+            *found, replicates = binned_ratios(engine.pairs, *asked)
             *ends, _ = percentile(replicates, level, (-np.inf, np.inf))
             columns[:, row] = *found, *ends
         fields = zip(("stated", "observed", "low", "high"), columns, strict=True)

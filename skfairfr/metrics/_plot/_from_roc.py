@@ -258,30 +258,33 @@ def cost_points(roc, groups, p_target, threshold):
         "cost_names", tuple of str, and "cost_far" and "cost_frr", (n_points, n_groups).
     """
     targets = _validation.check_level(p_target, "p_target").ravel().tolist()
-    asked = [(f"minDCF, p_target {p:g}", p, None) for p in targets]
+    asked = [(f"minDCF, p_target {p:g}", ScoreCost.of("dcf", p)) for p in targets]
     if isinstance(threshold, str) and threshold == "bayes":
-        asked += [(f"DCF, p_target {p:g}", p, np.log((1 - p) / p)) for p in targets]
+        costs = [ScoreCost.of("dcf", p, threshold) for p in targets]
+        asked += [(f"DCF, p_target {cost.p_target:g}", cost) for cost in costs]
     elif threshold is not None:
         at = check_single_threshold(threshold)
-        asked += [(*_style.point_names([at], [np.nan]), None, at)]
-    known, rates = roc.groups_.tolist(), np.full((2, len(asked), len(groups)), np.nan)
+        cost = ScoreCost.of("dcf", targets[0], at)
+        asked += [(*_style.point_names([at], [np.nan]), cost)]
+    pairs, rates = roc._engine.pairs, np.full((2, len(asked), len(groups)), np.nan)
     for row, column in np.ndindex(rates.shape[1:]):
-        (_, p, at), group = asked[row], groups[column]
-        scope = None if group is None else (known.index(group),) * 2
-        pairs = roc._engine.pairs
-        if at is None and pairs.count(scope):
-            at = cost_table(pairs, scope, ScoreCost("dcf", p)).threshold[0]
-        if at is not None:
-            both = [rates_at(roc, np.array([at]), r, group)[0] for r in ("far", "frr")]
+        (_, cost), group = asked[row], groups[column]
+        if pairs.count(scope := scope_of(roc, group)):
+            at = cost_table(pairs, scope, cost).threshold
+            both = [rates_at(roc, at, rate, group)[0] for rate in ("far", "frr")]
             rates[:, row, column] = both
-    names = tuple(name for name, *_ in asked)
+    names = tuple(name for name, _ in asked)
     return {"cost_names": names, "cost_far": rates[0], "cost_frr": rates[1]}
 
 
 def n_pairs(roc, rate, group=None):
     """Pairs of a group, or of everyone, that a rate is about."""
-    scope = None if group is None else (roc.groups_.tolist().index(group),) * 2
-    return roc._engine.pairs.count(scope, rate)
+    return roc._engine.pairs.count(scope_of(roc, group), rate)
+
+
+def scope_of(roc, group):
+    """Scope of the pairs of a group, or of everyone."""
+    return None if group is None else (roc.groups_.tolist().index(group),) * 2
 
 
 def score_range(roc):

@@ -303,6 +303,17 @@ def test_a_sample_of_impostors_stands_for_all_of_them(monkeypatch):
         expected = OF_PAIRS[rate](y_true, score)
         assert_allclose(found.value, expected, rtol=tolerance)
         assert "from a uniform sample of impostor pairs" in found.reason
+    first, second = np.triu_indices(len(faces.y), 1)
+    whole = SimilarityROC(n_resamples=2, random_state=0)
+    whole.fit_pairs(
+        (faces.X[first] * faces.X[second]).sum(axis=1), faces.y[first], faces.y[second]
+    )
+    found, expected = (
+        binned_ratios(one._engine.pairs, None, 4, one._engine.resampling)[:2]
+        for one in (roc, whole)
+    )
+    assert not roc._engine.pairs.impostors(None).complete
+    assert_allclose(found, expected, atol=0.1)
     exact = roc.estimate(rate="dcf", threshold=0.8)
     assert_allclose(
         exact.value, detection_cost(y_true, score, threshold=0.8), rtol=1e-6
