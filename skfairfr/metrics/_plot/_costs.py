@@ -262,7 +262,8 @@ class ExpectedPerformanceDisplay:
         Parameters
         ----------
         y_true, y_score, y_true_dev, y_score_dev, alpha, error
-            As of :func:`~skfairfr.metrics.expected_performance_curve`.
+            As of :func:`~skfairfr.metrics.expected_performance_curve`; a larger score is more
+            alike.
         sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2), default=None
             Group of both images of each pair of the test set, or of each image. A pair is in
             a group when both images are.

@@ -144,8 +144,9 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
             Shares of genuine pairs among those to be decided. The point of each curve with
             the least detection cost is marked.
         threshold : float, {"bayes"} or None, default=None
-            Of actual costs, marked too: that of a deployed system or, if scores are natural
-            logarithms of likelihood ratios, "bayes"; goes with ``p_target``.
+            Similarity from which on a pair is accepted, whose actual cost is marked too: that
+            of a deployed system or, if scores are natural logarithms of likelihood ratios,
+            "bayes"; goes with ``p_target``.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         name : str, default=None
