@@ -40,11 +40,11 @@ OF_ONE_FILE = ("score", "embedding")
 OF_LISTS = ("search", "candidate", "listed_from")
 OF_SEARCHES = (
     *("gallery", "gallery_labels", "candidates", *OF_LISTS),
-    *("template", "rank", "fpir"),
+    *("rank", "fpir"),
 )
 OF_COMPARISONS = (
     *("far", "average", "impostors", "domain", "max_fmr", "max_fnmr"),
-    *("trials", "probes"),
+    *("trials", "probes", "enrolment"),
 )
 ABOUT = ("title", "system", "dataset", "organisation", "tested", "labels_source")
 ABOUT += ("sampling",)
@@ -363,6 +363,11 @@ files beside the data: audit compare threshold plan
 --trials FILE  list of the pairs to compare, or of their scores
 --probes FILE  labels of the rows of a matrix of scores (.npy, .npz), a table
 --references FILE  those of its columns (default: the same images, each two one pair)
+--enrolment LIST|COLUMN  list of templates (name: image image ...), or column that marks the
+  images enrolled, all those of a person as one template
+files beside the data: audit identify compare threshold plan
+--template {image,mean,max}  what is enrolled of each person: in searches one image (default),
+  the mean of all (default of --enrolment), or all of them, of which the best counts
 
 embeddings: audit identify compare threshold plan bench
 --embedding NAME  array of the embeddings, in audit and compare also A,B of several systems (default:
@@ -405,7 +410,8 @@ logs of decisions: audit
 --best-of K  rates of transactions: the first K attempts of a person in a session
 logs of decisions: audit monitor
 --time COLUMN  when, as 2026-01-31T10:00 or a number (default: rows in their order)
---dates {day-first,month-first}  how --time has 31.01.2026 or 01/31/2026 (default: as 2026-01-31)
+--dates {day-first,month-first}  how --time, and attributes in ranges, have 31.01.2026 or
+  01/31/2026 (default: as 2026-01-31)
 logs of decisions: monitor
 --attempts K  first attempts of a person that make one value (default: 1); more only if nobody
   tries again because of a rejection
@@ -414,8 +420,6 @@ searches (1:N): identify compare threshold
 --gallery GALLERY  embeddings of those who are enrolled or, with --candidates, a table of them;
   the other data are of those who search
 --gallery-labels FILE  as --labels, of the gallery
---template {image,mean,max}  what is enrolled: the one image of each person, the mean of her
-  images, or all of them, of which the best counts (default: image)
 --rank N  a mate counts whom fewer others reach (default: 1)
 --candidates LIST  instead of embeddings: lists (search, candidate, score), or a matrix (.npy,
   .npz) of scores
@@ -568,6 +572,7 @@ DEFAULTS |= {"more": []}
 # Options of measurements that --help leaves out, and --help-all has.
 RARE = {
     *("fte", "image", "probes", "references", "layout", "mated_only", "non_mated_only"),
+    *("enrolment",),
     *("attempt", "species", "session", "best_of", "time", "dates", "control"),
     *("threshold_group", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio", "average"),
     *("impostors", "seed", "n_jobs", "labels_source", "sampling"),
@@ -717,6 +722,7 @@ def _searches(path, attributes, given):
     from skfairfr.report import read_candidates, read_data
     from skfairfr.utils._errors import LackingError
 
+    given = given | {"template": None}  # of the gallery
     if given["candidates"] is not None:
         own = _taken_by(read_candidates, given)
         others = _taken_by(read_data, given | {"failures": None}).items() - own.items()

@@ -324,6 +324,30 @@ def _rows_of(images, table, image, path):
     return rows
 
 
+def find_listed(listed, wanted, known, image, path):
+    """Places of the images that a list names; an error about the list if some are unknown.
+
+    Parameters
+    ----------
+    listed : tuple of str
+        Argument and path of the list.
+    wanted, known : ndarrays of labels
+    image : str
+        Column of the known names.
+    path : str
+        What has the known names.
+    """
+    rows = find_images(known, wanted, image)
+    if (rows < 0).any():
+        absent = _files.few(wanted[rows < 0], "images")
+        problem = f" lists {absent} that {path!r} does not name, as it names "
+        problem += f"{plain(known[0])!r};"
+        remedy = "give the column that does as image (--image), and nan as the embedding of an "
+        remedy += "image that failed."
+        raise _files.file_error(*listed, problem, remedy)
+    return rows
+
+
 def find_images(known, wanted, image):
     """The place of each wanted name among the known ones, -1 if it is not there."""
     _files.check_known("image", image, known, "every image needs a name.")

@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr._core._pair_tiles import score_pairs, unit_rows
-from skfairfr.datasets import _files, _layouts, _scored_pairs
+from skfairfr.datasets import _enrolment, _files, _layouts, _scored_pairs
 from skfairfr.datasets._embeddings import (
     EMBEDDING_NAMES,
-    find_images,
+    find_listed,
     read_embeddings,
     read_labels,
 )
-from skfairfr.utils._errors import plain
+from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import find_labels, join_columns
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
@@ -42,6 +42,8 @@ def load_trials(
     columns: Sequence[str] = (),
     distance: bool = False,
     layout: str | None = None,
+    enrolment: str | None = None,
+    template: str | None = None,
 ) -> Bunch:
     """Embeddings compared as a list of trials says, and no others.
 
@@ -69,6 +71,14 @@ def load_trials(
         Whether the list has distances, smaller meaning more alike.
     layout : str, default=None
         As in :func:`load_pairs`, of the list.
+    enrolment : str or path-like, default=None
+        A list of templates, each line of which has the name of one, by which trials call it,
+        and the names of its images (``ann: ann/1.wav ann/2.wav``); or the column that marks
+        the images enrolled, of which each person has one template, called as the person. All
+        images of a template show one person; on their own they are no images of the data.
+    template : {"mean", "max"}, default=None
+        What a template is: the mean of the unit rows of its images, or all of them, of which
+        the best counts. None is "mean".
 
     Returns
     -------
@@ -107,9 +117,17 @@ def load_trials(
     path, trials = check_path(path, "path"), check_path(trials, "trials")
     image = image or "image"
     asked = _files.check_columns(columns)
+    enrolled = _enrolment.columns_of_enrolment(enrolment, template, image)
     y_score, source = scores_of(path, score), path
     if y_score is not None and labels is None:
         names = dict.fromkeys(("score", *_layouts.PEOPLE, *_layouts.IMAGES))
+        if enrolment is not None:
+            problem = (
+                f"{enrolment!r} is of images, and no table of their labels is named;"
+            )
+            raise refused(
+                "enrolment", enrolment, problem, "name it (labels, --labels)."
+            )
         how = (dict.fromkeys(asked, "attributes"), distance, False, layout, y_score)
         return Bunch(**_scored_pairs.read_pairs(trials, names, *how) | {"path": path})
     listed = _scored_pairs.read_list(trials, "trials", layout)
@@ -126,15 +144,17 @@ def load_trials(
     elif score is not None:
         y_score = listed.numbers(score)
     is_table = _files.kind_of(source) in ("csv", "parquet", "list")
-    asked |= {image: "image"}
+    asked |= {image: "image"} | enrolled
     if y_score is not None and is_table:
         argument = "path" if source is path else "labels"
         data = read_labels(source, argument, identity, asked)
     else:
         data = read_embeddings(path, labels, embedding, identity, asked, finite=False)
+    if enrolment is not None:
+        data = _enrolment.enrol(data, enrolment, template, image)
     data.images = data.columns.pop(image)
     left, right = _rows_of(listed, image, data)
-    y_score = _compare(data.X, left, right) if y_score is None else y_score
+    y_score = _compare(data, left, right) if y_score is None else y_score
     y_score = _scored_pairs.check_scores(y_score, score, distance, finite=False)
     same = data.y[left] == data.y[right]
     _scored_pairs.check_truth(listed, trials, same)
@@ -168,23 +188,20 @@ def _rows_of(listed, image, data):
     known, wanted = data.images, join_columns(listed.labels(*_layouts.IMAGES))
     if listed.read_as == str(_layouts.LFW):  # files may have folders and endings
         known = np.array([FILE.sub(r"\1", str(name)) for name in known], dtype=object)
-    rows = find_images(known, wanted, image)
-    if (rows < 0).any():
-        absent = _files.few(wanted[rows < 0], "images")
-        problem = f" lists {absent} that {data.path!r} does not name, as it names "
-        problem += f"{plain(known[0])!r};"
-        remedy = "give the column that does as image (--image), and nan as the embedding of an "
-        remedy += "image that failed."
-        raise _files.file_error("trials", listed.path, problem, remedy)
+    rows = find_listed(("trials", listed.path), wanted, known, image, data.path)
     return np.split(rows, 2)
 
 
-def _compare(X, left, right):
+def _compare(data, left, right):
     """Cosine similarities of pairs of rows, nan of one without a direction."""
     rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-    with np.errstate(invalid="ignore"):  # only rows of a pair are looked at
-        unit = unit_rows(np.asarray(X[rows]), "cosine")
-    return score_pairs(unit, *np.split(places, 2))
+    X, first = data.X[rows], None  # only rows of a pair are looked at
+    if data.get("samples") is not None:
+        first = np.cumsum([0, *map(len, data.samples[rows])])
+        X = np.concatenate(data.samples[rows])
+    with np.errstate(invalid="ignore"):
+        unit = unit_rows(np.asarray(X), "cosine")
+    return score_pairs(unit, *np.split(places, 2), first=first)
 
 
 def _pairs_of(y_score, first, left, second, right, path):

@@ -18,6 +18,7 @@ from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._rates import next_above
 from skfairfr._text._words import terms_of
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
+from skfairfr.metrics._roc._inputs import BestRow
 from skfairfr.metrics._roc._inputs import prepare as prepare_rows
 from skfairfr.utils._errors import kind_of_value, plain, refused
 from skfairfr.utils._labels import (
@@ -169,6 +170,9 @@ class EmbeddingData(_Data):
         Rows that failed and are kept, to be rejected.
     non_mated_only : bool, default=False
         Whether no two rows are of one person; not stated, such data are an error.
+    samples : ndarray of object, shape (n_samples,), default=None
+        Embeddings (n, n_features) behind each row, of which the best counts: rows of the
+        second domain are templates. None: those of X.
     """
 
     X: object = field(repr=False)
@@ -183,6 +187,7 @@ class EmbeddingData(_Data):
     failures: str | None = None
     failed: np.ndarray | None = field(default=None, repr=False)
     non_mated_only: bool = False
+    samples: np.ndarray | None = field(default=None, repr=False)
     # Embeddings name their people; pairs may not.
     independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
@@ -209,11 +214,17 @@ class EmbeddingData(_Data):
             A ValueError: if there is no such column, or the data cannot be used.
         """
         groups = _chosen(self.columns, attributes) or None
-        X, similarity = self.X, self.similarity
-        if self.failed is not None:
+        X, similarity, failed = self.X, self.similarity, self.failed
+        if self.samples is not None:
+            first = np.cumsum([0, *map(len, self.samples)])
+            X = np.concatenate(self.samples)
+            failed = None if failed is None else np.repeat(failed, np.diff(first))
+        if failed is not None:
             X = np.array(X)
-            X[self.failed] = 1.0  # whatever is a row
-            similarity = Rejecting(self.failed, similarity, roc._expected.lowest)
+            X[failed] = 1.0  # whatever is a row
+            similarity = Rejecting(failed, similarity, roc._expected.lowest)
+        if self.samples is not None:
+            X, similarity = X[first[:-1]], BestRow(X, first, similarity)
         roc.set_params(similarity=similarity)
         roc.fit(X, self.y, groups, domain=self.domain)
         if not (self.non_mated_only or roc.n_genuine_[0]):
@@ -295,7 +306,7 @@ class EmbeddingData(_Data):
         -------
         data : EmbeddingData
         """
-        names = ("y", "domain", "names", "failed")
+        names = ("y", "domain", "names", "failed", "samples")
         taken = {name: _taken(getattr(self, name), name, rows) for name in names}
         for name in ("columns", "covariates"):
             columns = getattr(self, name).items()

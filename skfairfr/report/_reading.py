@@ -14,6 +14,7 @@ from skfairfr.datasets._embeddings import (
     labels_beside,
     read_embeddings,
 )
+from skfairfr.datasets._enrolment import columns_of_enrolment, enrol
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
@@ -51,13 +52,14 @@ from skfairfr.utils._validation import (
 
 # Options that only some ways of reading have.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
+OF_EMBEDDINGS += ("enrolment", "template")
 OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "dates", "species")
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance", "layout"),
 )
 OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
-OF_TRIALS += ("layout",)
+OF_TRIALS += ("layout", "enrolment", "template")
 OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
 OF_ALL = ("metadata", "on", "failures")
 # What a list of pairs of one kind alone states.
@@ -98,6 +100,8 @@ def read_data(
     metadata: FilePath | None = None,
     on: str | None = None,
     layout: str | None = None,
+    enrolment: str | None = None,
+    template: str | None = None,
     mated_only: bool = False,
     non_mated_only: bool = False,
 ) -> EmbeddingData | PairData:
@@ -169,6 +173,10 @@ def read_data(
     layout : str, default=None
         Layout of a list of pairs without names, such as "wespeaker", if its content leaves
         open which it is; "table" if its first line names the columns.
+    enrolment, template : str, default=None
+        Of embeddings and of lists of trials, as in :func:`~skfairfr.datasets.load_trials`: a
+        list or a column of images that are enrolled together, and what their templates are.
+        Without trials all other images are compared with all templates, one of each person.
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is. Not stated, such data are an error, since
         identities that are written otherwise on one side look the same.
@@ -293,15 +301,20 @@ def _way_to_read(path, options):
 
 def _read_embeddings(path, attributes, options):
     names = [options[name] for name in ("labels", "embedding", "identity")]
+    how = options["enrolment"], options["template"], options["image"] or "image"
+    enrolled = columns_of_enrolment(*how)
 
     def read(attributes, image):
         asked = dict.fromkeys(attributes, "attributes")
         for name, column in (options | {"image": image}).items():
             if name in ("domain", "image", "fte") and column is not None:
                 asked.setdefault(column, name)
+        asked = enrolled | asked
         return read_embeddings(path, *names, asked, finite=False)
 
     data = _with_metadata(read, attributes, options)
+    if enrolled:
+        data = _with_templates(enrol(data, *how), options)
     columns = {name: data.columns[name] for name in attributes}
     side, images = (
         None if options[name] is None else data.columns[options[name]]
@@ -311,6 +324,8 @@ def _read_embeddings(path, attributes, options):
     found = EmbeddingData(
         data.X, data.y, columns, side, names=images, non_mated_only=only
     )
+    if enrolled:
+        found = replace(found, domain=data.enrolled.astype(int), samples=data.samples)
     failures, outcome = options["failures"], np.full(len(found.X), MADE)
     if options["fte"] is not None:
         outcome = outcomes(data.columns[options["fte"]], options["fte"])
@@ -328,6 +343,26 @@ def _read_embeddings(path, attributes, options):
         failures = "report"
     outcome = np.where(failed, NOT_ACQUIRED, outcome)
     return with_failures(found, outcome != MADE, failures, problem, outcome)
+
+
+def _with_templates(data, options):
+    """Data with templates, if each can be compared with all other images."""
+    options["read_as"] |= data.read_as
+    for name in ("domain", "fte"):
+        if options[name] is not None:
+            problem = "is of single images, and some are enrolled together;"
+            raise refused(name, options[name], problem, "leave one of the two out.")
+    people, counts = np.unique(data.y[data.enrolled], return_counts=True)
+    if (counts > 1).any():
+        person = plain(people[counts.argmax()])
+        problem = (
+            f"has {counts.max():,} templates of {person!r}, and without trials each "
+        )
+        remedy = "name the list of what is compared (--trials), or join them."
+        raise refused(
+            "enrolment", options["enrolment"], f"{problem}person has one;", remedy
+        )
+    return data
 
 
 def _with_metadata(read, attributes, options):
@@ -380,6 +415,8 @@ def _joined(read, attributes, options):
 def _files_of(path, options):
     """A file, and those that are read beside it."""
     paths = [path, *(options[name] for name in FILES if options[name] is not None)]
+    if options["enrolment"] is not None and os.path.isfile(options["enrolment"]):
+        paths.append(options["enrolment"])
     is_lone = options["labels"] is None and options["probes"] is None
     is_list = options["trials"] is not None and scores_of(path) is not None
     if kind_of(path) == "npy" and is_lone and not is_list:
