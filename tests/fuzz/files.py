@@ -326,6 +326,8 @@ def _write_by_name(folder):
     rows = zip(NAMES, Y, GROUP, strict=True)
     lines = ["image;identity;gender", *(";".join(map(str, row)) for row in rows)]
     (folder / "images.csv").write_text("\n".join(lines))
+    lines = [f"p{person}: p{person}_0001 p{person}_0002" for person in range(8)]
+    (folder / "list.enrol").write_text("\n".join(lines))
 
 
 def _of_layout(name, data, harm, separator=" ", **files):
@@ -512,6 +514,15 @@ READERS = {
     ),
     "pairs": _of_layout(
         "pairs", "table.csv", ["list.txt", "table.csv"], trials="list.txt"
+    ),
+    "enrolment": Reader(
+        _write_by_name,
+        lambda folder: read_data(
+            *(folder / "table.csv", "gender"),
+            enrolment=str(folder / "list.enrol"),
+            template="max",
+        ),
+        {"list.enrol": damaged, "table.csv": damaged},
     ),
     "lfw": _of_layout("lfw", "table.csv", ["list.txt"], trials="list.txt"),
     "array": Reader(
