@@ -399,7 +399,8 @@ def spellings(label):
     if THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
     if SCIENTIFIC.fullmatch(text):
-        text = str(int(Decimal(text))) if Decimal(text) % 1 == 0 else text
+        whole = Decimal(text).to_integral_value()  # of any size, unlike a remainder
+        text = str(int(whole)) if whole == Decimal(text) else text
     text = ZEROS.sub("", text)
     number = INTEGER.fullmatch(text)
     return number[1] if number else text, *others

@@ -330,6 +330,7 @@ def test_a_group_with_a_slash_is_no_file_in_a_folder():
         ("1,000", "1000"),
         ("1.000e+03", "1000"),
         ("1E3", "1000.0"),
+        ("1e30", f"1{30 * '0'}"),
         ("Lee, Anna", "Anna Lee"),
         ("{p1}", "p1"),
         ("Smith &amp; Son", "smith & son"),
