@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files, _tables
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._labels import is_unknown
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option, check_path
 
@@ -245,6 +246,39 @@ def read_times(column, name, dates=None):
         t if t.tzinfo is None else t.astimezone(UTC).replace(tzinfo=None) for t in times
     ]
     return np.array(times, dtype="datetime64[us]")[place]
+
+
+def dates_as_years(column, dates=None):
+    """Years of a column of dates as numbers, nan if unknown; another column as it is.
+
+    Parameters
+    ----------
+    column : ndarray, shape (n_rows,)
+    dates : {"day-first", "month-first"}, default=None
+        As of :func:`read_times`.
+
+    Raises
+    ------
+    ArgumentError
+        If there are dates with the year last, and ``dates`` is None.
+    """
+    known = ~is_unknown(column)
+    times = column[known]
+    if column.dtype.kind in "iufb" or not times.size:
+        return column
+    if column.dtype.kind != "M":
+        try:
+            times = read_times(times, "", dates)
+        except ArgumentError as error:
+            some = times[: _files.MOST_READ]
+            if not all(DATE.fullmatch(str(text).strip()) for text in some):
+                return column
+            problem = str(error).partition("'' ")[2]
+            raise refused("attributes", None, problem) from None
+    years = np.full(column.size, np.nan)
+    days = (times - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
+    years[known] = 1970 + days / 365.2425
+    return years
 
 
 def _time(text, dates):

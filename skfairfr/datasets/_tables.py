@@ -12,6 +12,7 @@ import io
 import re
 import zlib
 from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
@@ -257,6 +258,20 @@ def to_vector(cell):
         return np.zeros(0)
 
 
+# Tables that were read, by path, in the block of kept_tables.
+KEPT = ContextVar("tables", default=None)
+
+
+@contextmanager
+def kept_tables():
+    """A dict that has the tables read in the block, by their paths."""
+    token = KEPT.set({})
+    try:
+        yield KEPT.get()
+    finally:
+        KEPT.reset(token)
+
+
 def read_table(path, argument="path", layouts=(), stated=None):
     """A Table from a file.
 
@@ -283,6 +298,8 @@ def read_table(path, argument="path", layouts=(), stated=None):
     if not table.n_rows:
         remedy = "give a table with names in its first line."
         raise file_error(argument, path, " holds no row;", remedy)
+    if KEPT.get() is not None:
+        KEPT.get()[path] = table
     return table
 
 
@@ -329,6 +346,14 @@ class Text:
         # Bytes that are no UTF-8 are found when all of them are read.
         start = self.content[:MOST_STARTED].decode("utf-8", "replace")
         lines = [*islice(filter(str.strip, io.StringIO(start, newline="")), MOST_READ)]
+        # As of CelebA: how many rows, then names of all columns but that of the images.
+        self.n_rows, head = None, [line.split() for line in lines[:3]]
+        if is_list and [1, len(head[-1]) - 1] == [*map(len, head[:-1])]:
+            if head[0][0].isdecimal() and not any(map(_files.is_number, head[1])):
+                self.n_rows = int(head[0][0])
+                rest = self.content.lstrip().partition(b"\n")[2].lstrip()
+                self.content = b"image " + rest
+                lines = [f"image {lines[1]}", *lines[2:]]
         self.delimiter = self._delimiter(lines)
         if self.delimiter == " ":
             self.content = _single_spaces(self.content)
@@ -465,6 +490,9 @@ def _read_text(path, argument, is_list, layouts, stated):
                 raise _layouts.several(*where, (_layouts.TABLE, read_as))
         names = read_as.columns if read_as else names or ()
         n_rows = columns[0].n_rows if columns else 0
+        if text.n_rows not in (None, n_rows):
+            problem = f": its first line announces {text.n_rows:,} rows, and there are {n_rows:,};"
+            raise file_error(argument, path, problem, "copy it again.")
         columns = dict(zip(names, columns, strict=bool(n_rows)))
         words, commas = str(read_as or "") or None, text.delimiter != ","
         return Table(columns, n_rows, path, argument, words, commas)

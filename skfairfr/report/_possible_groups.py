@@ -7,7 +7,6 @@ import numpy as np
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
 from skfairfr.datasets._files import kind_of, open_npz
 from skfairfr.datasets._scored_pairs import PEOPLE, SIDES
-from skfairfr.datasets._tables import read_table
 from skfairfr.utils._labels import encode, join_columns
 
 # More labels than this are names or numbers.
@@ -18,7 +17,7 @@ MOST_ROWS = 50_000
 OF_ONE = (*IDENTITY_NAMES, "person")
 
 
-def candidate_columns(files, options):
+def candidate_columns(files, options, tables):
     """Columns of 2 to 20 labels, each person with one; of pairs those of both images.
 
     Parameters
@@ -27,6 +26,8 @@ def candidate_columns(files, options):
         Data and tables that were read with them.
     options : dict
         Of :func:`read_data`, which name what is no group.
+    tables : dict of str -> Table
+        Those of the files that are tables.
 
     Returns
     -------
@@ -37,11 +38,11 @@ def candidate_columns(files, options):
     for path in files:
         # This is a hint, and errors of reading were raised before.
         with suppress(ValueError, ImportError):
-            if kind_of(path) == "npz":
+            if path in tables:
+                found |= dict.fromkeys(_of_source(tables[path], options))
+            elif kind_of(path) == "npz":
                 with open_npz(path) as archive:
                     found |= dict.fromkeys(_of_source(archive, options))
-            else:
-                found |= dict.fromkeys(_of_source(read_table(path), options))
     return tuple(found)
 
 

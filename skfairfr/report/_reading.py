@@ -8,7 +8,11 @@ from hashlib import file_digest
 
 import numpy as np
 
-from skfairfr.datasets._decisions import read_decisions, read_times
+from skfairfr.datasets._decisions import (
+    dates_as_years,
+    read_decisions,
+    read_times,
+)
 from skfairfr.datasets._embeddings import (
     holds_embeddings,
     labels_beside,
@@ -18,7 +22,7 @@ from skfairfr.datasets._enrolment import columns_of_enrolment, enrol
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
-from skfairfr.datasets._tables import column_names
+from skfairfr.datasets._tables import column_names, kept_tables
 from skfairfr.datasets._trials import load_score_matrix, load_trials, scores_of
 from skfairfr.report._control import covariates_of
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
@@ -53,7 +57,7 @@ from skfairfr.utils._validation import (
 # Options that only some ways of reading have.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
 OF_EMBEDDINGS += ("enrolment", "template")
-OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "dates", "species")
+OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "species")
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance", "layout"),
@@ -61,7 +65,7 @@ OF_PAIRS = (
 OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
 OF_TRIALS += ("layout", "enrolment", "template")
 OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
-OF_ALL = ("metadata", "on", "failures")
+OF_ALL = ("metadata", "on", "failures", "dates")
 # What a list of pairs of one kind alone states.
 ONLY = ("mated_only", "non_mated_only")
 # Options that are files beside the data.
@@ -145,8 +149,9 @@ def read_data(
         reads as a time decreases within a session or if, in a log with longer sessions,
         no column of times or of different numbers increases within all of them.
     dates : {"day-first", "month-first"}, default=None
-        How ``time`` writes dates with the year last, such as 31.01.2026; None allows only
-        dates such as 2026-01-31.
+        How ``time``, and attributes of which ranges are asked for, write dates with the year
+        last, such as 31.01.2026; None allows only dates such as 2026-01-31. Ranges of dates
+        are in years: "born:1990".
     failures : {"reject", "report", "error"}, default=None
         What becomes of missing scores (also infinite ones, if nothing is accepted there),
         embeddings with NaN, infinity or zeros alone, and attempts of which nothing was
@@ -227,14 +232,16 @@ def read_data(
         problem = f"{plain(list(asked))!r} names one column twice;"
         raise refused("attributes", asked, problem, "give it once.")
     warnings = []
-    with collecting(warnings, UserWarning):
+    with collecting(warnings, UserWarning), kept_tables() as tables:
         asked = options | {"bands": bands, "read_as": {}, "covariates": ()}
         found = _controlled(read, path, attributes, asked, control or ())
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = digests_of(_files_of(path, options))
     known = {"bands": bands, "read_as": asked["read_as"]}
     if not attributes:
-        known["candidates"] = candidate_columns(_files_of(path, options), options)
+        known["candidates"] = candidate_columns(
+            _files_of(path, options), options, tables
+        )
     reading = Reading(path, options, notes, digests, **known)
     if isinstance(found, DecisionData):
         parts = tuple(replace(part, reading=reading) for part in found.parts)
@@ -384,6 +391,7 @@ def _with_metadata(read, attributes, options):
             if callable(cuts):
                 labels = to_column(cuts(joint), "attributes")
             else:
+                joint = dates_as_years(joint, options["dates"])
                 if isinstance(cuts, int):
                     cuts = options["bands"][name] = quantile_cuts(joint, cuts, whose)
                 labels = to_bands(joint, cuts)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skfairfr.datasets import join_metadata, load_embeddings, load_pairs
+from skfairfr.datasets import _tables, join_metadata, load_embeddings, load_pairs
+from skfairfr.report import read_data
 from tests.refusals import refusal
 
 Y = np.array([7, 7, 12, 3])
@@ -99,3 +100,73 @@ def test_unusable_metadata(faces, pairs, write):
     pairs.identity_1 = None
     with refusal("metadata", "is about people, and the data name none"):
         join_metadata(pairs, write(*PEOPLE))
+
+
+# ---- dates and lists of CelebA ---------------------------------------------------------
+
+BORN = {"7": "03.04.1990", "3": "31.12.2001", "12": ""}
+
+
+@pytest.mark.parametrize(
+    ("dates", "written"),
+    [
+        ("day-first", BORN),
+        ("month-first", BORN | {"7": "04/03/1990", "3": "12/31/2001"}),
+        (None, BORN | {"7": "1990-04-03", "3": "2001-12-31"}),
+    ],
+)
+def test_ranges_of_dates_are_in_years(faces, write, dates, written):
+    path = write("person,born", *(f"{p},{day}" for p, day in written.items()))
+    options = {"metadata": path, "on": "person", "dates": dates}
+    data = read_data(faces.path, "born:1990.3,2000", non_mated_only=True, **options)
+    early, late = "under 1990.3", "2000 and over"
+    assert data.columns["born"].tolist() == [early, early, None, late]
+
+
+def test_dates_that_may_be_read_in_two_ways_are_an_error(faces, write):
+    path = write("person,born", *(f"{p},{day}" for p, day in BORN.items()))
+    words = "'born' cannot be put into ranges, which must hold numbers, or texts as"
+    with refusal("attributes", words, "(--dates)"):
+        read_data(faces.path, "born:1980,2000", metadata=path, on="person")
+    with refusal("attributes", "such as 'x'"):
+        read_data(faces.path, "sex:2", dates="day-first")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lists_of_celeba(tmp_path, end):
+    images = [f"{k:06d}.jpg" for k in range(1, 11)]
+    people = [k // 2 for k in range(10)]
+    np.save(tmp_path / "faces.npy", np.random.default_rng(0).normal(size=(10, 3)))
+    lines = [f"{i} {p}" for i, p in zip(images, people, strict=True)]
+    (tmp_path / "identity_CelebA.txt").write_bytes(end.join(lines).encode())
+    lines = [
+        f"{i}  {1 if p % 2 else -1} -1  1"
+        for i, p in zip(images[::-1], people[::-1], strict=True)
+    ]
+    head = ["10", "Male Young Eyeglasses "]
+    path = tmp_path / "list_attr_celeba.txt"
+    path.write_bytes(end.join([*head, *lines, ""]).encode())
+    files = {"labels": tmp_path / "identity_CelebA.txt", "metadata": path}
+    data = read_data(tmp_path / "faces.npy", ["Male", "Young"], **files)
+    assert data.y.tolist() == people
+    assert data.columns["Male"].tolist() == [1 if p % 2 else -1 for p in people]
+    path.write_bytes(end.join([*head, *lines[:-1], ""]).encode())
+    with refusal("metadata", "announces 10 rows, and there are 9"):
+        read_data(tmp_path / "faces.npy", "Male", **files)
+
+
+def test_a_hint_of_groups_reads_no_table_again(faces, write, monkeypatch):
+    path, read = write(*PEOPLE), []
+    plain = _tables._read_text
+    monkeypatch.setattr(
+        _tables, "_read_text", lambda *a: read.append(a[0]) or plain(*a)
+    )
+    pairs = write(
+        "identity_1,identity_2,score,sex_1,sex_2",
+        "7,7,1,f,f",
+        "7,3,0,f,m",
+        "3,12,0,m,m",
+    )
+    data = read_data(pairs)
+    assert data.reading.candidates == ("sex",)
+    assert read == [str(path)]

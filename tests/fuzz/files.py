@@ -328,6 +328,8 @@ def _write_by_name(folder):
     (folder / "images.csv").write_text("\n".join(lines))
     lines = [f"p{person}: p{person}_0001 p{person}_0002" for person in range(8)]
     (folder / "list.enrol").write_text("\n".join(lines))
+    lines = [f"{n} {-1 + 2 * (y % 2)} 1" for n, y in zip(NAMES, Y, strict=True)]
+    (folder / "list.celeba").write_text("\n".join([str(N), "gender Young", *lines]))
 
 
 def _of_layout(name, data, harm, separator=" ", **files):
@@ -523,6 +525,15 @@ READERS = {
             template="max",
         ),
         {"list.enrol": damaged, "table.csv": damaged},
+    ),
+    "celeba": Reader(
+        _write_by_name,
+        lambda folder: read_data(
+            *(folder / "by_name.npz", "gender"),
+            labels=str(folder / "utt2spk"),
+            metadata=folder / "list.celeba",
+        ),
+        {"list.celeba": damaged, "utt2spk": damaged},
     ),
     "lfw": _of_layout("lfw", "table.csv", ["list.txt"], trials="list.txt"),
     "array": Reader(
