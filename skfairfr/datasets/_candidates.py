@@ -105,7 +105,7 @@ def load_candidates(
         raise refused("score", names[2], problem, "drop rows without a score.")
     scores = -scores if distance else scores
     rank = _files.first_of(RANK_NAMES, table.names)
-    _check_order(labels["search"], scores, table, rank, distance)
+    _check_order(names[0], scores, table, rank, distance)
     read_as = {path: table.read_as} if table.read_as else {}
     return Bunch(**labels, y_score=scores, path=path, read_as=read_as)
 
@@ -126,19 +126,22 @@ def _matrix(path, score):
 
 def _check_order(search, scores, table, rank, distance):
     """Raise if ranks have gaps or contradict scores, or scores rise in every list as distances."""
-    codes = np.unique(search, return_inverse=True)[1]
-    place = np.arange(scores.size)
+    # Lists in the order of the file, which mostly has each of them at one place.
+    labels, codes = table.distinct(search)
+    _, first, same = np.unique(labels, return_index=True, return_inverse=True)
+    codes, place = first[same][codes], np.arange(scores.size)
     if rank is not None:
         place = table.numbers(rank)
         if not np.isfinite(place).all() or (place != np.floor(place)).any():
             problem = f": column {rank!r} must hold whole numbers;"
             remedy = "correct it, or leave it out."
             raise _files.file_error("candidates", table.path, problem, remedy)
-    order = np.lexsort((np.arange(scores.size), place, codes))
+    order = np.lexsort((place, codes))
     inside = np.diff(codes[order]) == 0  # the next row is of the same list
     steps = np.diff(scores[order]) * inside
     rising, falling = (
-        np.unique(codes[order][:-1][side]) for side in (steps > 0, steps < 0)
+        np.flatnonzero(np.bincount(codes[order][:-1][side]))
+        for side in (steps > 0, steps < 0)
     )
     what = "distances" if distance else "similarities"
     other = (

@@ -34,6 +34,9 @@ USUAL_NAMES = {*USUAL_NAMES.split(), *PEOPLE, *IMAGES, *({*Y_TRUE} - {*GENUINE})
 # How many digits the number of an image has in the name of its file, in LFW and RFW.
 DIGITS = 4
 IMAGE_NUMBER = re.compile(r"0*[1-9]\d*", re.ASCII)
+# A line of theirs about one person, and lines about two.
+ONE_PERSON = re.compile(rb"^(\S+) (\d+) (\d+)\n", re.MULTILINE)
+TWO_PEOPLE = re.compile(rb"(?:\S+ \d+ \S+ \d+\n)*")
 
 
 class Layout(NamedTuple):
@@ -171,50 +174,58 @@ def several(argument, path, first, fitting):
     )
 
 
-def read_folds(lines, argument, path, required=False):
-    """Columns of a list in the layout of LFW; None if it is not in that layout.
+def read_folds(text, argument, path, required=False):
+    """Fold of each pair of a text in the layout of LFW; None if it is not in that layout.
+
+    Each line has a name and two numbers of its images, a pair of one person; or a name and a
+    number, twice. The first may be the number of folds and of the genuine pairs of each, or
+    that of pairs alone.
 
     Parameters
     ----------
-    lines : list of list of str
-        Words of each line: a name and two numbers of its images, a pair of one person; or a
-        name and a number, twice. The first may be the number of folds and of the genuine
-        pairs of each, or that of pairs alone.
+    text : Text
+        Its content becomes the four words of every pair.
     argument, path : str
         For messages.
     required : bool, default=False
         Whether another layout is an error.
     """
-    head, body = [], lines
-    if len(lines[0]) <= 2 and all(map(str.isdecimal, lines[0])):
-        head, body = [*map(int, lines[0])], lines[1:]
-    for row, words in enumerate(body, len(lines) - len(body) + 1):
-        numbers = words[1::2] if len(words) == 4 else words[1:]
-        if len(words) not in (3, 4) or not all(map(str.isdecimal, numbers)):
-            if not required:
-                return None
-            problem = f": line {row} ({' '.join(words)!r}) has neither a name and two numbers "
-            problem += "nor a name and a number, twice;"
-            raise _files.file_error(
-                argument, path, problem, "correct it, or the layout."
+    head = re.match(rb"(\d+)(?: (\d+))?\n", text.content)
+    body = text.content[head.end() if head else 0 :].rstrip(b"\n") + b"\n"
+    body = re.sub(rb"\n\n+", b"\n", body)
+    text.content, text.first = ONE_PERSON.sub(rb"\1 \2 \1 \3\n", body), [""] * 4
+    if not TWO_PEOPLE.fullmatch(text.content):
+        if not required:
+            return None
+        row, line = next(
+            (row, line)
+            for row, line in enumerate(body.splitlines(), 1 + bool(head))
+            if not (
+                ONE_PERSON.fullmatch(line + b"\n") or TWO_PEOPLE.fullmatch(line + b"\n")
             )
-    n_words = np.array([len(words) for words in body])
+        )
+        problem = (
+            f": line {row} ({line.decode()!r}) has neither a name and two numbers "
+        )
+        problem += "nor a name and a number, twice;"
+        raise _files.file_error(argument, path, problem, "correct it, or the layout.")
+    bytes_of = np.frombuffer(body, dtype=np.uint8)
+    starts = np.append(0, np.flatnonzero(bytes_of == ord("\n"))[:-1] + 1)
+    n_words = np.add.reduceat(bytes_of == ord(" "), starts, dtype=np.intp) + 1
     folds = np.cumsum(np.diff(n_words, prepend=3) < 0)
     if head:
-        n_folds, n_each = head if len(head) == 2 else (1, head[0])
-        if len(body) != 2 * n_folds * n_each:
+        n_folds, n_each = map(int, head.groups() if head[2] else (b"1", head[1]))
+        if starts.size != 2 * n_folds * n_each:
             problem = f": its first line announces {2 * n_folds * n_each:,} pairs, and there are "
-            problem += f"{len(body):,};"
+            problem += f"{starts.size:,};"
             raise _files.file_error(argument, path, problem, "copy it again.")
-        folds = np.arange(len(body)) // (2 * n_each)
-    rows = [(one, a, one, *b) if len(b) == 1 else (one, a, *b) for one, a, *b in body]
-    first, i, second, j = zip(*rows, strict=True)
-    names = [
-        [f"{person}_{number:0>{DIGITS}}" for person, number in zip(*side, strict=True)]
-        for side in ((first, i), (second, j))
-    ]
-    genuine = ["1" if a == b else "0" for a, b in zip(first, second, strict=True)]
-    return [first, second, *names, genuine, [str(fold) for fold in folds]]
+        folds = np.arange(starts.size) // (2 * n_each)
+    return folds
+
+
+def image_name(person, number):
+    """Name of an image in the data set."""
+    return f"{person}_{number:0>{DIGITS}}"
 
 
 def features_of(names, stem=None):

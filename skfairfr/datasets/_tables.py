@@ -58,9 +58,24 @@ class Cells:
         codes = [known.setdefault(cell, len(known)) for cell in column]
         self.values, self.codes = list(known), np.array(codes, dtype=np.intp)
 
+    @classmethod
+    def of(cls, values, codes):
+        """Cells from texts that may be equal and, for each row, the index of its own."""
+        cells = cls(values)
+        cells.codes, cells.n_rows = cells.codes[codes], codes.size
+        return cells
+
     def some(self):
         """A few cells, a list."""
         return self.values[:MOST_READ]
+
+    def joined(self, other, join):
+        """Cells that a function makes of those of two columns in each row."""
+        both, codes = np.unique(
+            self.codes * len(other.values) + other.codes, return_inverse=True
+        )
+        ends = zip(*np.divmod(both, len(other.values)), strict=True)
+        return Cells.of([join(self.values[a], other.values[b]) for a, b in ends], codes)
 
     def every(self, is_such):
         """Whether a function is true of every cell; of the same function, it is not asked again."""
@@ -427,10 +442,6 @@ class Text:
             return self._read_by_pyarrow(quoted)
         return self._read_by_csv()
 
-    def lines(self):
-        """Words of every line of a list, a list of lists."""
-        return [line.split(" ") for line in self.content.decode().split("\n") if line]
-
     def _read_by_csv(self):
         text = io.StringIO(self.content.decode(), newline="")
         rows, n_columns = self._rows(text, self.delimiter, strict=True), len(self.first)
@@ -477,13 +488,23 @@ def _read_text(path, argument, is_list, layouts, stated):
             columns = [] if is_lfw else text.read()
         except csv.Error:
             if LFW in layouts and text.delimiter == " " and stated is None:
-                folds = _layouts.read_folds(text.lines(), argument, path)
+                folds = _layouts.read_folds(text, argument, path)
             if folds is None:
                 raise
         if is_lfw and text.first:
-            folds = _layouts.read_folds(text.lines(), argument, path, required=True)
+            folds = _layouts.read_folds(text, argument, path, required=True)
         if folds is not None:
-            columns, read_as = [*map(Cells, folds)], LFW
+            first, i, second, j, fold = *text.read(), folds
+            places = {name: k for k, name in enumerate(first.values)}
+            own = np.array([places.get(name, -1) for name in second.values])
+            genuine = (own[second.codes] == first.codes).astype(int)
+            columns = [first, second, first.joined(i, _layouts.image_name)]
+            columns += [
+                second.joined(j, _layouts.image_name),
+                Cells.of(["0", "1"], genuine),
+            ]
+            columns.append(Cells.of([*map(str, range(fold[-1] + 1))], fold))
+            read_as = LFW
         elif names is None and columns:
             read_as = _layouts.recognised(columns, layouts, stated, *where)
             if not text.is_list and stated is None and text.may_have_names:
