@@ -95,7 +95,7 @@ class ArrowCells(Cells):
 
     @cached_property
     def _encoded(self):
-        return self._column.combine_chunks().dictionary_encode()
+        return self._column.dictionary_encode().combine_chunks()
 
     @cached_property
     def values(self):
@@ -460,7 +460,7 @@ class Text:
 
         # Columns by number: names may fill several lines, or have spaces before them.
         numbered = [str(column) for column in range(len(self.first))]
-        types = dict.fromkeys(numbered, pyarrow.large_string())
+        types = dict.fromkeys(numbered, pyarrow.string())
         quotes = {"quote_char": '"' if quoted else False, "newlines_in_values": quoted}
         try:
             table = arrow.read_csv(
