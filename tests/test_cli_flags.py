@@ -223,7 +223,8 @@ def test_every_option_that_reads_data_is_of_a_system():
     reading = set(inspect.signature(read_data).parameters)
     flags = {action.dest for action in cli._parser()[1]["compare"]._actions}
     asked = {flag[2:].replace("-", "_") for flag in OF_EACH}
-    assert (reading & flags) - asked == {"distance", "mated_only", "non_mated_only"}
+    shared = {"distance", "mated_only", "non_mated_only", "template"}
+    assert (reading & flags) - asked == shared
 
 
 def flags_in(text):

@@ -285,17 +285,22 @@ def _check_same_people(people, name, own, path):
 def read_labels(path, argument, identity=None, asked=None):
     """As :func:`read_embeddings`, of a table alone, so that embeddings have no features."""
     path = check_path(path, argument)
-    table = _tables.read_table(path, argument)
+    image = next((n for n, what in (asked or {}).items() if what == "image"), "image")
+    table = _tables.read_table(path, argument, (two_columns(image),))
     wanted = [("identity", (identity,) if identity else IDENTITY_NAMES)]
     wanted += [(argument, (column,)) for column, argument in (asked or {}).items()]
     name, *_ = _files.choose_all(wanted, table.names, path)
     return _labelled(path, np.empty((table.n_rows, 0)), table, path, name, asked)
 
 
+def two_columns(image):
+    """The layout of a list of images and people, as utt2spk of Kaldi."""
+    return Layout("images", (image, "identity"))
+
+
 def _from_table(path, X, images, labels, wanted, asked, image):
     """Embeddings with labels from a table, by the names of the images or in its order."""
-    two = Layout("images", (image, "identity"))  # as utt2spk of Kaldi
-    table = _tables.read_table(labels, "labels", (two,))
+    table = _tables.read_table(labels, "labels", (two_columns(image),))
     rows = None
     if images is not None:
         _files.choose_all([("image", (image,))], table.names, labels)

@@ -156,6 +156,15 @@ def test_lists_of_scores_with_labels_of_images(folder, layout, written):
     assert data.reading.read_as[str(folder / "list")].startswith(f"{layout} (")
 
 
+def test_a_list_of_images_and_people_is_enough_for_scores(folder):
+    rows = zip(IMAGES, PEOPLE, strict=True)
+    (folder / "utt2spk").write_text("".join(f"{i} {p}\n" for i, p in rows))
+    (folder / "list").write_text(listed("voxceleb-scores"))
+    of_people = {"metadata": folder / "people.csv", "on": "person"}
+    data = read_data(folder / "utt2spk", "sex", trials=folder / "list", **of_people)
+    agree(measured(data), rates(SCORES))
+
+
 @pytest.mark.parametrize("layout", WITH_TRUTH)
 def test_lists_of_scores_alone_are_pairs_without_people(folder, layout):
     (folder / "list.txt").write_text(listed(layout))
