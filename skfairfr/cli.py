@@ -572,7 +572,7 @@ DEFAULTS |= {"more": []}
 # Options of measurements that --help leaves out, and --help-all has.
 RARE = {
     *("fte", "image", "probes", "references", "layout", "mated_only", "non_mated_only"),
-    *("enrolment",),
+    *("enrolment", "template"),
     *("attempt", "species", "session", "best_of", "time", "dates", "control"),
     *("threshold_group", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio", "average"),
     *("impostors", "seed", "n_jobs", "labels_source", "sampling"),

@@ -313,7 +313,7 @@ def test_the_command_certifies_searches(capsys, searches, tmp_path):
     assert "--gallery is not given" in err
     for more, problem in (
         (("--gallery", files[1], "--domain", "kind"), "--domain is about comparisons"),
-        (("--template", "mean"), "give --gallery"),
+        (("--rank", 2), "give --gallery"),
         (("--gallery", files[1], "--max-fmr", 0.5), "--max-fmr is about comparisons"),
         (("--gallery", files[1], "--gallery-labels", "no.csv"), "--gallery-labels"),
         (("--gallery", tmp_path / "no.npz"), "--gallery"),
