@@ -13,7 +13,6 @@ from skfairfr.utils._validation import check_path, float_type
 SEARCH_NAMES = ("search", "probe", "query", "search_id", "probe_id", "query_id")
 CANDIDATE_NAMES = ("candidate", "candidate_id", "returned", "match", "gallery_id")
 RANK_NAMES = ("rank", "position")
-SCORE_NAMES = ("score", "scores", "similarity")
 # Lists without names of columns.
 LISTS = (
     Layout("candidates", ("search", "candidate", "score")),
@@ -111,12 +110,7 @@ def load_candidates(
 
 
 def _matrix(path, score):
-    if _files.kind_of(path) == "npy":
-        matrix = _files.read_npy(path)
-    else:
-        with _files.open_npz(path) as archive:
-            wanted = [("score", (score,) if score else SCORE_NAMES)]
-            matrix = archive.read(*_files.choose_all(wanted, archive.names, path))
+    matrix = _files.read_scores(path, score)
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
         problem = f" holds {matrix.dtype} of shape {matrix.shape}, and numbers are needed, a row "
         problem += "for each search and a column for each template enrolled;"

@@ -22,6 +22,7 @@ ARK, BINARY_ARK = re.compile(rb"\S+[ \t]+\[[\s\d.+-]"), re.compile(rb"\S+ \0B")
 GZIP = b"\x1f\x8b"
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"
+SCORE_NAMES = ("score", "scores", "similarity")
 # So many names of columns are listed in a message.
 MOST_LISTED = 30
 # So many labels that are not found are listed, and so many values that have no meaning.
@@ -272,6 +273,15 @@ def read_npy(path):
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # numpy's, of many kinds
         raise _unreadable(path, "the array", "embedding", error) from None
+
+
+def read_scores(path, name=None):
+    """The array of an .npy file, or that of scores in an .npz file."""
+    if kind_of(path) == "npy":
+        return read_npy(path)
+    with open_npz(path) as archive:
+        wanted = [("score", (name,) if name else SCORE_NAMES)]
+        return archive.read(*choose_all(wanted, archive.names, path))
 
 
 def _unreadable(path, what, name, error):

@@ -27,7 +27,6 @@ from skfairfr.utils._validation import (
 
 # A name of a file without its folder and its ending.
 FILE = re.compile(r"^.*[/\\]|(_\d{4})\.\w{2,4}$")
-SCORE_NAMES = ("score", "scores", "similarity")
 
 
 def load_trials(
@@ -172,7 +171,7 @@ def scores_of(path, score=None):
         array = _files.read_npy(path)
     elif kind == "npz":
         with _files.open_npz(path) as archive:
-            name = score or _files.first_of(SCORE_NAMES, archive.names)
+            name = score or _files.first_of(_files.SCORE_NAMES, archive.names)
             if name in archive.names and not {*EMBEDDING_NAMES} & {*archive.names}:
                 array = archive.read(name)
     if (
@@ -318,15 +317,10 @@ def load_score_matrix(
 
 
 def _read_matrix(path, score):
-    kind = _files.kind_of(path)
-    if kind == "npy":
-        return _files.read_npy(path)
-    if kind != "npz":
+    if _files.kind_of(path) not in ("npy", "npz"):
         problem = " is no .npz or .npy file, and a matrix of scores is needed;"
         raise _files.file_error("path", path, problem, "write one with numpy.save.")
-    with _files.open_npz(path) as archive:
-        wanted = [("score", (score,) if score else SCORE_NAMES)]
-        return archive.read(*_files.choose_all(wanted, archive.names, path))
+    return _files.read_scores(path, score)
 
 
 def _check_no_image_twice(matrix, of_rows, of_columns, path, distance):
