@@ -17,6 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfairfr._core._jackknife import ErrorSums, even_reach
 from skfairfr._core._paired import SymmetricContrasts, disparity_ratio, stacked
 from skfairfr._core._rates import DISPARITIES
+from skfairfr._core._score_costs import ScoreCost, cost_table
 from skfairfr.metrics._roc._evidence import STEP
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
@@ -67,11 +68,14 @@ class FoldErrors:
     of_two : tuple of three ndarrays, each (n_entries,)
         What every two people add together: the cell, the number of the two, below
         ``n_people**2``, and the weight.
+    cllr : tuple of two floats
+        Cllr and minimal Cllr of everyone; nan of scores that are no likelihood ratios.
     """
 
     sums: tuple
     lost: np.ndarray
     of_two: tuple
+    cllr: tuple = (np.nan, np.nan)
 
 
 def cells_of(groups):
@@ -99,7 +103,7 @@ def cells_of(groups):
 # ---- of one fold ---------------------------------------------------------------------
 
 
-def count_errors(X, y, columns, groups, *, far, similarity="cosine"):
+def count_errors(X, y, columns, groups, *, far, similarity="cosine", is_llr=False):
     """Compare all pairs of some people, and count the errors of each of them.
 
     Parameters
@@ -117,6 +121,8 @@ def count_errors(X, y, columns, groups, *, far, similarity="cosine"):
     similarity : str, comparator, or ndarray of shape (n_images, n_images)
         As of :class:`~skfairfr.metrics.SimilarityROC`; or the scores themselves, of which
         those above the diagonal count.
+    is_llr : bool, default=False
+        Whether scores are natural logarithms of likelihood ratios, which have a Cllr.
 
     Returns
     -------
@@ -141,6 +147,11 @@ def count_errors(X, y, columns, groups, *, far, similarity="cosine"):
             _fit_matrix(roc, similarity, y, codes)
         else:
             roc.fit(X, y, codes)
+        cllr = FoldErrors.cllr
+        if is_llr:
+            costs = (ScoreCost(name, 0.5, None) for name in ("cllr", "min_cllr"))
+            tables = (cost_table(roc._engine.pairs, None, cost) for cost in costs)
+            cllr = tuple(table.value.item() for table in tables)
         for attribute, labels in groups.items():
             by = roc.by(attribute) if len(groups) > 1 else roc
             for cell, of_cell, *people in _of_attribute(by, labels, attribute, far):
@@ -149,7 +160,7 @@ def count_errors(X, y, columns, groups, *, far, similarity="cosine"):
                 of_two.append([np.full(number.size, row), number, weight])
     row, number, weight = np.concatenate(of_two, axis=1)
     of_two = row.astype(np.int64), number.astype(np.int64), weight
-    return FoldErrors(tuple(sums), lost, of_two)
+    return FoldErrors(tuple(sums), lost, of_two, cllr)
 
 
 def _codes(column, labels):

@@ -174,6 +174,9 @@ class MethodResult:
         Whether the groups of both images are needed to score a pair.
     controls : tuple of ControlResult
         Whether it does anything beyond training a head, or adding noise.
+    cllr, min_cllr : float
+        Mean over splits of the cost of log-likelihood ratios of everyone, in bits, as they
+        are and after the best increasing map; nan of scores that are no such ratios.
     """
 
     name: str
@@ -189,6 +192,8 @@ class MethodResult:
     n_numbers: int
     needs_groups: bool
     controls: tuple = ()
+    cllr: float = np.nan
+    min_cllr: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -298,7 +303,7 @@ class Bench:
         """
         names = ["method", "against", "metric", "attribute"]
         names += [*PooledRatio.__dataclass_fields__, "p_adjusted"]
-        names += ["seconds", "n_numbers", "needs_groups"]
+        names += ["seconds", "n_numbers", "needs_groups", "cllr", "min_cllr"]
         rows = []
         for method in self.methods:
             own = *method.changes.values(), *method.others
@@ -674,6 +679,7 @@ def _judge(people, mitigation, fits, systems, noise, level):
     others = []
     for other in list(people.columns)[1:]:
         others += _changes(people, both, level, other, ("bfar", "bfrr")).values()
+    cllr, min_cllr = np.mean([fit.errors.cllr for fit in fits], axis=0).tolist()
     return MethodResult(
         name=mitigation.name,
         parameters=tuple(fit.parameters for fit in fits),
@@ -688,6 +694,8 @@ def _judge(people, mitigation, fits, systems, noise, level):
         n_numbers=round(float(np.mean([fit.n_numbers for fit in fits]))),
         needs_groups=needs_groups(mitigation.estimator),
         controls=tuple(controls),
+        cllr=cllr,
+        min_cllr=min_cllr,
     )
 
 
@@ -941,15 +949,23 @@ def _effects(bench):
     first, *others = list(metrics)[:3]
     heads = [f"{METRICS[m].words} after/before" for m in (first, *others)]
     head = ["method", METRICS[first].words, heads[0], "p", "adjusted p", *heads[1:]]
+    with_cllr = _has_cllr(bench)
+    head += ["Cllr (min)"] * with_cllr
     rows = []
     for method in bench.methods:
         change = method.changes[first]
         cells = [_shown(first, change.after), _marked(change), p_value(change.p_value)]
         cells += [p_value(method.p_adjusted)]
-        rows.append(
-            [method.name, *cells, *(_marked(method.changes[m]) for m in others)]
-        )
+        cells += [_marked(method.changes[m]) for m in others]
+        cllr = f"{method.cllr:.3f} ({method.min_cllr:.3f})"
+        cells += ["" if math.isnan(method.cllr) else cllr] * with_cllr
+        rows.append([method.name, *cells])
     return _table(head, rows)
+
+
+def _has_cllr(bench):
+    """Whether the scores of a method are log-likelihood ratios."""
+    return any(not math.isnan(method.cllr) for method in bench.methods)
 
 
 def _controls(bench):
@@ -1031,6 +1047,12 @@ def _reading(bench):
         f"chosen, on other people. The FMR rests on pairs within a split: 1 / "
         f"{settings['n_splits']} of all.",
     ]
+    if _has_cllr(bench):
+        texts.append(
+            "Cllr: cost of scores that are log-likelihood ratios, in bits, over all pairs of a split "
+            "(mean over splits). Scores of 0 have 1. In parentheses: what the best increasing map of "
+            "the scores would leave."
+        )
     if any(method.needs_groups for method in bench.methods):
         texts.append(
             "Shifts of groups are fitted to the other splits of the same people. Over all splits "

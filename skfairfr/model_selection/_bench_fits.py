@@ -31,6 +31,7 @@ from skfairfr.model_selection._mitigations import (
     System,
     count_numbers,
     embed,
+    last_of,
 )
 from skfairfr.model_selection._splits import IdentityKFold
 from skfairfr.model_selection._trade_off import BestTradeOff
@@ -363,6 +364,7 @@ def judge(system, people, settings):
         people.groups,
         far=settings.far,
         similarity=similarity,
+        is_llr=getattr(last_of(system), "returns_llr", False),
     )
 
 

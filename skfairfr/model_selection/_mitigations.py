@@ -101,6 +101,7 @@ def _known(setting):
         "s-norm": (own, "CohortNormalizer", {"kind": "s"}, strengths),
         "group means out": (own, "GroupMeanRemover", {}, {}),
         "group thresholds": (own, "GroupThresholds", far, {}),
+        "group calibration": (own, "ScoreCalibrator", {"by": "group"}, {}),
         "FSN": (own, "FairScoreNormalizer", far, clusters),
         "FairCal": (own, "ClusterCalibration", {}, clusters),
         "WCCN": (own, "WithinClassWhitening", {}, shrinkage),
@@ -193,7 +194,7 @@ def _own_mitigation(name, given):
     pair = isinstance(given, tuple) and len(given) == 2
     estimator, grid = given if pair else (given, None)
     ways = ("transform", "prepare", "score_matrix")
-    parts = (estimator, _last_of(estimator))
+    parts = (estimator, last_of(estimator))
     usable = any(hasattr(part, way) for part in parts for way in ways)
     if isinstance(estimator, type) or not (usable and hasattr(estimator, "get_params")):
         problem = f"has {name!r} with {plain(estimator)!r}, neither a name nor an instance of "
@@ -209,7 +210,8 @@ def _own_mitigation(name, given):
     return Mitigation(name, estimator, candidates)
 
 
-def _last_of(estimator):
+def last_of(estimator):
+    """The last step of a pipeline, or the one estimator."""
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
@@ -343,7 +345,7 @@ def _scores_of(comparator, X, groups):
 
 def needs_groups(estimator):
     """Whether a mitigation takes the groups of both images to score a pair."""
-    last = _last_of(estimator)
+    last = last_of(estimator)
     scores = getattr(last, "score_matrix", None)
     takes_them = (
         scores is not None and "sensitive_features_1" in signature(scores).parameters
@@ -379,9 +381,17 @@ def count_numbers(estimator):
     head = getattr(estimator, "head_", None)
     if hasattr(head, "parameters"):
         return sum(p.numel() for p in head.parameters())
-    kept = [v for name, v in vars(estimator).items() if name.endswith("_")]
-    return sum(
-        v.size for v in kept if isinstance(v, np.ndarray) and v.dtype.kind == "f"
+    return sum(_size(v) for name, v in vars(estimator).items() if name.endswith("_"))
+
+
+def _size(value):
+    """Numbers in what is fitted: an array, a list of them, or another estimator."""
+    if isinstance(value, list):
+        return sum(map(_size, value))
+    if isinstance(value, BaseEstimator):
+        return count_numbers(value)
+    return (
+        value.size if isinstance(value, np.ndarray) and value.dtype.kind == "f" else 0
     )
 
 
@@ -469,7 +479,7 @@ def load_mitigation(folder: FilePath) -> Any:
 
 def lines_to_deploy(estimator, folder):
     """Three lines of Python that read a mitigation and score pairs with it."""
-    last, both = _last_of(estimator), ("probes", "references")
+    last, both = last_of(estimator), ("probes", "references")
     use = "rows = system.transform(images)  # numpy; the cosines of rows are the scores"
     if is_comparator(last):
         scorer = "system"

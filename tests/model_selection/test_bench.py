@@ -9,12 +9,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from skfairfr import BestTradeOff, IdentityKFold, face_labels, make_face_embeddings
 from skfairfr._core import _parallel
 from skfairfr._core._jackknife import holm
-from skfairfr.comparators import CohortNormalizer, GroupThresholds
+from skfairfr.comparators import CohortNormalizer, GroupThresholds, ScoreCalibrator
+from skfairfr.metrics import cllr, min_cllr
 from skfairfr.metrics._folds import Cell
 from skfairfr.model_selection import (
     GroupChange,
@@ -114,6 +115,39 @@ def test_what_has_scores_alone_is_judged_without_a_fit(faces):
     found = compare_mitigations(*faces, {"cosines": Cosines()}, refit=False, **QUICK)
     for change in method(found, "cosines").changes.values():
         assert_allclose(change.after, change.before)
+
+
+def test_a_method_whose_scores_are_likelihood_ratios_has_a_cllr(faces, tmp_path):
+    """The mean over splits, by the matrix of each; read from its folder the same."""
+    X, y, group = faces
+    tried = ScoreCalibrator(by="group", random_state=0)
+    methods = {"curves": tried, "none": "as-norm", "behind": make_pipeline(tried)}
+    options = QUICK | {"refit": False, "folder": tmp_path}
+    found, again = (compare_mitigations(*faces, methods, **options) for _ in range(2))
+    folds = IdentityKFold(2, shuffle=True, random_state=0)
+    costs = []
+    for fit, rest in folds.split(X, face_labels(y, group)):
+        fitted = tried.fit(X[fit], y[fit], group[fit])
+        of_both = {f"sensitive_features_{side}": group[rest] for side in (1, 2)}
+        scores = fitted.score_matrix(X[rest], X[rest], **of_both)
+        i, j = np.triu_indices(len(rest), 1)
+        pairs = y[rest][i] == y[rest][j], scores[i, j]
+        costs.append((cllr(*pairs), min_cllr(*pairs)))
+    for name in ("curves", "behind"):
+        for result in (found, again):
+            one = method(result, name)
+            assert_allclose((one.cllr, one.min_cllr), np.mean(costs, axis=0), rtol=0.02)
+            assert one.cllr > one.min_cllr and one.needs_groups and one.n_numbers == 6
+    assert np.isnan(method(found, "none").cllr)
+    shown = (
+        f"{method(found, 'curves').cllr:.3f} ({method(found, 'curves').min_cllr:.3f})"
+    )
+    assert found.to_text().count(shown) == 2 and "Cllr (min)" in found.to_text()
+    assert json.loads(found.to_json())["methods"][0].keys() >= {"cllr", "min_cllr"}
+    frame = found.to_frame("pandas")
+    assert frame["cllr"].isna().tolist() == (frame["method"] == "none").tolist()
+    alone = compare_mitigations(*faces, ["as-norm"], refit=False, **QUICK)
+    assert "Cllr" not in alone.to_text()
 
 
 def test_scores_that_are_no_matrix_are_named(faces):

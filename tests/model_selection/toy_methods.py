@@ -58,6 +58,8 @@ class Scaled(TransformerMixin, BaseEstimator):
 class Shifted(Comparator):
     """Cosines less a number of either image's group, which it has to be told."""
 
+    takes_groups = True
+
     def __init__(self, shift=0.1, group="female"):
         self.shift = shift
         self.group = group
@@ -73,11 +75,6 @@ class Shifted(Comparator):
         half = np.full(len(X), 0.5)
         moved = Adjustment.affine(half, np.where(inside, self.shift / 2, 0.0))
         return PreparedImages(rows.astype(np.float32), moved)
-
-    def score_pairs(
-        self, X1, X2, *, sensitive_features_1=None, sensitive_features_2=None
-    ):
-        return super().score_pairs(X1, X2)
 
 
 class MatrixAlone(BaseEstimator):
