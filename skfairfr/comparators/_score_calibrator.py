@@ -242,17 +242,15 @@ class ScoreCalibrator(WithGroups, Comparator):
             found = find_clusters(unit_rows_of(X), n_parts, random_state)
             self.cluster_centers_, part = found
         sides = [
-            self._prepare_base(
-                X, attributes, None if side is None else np.full(len(X), side)
-            )
-            for side in ((0, 1) if self.takes_side else (None,))
+            self._prepare_base(X, attributes, np.full(len(X), side))
+            for side in range(1 + self.takes_side)
         ]
         size = int(self.max_pairs)
         pairs = TrainingPairs(sides[0], sides[-1], identity, size, rng)
-        overall = pairs.of_all()
-        self._check_range(overall)
+        scores = pairs.of_all()
+        self._check_range(scores)
         fit = partial(fit_curve, self.kind, p_target=self.p_target)
-        overall = fit(*overall)
+        overall = fit(*scores)
         of_part = pairs.within if self.by == "group" else pairs.touching
         curves, counts, self.n_overall_ = fit_parts(
             fit,
@@ -269,7 +267,7 @@ class ScoreCalibrator(WithGroups, Comparator):
         """Fit the similarity if it is not fitted; the rows that are left for the curves."""
         self.similarity_ = self.similarity
         try:
-            if not isinstance(self.similarity, str):
+            if hasattr(self.similarity, "fit"):
                 check_is_fitted(self.similarity)
             return np.arange(len(X))
         except NotFittedError:
@@ -319,19 +317,12 @@ class ScoreCalibrator(WithGroups, Comparator):
         return PreparedImages(vectors, adjustment)
 
     def _exported(self):
-        similarity = {"kind": self.similarity_}
+        found = {"kind": "calibration", "curve": self.kind, "edge": EDGE}
+        found |= {"curves": self.curves_, "similarity": {"kind": self.similarity_}}
         if not isinstance(self.similarity_, str):
-            similarity = self.similarity_._exported()
-        parts = {
-            "group": ("groups", "groups_"),
-            "cluster": ("centers", "cluster_centers_"),
-        }
-        name, attribute = parts.get(self.by, (None, None))
-        return {
-            "kind": "calibration",
-            "curve": self.kind,
-            "edge": EDGE,
-            "curves": self.curves_,
-            **({} if name is None else {name: getattr(self, attribute)}),
-            "similarity": similarity,
-        }
+            found["similarity"] = self.similarity_._exported()
+        if self.by == "group":
+            found["groups"] = self.groups_
+        elif self.by == "cluster":
+            found["centers"] = self.cluster_centers_
+        return found
