@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logit
+from scipy.special import expit, logit
 
 # q of a beta curve is kept so far away from 0 and 1 that curves stay finite.
 EDGE = 2.0**-24
@@ -27,6 +27,8 @@ FREE = {
     "beta": ([0, 1, 2], [1, 2], [0, 2], [2]),
     "logistic": ([0, 1], [1]),
 }
+# Log odds from which on probabilities may leave float64.
+STEEP = 600.0
 # A curve is inverted between scores of this size, to float64's resolution of 1.
 LARGEST, HALVINGS = 2.0**64, 120
 # Relative error that the values of a curve stay below, and half of float32's resolution.
@@ -35,7 +37,7 @@ ROUNDING = 2.0**-40 + 2.0**-23
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves of images: a pair has the mean of both images' values at its score.
+    """Curves of images: a pair has a mean of both images' values at its score.
 
     Attributes
     ----------
@@ -43,15 +45,19 @@ class Curves:
     curves : list of ndarray
     of_image : ndarray of int, shape (n_images,)
         The curve of each image.
+    weights : ndarray, shape (n_images,), or None
+        With weights the mean is one of probabilities, whose log odds the values are.
     """
 
     kind: str
     curves: list
     of_image: np.ndarray
+    weights: np.ndarray | None = None
 
     def __getitem__(self, images):
         """The curves of some images."""
-        return Curves(self.kind, self.curves, self.of_image[images])
+        weights = None if self.weights is None else self.weights[images]
+        return Curves(self.kind, self.curves, self.of_image[images], weights)
 
     def values(self, scores):
         """Values of each image's curve at its scores, float64 (n_images, ...)."""
@@ -77,6 +83,27 @@ class Curves:
         """Values of every curve at its column of scores."""
         columns = zip(self.curves, scores.T, strict=True)
         return np.stack([evaluate(self.kind, *of) for of in columns], axis=1)
+
+
+def joined(first, second, w=None, v=None):
+    """Mean of both images' values; with weights the log odds of the mean probability."""
+    if w is None:
+        return (first + second) / 2
+    accept, reject = (
+        w * expit(sign * first) + v * expit(sign * second) for sign in (1, -1)
+    )
+    steep = np.maximum(np.abs(first), np.abs(second)) > STEEP
+    if not np.any(steep):
+        return np.log(accept / reject)
+    accept, reject = np.where(steep, 1.0, accept), np.where(steep, 1.0, reject)
+    logs = [
+        np.logaddexp(
+            np.log(w) - np.logaddexp(0, -sign * first),
+            np.log(v) - np.logaddexp(0, -sign * second),
+        )
+        for sign in (1, -1)
+    ]
+    return np.where(steep, logs[0] - logs[1], np.log(accept / reject))
 
 
 def evaluate(kind, curve, scores):

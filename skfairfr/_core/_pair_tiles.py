@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from skfairfr._core import _rates
-from skfairfr._core._adjustments import AFFINE, Adjustment
+from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_sequences import sort_pairs
 from skfairfr._core._parallel import over_blocks, progress_bar
 
@@ -183,7 +183,7 @@ def _tail_of_tiles(probe, reference, floors, slack, limits, size, tiles):
             (lowest, curve), (other_lowest, other_curve) = limits
             numbers = rows.adjustment.numbers, columns.adjustment.numbers
             lowest = (lowest, curve[strip], other_lowest, other_curve[place])
-            adjustment = (probe.adjustment.code, *numbers, *lowest)
+            adjustment = (*numbers, *lowest)
         diagonal = probe is reference and strip == place
         groups = rows.group, columns.group
         pairs = _candidates(tile, slack, diagonal, *groups, floors, adjustment)
@@ -211,10 +211,9 @@ def _candidates(tile, slack, diagonal, group, column_group, floors, adjustment):
             if adjustment is not None:
                 highest += slack
                 # Numbers of rows and of columns; limits of both, at each one's curve.
-                kind, numbers, others, limits, curve, other_limits, other = adjustment
-                if kind == AFFINE:
-                    highest *= numbers[0, i] + others[0, c]
-                    highest -= numbers[1, i] + others[1, c]
+                numbers, others, limits, curve, other_limits, other = adjustment
+                highest *= numbers[0, i] + others[0, c]
+                highest -= numbers[1, i] + others[1, c]
                 if limits.shape[2]:
                     h = column_group[c]
                     lowest = min(limits[g, h, curve[i]], other_limits[g, h, other[c]])

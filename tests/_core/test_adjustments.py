@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _adjustments
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._calibration import EDGE, Curves
+from skfairfr._core._calibration import EDGE, Curves, joined
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import compare_images, score_moments
 from skfairfr._core._totals import Totals
@@ -21,8 +20,7 @@ from tests._core.cases import make_images, make_vectors
 from tests._core.test_inner_products import all_scores
 from tests._core.test_pair_tiles import collected, exact_tail, same_floor
 
-# Curves stand behind adjustments of both kinds.
-KINDS = [*_adjustments.KINDS, "logistic", "isotonic", "beta", "of calibrated"]
+KINDS = ["affine", "calibrated", "logistic", "isotonic", "beta"]
 CURVES = {
     "logistic": [[0.0, 1.0], [0.3, -2.0], [40.0, 3.0]],
     "beta": [[0.0, 5.0, 1.0], [3.0, 2.0, -7.0], [40.0, 0.0, 0.0]],
@@ -35,11 +33,8 @@ CURVES = {
 
 def make_adjustment(kind, n, rng, spread=1.0):
     """Numbers of n images; those of a calibrated score belong to a few clusters."""
-    if kind not in _adjustments.KINDS:
-        base = make_adjustment(
-            "calibrated" if kind == "of calibrated" else "affine", n, rng, spread
-        )
-        kind = "logistic" if kind == "of calibrated" else kind
+    if kind in CURVES:
+        base = make_adjustment("affine", n, rng, spread)
         curves = [np.array(curve) for curve in CURVES[kind]]
         return replace(
             base, curves=Curves(kind, curves, rng.integers(0, len(curves), n))
@@ -64,7 +59,7 @@ def score_table(vectors, adjustment):
     table, n = np.empty_like(products), range(len(vectors))
     for i in n:
         for j in n:
-            if adjustment.kind == "affine" and adjustment.curves is None:
+            if adjustment.curves is None:
                 (g, o), (h, q) = adjustment.numbers[:, [i, j]].T.tolist()
                 table[i, j] = float(products[i, j]) * (g + h) - (o + q)
             else:
@@ -167,8 +162,10 @@ def test_calibrated_scores_against_many_digits():
         q = min(max((1 + mpmath.mpf(score)) / 2, EDGE), 1 - mpmath.mpf(EDGE))
         means, weights = 0, 0
         with mpmath.workdps(700):
-            for numbers in (adjustment.numbers[:, p], other.numbers[:, p]):
-                a, b, c, w = map(mpmath.mpf, numbers.tolist())
+            for curves in (adjustment.curves, other.curves):
+                numbers = curves.curves[curves.of_image[p]].tolist()
+                a, b, c = map(mpmath.mpf, numbers)
+                w = mpmath.mpf(curves.weights[p])
                 z = a * mpmath.log(q) - b * mpmath.log(1 - q) + c
                 means += w / (1 + mpmath.exp(-z))
                 weights += w
@@ -285,15 +282,12 @@ def test_moments_are_of_adjusted_scores(kind):
 
 
 @given(*[st.floats(-600, 600)] * 2, st.floats(0.01, 0.99))
-def test_the_logarithm_of_a_mean_of_probabilities(first, second, w):
+def test_the_log_odds_of_a_mean_of_probabilities(first, second, w):
     one, other, w = (mpmath.mpf(x) for x in (first, second, w))
     with mpmath.workdps(400):
         means = [
             mpmath.log(w / (1 + mpmath.exp(-a)) + (1 - w) / (1 + mpmath.exp(-b)))
             for a, b in ((one, other), (-one, -other))
         ]
-    found = [
-        _adjustments._log_of_mean(a, b, float(w), float(1 - w))
-        for a, b in ((first, second), (-first, -second))
-    ]
-    assert_allclose(found, [float(m) for m in means], rtol=1e-12, atol=1e-15)
+    found = joined(np.float64(first), np.float64(second), float(w), float(1 - w))
+    assert_allclose(found, float(means[0] - means[1]), rtol=1e-12, atol=1e-14)

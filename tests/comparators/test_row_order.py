@@ -32,7 +32,7 @@ class Numbered(Comparator):
         rows = unit_rows(X, "cosine")
         own = np.abs(rows[:, :4].astype(np.float64)).T
         numbers = {"affine": own[:2] + 0.1, "calibrated": own + [[1], [1], [0], [1]]}
-        return PreparedImages(rows, Adjustment(self.kind, numbers[self.kind]))
+        return PreparedImages(rows, getattr(Adjustment, self.kind)(*numbers[self.kind]))
 
 
 COMPARATORS = {

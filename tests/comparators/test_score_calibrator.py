@@ -222,6 +222,7 @@ def test_a_part_with_few_pairs_takes_the_curve_of_all():
             r"requires scores in \[-1",
         ),
         ({"similarity": ScoreCalibrator()}, "returns calibrated scores; give the"),
+        ({"similarity": ClusterCalibration(2, random_state=0)}, "returns calibrated"),
         ({"similarity": "euclidean"}, "must be 'cosine', 'dot' or a fitted comparator"),
         ({"p_target": 1.0}, "p_target"),
     ],
@@ -236,15 +237,6 @@ def test_groups_that_are_needed_and_missing_are_an_error():
     assert found.takes_groups and not fit().takes_groups
     with pytest.raises(ValueError, match="ScoreCalibrator was fitted on the groups"):
         found.score_pairs(NEW[:2], NEW[2:4])
-
-
-def test_calibrated_clusters_can_be_calibrated_once_more():
-    """Its scores are no product and two numbers; every pair of the pass is scored."""
-    found = fit("isotonic", similarity=ClusterCalibration(2, random_state=0))
-    roc = SimilarityROC(similarity=found, n_resamples=2).fit(NEW, NEW_Y)
-    i, j = np.triu_indices(len(NEW), 1)
-    scores = found.score_matrix(NEW, NEW)[i, j][NEW_Y[i] != NEW_Y[j]]
-    assert_array_equal(roc._engine.pairs.impostors(None).scores, np.sort(scores)[::-1])
 
 
 def test_a_clone_of_it_is_not_fitted():

@@ -430,7 +430,7 @@ def _check_prepared(similarity, vectors, adjustment, n_images):
         problem = "rows whose inner products are not finite in float32"
     elif adjustment is not None and not np.isfinite(adjustment.numbers).all():
         problem = "numbers that are not finite; fit it on more images"
-    elif adjustment is not None and adjustment.kind == "affine":
+    elif adjustment is not None:
         smallest = adjustment.numbers[0].min()
         if not smallest > 0:
             problem = f"a gain of {smallest:g}; gains must be above zero"
