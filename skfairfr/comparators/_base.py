@@ -72,9 +72,9 @@ class Exported:
         :class:`~skfairfr.comparators.CohortNormalizer` contains their embeddings, one for
         each image or person: biometric templates, to be protected as those of enrolled
         people. Centers of clusters are means of the embeddings of few people. The other
-        files contain means, covariances and thresholds of many people. Names are in none
-        of them, but for the names of groups of
-        :class:`~skfairfr.comparators.GroupThresholds`.
+        files contain means, covariances, curves and thresholds of many people, that of a
+        :class:`~skfairfr.comparators.ScoreCalibrator` also what its similarity writes. Names
+        are in none of them, but for the names of groups if groups are needed to score a pair.
         """
         check_is_fitted(self)
         content = self._FORMAT | {"n_features": self.n_features_in_} | self._exported()
