@@ -26,7 +26,7 @@ from skfairfr.comparators._base import (
     nearest,
     unit_rows_of,
 )
-from skfairfr.metrics._roc._inputs import check_similarity, prepare
+from skfairfr.metrics._roc._inputs import check_parameters, prepare
 from skfairfr.utils._labels import encode_attributes
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_no_zero_row, validate_rows
@@ -220,7 +220,7 @@ class ScoreCalibrator(WithGroups, Comparator):
         UndefinedMetricWarning
             If a group or cluster has too few pairs.
         """
-        check_similarity(self.similarity)
+        check_parameters(self.similarity, "recentered", "identities")
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         random_state = check_random_state(self.random_state)
         rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))

@@ -301,11 +301,6 @@ def check_parameters(similarity, method, resample):
             f"resample={resample!r} draws photographs of these; use "
             "resample='identities', or method='recentered'."
         )
-    check_similarity(similarity)
-
-
-def check_similarity(similarity):
-    """Raise unless pairs are scored by a similarity or a comparator."""
     if isinstance(similarity, str) and similarity in SIMILARITIES:
         return
     if is_comparator(similarity) and not isinstance(similarity, type):
