@@ -464,6 +464,8 @@ limits: audit
 --max-bfar X  largest over smallest FMR (BFAR), with the threshold set where no group's FMR
   exceeds the level
 --max-bfrr X  largest over smallest FNMR (BFRR), there
+--max-dcf X  largest detection cost allowed at each --p-target
+--max-cllr X  largest Cllr allowed; requires --llr
 limits: identify threshold
 --max-fpir RATE  largest FPIR allowed of each group
 --max-fnir RATE  largest FNIR allowed of each group

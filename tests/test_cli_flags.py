@@ -22,7 +22,7 @@ from skfairfr.report import (
     read_candidates,
     read_data,
 )
-from skfairfr.report._policy import LIMITS
+from skfairfr.report._policy import COST_LIMITS, LIMITS
 from skfairfr.utils._errors import refused
 
 ROOT = Path(__file__).resolve().parents[1] / "skfairfr"
@@ -149,7 +149,13 @@ def test_every_flag_is_an_argument_of_what_the_command_calls(command, functions)
     """A flag by another name would be read and forgotten."""
     names = {action.dest for action in cli._parser()[1][command]._actions}
     taken = {name for f in functions for name in inspect.signature(f).parameters}
-    known = {*cli.ABOUT, *LIMITS, *map(SEARCHES.limit, LIMITS), *OF_THE_COMMAND}
+    known = {
+        *cli.ABOUT,
+        *LIMITS,
+        *COST_LIMITS,
+        *map(SEARCHES.limit, LIMITS),
+        *OF_THE_COMMAND,
+    }
     assert names - taken - known == set()
 
 

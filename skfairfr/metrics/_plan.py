@@ -22,6 +22,7 @@ from skfairfr._core._planning import (
 )
 from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr._text._words import RATES, level_percent, percent, plural
+from skfairfr.metrics._pairs._costs import COST
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import plain, refused, suggestion
 from skfairfr.utils._frames import Framed
@@ -48,6 +49,7 @@ CERTIFIED = {"certify_fpir": ("fpir", False)}
 UNPLANNED = (
     *("max_bfar", "max_bfrr"),
     *("max_fmr_geomean_ratio", "max_fnmr_geomean_ratio"),
+    *("max_dcf", "max_cllr"),
 )
 USUAL_FAR, USUAL_FRR = 1e-3, 0.01
 # An audit that is told none looks at so many FAR levels.
@@ -239,7 +241,7 @@ class Plan(Framed):
         if self.left_out:
             left_out = (
                 f"Not planned for: {', '.join(self.left_out)} (judged where the data set "
-                "the threshold, or at single levels)."
+                "the threshold, at single levels, or on costs)."
             )
         sections = []
         for question in dict.fromkeys(self.question.tolist()):
@@ -376,8 +378,8 @@ def plan_test(
         Limits by name: ``max_fmr`` and ``max_fnmr`` of every group's rate,
         ``max_fmr_ratio`` and ``max_fnmr_ratio`` of the largest to the smallest. Or an object
         with such a mapping as its attribute ``limits``, and ``fmr``, ``confidence_level``.
-        ``max_bfar``, ``max_bfrr`` and limits of single levels (``at``) are not planned for;
-        a policy of nothing else is an error.
+        ``max_bfar``, ``max_bfrr``, limits of costs and of single levels (``at``) are not
+        planned for; a policy of nothing else is an error.
     far : float in (0, 1), or several, default=None
         FAR of the groups that have the smaller one, for ``detect_factor`` and
         ``max_fmr_ratio``; of a policy object, its own, and None is 0.001.
@@ -615,6 +617,7 @@ _RANGES = {
     "confidence_level": (lambda x: 0.5 < x < 1, "must be a number in (0.5, 1)"),
     **dict.fromkeys(("detect_factor", "max_fmr_ratio", "max_fnmr_ratio"), _FACTOR),
     **dict.fromkeys(UNPLANNED, _FACTOR),
+    **dict.fromkeys(("max_dcf", "max_cllr"), COST),
 }
 
 

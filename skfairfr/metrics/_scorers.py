@@ -139,15 +139,14 @@ class _Scorer(SharingScorer):
             )
         asked = rate, group, how, operating_point
         question = engine.question(levels, threshold, *asked)
-        scopes, counts = engine.scopes(question), engine.counts(question)
-        trials, count = engine.terms[rate].trials, counts[rate == "far"]
-        if cost is not None:
-            scopes, count = engine.scopes_of_both(question), min(counts)
-            trials = f"{trials} and {engine.terms.far.trials}"
-        needed, found = "two groups with", len(scopes) > 1
+        scopes = engine.scopes_of_both if cost else engine.scopes
+        needed, found = "two groups with", len(scopes(question)) > 1
         if how is None:
-            needed, found = "some", count
+            counts = engine.counts(question)
+            needed, found = "some", min(counts) if cost else counts[rate == "far"]
         if not found:
+            trials = engine.terms[rate].trials
+            trials += f" and {engine.terms.far.trials}" if cost else ""
             raise ValueError(
                 f"{self!r} needs {needed} {trials}, which this fold lacks. Use fewer "
                 "folds, or skfairfr.IdentityKFold, which balances groups over folds and "
@@ -373,7 +372,8 @@ default="far"
             If a parameter is out of range or contradicts another.
         """
         check_option(self.rate, "rate", ("far", "frr", *RATES, *COSTS))
-        check_number(self.p_target, "p_target", *RATE)
+        if self.rate in COSTS:
+            check_number(self.p_target, "p_target", *RATE)
         check_option(self.operating_point, "operating_point", OPERATING_POINTS)
         check_option(self.average, "average", ("pair", "identity"))
         check_option(self.impostors, "impostors", ("all", "same_group"))

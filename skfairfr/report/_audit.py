@@ -410,8 +410,10 @@ def audit_data(
         Largest rate allowed of each group, in (0, 1), or of everyone if there is no
         attribute: ``max_fmr`` and ``max_fnmr``, the FAR and the FRR at the overall threshold. Largest max / min allowed of the groups'
         rates, above 1: ``max_fmr_ratio`` and ``max_fnmr_ratio`` there, ``max_bfar`` and
-        ``max_bfrr`` at the threshold where no group's FAR exceeds the level. They become
-        the ``checks`` of the report and its ``exit_code``.
+        ``max_bfrr`` at the threshold where no group's FAR exceeds the level. Largest cost
+        allowed of everyone and of each group, above 0: ``max_dcf`` at each ``p_target``, of
+        decisions at the threshold of Bayes if ``llr``, else minDCF; ``max_cllr``, which
+        requires ``llr``. They become the ``checks`` of the report and its ``exit_code``.
     policy : Policy, str or path-like, default=None
         What sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
         attributes, or its file, or the name of one that is shipped. Giving one of those
@@ -491,7 +493,7 @@ def audit_data(
     if metrics is not None:
         limits, own_limits = split_limits(limits, metrics, data)
     given = far, threshold, threshold_from, limits, confidence_level, threshold_group
-    asked = settle(policy, parts[0], *given)
+    asked = settle(policy, parts[0], *given, p_target, llr)
     parts = (asked.data, *(part.by(tuple(asked.data.columns)) for part in parts[1:]))
     if not all(part.columns for part in parts):
         _check_without_groups(
@@ -504,8 +506,8 @@ def audit_data(
         )
     measured = average, impostors, asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
-    no_costs = p_target is None and not llr
-    asked_costs = None if no_costs else (_priors(p_target, llr, parts[0]), llr)
+    no_costs = asked.p_target is None and not asked.llr
+    asked_costs = None if no_costs else (_priors(asked, parts[0]), asked.llr)
     points = asked.far, asked.threshold, parts[0].is_distance, threshold_group
     points = Points.of(*points)
     prepared = [prepare(part, points, random_state) for part in parts]
@@ -559,8 +561,9 @@ def audit_data(
     return replace(report, sections=measured_by_user(sections, report))
 
 
-def _priors(p_target, llr, data):
+def _priors(asked, data):
     """The operating points of detection costs, (n_points,); raise if there are no scores."""
+    p_target, llr = asked.p_target, asked.llr
     if data.decisions or data.terms is SEARCHES:
         name = "llr" if p_target is None else "p_target"
         raise refused(name, None, "needs scores of comparisons;", "leave it out.")

@@ -9,8 +9,8 @@ from skfairfr._core._jackknife import Contrasts, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._text._words import percent, terms_of
 from skfairfr.report._notes import WITHHELD, of_groups, of_unknown, unknown_exceed
-from skfairfr.report._policy import LIMITS, POWER, verdict_of
-from skfairfr.report._records import Check
+from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, verdict_of
+from skfairfr.report._records import Check, CostCheck
 from skfairfr.report._verdicts import beyond_all_scores
 
 # No ratio of two rates above it exceeds 1 / 0.9 = 1.11, so that keeping a limit shows nothing.
@@ -41,13 +41,14 @@ def check(audit, judged, limits, at):
     checks : tuple of Check
     """
     own = [limits | at.get(_point(level, audit), {}) for level in audit.levels]
-    names = dict.fromkeys(name for of_level in own for name in of_level)
-    return tuple(
+    names = dict.fromkeys(n for of_level in own for n in of_level if n in LIMITS)
+    checks = [
         _check(audit, place, level, name, own[place][name], judged)
         for name in names
         for place, level in enumerate(audit.levels)
         if name in own[place]
-    )
+    ]
+    return (*checks, *(_checks_of_costs(audit, limits) if audit.costs else ()))
 
 
 def checks_of_metrics(audit, limits):
@@ -65,6 +66,38 @@ def checks_of_metrics(audit, limits):
             about = name, limit, audit.attribute, level.far, level.threshold, figure
             checks.append(Check(*about, (), (), verdict, reason=reason))
     return tuple(checks)
+
+
+def _checks_of_costs(audit, limits):
+    """A CostCheck for each limit of a cost and operating point."""
+    checks, measured = [], {row.cost for row in audit.costs}
+    for name in [n for n in COST_LIMITS if n in limits]:
+        cost = next((c for c in COST_LIMITS[name] if c in measured), None)
+        rows = [row for row in audit.costs if row.cost == cost]
+        for p in dict.fromkeys(row.p_target for row in rows):
+            of_point = [row for row in rows if row.p_target == p]
+            checks.append(_check_of_cost(audit, name, limits[name], of_point))
+    return checks
+
+
+def _check_of_cost(audit, name, limit, rows):
+    known = [row for row in rows if not np.isnan(row.figure.value)]
+    lost = tuple(row.group for row in rows if row not in known)
+    figure, groups, decides = rows[0].figure, (), ()
+    reason = "not every group has genuine and impostor pairs" if lost else ""
+    if known:
+        columns = [(r.figure.value, r.low_of_all, r.figure.high) for r in known]
+        shown, ends, place = _worst(*np.array(columns).T, limit)
+        groups = tuple(known[of].group for of in shown)
+        figure, decides = replace(known[shown[0]].figure, **ends), (known[place].group,)
+    verdict = verdict_of(figure, limit)
+    reason = reason if verdict == "passed" or not known else ""
+    if "withheld" in audit.settings:
+        reason = WITHHELD[audit.settings["withheld"]][0]
+    verdict = "undetermined" if reason else verdict
+    about = name, limit, audit.attribute, None, np.nan, figure, groups, lost, verdict
+    told = {"reason": reason, "decided_by": decides}
+    return CostCheck(*about, **told, cost=rows[0].cost, p_target=rows[0].p_target)
 
 
 def _point(level, audit):
@@ -145,8 +178,28 @@ def _of_rates(level, rate, limit, found):
     figures = {row.group: getattr(row, rate) for row in of_groups(level.rates)}
     if found is None:  # no group has pairs
         return next(iter(figures.values())), (), ()
-    low, high = found.one_sided()
-    rates = found.sums.rate
+    shown, ends, place = _worst(found.sums.rate, *found.one_sided(), limit)
+    groups = found.named(shown)
+    return replace(figures[groups[0]], **ends), groups, found.named([place])
+
+
+def _worst(rates, low, high, limit):
+    """What a limit of each rate is about.
+
+    Parameters
+    ----------
+    rates, low, high : ndarrays, shape (n_groups,)
+        With bounds; the lower ones hold for all at once.
+    limit : float
+
+    Returns
+    -------
+    shown : list of int
+        The group whose rate is shown, then all others that the verdict is about.
+    ends : dict of str -> float
+        ``low`` and ``high`` of the Figure.
+    decides : int
+    """
     highest = int(np.nanargmax(rates))
     if (low > limit).any():
         decides, open_ = int(np.nanargmax(low)), low > limit
@@ -155,12 +208,9 @@ def _of_rates(level, rate, limit, found):
     else:
         decides = int(np.argmax(np.where(np.isnan(high), np.inf, high)))
         open_ = ~(high <= limit)
-    # The group whose rate is shown, then all others that the verdict is about.
     others = [g for g in np.argsort(-rates) if open_[g] and g != highest]
-    groups = tuple(found.labels[g] for g in (highest, *others))
     ends = {"low": float(np.nan_to_num(low[decides])), "high": float(high.max())}
-    figure = replace(figures[groups[0]], **ends)
-    return figure, groups, (found.labels[decides],)
+    return [highest, *others], ends, decides
 
 
 def _of_ratios(level, rate, operating_point, how, limit, found):

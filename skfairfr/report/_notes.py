@@ -217,7 +217,9 @@ WORTH_NAMING = 0.1
 
 
 def place_of(level, found):
-    """The operating point of a level in words."""
+    """The operating point of a level, or of a limit of a cost, in words."""
+    if hasattr(level, "p_target"):
+        return "" if level.p_target is None else f"p_target {level.p_target:g}"
     if "threshold_of_each" in found.settings:
         return "the given thresholds"
     if level.far is None:
@@ -232,7 +234,8 @@ def place_of(level, found):
 
 def at_place(level, found):
     """The same after "at"; empty of decisions, whose operating point is not known."""
-    return "" if "decisions" in found.settings else f"at {place_of(level, found)}"
+    place = "" if "decisions" in found.settings else place_of(level, found)
+    return place and f"at {place}"
 
 
 def short_place(level, found):

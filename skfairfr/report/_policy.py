@@ -34,6 +34,8 @@ LIMITS = {
     "max_fnmr_geomean_ratio": ("frr", "overall", "max_geomean"),
 }
 RATE_LIMITS = ("max_fmr", "max_fnmr")
+# Limit -> the costs that it is about, the first that was measured.
+COST_LIMITS = {"max_dcf": ("dcf", "min_dcf"), "max_cllr": ("cllr",)}
 # Share of data sets in which an undetermined check is settled by the people that it is said
 # to need: at half of them one comparison of two is as likely as not.
 POWER = 0.8
@@ -43,7 +45,7 @@ USUAL_LEVEL = 0.95
 MOST_BYTES = 16_384
 # What may be several in a file.
 POINTS = ("fmr", "threshold")
-LISTS = (*POINTS, "attributes")
+LISTS = (*POINTS, "attributes", "p_target")
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,10 @@ class Policy:
     search : dict, default={}
         The same of searches (1:N), for :func:`identify_data`: ``fpir``, as ``fmr``, and
         ``limits`` by its names.
+    p_target : float in (0, 1) or sequence of such, shape (n_points,), default=()
+        Operating points of ``max_dcf``. None leaves them to the audit.
+    llr : bool, default=False
+        Whether scores have to be log-likelihood ratios, as ``max_cllr`` requires.
 
     Raises
     ------
@@ -109,13 +115,15 @@ class Policy:
     attributes: tuple = ()
     description: str = ""
     search: dict = field(default_factory=dict)
+    p_target: tuple = ()
+    llr: bool = False
 
     def __post_init__(self):
         for name in LISTS:
             object.__setattr__(self, name, _several(getattr(self, name)))
         _check_tables(self.name, self._tables())
         # A float16 would round the arithmetic of the verdicts.
-        for name in ("fmr", "threshold"):
+        for name in ("fmr", "threshold", "p_target"):
             object.__setattr__(self, name, tuple(map(float, getattr(self, name))))
         object.__setattr__(self, "confidence_level", float(self.confidence_level))
         self._check_rules()
@@ -276,6 +284,10 @@ class Policy:
                 f"at must be about its levels ({known}); got {plain(unknown[0])!r}.",
                 "Add it to fmr or threshold.",
             )
+        of_level = {name for limits in self.at.values() for name in limits}
+        if of_costs := sorted(of_level & COST_LIMITS.keys()):
+            text = f"at has {of_costs[0]}, which is of all levels;"
+            raise _refused(self.name, text, "write it under [limits].")
         if self.allow_threshold and (self.at or self.threshold):
             own = "at" if self.at else "threshold"
             raise _refused(
@@ -302,6 +314,8 @@ class Asked:
     confidence_level : float in (0, 1)
     settings : dict
         ``policy``, its name; empty without one.
+    p_target, llr : options
+        As of :func:`audit_data`.
     """
 
     data: object
@@ -311,11 +325,14 @@ class Asked:
     at: dict
     confidence_level: float
     settings: dict
+    p_target: object = None
+    llr: bool = False
 
     @property
     def names(self):
-        """Names of all limits, a set."""
-        return {name for limits in (self.limits, *self.at.values()) for name in limits}
+        """Names of all limits at operating points, a set."""
+        every = (name for of in (self.limits, *self.at.values()) for name in of)
+        return {name for name in every if name in LIMITS}
 
 
 def settle(
@@ -327,6 +344,8 @@ def settle(
     limits,
     confidence_level,
     threshold_group=None,
+    p_target=None,
+    llr=False,
 ):
     """What an audit is asked for, where a policy may decide it.
 
@@ -335,6 +354,7 @@ def settle(
     policy : Policy, str, path-like or None
     data : EmbeddingData or PairData
     far, threshold, threshold_from, limits, confidence_level, threshold_group : options
+    p_target, llr : options
         As of :func:`audit_data`, None where they were not given.
 
     Returns
@@ -346,7 +366,7 @@ def settle(
         policy = as_policy(policy)
         given = {"far": far, "threshold": threshold, "threshold_from": threshold_from}
         given |= {"limits": limits, "confidence_level": confidence_level}
-        given["threshold_group"] = threshold_group
+        given |= {"threshold_group": threshold_group, "p_target": p_target}
         _check_alone(policy, given)
         if not (policy.fmr or policy.threshold) and far is None and threshold is None:
             raise _refused(
@@ -365,17 +385,30 @@ def settle(
     if policy is None:
         if limits is not None:
             check_limits(limits)
+            _check_costs(limits, p_target, llr)
         limits = {} if limits is None else limits
         if given_point:
             check_operating_point(limits)
         level = USUAL_LEVEL if confidence_level is None else plain(confidence_level)
-        return Asked(data, far, threshold, limits, {}, level, {})
+        return Asked(data, far, threshold, limits, {}, level, {}, p_target, llr)
     if far is None and threshold is None:
         far, threshold = list(policy.fmr) or None, list(policy.threshold) or None
     if given_point:
         check_operating_point(policy.all_limits, policy.name)
     asked = policy.limits, policy.at, policy.confidence_level
-    return Asked(data, far, threshold, *asked, {"policy": policy.name})
+    costs = list(policy.p_target) or p_target, policy.llr or llr
+    _check_costs(policy.limits, *costs)
+    return Asked(data, far, threshold, *asked, {"policy": policy.name}, *costs)
+
+
+def _check_costs(limits, p_target, llr):
+    """Raise if a limit of a cost lacks what it needs."""
+    for name in [n for n in COST_LIMITS if n in limits]:
+        wanted = "log-likelihood ratios (--llr, in Python llr=True)"
+        if name == "max_dcf":
+            wanted = "shares of genuine pairs (--p-target, in Python p_target)"
+        if p_target is None if name == "max_dcf" else not llr:
+            raise refused(name, limits[name], f"needs {wanted};", "give them too.")
 
 
 def settle_limits(policy, limits, confidence_level):
@@ -455,6 +488,7 @@ def _check_alone(policy, given):
         "threshold": points if not policy.allow_threshold else None,
         "threshold_from": "threshold" if policy.threshold else None,
         "threshold_group": points,
+        "p_target": "p_target" if policy.p_target else None,
         "limits": "limits",
         "confidence_level": "confidence_level",
     }

@@ -303,6 +303,21 @@ class Check:
     decided_by: tuple = ()
 
 
+@dataclass(frozen=True)
+class CostCheck(Check):
+    """A check of a cost; of None, everyone, and of each group.
+
+    Attributes
+    ----------
+    cost : {"min_dcf", "dcf", "cllr"}
+    p_target : float or None
+        Of a detection cost.
+    """
+
+    cost: str = "min_dcf"
+    p_target: float | None = None
+
+
 @dataclass(frozen=True, repr=False)
 class Audit:
     """An audit of a verification system by one attribute.

@@ -121,7 +121,10 @@ def test_a_policy_object_brings_its_levels_and_its_confidence():
     assert plan_test(policy=policy, confidence_level=0.99).confidence_level == 0.99
 
 
-@pytest.mark.parametrize("left_out", [("max_bfar",), ("max_bfar", "max_bfrr", "at")])
+@pytest.mark.parametrize(
+    "left_out",
+    [("max_bfar",), ("max_bfar", "max_bfrr", "at"), ("max_dcf", "max_cllr")],
+)
 def test_what_is_not_planned_for_is_said_first(left_out, tmp_path):
     limits = {"max_fmr": 1e-3} | {name: 2.0 for name in left_out if name != "at"}
     at = {1e-2: {"max_fnmr": 0.1}} if "at" in left_out else {}

@@ -3,13 +3,22 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr.cli import main
 from skfairfr.metrics import calibration_loss
-from skfairfr.report import Report, audit, audit_decisions, audit_pairs, identify
+from skfairfr.report import (
+    Policy,
+    Report,
+    audit,
+    audit_decisions,
+    audit_pairs,
+    identify,
+)
 from skfairfr.report.sections._costs import _of_difference
 
 NAMES = ("min_dcf", "dcf", "min_cllr", "cllr")
@@ -152,3 +161,131 @@ def test_what_has_no_scores_has_no_costs(faces):
         identify(faces.X, faces.y, None, **gallery, p_target=0.01)
     with pytest.raises(ValueError, match=r"p_target must lie in \(0, 1\)"):
         audit(faces.X, faces.y, p_target=1.0)
+
+
+LIMITS = {"max_dcf": 0.3, "max_cllr": 0.3}
+
+
+def limit_of(report, name, p_target=None):
+    return next(c for c in report.checks if (c.name, c.p_target) == (name, p_target))
+
+
+@pytest.mark.parametrize("llr", [True, False])
+def test_limits_of_costs_are_judged_by_everyone_and_every_group(pairs, llr):
+    limits = {"max_dcf": 0.2} | ({"max_cllr": 0.2} if llr else {})
+    options = {"far": 1e-2, "p_target": [0.1, 0.05], "llr": llr}
+    (found,) = audit_pairs(*pairs, limits=limits, **options).audits
+    assert len(found.checks) == (3 if llr else 2)
+    for check in found.checks:
+        cost = "cllr" if check.name == "max_cllr" else "dcf" if llr else "min_dcf"
+        rows = [
+            row
+            for row in found.costs
+            if (row.cost, row.p_target) == (cost, check.p_target)
+        ]
+        values = {row.group: row.figure.value for row in rows}
+        assert {None, "female", "male"} == {*values}
+        assert check.groups[0] == max(values, key=values.get)
+        assert check.figure.value == max(values.values())
+        assert check.figure.high == max(row.figure.high for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("limit", "verdict", "exit_code"),
+    [(0.05, "failed", 1), (0.45, "undetermined", 3), (0.95, "passed", 0)],
+)
+def test_verdicts_of_costs_follow_their_intervals(pairs, limit, verdict, exit_code):
+    options = {"far": 1e-2, "p_target": 0.1, "limits": {"max_dcf": limit}}
+    report = audit_pairs(*pairs, **options)
+    check = limit_of(report, "max_dcf", 0.1)
+    assert (check.verdict, report.exit_code) == (verdict, exit_code)
+    record = json.loads(report.to_json())
+    Draft202012Validator(Report.schema()).validate(record)
+    assert record["checks"][0]["p_target"] == 0.1
+    text = " ".join(report.to_text(full=False).split())
+    result = {"failed": "Exceeded", "passed": "Kept"}.get(verdict, "Undetermined")
+    place = "by group, at p_target 0.1"
+    assert f"{result}: minDCF of everyone and each group, {place}, at most" in text
+    assert "nan" not in text
+    assert "max_dcf" in report.to_junit() and "p_target 0.1" in report.to_junit()
+    assert "minDCF of everyone and each group" in report.to_html()
+
+
+def test_lower_ends_of_limits_are_valid_for_all_groups_at_once(pairs):
+    score, people, groups = pairs
+    sides = {f"sensitive_features_{k}": of for k, of in enumerate(groups, 1)}
+    roc = SimilarityROC(confidence_level=1 - 0.05 * 2 / 3, random_state=0)
+    roc.fit_pairs(score, *people, **sides)
+    options = {"rate": "min_dcf", "p_target": 0.1}
+    low = max(roc.estimate(group=g, **options).low for g in (None, "female", "male"))
+    for limit, verdict in ((0.99 * low, "failed"), (1.01 * low, "undetermined")):
+        asked = {"far": 1e-2, "p_target": 0.1, "limits": {"max_dcf": limit}}
+        check = limit_of(audit_pairs(*pairs, **asked), "max_dcf", 0.1)
+        assert check.verdict == verdict
+        assert_allclose(check.figure.low, low)
+
+
+def test_a_group_without_genuine_pairs_leaves_limits_of_costs_open(pairs):
+    score, people, groups = pairs
+    alone = np.isin(people, [0, 1]).any(axis=0) & (people[0] == people[1])
+    kept = tuple(of[~alone] for of in (score, *people, *groups))
+    few = [np.where(np.isin(of, [0, 1]), "few", "rest") for of in kept[1:3]]
+    options = {"far": 1e-2, "p_target": 0.1, "limits": {"max_dcf": 0.95}}
+    report = audit_pairs(kept[0], kept[1:3], few, **options)
+    check = limit_of(report, "max_dcf", 0.1)
+    assert (check.verdict, check.not_covered) == ("undetermined", ("few",))
+    assert check.reason == "not every group has genuine and impostor pairs"
+    assert "not judged for lack of" in report.to_html()
+    assert check.reason in " ".join(report.to_text(full=False).split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"limits": {"max_dcf": 0.3}}, "max_dcf needs shares of genuine pairs"),
+        (
+            {"limits": {"max_cllr": 0.3}, "p_target": 0.1},
+            "max_cllr needs log-likelihood",
+        ),
+        (
+            {"limits": {"max_dcf": 0}, "p_target": 0.1},
+            "max_dcf must be a finite number",
+        ),
+    ],
+)
+def test_limits_of_costs_require_what_they_are_about(pairs, options, message):
+    with pytest.raises(ValueError, match=message):
+        audit_pairs(*pairs, far=1e-2, **options)
+
+
+def test_a_policy_sets_limits_of_costs_and_their_operating_point(pairs):
+    gate = Policy("voices", LIMITS, fmr=1e-2, p_target=0.1, llr=True)
+    report = audit_pairs(*pairs, policy=gate)
+    assert {(c.name, c.p_target) for c in report.checks} == {
+        ("max_dcf", 0.1),
+        ("max_cllr", None),
+    }
+    assert "policy voices" in " ".join(report.to_text().split())
+    with pytest.raises(ValueError, match="the policy 'voices' sets p_target"):
+        audit_pairs(*pairs, policy=gate, p_target=0.5)
+    with pytest.raises(ValueError, match="at has max_cllr, which is of all levels"):
+        Policy("voices", fmr=1e-2, at={1e-2: LIMITS})
+
+
+@pytest.mark.parametrize(("limit", "status"), [("0.95", 0), ("0.05", 1)])
+def test_the_command_judges_costs(pairs, tmp_path, capsys, limit, status):
+    score, people, groups = pairs
+    columns = {"score": score}
+    for k in (0, 1):
+        columns |= {f"identity_{k + 1}": people[k], f"gender_{k + 1}": groups[k]}
+    path = tmp_path / "pairs.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    options = ["--fmr", "0.01", "--p-target", "0.1", "--max-dcf", limit, "--quiet"]
+    found = main(["audit", str(path), "--attribute", "gender", *options])
+    assert found == status
+    assert "minDCF of everyone and each group" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    options[options.index("--max-dcf")] = "--max-cllr"
+    assert main(["audit", str(path), "--attribute", "gender", *options]) == 2
+    assert "--max-cllr needs log-likelihood ratios (--llr" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
-from skfairfr.report._policy import LIMITS, MOST_BYTES
+from skfairfr.report._policy import COST_LIMITS, LIMITS, MOST_BYTES
 from tests.refusals import refusal
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -155,7 +155,7 @@ def test_levels_of_at_need_not_be_repeated(tmp_path):
 def test_keys_of_the_schema_are_those_of_a_policy():
     schema = Policy.schema()
     assert set(schema["properties"]) == set(Policy.__dataclass_fields__)
-    assert set(schema["$defs"]["limits"]["properties"]) == set(LIMITS)
+    assert set(schema["$defs"]["limits"]["properties"]) == {*LIMITS, *COST_LIMITS}
 
 
 def test_characters_of_a_name():

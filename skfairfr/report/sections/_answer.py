@@ -11,7 +11,6 @@ from skfairfr._text._words import (
     capital,
     listed,
     number,
-    numbers,
     percent,
     percents,
     plural,
@@ -30,7 +29,7 @@ from skfairfr.report._notes import (
     rates_in,
     unknown_exceed,
 )
-from skfairfr.report._policy import LIMITS, RATE_LIMITS
+from skfairfr.report._policy import COST_LIMITS, LIMITS, RATE_LIMITS
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections._averages import n_differing
 from skfairfr.report.sections._cells import level_in_percent
@@ -47,6 +46,7 @@ from skfairfr.report.sections._limits import (
     RESULTS,
     allowed,
     audit_of,
+    interval_of_limit,
     interval_of_rate,
     name_of,
     name_of_metric,
@@ -237,8 +237,10 @@ def _headline_of_limit(check, report):
     start = f"{at}, " if at else ""
     if check.name not in LIMITS:
         name, of = name_of_metric(check), check.figure
-        ends = f"{ci} CI {numbers(of.low, of.high)}"
-        text = f"{start}{name}{by_attribute(check.attribute)} is {number(of.value)}"
+        if check.name not in COST_LIMITS:
+            name += by_attribute(check.attribute)
+        ends = f"{ci} CI {interval_of_limit(check, audit)}"
+        text = f"{start}{name} is {number(of.value)}"
         return f"{capital(text)} ({ends}). The limit is {allowed(check)}."
     rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
     first = who(check.groups[0])

@@ -1,6 +1,6 @@
 """Detection costs of everyone and of every group, and what calibration costs them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from skfairfr._text._words import (
 from skfairfr.report._figures import MAX_CURVES
 from skfairfr.report._figures import reliability as drawn_reliability
 from skfairfr.report._measure import figures_of
-from skfairfr.report._records import Figure
+from skfairfr.report._records import HIDDEN, Figure
 from skfairfr.report.sections._cells import few_of, row_of_group
 
 NAMES = {
@@ -49,6 +49,8 @@ class Cost:
     figure : Figure
     ratio : Figure or None
         That over the cost of the reference; None of everyone and of the reference.
+    low_of_all : float
+        Lower end that is valid for everyone and all groups at once, of limits.
     """
 
     cost: str
@@ -56,6 +58,7 @@ class Cost:
     group: object
     figure: Figure
     ratio: Figure | None
+    low_of_all: float = field(default=np.nan, metadata=HIDDEN)
 
 
 def measure(roc, reference, p_target, llr):
@@ -80,15 +83,18 @@ def measure(roc, reference, p_target, llr):
             asked.append(("dcf", p, {"rate": "dcf", "p_target": p, **at}))
     if llr:
         asked += [(name, None, {"rate": name}) for name in ("min_cllr", "cllr")]
-    found = []
+    found, groups, level = [], (None, *roc.groups_.tolist()), roc.confidence_level
+    # As of rates: two lower ends, each alone, miss as often as two-sided intervals.
+    at_once = roc.by(confidence_level=1 - (1 - level) * min(1, 2 / len(groups)))
     for cost, p, options in asked:
-        for group in (None, *roc.groups_.tolist()):
+        for group in groups:
             (figure,) = figures_of(roc.estimate(group=group, **options))
+            low = at_once.estimate(group=group, **options).low
             over = None
             if reference is not None and group not in (None, reference):
                 how = ("ratio", reference, group)
                 (over,) = figures_of(roc.estimate(how=how, **options))
-            found.append(Cost(cost, p, group, figure, over))
+            found.append(Cost(cost, p, group, figure, over, low))
     return tuple(found)
 
 

@@ -24,8 +24,10 @@ from skfairfr._text._words import (
     who,
 )
 from skfairfr.report._notes import at_place
-from skfairfr.report._policy import LIMITS, POWER, RATE_LIMITS
+from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, RATE_LIMITS
+from skfairfr.report._records import CostCheck
 from skfairfr.report.sections._cells import few_of, level_in_percent
+from skfairfr.report.sections._costs import NAMES
 
 LIMITED = {
     "max_fmr": "{rate} of {whom}",
@@ -108,7 +110,9 @@ def _shown(check):
 
 
 def place_in(check, audit):
-    """Position of the level of a check among those of its audit."""
+    """Position of the level of a check among those of its audit; the first of a cost."""
+    if isinstance(check, CostCheck):
+        return 0
     return next(
         n
         for n, of in enumerate(audit.levels)
@@ -124,7 +128,7 @@ def row_of_limit(check, report):
         Cell(f"at most {allowed(check)}"),
         Cell(groups_of(check), more=_more(check, audit)),
         Cell(shown(check)(check.figure.value), few=few_of(check.figure)),
-        Cell(_interval(check, audit)),
+        Cell(interval_of_limit(check, audit)),
         Cell(RESULTS[check.verdict], word=check.verdict),
     ]
     name = f"{_limited(check, audit)}{check.attribute and ','}{by_attribute(check.attribute)}"
@@ -133,12 +137,16 @@ def row_of_limit(check, report):
 
 
 def name_of_metric(check):
-    """The name of a metric of the user's."""
+    """The name of a metric of the user's, or the cost of whom the number is."""
+    if isinstance(check, CostCheck):
+        return f"the {NAMES[check.cost]} of {groups_of(check)}"
     return printable(check.name.removeprefix("max_"))
 
 
 def _limited(check, audit):
-    """The rate, or ratio of rates, that a limit is about."""
+    """The rate, ratio of rates or cost that a limit is about."""
+    if isinstance(check, CostCheck):
+        return f"{NAMES[check.cost]} of everyone{check.attribute and ' and each group'}"
     if check.name not in LIMITS:
         return name_of_metric(check)
     rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
@@ -176,11 +184,11 @@ def allowed(check):
 
 def groups_of(check):
     """The group that the number is of, or the two."""
-    if check.name not in LIMITS:
+    if check.name not in (*LIMITS, *COST_LIMITS):
         return "all groups"
     if not check.groups:
         return "none"
-    if check.name in RATE_LIMITS or len(check.groups) == 1:
+    if check.name not in LIMITS or check.name in RATE_LIMITS or len(check.groups) == 1:
         return who(check.groups[0])
     return f"{printable(check.groups[0])} over {printable(check.groups[1])}"
 
@@ -188,8 +196,8 @@ def groups_of(check):
 def _more(check, audit):
     """Other groups that exceed the limit, or may, and those that it is not about."""
     texts, others = [], check.groups[1:]
-    if check.name in RATE_LIMITS and others:
-        named = listed([*map(printable, others[:MOST_NAMED])])
+    if check.name in (*RATE_LIMITS, *COST_LIMITS) and others:
+        named = listed([*map(who, others[:MOST_NAMED])])
         if len(others) > MOST_NAMED:
             named = f"{len(others)} other groups"
         verb = "exceed" if check.verdict == "failed" else "may exceed"
@@ -206,6 +214,10 @@ def own_figures(check, audit):
 
     Empty for two groups at a threshold of their own (BFAR, BFRR), and for a geometric mean.
     """
+    if isinstance(check, CostCheck):
+        about = check.cost, check.p_target, check.groups[0]
+        rows = (row for row in audit.costs if (row.cost, row.p_target) == about[:2])
+        return [row.figure for row in rows if row.group == about[2]]
     rate, point, how = LIMITS[check.name]
     if point != "overall" or how == "max_geomean":
         return []
@@ -214,18 +226,20 @@ def own_figures(check, audit):
     return [of_group[group] for group in _shown(check)]
 
 
-def _interval(check, audit):
+def interval_of_limit(check, audit):
     """The interval of the groups shown, and another group's bound if that one decides."""
     found = check.figure
     if check.reason:
         return check.reason
-    if check.name not in LIMITS:
+    if check.name not in (*LIMITS, *COST_LIMITS):
         return numbers(found.low, found.high)
     if not check.groups:
         return f"none: too few groups have {_trials_of(check, audit)}"
     if math.isnan(found.high):
+        if check.name in COST_LIMITS:
+            return "none: it is undefined in too many resamples"
         return f"none: one person alone has {_trials_of(check, audit)}"
-    if check.name in RATE_LIMITS:
+    if check.name in (*RATE_LIMITS, *COST_LIMITS):
         return interval_of_rate(check, *own_figures(check, audit))
     ends = ratios(found.low, found.high)
     if check.decided_by and check.decided_by[0] != check.groups[0]:
@@ -240,13 +254,16 @@ def _trials_of(check, audit):
 
 def interval_of_rate(check, own):
     """The group's own interval; a bound of the check if the conclusion rests on it."""
-    ends, low, high = percents(own.low, own.high), check.figure.low, check.figure.high
+    write, between = (
+        (percent, percents) if check.name in RATE_LIMITS else (number, numbers)
+    )
+    ends, low, high = between(own.low, own.high), check.figure.low, check.figure.high
     failed, decides = check.verdict == "failed", check.decided_by[0]
     if decides != check.groups[0] and not (failed and own.low > check.limit):
-        bound = f"from {percent(low)}" if failed else f"up to {percent(high)}"
-        return f"{ends}; {printable(decides)} {bound}"
+        bound = f"from {write(low)}" if failed else f"up to {write(high)}"
+        return f"{ends}; {who(decides)} {bound}"
     if check.verdict == "undetermined" and own.low > check.limit:
-        return f"{ends}; from {percent(low)}, adjusted"
+        return f"{ends}; from {write(low)}, adjusted"
     return ends
 
 
@@ -279,7 +296,8 @@ def name_of(check, report):
 
 def needed_words(check, report):
     """How many more people, or pairs, would settle an undetermined check."""
-    if check.verdict != "undetermined" or check.reason or not check.groups:
+    told = check.verdict != "undetermined" or check.reason or not check.groups
+    if told or check.name not in LIMITS:
         return ""
     one, several = "person", "people"
     if report.audits[0].settings.get("independent_pairs"):
