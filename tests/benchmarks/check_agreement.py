@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,7 @@ from skfairfr.metrics import (
     garbe,
     group_error_rates,
     group_gate_rates,
+    half_total_error_rate,
     inequity_rate,
     min_cllr,
     tar_at_far,
@@ -202,7 +204,7 @@ def curves():
     from scipy.optimize import brentq
     from scipy.special import expit
     from sklearn.isotonic import IsotonicRegression
-    from sklearn.metrics import log_loss, roc_curve
+    from sklearn.metrics import log_loss, roc_auc_score, roc_curve
 
     for name, (y_true, scores, _) in sets_of_scores():
         far, frr, _ = far_frr_curve(y_true, scores)
@@ -226,6 +228,11 @@ def curves():
             for posterior in (expit(ratios), least)
         ]
         yield "Cllr, minCllr, as log losses", name, found, theirs
+        roc = SimilarityROC(n_resamples=1).fit_pairs(scores, y_true=y_true)
+        parts = (None, 0.1, 0.01, 0.001)
+        ours = [roc.estimate(rate="auc", max_far=part).value for part in parts]
+        theirs = [roc_auc_score(y_true, scores, max_fpr=part) for part in parts]
+        yield "AUC, and up to FMR 0.1, 0.01, 0.001", name, ours, theirs
 
 
 @against("fairlearn", "fairlearn")
@@ -273,8 +280,8 @@ def metric_frame():
 
 @against("bob.measure", "bob.measure")
 def bob():
-    """Rates at given thresholds, thresholds at levels, the equal error rate."""
-    from bob.measure import eer, far_threshold, farfrr
+    """Rates at given thresholds, thresholds at levels, the equal error rate, costs."""
+    from bob.measure import eer, epc, far_threshold, farfrr
     from bob.measure import min_weighted_error_rate_threshold as best_threshold
     from bob.measure.calibration import cllr as its_cllr
 
@@ -300,6 +307,11 @@ def bob():
         yield "minDCF, p_target 0.01", name, ours, 99 * rates[0] + rates[1]
         ratios = apart(y_true, as_ratios(scores))
         yield "Cllr", name, cllr(y_true, as_ratios(scores)), its_cllr(*ratios)
+        halves = [(y_true[k::2], scores[k::2]) for k in (0, 1)]
+        split = [part for half in halves for part in apart(*half)]
+        _, theirs, at = epc(*split, 11, is_sorted=True, thresholds=True)
+        ours = [half_total_error_rate(*halves[1], threshold=t) for t in at]
+        yield "HTER along its expected performance curve", name, ours, theirs
     rng, ours, theirs = np.random.default_rng(0), [], []
     for _ in range(1000):
         y_true = rng.permutation(np.repeat([0, 1], (7, 5)))
@@ -435,6 +447,61 @@ def by_hand():
     ours += [garbe(fmr, fnmr), werm(fmr, fnmr)]
     theirs = [0.9765, 40**0.5, 41 / 90, (8**0.5 * 5 / 20**0.25) ** 0.5]
     yield "FDR, IR, GARBE, WERM", "two lists", ours, theirs
+
+
+def least_cost(y_true, scores, p_target):
+    """The normalised detection cost of NIST's plans at the best of all thresholds."""
+    genuine = [s for s, y in zip(scores, y_true, strict=True) if y]
+    impostor = [s for s, y in zip(scores, y_true, strict=True) if not y]
+    costs = []
+    for t in (*scores, max(scores) + 1):
+        miss = Fraction(sum(s < t for s in genuine), len(genuine))
+        false = Fraction(sum(s >= t for s in impostor), len(impostor))
+        costs.append(p_target * miss + (1 - p_target) * false)
+    return float(min(costs) / min(p_target, 1 - p_target))
+
+
+def least_cllr(y_true, scores):
+    """Cllr of the best of all maps of scores to one ratio for neighbours in order."""
+    known = sorted(set(scores))
+    share = {kind: Fraction(1, y_true.count(kind)) for kind in (0, 1)}
+    weights = {s: [Fraction(0), Fraction(0)] for s in known}
+    for s, y in zip(scores, y_true, strict=True):
+        weights[s][y] += share[y]
+    best = np.inf
+    for cuts in product((False, True), repeat=len(known) - 1):
+        blocks = [[known[0]]]
+        for s, cut in zip(known[1:], cuts, strict=True):
+            blocks.append([s]) if cut else blocks[-1].append(s)
+        sums = [[sum(weights[s][y] for s in b) for y in (0, 1)] for b in blocks]
+        posterior = [of[1] / sum(of) for of in sums]
+        if posterior == sorted(posterior):
+            lost = (w * np.log2(float(w / sum(of))) for of in sums for w in of if w)
+            best = min(best, -sum(map(float, lost)) / 2)
+    return best
+
+
+@against("by hand, in fractions")
+def costs_by_hand():
+    """NIST's costs by a double loop, and the best increasing map among all of them."""
+    rng, rows = np.random.default_rng(0), []
+    vectors = [
+        ([0, 0, 1, 1], [1.0, 2.0, 2.0, 3.0]),
+        ([0, 1, 0, 1], [4.0, 3.0, 2.0, 1.0]),
+    ]
+    for _ in range(98):
+        y_true = rng.permutation(np.repeat([0, 1], (6, 5)))
+        scores = np.round(rng.normal(1.5 * y_true, 1))
+        vectors.append((y_true.tolist(), scores.tolist()))
+    points = [Fraction(1, 100), Fraction(1, 200), Fraction(1, 20), Fraction(1, 2)]
+    for y_true, scores in vectors:
+        ours = [detection_cost(y_true, scores, p_target=float(p)) for p in points]
+        theirs = [least_cost(y_true, scores, p) for p in points]
+        primary = detection_cost(y_true, scores, p_target=[0.01, 0.005])
+        rows.append((ours + [primary], [*theirs, (theirs[0] + theirs[1]) / 2]))
+    yield "minDCF at 4 points, mean of SRE16", "100 lists", *zip(*rows, strict=True)
+    ours = [min_cllr(*vector) for vector in vectors]
+    yield "minCllr", "100 lists", ours, [least_cllr(*vector) for vector in vectors]
 
 
 @against("printed: GEO20, slides")
