@@ -44,7 +44,7 @@ OF_SEARCHES = (
 )
 OF_COMPARISONS = (
     *("far", "average", "impostors", "domain", "max_fmr", "max_fnmr"),
-    *("trials", "probes", "enrolment"),
+    *("trials", "probes", "enrolment", "p_target", "llr"),
 )
 ABOUT = ("title", "system", "dataset", "organisation", "tested", "labels_source")
 ABOUT += ("sampling",)
@@ -442,6 +442,7 @@ operating points: audit
 --threshold-from OTHER  file like DATA, on which the levels set thresholds
 --threshold-group LABEL  group whose FMR meets the levels, instead of that of all impostor pairs:
   a label of an attribute, or of several together as 'f & young'
+operating points: audit compare
 --p-target P ...  show detection costs (minDCF) at these shares of genuine pairs
 --llr  scores are log-likelihood ratios: show Cllr and actual costs
 
@@ -973,6 +974,7 @@ def _compare(arguments):
         data.append(one)
         attributes = data[0].reading.bands
     if searched:
+        del options["llr"]
         options |= {"galleries": galleries} | _taken_by(compare_searches, given)
     found = compare(
         *data,
@@ -986,7 +988,7 @@ def _compare(arguments):
 
 def _of_systems(given):
     """What was given for each system: flags that describe one, once for all or for each."""
-    shared = ("attribute", "far", "fpir", "more")
+    shared = ("attribute", "far", "fpir", "more", "p_target")
     each = {n: v for n, v in given.items() if isinstance(v, list) and n not in shared}
     each |= {name: _split(name, each[name]) for name in OF_ONE_FILE if name in each}
     each["path"] = [given["before"], *given["more"]]
@@ -1016,7 +1018,7 @@ def _check_one_kind(given):
         lone = _flag(searched[0])
         raise ValueError(f"{lone} is about searches; give --gallery too.")
     for name in OF_COMPARISONS:
-        if searched and given.get(name) is not None:
+        if searched and given.get(name) not in (None, False):
             raise ValueError(
                 f"{_flag(name)} is about comparisons, and --gallery asks for searches; "
                 f"{'give --fpir' if name == 'far' else 'leave it out'}."

@@ -41,7 +41,7 @@ class ScoreCost:
     max_far: float = 1.0
 
     @classmethod
-    def of(cls, rate, p_target, threshold=None, max_far=1.0):
+    def of(cls, rate, p_target=0.5, threshold=None, max_far=1.0):
         """The cost of a rate's name, at a threshold that may be "bayes"."""
         if isinstance(threshold, str):
             threshold = float(np.log((1 - p_target) / p_target))

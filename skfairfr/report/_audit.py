@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import percent, printable
 from skfairfr.datasets._decisions import read_times
@@ -71,7 +70,7 @@ from skfairfr.report.sections._tested import cross
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._types import Column, Columns
-from skfairfr.utils._validation import check_level, check_number, failed_rows
+from skfairfr.utils._validation import check_number, failed_rows
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -506,8 +505,8 @@ def audit_data(
         )
     measured = average, impostors, asked.confidence_level
     options = AuditOptions(*measured, n_jobs, random_state)
-    no_costs = asked.p_target is None and not asked.llr
-    asked_costs = None if no_costs else (_priors(asked, parts[0]), asked.llr)
+    costs = asked.p_target, asked.llr, parts[0]
+    asked_costs = _costs.asked_of(*costs) if costs[:2] != (None, False) else None
     points = asked.far, asked.threshold, parts[0].is_distance, threshold_group
     points = Points.of(*points)
     prepared = [prepare(part, points, random_state) for part in parts]
@@ -559,20 +558,6 @@ def audit_data(
     candidates = () if data.reading is None else data.reading.candidates
     report = Report(tuple(audits), crossings, about or {}, candidates=candidates)
     return replace(report, sections=measured_by_user(sections, report))
-
-
-def _priors(asked, data):
-    """The operating points of detection costs, (n_points,); raise if there are no scores."""
-    p_target, llr = asked.p_target, asked.llr
-    if data.decisions or data.terms is SEARCHES:
-        name = "llr" if p_target is None else "p_target"
-        raise refused(name, None, "needs scores of comparisons;", "leave it out.")
-    if llr and data.is_distance:
-        problem = "says that scores are log-likelihood ratios, and they are distances;"
-        raise refused("llr", None, problem, "leave it out.")
-    if p_target is None:
-        return np.empty(0)
-    return check_level(p_target, "p_target").ravel()
 
 
 def _check_without_groups(limits, **options):

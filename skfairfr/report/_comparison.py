@@ -47,7 +47,7 @@ from skfairfr.report._prepared import (
 from skfairfr.report._records import Change, DisparityChange, Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report._verdicts import beyond_all_scores
-from skfairfr.report.sections import _curves
+from skfairfr.report.sections import _costs, _curves
 from skfairfr.utils._errors import ArgumentError, plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
 from skfairfr.utils._validation import to_array
@@ -70,6 +70,8 @@ def compare_systems(
     confidence_level: float = 0.95,
     baseline: bool = False,
     fail_on_harm: bool = False,
+    p_target: ArrayLike | None = None,
+    llr: bool = False,
     about: dict | None = None,
     progress: bool = False,
     n_jobs: int | None = None,
@@ -109,6 +111,9 @@ def compare_systems(
         higher is then called harm.
     fail_on_harm : bool, default=False
         The same, and whether harm makes the ``exit_code`` of the result 1.
+    p_target, llr : options
+        As of :func:`audit_data`: changes of costs of everyone and of each group are ``costs``,
+        each judged alone. They are neither harm nor improvement.
     about : dict of str -> str, default=None
         As of :func:`audit_data`.
     progress : bool, default=False
@@ -164,6 +169,9 @@ def compare_systems(
     ]
     common, left_out = overlap(data, names)
     check_one_threshold(impostors, tuple(before.columns), "compare by them")
+    asked_costs = None
+    if p_target is not None or llr:
+        asked_costs = _costs.asked_of(p_target, llr, before)
     asked = average, impostors, plain(confidence_level)
     options = AuditOptions(*asked, n_jobs, random_state)
     try:
@@ -198,6 +206,9 @@ def compare_systems(
             changes = _without_gains(changes, measured, first, before.is_distance)
             notes += [change.reason for change in changes]
             disparities = _disparities(names, rocs, chosen, points, rates, changes)
+            costs = ()
+            if asked_costs is not None:
+                costs = _costs.measure_changes(names, rocs, chosen, *asked_costs)
     n_rows, unit = _rows_of(common[0])
     settings = options.settings() | _settings_of(points, data, names, withheld)
     return SystemsComparison(
@@ -213,6 +224,7 @@ def compare_systems(
         fail_on_harm,
         tuple(measured),
         about or {},
+        costs,
     )
 
 

@@ -343,6 +343,8 @@ class SystemsComparison:
         their order.
     about : dict of str -> str
         As of :class:`Report`.
+    costs : tuple of CostChange
+        Changes of detection costs, Cllr and their minima, if they were asked for.
 
     See Also
     --------
@@ -361,6 +363,7 @@ class SystemsComparison:
     fail_on_harm: bool = False
     measured: tuple = ()
     about: dict = field(default_factory=dict)
+    costs: tuple = ()
 
     @property
     def harm(self) -> tuple:
@@ -427,6 +430,8 @@ class SystemsComparison:
         """
         names = ("harm", "improved", "levelling_down")
         record = vars(self) | {name: getattr(self, name) for name in names}
+        if not self.costs:
+            del record["costs"]
         return to_json(COMPARISON_VERSION, about, record, self.settings)
 
     def to_html(self, *, version: str | None = None, date: str | None = None) -> str:

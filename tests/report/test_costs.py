@@ -12,11 +12,14 @@ from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.cli import main
 from skfairfr.metrics import calibration_loss
 from skfairfr.report import (
+    PairData,
     Policy,
     Report,
+    SystemsComparison,
     audit,
     audit_decisions,
     audit_pairs,
+    compare_systems,
     identify,
 )
 from skfairfr.report.sections._costs import _of_difference
@@ -289,3 +292,48 @@ def test_the_command_judges_costs(pairs, tmp_path, capsys, limit, status):
     options[options.index("--max-dcf")] = "--max-cllr"
     assert main(["audit", str(path), "--attribute", "gender", *options]) == 2
     assert "--max-cllr needs log-likelihood ratios (--llr" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def two_systems(pairs):
+    """The same pairs with noise that has little effect on one group."""
+    score, people, groups = pairs
+    rng = np.random.default_rng(0)
+    noise = rng.normal(0, np.where(groups[0] == "male", 0.1, 4.0))
+    return [PairData(s, people, {"gender": groups}) for s in (score, score + noise)]
+
+
+def test_changes_of_costs_are_those_of_the_rocs(two_systems, pairs):
+    found = compare_systems(*two_systems, far=1e-2, p_target=0.1, llr=True)
+    assert len(found.costs) == 4 * 3
+    _, people, groups = pairs
+    sides = {f"sensitive_features_{k}": of for k, of in enumerate(groups, 1)}
+    before, after = (
+        SimilarityROC(random_state=0).fit_pairs(one.y_score, *people, **sides)
+        for one in two_systems
+    )
+    for change in found.costs:
+        asked = {"rate": change.cost, "group": change.group}
+        if "dcf" in change.cost:
+            asked |= {"p_target": 0.1}
+        if change.cost == "dcf":
+            asked |= {"threshold": "bayes"}
+        expected = after.compare(before, **asked)
+        assert change.before == before.estimate(**asked).value
+        assert change.after == after.estimate(**asked).value
+        for name in ("difference", "low", "high", "ratio_low", "p_value"):
+            assert getattr(change, name) == getattr(expected, name)
+    of_cllr = {c.group: c for c in found.costs if c.cost == "cllr"}
+    assert of_cllr["female"].low > 0
+    text = " ".join(found.to_text(full=False).split())
+    assert "female, Cllr, by" in text
+    assert "Everyone, minDCF," in text and "p_target 0.1" in text
+    record = json.loads(found.to_json())
+    Draft202012Validator(SystemsComparison.schema()).validate(record)
+    assert len(record["costs"]) == 12 and "Costs and calibration" in found.to_html()
+
+
+def test_a_comparison_has_no_costs_unless_asked(two_systems):
+    found = compare_systems(*two_systems, far=1e-2)
+    assert found.costs == () and "costs" not in json.loads(found.to_json())
+    assert "Costs" not in found.to_text()

@@ -3,6 +3,7 @@
 import math
 import os
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -54,6 +55,7 @@ from skfairfr.report.sections._cells import (
     lines_of,
     row_of_group,
 )
+from skfairfr.report.sections._costs import table_of_changes
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
 from skfairfr.report.sections._gallery import (
     AS_GIVEN,
@@ -102,6 +104,7 @@ def comparison_document(found, date=None):
         Section("verdict", "Result", opening),
         Section("data", "What was compared", [Facts(_facts_of_systems(found))]),
         *systems,
+        *_costs(found),
         *by,
         Section("open", "What the data cannot tell", _few_errors(found)),
         Section("notes", "Notes", [[*map(printable, found.notes)]]),
@@ -121,7 +124,17 @@ def summary_document(found, date=None):
     opening += [
         f"{plural(more, 'more disparity', 'more disparities')} with --full."
     ] * (more > 0)
-    return _finished(found, [Section("verdict", "Result", opening)], date)
+    sections = [Section("verdict", "Result", opening), *_costs(found)]
+    return _finished(found, sections, date)
+
+
+def _costs(found):
+    """The section of changes of costs, in a list; empty if they were not asked for."""
+    if not found.costs:
+        return []
+    which = partial(_which, found=found)
+    table = table_of_changes(found.costs, _pair_of_names(found), which)
+    return [Section("costs", "Costs and calibration", [table])]
 
 
 def _finished(found, sections, date):

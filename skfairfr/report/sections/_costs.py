@@ -1,25 +1,34 @@
-"""Detection costs of everyone and of every group, and what calibration costs them."""
+"""Detection costs of everyone and of every group, what calibration costs them, and changes."""
 
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
+from skfairfr._core._kinds import SEARCHES
+from skfairfr._core._score_costs import ScoreCost
 from skfairfr._text._document import Cell, Table
 from skfairfr._text._document import Figure as Drawing
 from skfairfr._text._words import (
+    NO_DIFFERENCE,
     NONE,
+    TOO_FEW,
     number,
     numbers,
+    p_value,
     printable,
     ratio,
     ratios,
     who,
 )
+from skfairfr.metrics._roc._paired import compare_costs
 from skfairfr.report._figures import MAX_CURVES
 from skfairfr.report._figures import reliability as drawn_reliability
 from skfairfr.report._measure import figures_of
 from skfairfr.report._records import HIDDEN, Figure
-from skfairfr.report.sections._cells import few_of, row_of_group
+from skfairfr.report.sections._cells import concluded, few_of, row_of_group
+from skfairfr.utils._errors import refused
+from skfairfr.utils._validation import check_level
 
 NAMES = {
     "min_dcf": "minDCF",
@@ -33,6 +42,13 @@ CAPTION = (
     "dotted line both are equal."
 )
 MOST = f" The {MAX_CURVES} groups that deviate most are shown."
+
+
+# Of a Comparison, what a CostChange has.
+COMPARED = (
+    *("difference", "low", "high", "ratio", "ratio_low", "ratio_high", "p_value"),
+    *("supported", "reason"),
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,142 @@ class Cost:
     low_of_all: float = field(default=np.nan, metadata=HIDDEN)
 
 
+@dataclass(frozen=True)
+class CostChange:
+    """One cost before and after, of everyone, whose ``attribute`` is None, or of a group.
+
+    Attributes
+    ----------
+    system : str
+        The one that is compared with the first.
+    attribute : str or None
+    group : label
+    cost : {"min_dcf", "dcf", "min_cllr", "cllr"}
+        Lower is better.
+    p_target : float or None
+        Of a detection cost.
+    before, after : float
+    difference, low, high : float
+        After minus before, and its interval for other people of the same population.
+    ratio, ratio_low, ratio_high : float
+        After over before.
+    p_value : float
+        Of no difference, on its own.
+    supported : bool
+    reason : str
+        Why not.
+    """
+
+    system: str
+    attribute: str | None
+    group: object
+    cost: str
+    p_target: float | None
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    p_value: float
+    supported: bool
+    reason: str
+
+
+def asked_of(p_target, llr, data):
+    """Operating points of detection costs, (n_points,), and ``llr``; raise without scores."""
+    if data.decisions or data.terms is SEARCHES:
+        name = "llr" if p_target is None else "p_target"
+        raise refused(name, None, "needs scores of comparisons;", "leave it out.")
+    if llr and data.is_distance:
+        problem = "says that scores are log-likelihood ratios, and they are distances;"
+        raise refused("llr", None, problem, "leave it out.")
+    points = [] if p_target is None else check_level(p_target, "p_target").ravel()
+    return np.array(points), llr
+
+
+def _asked(p_target, llr):
+    """Costs by name and operating point, and the options of SimilarityROC.estimate."""
+    asked = []
+    for p in p_target.tolist():
+        options = {"p_target": p}
+        asked.append(("min_dcf", p, {"rate": "min_dcf", **options}))
+        if llr:
+            asked.append(("dcf", p, {"rate": "dcf", "threshold": "bayes", **options}))
+    if llr:
+        asked += [(name, None, {"rate": name}) for name in ("min_cllr", "cllr")]
+    return asked
+
+
+def measure_changes(names, rocs, chosen, p_target, llr):
+    """Changes of costs of every system against the first, a tuple of CostChange.
+
+    Parameters
+    ----------
+    names : sequence of str
+    rocs : sequence of SimilarityROC
+        Fitted on the same images, or pairs, with the same seed.
+    chosen : list of tuples of str
+        Attributes, and combinations.
+    p_target, llr
+        As of :func:`measure`.
+    """
+    found, later = [], zip(names[1:], rocs[1:], strict=True)
+    for (name, roc), by in product(later, (None, *chosen)):
+        both = [one if by is None else one.by(by) for one in (roc, rocs[0])]
+        groups = (None,) if by is None else both[0].groups_.tolist()
+        attribute = None if by is None else " & ".join(by)
+        for group, (cost, p, options) in product(groups, _asked(p_target, llr)):
+            engines = [one._engine for one in both]
+            question = engines[0].question(None, 0.0, "frr", group, None, "overall")
+            asked = question, ScoreCost.of(**options)
+            after, before = (e.score_cost(*asked).value.item() for e in engines)
+            told = compare_costs(*engines, *asked)
+            about = name, attribute, group, cost, p, before, after
+            found.append(CostChange(*about, *(getattr(told, of) for of in COMPARED)))
+    return tuple(found)
+
+
+def table_of_changes(found, columns, which):
+    """A table of CostChanges; ``which`` names the system of one of them if there are several."""
+    head = ["Group", *columns, "Difference", "Ratio", "p", "Conclusion"]
+    caption = (
+        "minDCF, DCF, minCllr and Cllr as in an audit; lower is better. Both systems in the same "
+        "resamples of people. Each interval, p-value and conclusion is of one cost alone."
+    )
+    return Table(
+        caption, head, [_row_of_change(change, which(change)) for change in found]
+    )
+
+
+def _row_of_change(change, system):
+    verdict = NO_DIFFERENCE
+    if change.low > 0 or change.high < 0:
+        verdict = "higher" if change.low > 0 else "lower"
+    elif np.isnan(change.low):
+        verdict = "undetermined"
+    few = "" if change.supported else TOO_FEW
+    cells = [
+        Cell(number(change.before)),
+        Cell(number(change.after)),
+        Cell(number(change.difference), numbers(change.low, change.high)),
+        Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high), few=few),
+        Cell(p_value(change.p_value)),
+        concluded(verdict, verdict, change.supported),
+    ]
+    by = "" if change.attribute is None else f"by {printable(change.attribute)}"
+    place = ", ".join(filter(None, (_name(change), by, system)))
+    return row_of_group(change.group, cells, place)
+
+
+def _name(row):
+    """A cost with its operating point."""
+    name = NAMES[row.cost]
+    return name if row.p_target is None else f"{name}, p_target {row.p_target:g}"
+
+
 def measure(roc, reference, p_target, llr):
     """Costs of everyone and of every group, a tuple of Cost.
 
@@ -75,18 +227,10 @@ def measure(roc, reference, p_target, llr):
     llr : bool
         Whether scores are log-likelihood ratios.
     """
-    asked = []
-    for p in p_target.tolist():
-        asked.append(("min_dcf", p, {"rate": "dcf", "p_target": p}))
-        if llr:
-            at = {"threshold": np.log((1 - p) / p)}
-            asked.append(("dcf", p, {"rate": "dcf", "p_target": p, **at}))
-    if llr:
-        asked += [(name, None, {"rate": name}) for name in ("min_cllr", "cllr")]
     found, groups, level = [], (None, *roc.groups_.tolist()), roc.confidence_level
     # As of rates: two lower ends, each alone, miss as often as two-sided intervals.
     at_once = roc.by(confidence_level=1 - (1 - level) * min(1, 2 / len(groups)))
-    for cost, p, options in asked:
+    for cost, p, options in _asked(p_target, llr):
         for group in groups:
             (figure,) = figures_of(roc.estimate(group=group, **options))
             low = at_once.estimate(group=group, **options).low
@@ -104,8 +248,6 @@ def costs(audit):
         return []
     rows = []
     for row in audit.costs:
-        name = NAMES[row.cost]
-        place = name if row.p_target is None else f"{name}, p_target {row.p_target:g}"
         value, over = row.figure, row.ratio
         cells = [
             Cell(number(value.value), numbers(value.low, value.high), few_of(value))
@@ -115,7 +257,7 @@ def costs(audit):
             cells.append(Cell(ratio(over.value), ends, few_of(over)))
         elif audit.reference is not None:
             cells.append(Cell(NONE))
-        rows.append(row_of_group(row.group, cells, place))
+        rows.append(row_of_group(row.group, cells, _name(row)))
     caption = (
         "minDCF is the least detection cost, at the best threshold of each group, over that of "
         "the better of accepting all and rejecting all; errors of both kinds cost the same. "
