@@ -160,7 +160,7 @@ def measure_changes(names, rocs, chosen, p_target, llr):
         As of :func:`measure`.
     """
     found, later = [], zip(names[1:], rocs[1:], strict=True)
-    for (name, roc), by in product(later, (None, *chosen)):
+    for (name, roc), by in product(later, (None, *filter(None, chosen))):
         both = [one if by is None else one.by(by) for one in (roc, rocs[0])]
         groups = (None,) if by is None else both[0].groups_.tolist()
         attribute = None if by is None else " & ".join(by)
@@ -179,8 +179,8 @@ def table_of_changes(found, columns, which):
     """A table of CostChanges; ``which`` names the system of one of them if there are several."""
     head = ["Group", *columns, "Difference", "Ratio", "p", "Conclusion"]
     caption = (
-        "minDCF, DCF, minCllr and Cllr as in an audit; lower is better. Both systems in the same "
-        "resamples of people. Each interval, p-value and conclusion is of one cost alone."
+        "minDCF, DCF, minCllr and Cllr as in an audit; lower is better. Both systems are measured "
+        "in the same resamples of people. Each interval, p-value and conclusion is of one cost alone."
     )
     return Table(
         caption, head, [_row_of_change(change, which(change)) for change in found]
