@@ -94,8 +94,8 @@ For which groups the rates of another system are higher or lower than those of B
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
 harm was found, 3 undetermined: scores look like distances, are equal or no better than chance, a
 threshold lies beyond all scores, every rate rests on too few errors, or a file lacks most pairs
-of a group that another has. With --gallery, searches (1:N) are compared; without --attribute the
-rates of everyone.""",
+of a group that another has. With --gallery, searches (1:N) are compared, with --accepted logs of
+decisions, whose people need not be the same; without --attribute the rates of everyone.""",
     ),
     "plan": (
         "how many people a test needs to get an answer",
@@ -191,7 +191,7 @@ def main(argv=None):
         if isinstance(error, ImportError) and error.name is not None:
             return _fault(name, error)
         message = _in_flags(error)
-        if arguments.command != "audit":  # which alone has --failures
+        if arguments.command not in ("audit", "compare"):  # which have --failures
             from skfairfr.utils._errors import EMPTY_CELLS, IN_AN_AUDIT
 
             message = re.sub(f"({EMPTY_CELLS})?{re.escape(IN_AN_AUDIT)}", "", message)
@@ -306,7 +306,7 @@ options: identify
 data PROBES  embeddings (.npz, .npy), one row for each search, or with --candidates a table of
   the searches
 options: compare
-before BEFORE  embeddings or scored pairs of the first system, as of audit
+before BEFORE  data of the first system, as of audit
 more AFTER ...  those of another system, of the same images, or of several; BEFORE alone has columns
   of several, --score A,B
 options: monitor
@@ -318,9 +318,6 @@ options: audit identify compare threshold plan monitor bench
 --attribute NAME  column of the groups; of pairs what two share (NAME_1 and NAME_2), or A,B; of
   numbers NAME:4 or NAME:18,30 (default: no groups, rates of everyone); may be repeated, for
   combinations too
-options: audit monitor
---accepted COLUMN  which attempts were accepted: the data are a log of decisions (default of
-  monitor: accepted)
 options: audit
 --control COLUMN[:K[:gap]]  covariate at equal values of which rates are shown too: COLUMN of
   categories, COLUMN:K for K quantiles of a number (of two images the lower), COLUMN:K:gap of
@@ -328,7 +325,7 @@ options: audit
 options: audit identify
 --reference GROUP  group to compare with (default: that with the most people); may be repeated,
   one of each attribute
-options: audit
+options: audit compare
 --failures {reject,report,error}  what becomes of missing scores, NaN or zero embeddings,
   attempts without capture
 options: plan
@@ -402,16 +399,20 @@ scores: audit compare threshold plan
 scores: audit identify compare threshold plan
 --non-mated-only  no pair, or search, is meant to be genuine: FMR, or FPIR, alone is measured
 
-logs of decisions: audit monitor
+logs of decisions: audit compare monitor
+--accepted COLUMN  which attempts were accepted: the data are a log of decisions (default of
+  monitor: accepted)
 --attempt COLUMN  genuine, impostor or attack (default: all are genuine)
-logs of decisions: audit
+logs of decisions: audit compare
 --species COLUMN  instrument of an attack: APCER is by species
 --session COLUMN  session of an attempt, with --best-of
 --best-of K  rates of transactions: the first K attempts of a person in a session
-logs of decisions: audit monitor
+logs of decisions: audit compare monitor
 --time COLUMN  when, as 2026-01-31T10:00 or a number (default: rows in their order)
 --dates {day-first,month-first}  how --time, and attributes in ranges, have 31.01.2026 or
   01/31/2026 (default: as 2026-01-31)
+logs of decisions: compare
+--kind {frr,far,bpcer,apcer}  whose errors are compared (default: the one kind of the logs)
 logs of decisions: monitor
 --attempts K  first attempts of a person that make one value (default: 1); more only if nobody
   tries again because of a rejection
@@ -580,10 +581,11 @@ RARE = {
     *("threshold_group", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio", "average"),
     *("impostors", "seed", "n_jobs", "labels_source", "sampling"),
 }
-# How options repeat: in compare those under some titles do, but for two.
+# How options repeat: in compare those under some titles do, but for some.
 AGAIN = "may be repeated"
 OF_A_SYSTEM = ("files beside the data", "embeddings", "scores", "searches (1:N)")
-SHARED = {"template", "rank"}
+OF_A_SYSTEM += ("logs of decisions",)
+SHARED = {"template", "rank", "kind", "best_of"}
 
 
 def _rows(table):
@@ -953,7 +955,7 @@ def _written(arguments, found, *source):
 
 
 def _compare(arguments):
-    from skfairfr.report import compare_searches, compare_systems
+    from skfairfr.report import compare_decisions, compare_searches, compare_systems
 
     given, attributes = vars(arguments), arguments.attribute or []
     systems = _of_systems(given)
@@ -976,6 +978,16 @@ def _compare(arguments):
     if searched:
         del options["llr"]
         options |= {"galleries": galleries} | _taken_by(compare_searches, given)
+    if arguments.accepted is not None:
+        of_scores = dict.fromkeys(("far", "threshold", "p_target"))
+        of_scores |= {"impostors": "all", "llr": False}
+        for name, usual in of_scores.items():
+            if options.pop(name, None) not in (None, usual):
+                raise ValueError(
+                    f"{_flag(name)} is about scores, and --accepted asks for decisions; "
+                    "leave it out."
+                )
+        compare, options = compare_decisions, options | {"kind": arguments.kind}
     found = compare(
         *data,
         progress=not arguments.quiet,

@@ -15,6 +15,7 @@ from skfairfr.metrics import plan_test
 from skfairfr.report import (
     audit_data,
     certify_data,
+    compare_decisions,
     compare_searches,
     compare_systems,
     identify_data,
@@ -139,7 +140,13 @@ def test_every_argument_that_an_error_names_has_a_flag():
     [
         ("audit", (read_data, audit_data)),
         ("identify", (read_data, read_candidates, identify_data)),
-        ("compare", (read_data, read_candidates, compare_systems, compare_searches)),
+        (
+            "compare",
+            (
+                *(read_data, read_candidates, compare_systems, compare_searches),
+                compare_decisions,
+            ),
+        ),
         ("plan", (read_data, plan_test)),
         ("threshold", (read_data, read_candidates, certify_data)),
         ("monitor", (monitor_log,)),
@@ -225,12 +232,12 @@ def test_compare_flag_of_a_system_given_more_often_than_systems_is_refused(
 
 
 def test_every_option_that_reads_data_is_of_a_system():
-    """But for those of logs, of pairs without people, and what is said of all systems."""
+    """But for those of pairs without people, and what is said of all systems."""
     reading = set(inspect.signature(read_data).parameters)
     flags = {action.dest for action in cli._parser()[1]["compare"]._actions}
     asked = {flag[2:].replace("-", "_") for flag in OF_EACH}
     shared = {"distance", "mated_only", "non_mated_only", "template"}
-    assert (reading & flags) - asked == shared
+    assert (reading & flags) - asked == shared | {"failures", "best_of"}
 
 
 def flags_in(text):

@@ -15,7 +15,7 @@ finds the groups that another system harms or helps; ``skfairfr compare`` calls 
 from skfairfr.report._audit import audit, audit_data, audit_decisions, audit_pairs
 from skfairfr.report._candidates import read_candidates
 from skfairfr.report._certificate import Certificate, certify_data
-from skfairfr.report._comparison import compare_systems
+from skfairfr.report._comparison import compare_decisions, compare_systems
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData
 from skfairfr.report._identification import (
     compare_searches,
@@ -46,6 +46,7 @@ __all__ = [
     "audit_decisions",
     "audit_pairs",
     "certify_data",
+    "compare_decisions",
     "compare_searches",
     "compare_systems",
     "identify",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._text._words import percent, printable
 from skfairfr.datasets._decisions import read_times

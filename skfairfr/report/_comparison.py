@@ -6,15 +6,16 @@ these comparisons are judged as one family.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import chain, combinations, product, repeat
 from operator import is_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr._core._jackknife import holm
+from skfairfr._core._kinds import several
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr._core._rates import in_digits
 from skfairfr._text._words import (
@@ -29,6 +30,7 @@ from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import check_same_images, compare, compare_rates
 from skfairfr.report._data import EmbeddingData, check_data
+from skfairfr.report._failing import BETWEEN
 from skfairfr.report._given import check_about, restated
 from skfairfr.report._measure import AuditedROC, Points
 from skfairfr.report._notes import (
@@ -48,12 +50,12 @@ from skfairfr.report._records import Change, DisparityChange, Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections import _costs, _curves
-from skfairfr.utils._errors import ArgumentError, plain, refused
-from skfairfr.utils._labels import encode, join_columns, to_column
+from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused
+from skfairfr.utils._labels import check_spelling, encode, join_columns, to_column
 from skfairfr.utils._validation import to_array
 
 if TYPE_CHECKING:
-    from skfairfr.report._data import PairData
+    from skfairfr.report._data import DecisionData, PairData
 
 NAMES = ("before", "after")
 
@@ -187,7 +189,8 @@ def compare_systems(
         named = zip(names, common, strict=True)
         fits = [_fit(*own, chosen[-1], options, first.far_max) for own in named]
         rocs, warnings = zip(*fits, strict=True)
-        _check_same(rocs, names, common)
+        if not before.decisions:
+            _check_same(rocs, names, common)
         notes += notes_of(chain(*warnings), before.terms)
         withheld = _why_withheld(names, warnings)
         # What is undefined is nan, as the tables show.
@@ -201,6 +204,8 @@ def compare_systems(
             next_step("comparing systems")
             rates = rates_in(measured[0].groups)
             lost = _lost(data, common, names, chosen, measured)
+            if before.decisions:
+                lost = _lacking_groups(data, names, chosen)
             changes = _changes(names, rocs, chosen, points, rates, lost)
             changes = _judged(changes, options.confidence_level, bool(withheld))
             changes = _without_gains(changes, measured, first, before.is_distance)
@@ -228,6 +233,108 @@ def compare_systems(
     )
 
 
+def compare_decisions(
+    before: "DecisionData",
+    after: "DecisionData",
+    *more: "DecisionData",
+    kind: str | None = None,
+    **options: Any,
+) -> SystemsComparison:
+    """Find the groups for which errors of decisions are more or fewer in another log.
+
+    As :func:`compare_systems`, of logs of decisions, such as those before and after a new
+    camera. People who are in several logs are paired: what they add to the rates of both
+    cancels. Those in one log alone add to the variance of its rates.
+
+    Parameters
+    ----------
+    before, after, *more : DecisionData
+        Such as :func:`read_data` gives, with the same columns, and people called alike. A
+        group that a log lacks is not compared.
+    kind : {"frr", "far", "bpcer", "apcer"}, default=None
+        Whose errors are compared; None takes the kind of the logs if they have one alone.
+    **options : options
+        ``names``, ``average``, ``confidence_level``, ``baseline``, ``fail_on_harm``,
+        ``about``, ``progress``, ``n_jobs`` and ``random_state``, as of
+        :func:`compare_systems`.
+
+    Returns
+    -------
+    found : SystemsComparison
+        In its records "frr" is the rate, whatever its kind, which ``settings["decisions"]``
+        names; lower is better. ``n_people`` are those in all logs, and
+        ``settings["attempts"]`` has the attempts and the people of each.
+
+    Raises
+    ------
+    ValueError
+        As :func:`compare_systems`, and if logs have several kinds of attempts and none was
+        given, or one log lacks it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import DecisionData, PairData, compare_decisions
+    >>> rng = np.random.default_rng(0)
+    >>> def log(people, share):
+    ...     who = rng.choice(people, 3000)
+    ...     sex = np.where(who % 2, "f", "m")
+    ...     accepted = rng.random(3000) > np.where(sex == "f", share, 0.05)
+    ...     columns = {"sex": (sex, sex)}
+    ...     return DecisionData(
+    ...         (PairData(accepted * 1.0, (who, who), columns, decisions="frr", mated_only=True),)
+    ...     )
+    >>> found = compare_decisions(log(range(300), 0.2), log(range(100, 400), 0.1))
+    >>> [(change.group, change.verdict) for change in found.changes]
+    [(None, 'lower'), ('f', 'lower'), ('m', 'no significant difference')]
+    """
+    data = (before, after, *more)
+    parts = [
+        _of_kind(one, name, kind)
+        for one, name in zip(data, chain(NAMES, repeat("after")), strict=False)
+    ]
+    if len({(part.decisions, part.best_of, part.failures) for part in parts}) > 1:
+        problem = "has attempts, transactions or failures of another kind than before;"
+        raise refused("after", None, problem, "read all logs with the same options.")
+    whose = [to_column(part.identities[0], "identity") for part in parts]
+    people = encode(join_columns(whose), "identity")
+    check_spelling(people.values, "identity")
+    codes = np.split(people.codes, np.cumsum([*map(len, whose)])[:-1])
+    parts = [
+        replace(part, identities=(own, own), n_people=people.values.size)
+        for part, own in zip(parts, codes, strict=True)
+    ]
+    found = compare_systems(*parts, threshold=BETWEEN, **options)
+    sizes = [{"attempts": own.size, "people": np.unique(own).size} for own in codes]
+    first, settings = parts[0], found.settings | {"threshold": None}
+    for name in ("decisions", "best_of", "failures"):
+        if getattr(first, name) is not None:
+            settings[name] = getattr(first, name)
+    settings["attempts"] = dict(zip(found.systems, sizes, strict=True))
+    lists = {
+        name: tuple(replace(one, threshold=None) for one in getattr(found, name))
+        for name in ("changes", "disparities")
+    }
+    shared = reduce(np.intersect1d, codes).size
+    counted = {"n_people": shared, "n_rows": people.codes.size}
+    unit = several(first.terms.trial)
+    return replace(found, settings=settings, unit=unit, **counted, **lists)
+
+
+def _of_kind(data, name, kind):
+    """The decisions of a log of one kind, PairData."""
+    known = {part.decisions: part for part in getattr(data, "parts", ())}
+    if not known:
+        problem = f"must be a DecisionData; got {kind_of_value(data)}."
+        raise refused(name, data, problem, "Give what read_data reads from a log.")
+    if kind is None and len(known) == 1:
+        (kind,) = known
+    if kind not in known:
+        problem = f"must be one of {', '.join(known)}, which {name} has; got {kind!r}."
+        raise refused("kind", kind, problem, "All logs need attempts of it.")
+    return known[kind]
+
+
 def _check_all(data):
     """Raise, naming the argument, unless all systems are data whose people are known."""
     for argument, one in zip(chain(NAMES, repeat("after")), data, strict=False):
@@ -235,7 +342,7 @@ def _check_all(data):
             check_data(one)
         except ValueError as error:
             raise restated(error, argument, one) from None
-        if one.failed is not None:
+        if one.failed is not None and not one.decisions:
             problem = "keeps failures to be rejected, which a comparison of systems does not count;"
             raise refused(
                 argument, one, problem, "give data read with failures='report'."
@@ -411,7 +518,8 @@ def _check_differ(common, names, points):
     systems = zip(names, map(_behind_scores, common, points), strict=True)
     for (first, ours), (name, theirs) in combinations(systems, 2):
         if all(map(_equal_in_any_order, ours, theirs)):
-            problem = f"and {first!r}: the two systems are the same file, or have equal scores;"
+            what = "decisions" if common[0].decisions else "scores"
+            problem = f"and {first!r}: the two systems are the same file, or have equal {what};"
             remedy = (
                 "name the file of each system, or its column (--score, --embedding)."
             )
@@ -431,6 +539,8 @@ def _equal_in_any_order(one, other):
 
 def _behind_scores(one, points):
     """The threshold of a system, and what its scores depend on."""
+    if one.decisions:  # of each person
+        return points.threshold, 2 * one.identities[0] + one.y_score
     if not isinstance(one, EmbeddingData):
         return points.threshold, to_array(one.y_score, "y_score")
     given = getattr(one, "candidates", None)
@@ -498,7 +608,9 @@ def _measured(name, roc, data, points, attributes):
         " & ".join(attributes),
         audited.groups(data.people(), data.images(), data.groups(attributes)),
         audited.levels(None),
-        _curves.measure(audited, not isinstance(data, EmbeddingData)),
+        None
+        if data.decisions
+        else _curves.measure(audited, not isinstance(data, EmbeddingData)),
     )
 
 
@@ -535,6 +647,21 @@ def _lost(data, common, names, chosen, measured):
                 others = without or [n for n in names if n != name]
                 why = lack_of_group(lost, group, attribute, name, others, data[0].terms)
                 found |= {(attribute, group, rate): why for rate in lost}
+    return found
+
+
+def _lacking_groups(data, names, chosen):
+    """As _lost, of logs of decisions, of which some may have no attempt of a group."""
+    found = {}
+    for attributes in chosen:
+        attribute = " & ".join(attributes)
+        known = [one.groups(attributes).values.tolist() for one in data]
+        for group in dict.fromkeys(chain(*known)):
+            has = [group in own for own in known]
+            others = [name for name, own in zip(names, has, strict=True) if not own]
+            if others:
+                about = group, attribute, names[has.index(True)], others, data[0].terms
+                found[attribute, group, "frr"] = lack_of_group({"frr": 0}, *about)
     return found
 
 
@@ -698,6 +825,8 @@ def _disparities(names, rocs, chosen, points, rates, changes):
     ):
         about = name, " & ".join(attributes), rate
         both = [own.by(attributes) for own in (roc, rocs[0])]
+        if not np.array_equal(*(own.groups_ for own in both)):
+            continue  # of logs
         found += _of_disparity(both, about, (own, points[0]), changes)
     return found
 

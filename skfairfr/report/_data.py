@@ -386,6 +386,8 @@ class PairData(_Data):
         Of transactions: how many attempts one has at most.
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is; not stated, such data are an error.
+    n_people : int, default=None
+        Of which identities are codes, if the people of several logs were coded together.
     """
 
     kind, naming = "scored pairs", "name the images with image_1 and image_2."
@@ -403,6 +405,7 @@ class PairData(_Data):
     best_of: int | None = None
     mated_only: bool = False
     non_mated_only: bool = False
+    n_people: int | None = None
 
     @property
     def independent(self) -> bool:
@@ -435,7 +438,7 @@ class PairData(_Data):
             {name: column[member] for name, column in chosen.items()} or None
             for member in (0, 1)
         ]
-        scores = self.y_score
+        scores, roc._n_people = self.y_score, self.n_people
         if self.failed is not None and not self.decisions:
             lowest = roc._expected.lowest
             scores = _rejected(

@@ -8,6 +8,7 @@ from io import StringIO
 from itertools import repeat
 from pathlib import Path
 
+from skfairfr._core._kinds import SEARCHES, terms_of_decisions
 from skfairfr._text._words import (
     OF_OTHERS,
     in_terms,
@@ -338,13 +339,14 @@ def read_schema(name):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def schema_of(name, kind):
-    """A JSON Schema of comparisons, or of searches."""
-    check_option(kind, "kind", ("verification", "identification"))
+def schema_of(name, kind, decisions=()):
+    """A JSON Schema of comparisons, of searches, or of some kind of decisions."""
+    check_option(kind, "kind", ("verification", "identification", *decisions))
     schema = read_schema(name)
     if kind == "verification":
         return schema
+    terms = terms_of_decisions(kind) if kind in decisions else SEARCHES
     text = json.dumps(schema)
-    for old, new in (("fnmr", "fnir"), ("fmr", "fpir")):
+    for old, new in (("fnmr", terms.frr.key), ("fmr", terms.far.key)):
         text = text.replace(old, new).replace(old.upper(), new.upper())
     return json.loads(text)

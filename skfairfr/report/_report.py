@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from skfairfr._core._kinds import DECISIONS
 from skfairfr._text._document import (
     figures_of,
     write_fragment,
@@ -324,12 +325,12 @@ class SystemsComparison:
     settings : dict
         Options of the measurement.
     n_people : int
-        With an image, or a pair, in all systems.
+        With an image, a pair or an attempt in all systems.
     n_rows : int
-        Images, or scored pairs, in all systems.
+        Images, or scored pairs, in all systems; attempts of all logs together.
     left_out : tuple of int
         Images, or scored pairs, of every system that another lacks.
-    unit : {"images", "pairs"}
+    unit : {"images", "pairs", "attempts", "transactions"}
     changes : tuple of Change
         Of everyone, then of the groups of every attribute and combination, with one family
         of tests.
@@ -459,7 +460,8 @@ class SystemsComparison:
         for change in self.changes:
             of = who(change.group if change.attribute is not None else None)
             rate = terms_of(self.settings)[change.rate].name
-            name = f"{rate} of {of} at {short_place(change, self)}"
+            point = short_place(change, self)
+            name = f"{rate} of {of}{point and f' at {point}'}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
             said = comparisons.change_sentence(change, self)
             cases.append((place, f"{change.system}: {name}", change.verdict, said))
@@ -516,8 +518,9 @@ class SystemsComparison:
 
         Parameters
         ----------
-        kind : {"verification", "identification"}, default="verification"
-            As of :meth:`Report.schema`.
+        kind : {"verification", "identification", "frr", "far", "bpcer", "apcer"}, \
+default="verification"
+            As of :meth:`Report.schema`; of decisions, of which kind.
 
         Returns
         -------
@@ -528,7 +531,7 @@ class SystemsComparison:
         ArgumentError
             A ValueError: if ``kind`` is neither of the two.
         """
-        return schema_of("comparison.json", kind)
+        return schema_of("comparison.json", kind, DECISIONS)
 
     def _repr_html_(self):
         document = comparisons.comparison_document(self)

@@ -434,7 +434,14 @@ def _check_prepared(similarity, vectors, adjustment, n_images):
 
 
 def compare_listed(
-    y_score, identities, of_both, of_each, images, y_true=None, only=(False, False)
+    y_score,
+    identities,
+    of_both,
+    of_each,
+    images,
+    y_true=None,
+    only=(False, False),
+    n_people=None,
 ):
     """Pairs of a protocol file.
 
@@ -450,6 +457,8 @@ def compare_listed(
         Instead of identities: pairs are taken as independent.
     only : tuple of two bool, default=(False, False)
         Whether the caller states that there are genuine pairs alone, or impostor pairs alone.
+    n_people : int, default=None
+        Where identities are codes of so many people, some of whom may be in no pair.
 
     Returns
     -------
@@ -463,7 +472,7 @@ def compare_listed(
     if y_true is None:
         names = ("identity_1", "identity_2")
         remedy = "give both by position or as identity_1=, identity_2="
-        identity = _encode_both(identities, names, of, remedy=remedy)
+        identity = _encode_both(identities, names, of, False, remedy, n_people)
         if identity is None:
             remedy = "give whom the images show or, if that is not known, y_true."
             raise refused("identity_1", None, "and identity_2 are missing;", remedy)
@@ -512,7 +521,7 @@ def compare_listed(
     image = _encode_both(images, ("image_1", "image_2"), of)
     members = identity if image is None else image
     codes = members.codes.reshape(2, -1)
-    of_image = np.empty(members.values.size, dtype=np.int32)
+    of_image = np.arange(members.values.size, dtype=np.int32)
     of_image[members.codes] = identity.codes
     if image is not None:
         _check_images(of_image, identity, image)
@@ -524,8 +533,13 @@ def compare_listed(
     return compared, identity
 
 
-def _encode_both(columns, names, of, allow_unknown=False, remedy="give both"):
-    """Labels of two columns together, whose rows are those ``of`` (argument, number) each."""
+def _encode_both(
+    columns, names, of, allow_unknown=False, remedy="give both", n_codes=None
+):
+    """Labels of two columns together, whose rows are those ``of`` (argument, number) each.
+
+    With ``n_codes`` they are codes already, of which some may be missing.
+    """
     if columns[0] is None and columns[1] is None:
         return None
     for column, name, other in zip(columns, names, names[::-1], strict=True):
@@ -538,6 +552,8 @@ def _encode_both(columns, names, of, allow_unknown=False, remedy="give both"):
         if column.dtype.kind == "f":
             check_exact(column, name)
     joint = join_columns(columns)
+    if n_codes is not None:
+        return Labels(np.arange(n_codes), joint)
     return encode(joint, " or ".join(dict.fromkeys(names)), allow_unknown=allow_unknown)
 
 

@@ -217,13 +217,13 @@ def agreeing(found, alike, p_value, confidence_level):
 
 
 def compare_rates(engines, questions, values):
-    """Compare a rate of two engines about the same images.
+    """Compare a rate of two engines about the same images, or about some of the same people.
 
     Parameters
     ----------
     engines : tuple of two Engines
     questions : tuple of two Questions
-        Without ``how``; they may differ in thresholds.
+        Without ``how``; they may differ in thresholds, and in codes of groups.
     values : tuple of two ndarrays, shape (n_levels,)
         The rate of either system.
 
@@ -232,7 +232,8 @@ def compare_rates(engines, questions, values):
     found : PairedRates
     """
     question, evidence = questions[0], _evidence_of(engines, questions)
-    places = [e and place_of(e, question.scope) for e in evidence]
+    both = zip(evidence, questions, strict=True)
+    places = [of and place_of(of, own.scope) for of, own in both]
     with np.errstate(divide="ignore", invalid="ignore"):
         difference, ratio = values[0] - values[1], values[0] / values[1]
     if None in places:

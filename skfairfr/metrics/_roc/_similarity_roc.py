@@ -181,6 +181,8 @@ default="recentered"
 
     # Questions that the pass of fit prepares for, beside levels up to far_max.
     _expected = Expected(equal_error=True)
+    # Of pairs whose identities are codes of so many people; None takes them as labels.
+    _n_people = None
 
     def __init__(
         self,
@@ -399,6 +401,7 @@ shape (n_pairs,), default=None
         compared, identity = _inputs.compare_listed(
             *(y_score, identities, sensitive_features, of_each, images, y_true),
             only=(mated_only, non_mated_only),
+            n_people=self._n_people,
         )
         library = library_of(
             *(y_score, *identities, y_true, sensitive_features, *of_each, *images)

@@ -38,6 +38,7 @@ from skfairfr._text._words import (
 )
 from skfairfr.report._figures import changes, group_rates
 from skfairfr.report._notes import (
+    at_place,
     heading_of,
     lack_of_rows,
     nothing_concluded,
@@ -65,8 +66,10 @@ from skfairfr.report.sections._gallery import (
 from skfairfr.report.sections._indices import disparities
 from skfairfr.report.sections._matrix import matrices
 from skfairfr.report.sections._method import (
+    FAILURES_TOLD,
     IN_A_GAP,
     OF_ATTEMPTS,
+    OF_DECISIONS,
     OF_GROUPS,
     glossary,
     reproduce,
@@ -80,16 +83,22 @@ LONGEST = 28
 # Parts of the document that a notebook shows, and changes that a terminal tells.
 IN_NOTEBOOK = ("verdict", "system-*")
 MOST_TOLD, MOST_DISPARITIES = 6, 3
+LOGS_COMPARED = (
+    "All logs are compared with the first. People in both are paired; those in one alone add "
+    "to the variance of its rates. Decisions are those that the system made."
+)
 
 
 def comparison_document(found, date=None):
     """A SystemsComparison as a document, of a day where one is given."""
     first, *others = short_names(found.systems)
     opening = [verdict_of_changes(found), _disparity_changes(found)]
-    without = ["Template", "FTA", "GFAR", *OF_ATTEMPTS]
+    without, only = ["Template", "FTA", "GFAR", *OF_ATTEMPTS], ""
+    if "attempts" in found.settings:
+        without, only = [], (f"{terms_of(found.settings).frr.name},", *OF_DECISIONS)
     if not found.disparities:
         without += [term for term in OF_GROUPS if term != "Holm"]
-    terms = glossary(found.settings, tuple(without))
+    terms = glossary(found.settings, tuple(without), only)
     systems = [
         Section(f"system-{n}", f"{short} against {first}", _of_system(found, name, n))
         for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))
@@ -139,8 +148,9 @@ def _costs(found):
 
 def _finished(found, sections, date):
     first, *others = short_names(found.systems)
-    task = terms_of(found.settings).task
-    title = called(found, f"Comparison of {task} systems")
+    what = f"{terms_of(found.settings).task} systems"
+    what = "logs of decisions" if "attempts" in found.settings else what
+    title = called(found, f"Comparison of {what}")
     subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
     return Document(title, subtitle, sections)
 
@@ -275,10 +285,9 @@ def change_sentence(change, found, start=None):
     few += f", {_conclusion(change, found)}" * bool(start and _excludes_0(change))
     system = short_names(found.systems)[found.systems.index(change.system)]
     return (
-        f"{capital(start or _conclusion(change, found))} with {system}: {_rate(change, found)} of {of} at "
-        f"{place_of(change, found)}, {percent(change.after)} instead of "
-        f"{percent(change.before)} ({times}difference {signed(points(change.difference))}, {ends})"
-        f"{few}."
+        f"{capital(start or _conclusion(change, found))} with {system}: {_rate(change, found)} of "
+        f"{of}{_at(change, found)}, {percent(change.after)} instead of {percent(change.before)} "
+        f"({times}difference {signed(points(change.difference))}, {ends}){few}."
     )
 
 
@@ -292,6 +301,12 @@ def _conclusion(change, found):
         return change.verdict
     tested = sum(math.isfinite(one.p_adjusted) for one in found.changes)
     return f"{NO_DIFFERENCE} among all {tested} changes"
+
+
+def _at(change, found):
+    """The operating point after a space; empty of decisions."""
+    place = at_place(change, found)
+    return place and f" {place}"
 
 
 def _rate(change, found):
@@ -338,7 +353,7 @@ def _which(change, found):
 def _levelled(change, found):
     return (
         f"Levelling down: the ratio of largest to smallest {_rate(change, found)} by "
-        f"{printable(change.attribute)} at {place_of(change, found)} fell from "
+        f"{printable(change.attribute)}{_at(change, found)} fell from "
         f"{ratio(change.before)} to {ratio(change.after)}, because rates of groups are "
         "higher; no rate is significantly lower."
     )
@@ -403,7 +418,7 @@ def _disparity_change(change, found):
     cost = change.frr_before, change.frr_after
     cells += [Cell(percent(frr)) for frr in cost if not np.isnan(frr)]
     name = f"{_rate(change, found)} by {printable(change.attribute)}"
-    place = f"at {place_of(change, found)}", _which(change, found)
+    place = at_place(change, found), _which(change, found)
     return Row(name, cells, ", ".join(filter(None, place)))
 
 
@@ -411,14 +426,20 @@ def _facts_of_systems(found):
     rows = facts_of_gallery(found.settings)
     rows += [("First system", printable(found.systems[0]))]
     rows += [("Compared with it", printable(name)) for name in found.systems[1:]]
+    attributes = dict.fromkeys(
+        printable(m.attribute) or NO_GROUPS for m in found.measured
+    )
+    if "attempts" in found.settings:
+        for name, own in found.settings["attempts"].items():
+            told = f"{count(own['attempts'])}, of {count(own['people'])} people"
+            rows.append((f"{capital(found.unit)} of {printable(name)}", told))
+        rows.append(("People in all logs", count(found.n_people)))
+        return [*rows, ("Attributes", "; ".join(attributes))]
     rows += [
         ("People in all systems", count(found.n_people)),
         (f"{capital(found.unit)} in all systems", count(found.n_rows)),
     ]
     if found.measured:
-        attributes = dict.fromkeys(
-            printable(m.attribute) or NO_GROUPS for m in found.measured
-        )
         everyone, terms = found.measured[0].groups[0], terms_of(found.settings)
         rows += facts_of_data(everyone, attributes, terms)[-3:]
         rows.append(("Operating points", _thresholds(found)))
@@ -473,9 +494,9 @@ def _of_system(found, name, number):
     parts = [Figure(caption, draw, f"changes-{number}")]
     for n, key in enumerate(names):
         at_point = [c for c in own if (c.far, c.threshold) == key]
-        place = place_of(at_point[0], found)
-        tables = [_table_of_changes(at_point, rate, place, found) for rate in by_rate]
-        parts.append(Section(f"system-{number}-{n}", f"At {place}", tables))
+        title = capital(at_place(at_point[0], found)) or "Rates"
+        tables = [_table_of_changes(at_point, rate, found) for rate in by_rate]
+        parts.append(Section(f"system-{number}-{n}", title, tables))
     return parts
 
 
@@ -501,7 +522,7 @@ def _row_of_change(change, found):
     return row_of_group(change.group, cells, f"by {printable(change.attribute)}")
 
 
-def _table_of_changes(at_point, rate, place, found):
+def _table_of_changes(at_point, rate, found):
     rows = [_row_of_change(change, found) for change in at_point if change.rate == rate]
     ci = level_in_percent(found.settings)
     head = [
@@ -513,8 +534,8 @@ def _table_of_changes(at_point, rate, place, found):
     head += ["p, unadjusted", "p, adjusted", "Conclusion"]
     kind = terms_of(found.settings)[rate]
     caption = (
-        f"{capital(kind.rate)} ({kind.name}) at {place}. Lower is better. Differences are "
-        "in percentage points."
+        f"{capital(kind.rate)} ({kind.name}){_at(at_point[0], found)}. Lower is better. "
+        "Differences are in percentage points."
     )
     return Table(caption, head, rows)
 
@@ -578,7 +599,7 @@ def _few_errors(found):
 
 
 def _method_of_comparison(found):
-    settings = found.settings
+    settings, of_logs = found.settings, "attempts" in found.settings
     alpha = 100 * (1 - settings["confidence_level"])
     name = terms_of(settings).far.name
     own = (
@@ -588,10 +609,16 @@ def _method_of_comparison(found):
         own = "All systems have the threshold that was given."
         if "threshold_of_each" in settings:
             own = "Each system has the threshold that was given for it."
+    compared = (
+        "All systems are compared with the first, on the same people and the same "
+        f"{found.unit}. {own}"
+    )
+    if of_logs:
+        told = FAILURES_TOLD.get(settings.get("failures"), "")
+        compared = f"{LOGS_COMPARED} {told}".rstrip()
     texts = [
         *how_searched(settings),
-        "All systems are compared with the first, on the same people and the same "
-        f"{found.unit}. {own}",
+        compared,
         f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "
         "varies for both systems alike cancels. They are about other people of the same "
         "population.",
