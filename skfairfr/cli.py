@@ -191,7 +191,7 @@ def main(argv=None):
         if isinstance(error, ImportError) and error.name is not None:
             return _fault(name, error)
         message = _in_flags(error)
-        if arguments.command not in ("audit", "compare"):  # which have --failures
+        if arguments.command not in ("audit", "compare", "plan"):  # with --failures
             from skfairfr.utils._errors import EMPTY_CELLS, IN_AN_AUDIT
 
             message = re.sub(f"({EMPTY_CELLS})?{re.escape(IN_AN_AUDIT)}", "", message)
@@ -325,7 +325,7 @@ options: audit
 options: audit identify
 --reference GROUP  group to compare with (default: that with the most people); may be repeated,
   one of each attribute
-options: audit compare
+options: audit compare plan
 --failures {reject,report,error}  what becomes of missing scores, NaN or zero embeddings,
   attempts without capture
 options: plan
@@ -399,18 +399,20 @@ scores: audit compare threshold plan
 scores: audit identify compare threshold plan
 --non-mated-only  no pair, or search, is meant to be genuine: FMR, or FPIR, alone is measured
 
-logs of decisions: audit compare monitor
+logs of decisions: audit compare plan monitor
 --accepted COLUMN  which attempts were accepted: the data are a log of decisions (default of
   monitor: accepted)
 --attempt COLUMN  genuine, impostor or attack (default: all are genuine)
-logs of decisions: audit compare
+logs of decisions: audit compare plan
 --species COLUMN  instrument of an attack: APCER is by species
 --session COLUMN  session of an attempt, with --best-of
 --best-of K  rates of transactions: the first K attempts of a person in a session
-logs of decisions: audit compare monitor
+logs of decisions: audit compare plan monitor
 --time COLUMN  when, as 2026-01-31T10:00 or a number (default: rows in their order)
 --dates {day-first,month-first}  how --time, and attributes in ranges, have 31.01.2026 or
   01/31/2026 (default: as 2026-01-31)
+logs of decisions: plan
+--attempts-per-person N  of everybody on average, without a log too (default: as in the log)
 logs of decisions: compare
 --kind {frr,far,bpcer,apcer}  whose errors are compared (default: the one kind of the logs)
 logs of decisions: monitor
@@ -877,12 +879,34 @@ def _pilot(given):
             raise ValueError(f"{_flag(lone)} is about a pilot; give one with --pilot.")
         return None, ()
     data = _read(given["pilot"], attributes, given)
+    notes = data.reading.notes
+    if given["accepted"] is not None:
+        data = _genuine_attempts(data, given)
     # Errors are counted, and nothing is resampled.
     roc = SimilarityROC(n_resamples=1, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data.fit(roc, tuple(data.columns))
-    return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
+    return roc, [*notes, *(str(w.message) for w in caught)]
+
+
+def _genuine_attempts(log, given):
+    """The decisions of a log that may be rejected; how many each person has is kept."""
+    from skfairfr.report._failing import BETWEEN
+
+    parts = [part for part in log.parts if part.decisions == "frr"]
+    if not parts or given["threshold"] is not None:
+        raise ValueError(
+            "--pilot: a log of decisions has a threshold of its own; leave --threshold out."
+            if parts
+            else "--pilot: the log has no genuine attempts, or attacks among them."
+        )
+    (data,), given["threshold"] = parts, BETWEEN
+    people = data.people()
+    if given["attempts_per_person"] is None:
+        each = people.size / 2 / (people.max() + 1)
+        given["attempts_per_person"] = max(round(each), 1)
+    return data
 
 
 def _threshold(arguments):

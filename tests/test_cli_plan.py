@@ -5,6 +5,7 @@ import pytest
 
 from skfairfr import SimilarityROC
 from skfairfr._core import _planning
+from skfairfr._core._jackknife import genuine_sums, rate_ends
 from skfairfr.metrics import plan_test
 from skfairfr.report import read_data
 from tests.test_cli import assert_one_line, faces, pairs, run  # noqa: F401
@@ -97,3 +98,70 @@ def test_what_cannot_be_is_no_error(capsys):
     code, out, err = run(capsys, "plan", "--certify-fmr", 1e-3, "--assumed", 2)
     assert (code, err) == (0, "")
     assert "cannot be certified: the assumed FMR, 0.2 %, is above the limit" in out
+
+
+def uneven_log(path, n_people=300, seed=0):
+    """Attempts, few of most people and many of some, who have rates of their own."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n_people), np.where(np.arange(n_people) % 10, 4, 24))
+    own = rng.beta(1, 9, n_people)
+    rejected = rng.random(person.size) < own[person]
+    rows = zip(person, person % 2, rejected, strict=True)
+    lines = [f"{p},{'mf'[sex]},{int(not wrong)}" for p, sex, wrong in rows]
+    path.write_text("\n".join(["person,sex,accepted", *lines]))
+    return person, rejected
+
+
+def test_a_pilot_may_be_a_log_of_decisions(capsys, tmp_path):
+    person, rejected = uneven_log(tmp_path / "log.csv")
+    log = ("--pilot", tmp_path / "log.csv", "--accepted", "accepted")
+    code, out, err = run(capsys, "plan", "--certify-fnmr", 0.2, *log)
+    assert (code, err) == (0, "")
+    assert out.startswith("People per group, 6 attempts of each person")
+    assert "every group's FRR is at most 20 %" in out and "FNMR" not in out
+    roc = SimilarityROC(n_resamples=1, random_state=0)
+    roc.fit_pairs(1.0 - rejected, person, person, mated_only=True)
+    asked = {"certify_fnmr": 0.2, "pilot": roc, "threshold": 0.5}
+    plan = plan_test(**asked, attempts_per_person=6)
+    assert plan.to_text() == out
+    # By a loop that leaves out people: how much more errors vary than independent ones.
+    rate = rejected.mean()
+    lost = [rate - rejected[person != one].mean() for one in range(300)]
+    variance = np.var(lost) * 299 * person.size**2
+    phi = variance / (rejected.sum() * (1 - rate))
+    found = plan.dependence["frr"].inflation("attempt", 6)
+    assert found == pytest.approx(phi) and found > 1.5
+    assert plan.pilot_errors["frr"][0] == rejected.sum()
+    # Of twice as many attempts, as uneven.
+    twice = plan_test(**asked, attempts_per_person=12).dependence["frr"]
+    correlation = (phi - 1) / ((24**2 * 30 + 4**2 * 270) / 1800 - 1)
+    expected = 1 + correlation * (2 * (24**2 * 30 + 4**2 * 270) / 1800 - 1)
+    assert twice.inflation("attempt", 12) == pytest.approx(expected)
+    for flags, said in (
+        (
+            ("--certify-fmr", 0.1),
+            "--certify-fmr is no question about rejected attempts",
+        ),
+        (("--detect-factor", 2), "give rate='frr' (--rate fnmr)"),
+        (("--certify-fnmr", 0.1, "--threshold", 1), "leave --threshold out"),
+    ):
+        assert run(capsys, "plan", *flags, *log)[0] == 2
+        code, out, err = run(capsys, "plan", *flags, *log)
+        assert said in err
+
+
+def test_as_many_people_as_planned_from_a_log_give_the_answer(tmp_path, capsys):
+    """Of 300 logs as uneven as the pilot, judged by the interval of an audit."""
+    person, rejected = uneven_log(tmp_path / "log.csv", 3000)
+    roc = SimilarityROC(n_resamples=1, random_state=0)
+    roc.fit_pairs(1.0 - rejected, person, person, mated_only=True)
+    asked = {"certify_fnmr": 0.2, "pilot": roc, "threshold": 0.5, "groups": 1}
+    plan = plan_test(**asked, attempts_per_person=6)
+    (people,) = plan.people[plan.basis == "pilot"].astype(int)
+    rng, certified = np.random.default_rng(0), []
+    for _ in range(300):
+        n = np.where(rng.random(people) < 0.1, 24, 4)
+        wrong = rng.binomial(n, rng.beta(1, 9, people))
+        sums = genuine_sums(wrong[None].astype(float), n.astype(float))
+        certified.append(float(rate_ends(sums, 0.025)[1][0]) <= 0.2)
+    assert 0.7 < np.mean(certified) < 0.92

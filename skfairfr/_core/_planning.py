@@ -42,11 +42,11 @@ class Setting:
 
     Attributes
     ----------
-    rate : {"far", "frr", "fpir"}
+    rate : {"far", "frr", "fpir", "attempt"}
     rates : tuple of float
         The true one of each group.
     images : int
-        Of each person; of an FPIR each is a search.
+        Of each person; of an FPIR each is a search, of attempts an attempt.
     correlation : float
         Of the errors of a cluster, whose number is beta-binomial.
     variation : float
@@ -69,7 +69,7 @@ class Setting:
     def cluster(self):
         """Number of pairs of one person, or of the same two."""
         m = self.images
-        return {"far": m**2, "frr": m * (m - 1) // 2, "fpir": m}[self.rate]
+        return {"far": m**2, "frr": m * (m - 1) // 2}.get(self.rate, m)
 
     def clusters(self, people):
         """Number of people, or of every two of them."""

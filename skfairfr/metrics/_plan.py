@@ -6,7 +6,7 @@ The simulation, judged as the data will be, is in ``_core/_planning.py``.
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
+from skfairfr._core._error_counts import people_with_pairs
 from skfairfr._core._planning import (
     Question,
     Setting,
@@ -35,8 +36,8 @@ from skfairfr.utils._validation import (
 
 EVEN, UNEVEN = "even people", "uneven people"
 # Rates that a plan may be about. Searches of one person err together as genuine pairs do.
-NAMES = RATES | {"fpir": "FPIR"}
-DEPENDS = {"far": "far", "frr": "frr", "fpir": "frr"}
+NAMES = RATES | {"fpir": "FPIR", "attempt": "FRR"}
+DEPENDS = {"far": "far", "frr": "frr", "fpir": "frr", "attempt": "frr"}
 # Limit -> the rate that it limits, and whether it is about the ratio of two.
 LIMITS = {
     "max_fmr": ("far", False),
@@ -59,9 +60,9 @@ MOST_GROUPS, MOST_IMAGES = 50, 1000
 ENOUGH_ERRORS = 100
 # What the rules of thumb ask for, where they are in a table.
 RULES = {
-    "rule of 3": "rule of 3: 3 / limit pairs; if none of them errs and they are independent, "
+    "rule of 3": "rule of 3: 3 / limit {}; if none of them errs and they are independent, "
     "the one-sided upper 95 % bound of the rate is about the limit.",
-    "rule of 30": "rule of 30: enough pairs to expect 30 errors.",
+    "rule of 30": "rule of 30: enough {} to expect 30 errors.",
 }
 
 
@@ -115,9 +116,9 @@ class Dependence:
 
         Parameters
         ----------
-        rate : {"far", "frr", "fpir"}
+        rate : {"far", "frr", "fpir", "attempt"}
         images_per_person : int
-            From 1 to 1000; of an FPIR each is a search.
+            From 1 to 1000; of an FPIR each is a search, of attempts an attempt.
 
         Returns
         -------
@@ -131,7 +132,7 @@ class Dependence:
         """
         check_option(rate, "rate", tuple(NAMES))
         m = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
-        cluster = {"far": m**2, "frr": max(m * (m - 1) / 2, 1), "fpir": m}[rate]
+        cluster = {"far": m**2, "frr": max(m * (m - 1) / 2, 1)}.get(rate, m)
         return float(1 + self.correlation * (cluster - 1))
 
 
@@ -150,7 +151,7 @@ class Plan(Framed):
         differ. "pass": all their ratios are within a limit. "fail": a rate, or a ratio, is
         above its limit.
     rate : ndarray of str, shape (n_rows,)
-        "far", "frr" or "fpir".
+        "far", "frr" or "fpir"; "attempt" is the FRR of attempts.
     limit : ndarray, shape (n_rows,)
         Of the rate, or of the ratio of two; 1 where a difference is to be detected.
     true_rate : ndarray, shape (n_rows,)
@@ -164,7 +165,7 @@ class Plan(Framed):
     people : ndarray, shape (n_rows,)
         Per group; inf where no number is enough, which ``reason`` explains.
     pairs : ndarray, shape (n_rows,)
-        Within each group: impostor pairs for the FAR, genuine pairs for the FRR.
+        Within each group: impostor pairs for the FAR, genuine pairs for the FRR, or attempts.
     expected_errors : ndarray, shape (n_rows,)
         In the group with the smallest rate.
     bound : ndarray, shape (n_rows,)
@@ -236,7 +237,8 @@ class Plan(Framed):
         return write_text(self._document())
 
     def _document(self):
-        images = plural(self.images_per_person, "image")
+        images = plural(self.images_per_person, self._trial or "image")
+        head = [self._trial + "s" if t == "pairs" and self._trial else t for t in HEAD]
         left_out = ""
         if self.left_out:
             left_out = (
@@ -246,7 +248,7 @@ class Plan(Framed):
         sections = []
         for question in dict.fromkeys(self.question.tolist()):
             rows = np.flatnonzero(self.question == question)
-            parts = [Table("", HEAD, [self._row(row) for row in rows])]
+            parts = [Table("", head, [self._row(row) for row in rows])]
             if self.basis[rows[0]] == "none":
                 parts = [str(self.reason[rows[0]])]
             sections.append(Section("question", question, parts))
@@ -255,6 +257,11 @@ class Plan(Framed):
         return Document(
             f"People per group, {images} of each person", left_out, sections
         )
+
+    @property
+    def _trial(self):
+        """ "attempt" of a plan in attempts; else empty."""
+        return "attempt" if "attempt" in self.rate else ""
 
     def _row(self, row):
         """The numbers of a basis, or why there are none."""
@@ -272,10 +279,13 @@ class Plan(Framed):
         people = "1 group."
         if self.groups > 1:
             people = f"{self.groups} groups of as many people each."
-        yield (
-            f"{people} All pairs within a group are compared, at a threshold set on other "
-            "data."
-        )
+        if self._trial:
+            yield f"{people} Attempts are as uneven among people as in the pilot, if there is one."
+        else:
+            yield (
+                f"{people} All pairs within a group are compared, at a threshold set on other "
+                "data."
+            )
         if "fpir" in self.rate:
             yield (
                 f"Of an FPIR, pairs are searches: {self.images_per_person} by each of as many "
@@ -298,21 +308,23 @@ class Plan(Framed):
                 f"Groups are compared at {level}, adjusted for "
                 f"{plural(self.comparisons, 'comparison')}."
             )
-        yield from (text for name, text in RULES.items() if name in self.basis)
+        trial = self._trial or "pair"
+        rules = (text for name, text in RULES.items() if name in self.basis)
+        yield from (text.format(f"{trial}s") for text in rules)
         if EVEN in self.basis:
-            yield f"{EVEN}: as if every pair had people of its own."
+            yield f"{EVEN}: as if every {trial} had people of its own."
         if (last := str(self.basis[-1])) != "none":
             for rate in dict.fromkeys(self.rate.tolist()):
                 yield self._dependence_in_words(rate, last)
 
     def _dependence_in_words(self, rate, basis):
         found, shown = self.dependence[DEPENDS[rate]], ""
-        if rate in self.pilot_errors:
-            n_errors, far = self.pilot_errors[rate]
-            at = "the given threshold"
+        if (of := {"attempt": "frr"}.get(rate, rate)) in self.pilot_errors:
+            n_errors, far = self.pilot_errors[of]
+            at = "" if self._trial else " at the given threshold"
             if not math.isnan(far):
-                at = f"an FMR of {level_percent(far)}"
-            shown = f" ({plural(n_errors, 'error')} at {at})"
+                at = f" at an FMR of {level_percent(far)}"
+            shown = f" ({plural(n_errors, 'error')}{at})"
         elif basis == "pilot":
             shown = " (the pilot has no such pairs: as usual)"
         phi = found.inflation(rate, self.images_per_person)
@@ -347,6 +359,7 @@ def plan_test(
     assumed: float = 0.5,
     groups: int | None = None,
     images_per_person: int = 2,
+    attempts_per_person: int | None = None,
     power: float = 0.8,
     confidence_level: float | None = None,
     comparisons: int | None = None,
@@ -395,6 +408,11 @@ def plan_test(
         rate where rates differ. None is that of the pilot, or 2.
     images_per_person : int, default=2
         Of everybody, at least 1, and 2 for the FRR; at most 1000.
+    attempts_per_person : int, default=None
+        Of everybody on average, from 1 to 1000, instead of images: the plan is one of
+        attempts, whose FRR ``certify_fnmr``, ``max_fnmr_ratio`` and ``detect_factor`` are
+        then about. A pilot is of attempts too (:func:`fit_pairs <SimilarityROC.fit_pairs>`
+        of each person with herself), and shows how uneven they are among people.
     power : float in (0, 1), default=0.8
         Probability with which the answer is to be got, in all groups at once.
     confidence_level : float in (0.5, 1), default=None
@@ -470,15 +488,19 @@ def plan_test(
     others = {*given, *limits} - {"certify_fmr", "max_fmr", "certify_fpir"}
     at = [*of_fmr, *(levels if others or not of_fmr else [])]
     bases, pilot_errors, shown = _bases(
-        dependence, pilot, min(at or [USUAL_FAR]), threshold
+        dependence, pilot, min(at or [USUAL_FAR]), threshold, attempts_per_person
     )
     n_groups = shown["groups"] if groups is None else groups
     n_groups = check_count(n_groups, "groups", 1, MOST_GROUPS)
     images = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
-    if comparisons is None:
-        n_levels = len(levels) or USUAL_LEVELS
-        comparisons = max(n_groups - 1, 1) * min(images, len(RATES)) * n_levels
     check_option(rate, "rate", RATES)
+    n_tests, frr_of = min(images, len(RATES)) * (len(levels) or USUAL_LEVELS), "frr"
+    if attempts_per_person is not None:
+        images, frr_of = attempts_per_person, "attempt"
+        limits, more = _of_attempts(given, limits, rate)
+        left_out, n_tests = left_out + more, 1
+    if comparisons is None:
+        comparisons = max(n_groups - 1, 1) * n_tests
     test = {
         "images_per_person": images,
         "groups": n_groups,
@@ -488,13 +510,16 @@ def plan_test(
     }
     assumed = _checked("assumed", assumed)
     frr = _checked("frr", shown["frr"] if frr is None else frr)
-    base = {"far": levels or [USUAL_FAR], "frr": [frr]}
+    base = {"far": levels or [USUAL_FAR], "frr": [frr], "attempt": [frr]}
+    in_trials = {"frr": frr_of}
     asked = []
     for name, limit in (given | limits).items():
         if name == "detect_factor":
-            asked += [_Asked("detect", rate, 1.0, true, limit) for true in base[rate]]
+            of = in_trials.get(rate, rate)
+            asked += [_Asked("detect", of, 1.0, true, limit) for true in base[of]]
             continue
         of, of_ratio = CERTIFIED.get(name) or LIMITS[name.replace("certify", "max")]
+        of = in_trials.get(of, of)
         trues = base[of] if of_ratio else [limit * assumed]
         asked += [_asked(name, of, limit, true, assumed) for true in trues]
     _check_asked(asked, n_groups, images)
@@ -665,7 +690,20 @@ def _read_policy(policy, far, confidence_level):
     return limits, left_out, levels, confidence_level
 
 
-def _bases(dependence, pilot, far, threshold):
+def _of_attempts(given, limits, rate):
+    """Limits about rejected attempts, and names of others; raise for other questions."""
+    for name in ("certify_fmr", "certify_fpir"):
+        if name in given:
+            problem = "is no question about rejected attempts;"
+            raise refused(name, given[name], problem, "leave it out.")
+    if "detect_factor" in given and rate != "frr":
+        problem = "is not that of rejected attempts;"
+        raise refused("rate", rate, problem, "give rate='frr' (--rate fnmr).")
+    kept = {n: limit for n, limit in limits.items() if "_fmr" not in n}
+    return kept, tuple(limits.keys() - kept.keys())
+
+
+def _bases(dependence, pilot, far, threshold, attempts=None):
     """Basis -> rate -> Dependence; rate -> a pilot's (errors, level); what it shows."""
     # Number of groups, and FRR, where no pilot shows them.
     usual = {"groups": 2, "frr": USUAL_FRR}
@@ -713,6 +751,8 @@ def _bases(dependence, pilot, far, threshold):
         errors = np.array([of_level.errors.sum() for of_level in sums])
         place = int(np.argmax(np.minimum(errors, ENOUGH_ERRORS)))
         known[rate] = _shown_by(sums[place])
+        if attempts is not None:
+            known[rate] = _as_uneven(pilot, sums[place], known[rate], attempts)
         pilot_errors[rate] = round(errors[place]), float(levels[place])
         n_groups.append(sums[0].errors.size)
         if rate == "frr" and errors[0]:
@@ -753,6 +793,21 @@ def _shown_by(sums):
     return Dependence(
         float(np.clip(correlation, 0, 1)), float(np.clip(variation, 0, 100))
     )
+
+
+def _as_uneven(pilot, sums, known, attempts):
+    """The Dependence of so many attempts each by which errors vary as of uneven ones.
+
+    Errors of n attempts of a person vary 1 + correlation (n - 1) times as much, and n is here
+    the mean weighted by attempts, in proportion to the attempts that are planned.
+    """
+    if attempts < 2:
+        return known
+    pairs = pilot._engine.pairs
+    mean = pairs.count(None, "frr") / people_with_pairs(pairs, None, "frr")
+    weighted = (sums.pairs @ sums.clustered) / sums.pairs.sum() / mean * attempts
+    correlation = known.correlation * (weighted - 1) / (attempts - 1)
+    return replace(known, correlation=float(np.clip(correlation, 0, 1)))
 
 
 def _by_rate(dependence):
