@@ -32,9 +32,6 @@ OF_SCORES = (
     *("threshold", "worst_group_threshold", "set_on", "matrix", "curves", "indices"),
     *("metrics", "costs"),
     *(
-        "standardised",
-        "strata",
-        "control",
         "generalised",
         "n_impostor",
         "n_images",
@@ -313,6 +310,9 @@ def audit_form(record, audit=None):
     if decisions is None:
         return standard_form(form, audit.settings)
     found = in_terms(_without_scores(form), terms_of(audit.settings))
+    for name in ("control", "standardised") if record is audit else ():
+        if found[name] is None:
+            del found[name]
     if decisions == "apcer" and record is audit:
         found["largest"] = largest_rate(audit).group
     return found

@@ -269,6 +269,10 @@ def test_decisions_at_equal_covariates_agree_with_a_double_loop(log):
         assert found == pytest.approx(standardised_by_loops(cells, groups), rel=1e-12)
     record = json.loads(report.to_json(version="0"))
     Draft202012Validator(Report.schema()).validate(record)
+    (rate, *_) = record["audits"][0]["standardised"]["levels"][0]["rates"][1:]
+    equal = report.audits[0].standardised.levels[0].rates[1].frr.value
+    assert rate["bpcer"]["value"] == pytest.approx(equal)
+    assert 0 < record["audits"][0]["control"]["strata"][0]["bpcer_share"] < 1
     told = section_of(report.to_text(), "At equal device and quality")
     assert "FAR" not in told.split("Strata")[0].split("FAR of")[0]
     assert "share of the bona fide attempts of each" in " ".join(told.split())
