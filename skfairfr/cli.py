@@ -413,6 +413,8 @@ logs of decisions: audit compare plan monitor
   01/31/2026 (default: as 2026-01-31)
 logs of decisions: plan
 --attempts-per-person N  of everybody on average, without a log too (default: as in the log)
+logs of decisions: audit
+--no-people  nobody is known, and attempts are taken as independent
 logs of decisions: compare
 --kind {frr,far,bpcer,apcer}  whose errors are compared (default: the one kind of the logs)
 logs of decisions: monitor
@@ -580,6 +582,7 @@ RARE = {
     *("fte", "image", "probes", "references", "layout", "mated_only", "non_mated_only"),
     *("enrolment", "template"),
     *("attempt", "species", "session", "best_of", "time", "dates", "control"),
+    "no_people",
     *("threshold_group", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio", "average"),
     *("impostors", "seed", "n_jobs", "labels_source", "sampling"),
 }
@@ -673,6 +676,9 @@ def _audit(arguments):
     try:
         data = _read(arguments.data, attributes, given)
     except ValueError as error:
+        if arguments.accepted and getattr(error, "argument", None) == "identity":
+            nobody = "If nobody is known, give --no-people."
+            raise ValueError(f"{_in_flags(error)} {nobody}") from None
         if arguments.attribute or not attributes:
             raise
         place = f"attributes of the policy {arguments.policy.name}"

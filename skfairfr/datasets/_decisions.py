@@ -134,7 +134,7 @@ def _check_no_kinds(table, others):
         raise refused("attempt", None, problem, remedy)
 
 
-def read_decisions(path, names, asked=None, kinds=True):
+def read_decisions(path, names, asked=None, kinds=True, people=True):
     """As load_decisions.
 
     Parameters
@@ -145,11 +145,19 @@ def read_decisions(path, names, asked=None, kinds=True):
         For each other requested column the argument that names it, for messages.
     kinds : bool, default=True
         Whether a column of kinds of attempts has to be named.
+    people : bool, default=True
+        Whether a column of the people is needed; without, there must be none.
     """
     path = check_path(path, "path")
     table = _tables.read_table(path)
     named = {argument: (name,) for argument, name in names.items() if name is not None}
-    wanted = [*(USUAL | named).items()]
+    wanted = USUAL | named
+    for name in () if people else wanted.pop("identity"):
+        if name in table.names:
+            problem = f"was given, and {path!r} has a column {name!r};"
+            remedy = "leave it out, so that people are the units."
+            raise refused("no_people", True, problem, remedy)
+    wanted = [*wanted.items()]
     others = [(argument, (name,)) for name, argument in (asked or {}).items()]
     found = _files.choose_all([*wanted, *others], table.names, path)
     found = dict(zip(dict(wanted), found, strict=False))
@@ -185,8 +193,8 @@ def read_decisions(path, names, asked=None, kinds=True):
         if REJECTED.search(name) or 2 * n_no > genuine.size:
             remedy = "name a column that says yes of accepted attempts, as accepted."
             raise refused("accepted", name, problem, remedy)
-    labels = {"session": None, "species": None}
-    for argument in {"identity", *labels} & set(found):
+    labels = {"identity": None, "session": None, "species": None}
+    for argument in {*labels} & {*found}:
         name = found[argument]
         labels[argument] = table.labels(name)
         if argument != "species":  # only attacks have one

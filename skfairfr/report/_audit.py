@@ -255,7 +255,7 @@ def audit_pairs(
 
 def audit_decisions(
     error: ArrayLike,
-    identity: Column,
+    identity: Column | None,
     sensitive_features: Columns | None = None,
     *,
     kind: str = "frr",
@@ -278,8 +278,9 @@ def audit_decisions(
     error : array-like, shape (n_attempts,)
         1 where the system erred, 0 elsewhere; NaN where nothing was captured. Of genuine attempts an error is a rejection, of others that they were
         accepted.
-    identity : array-like, shape (n_attempts,)
-        The person who attempts, whoever is claimed.
+    identity : array-like, shape (n_attempts,), or None
+        The person who attempts, whoever is claimed. None takes attempts as independent, as
+        the first line of the audit states.
     sensitive_features : array-like, shape (n_attempts,), or dict or frame of several, default=None
         Group of each attempt; None and NaN are unknown. With ``kind="apcer"`` the species
         of the attack instrument, which is required. Several, and None, as of :func:`audit`.
@@ -517,7 +518,8 @@ def audit_data(
         for names in known[0]
     ]
     strata = {p: strata_of(p, control) for p in parts if control is not None}
-    notes = [*[INDEPENDENT] * parts[0].independent, *parts[0].notes]
+    notes = [INDEPENDENT.format(parts[0].terms.trial)] * parts[0].independent
+    notes += parts[0].notes
     audits, measured = [], []
     reference = [] if reference is None else labels_of(reference)
     n_more = (threshold_from is not None) + (control is not None)
@@ -806,13 +808,13 @@ def _settings_of(data, points, asked, options, warnings, control):
         found["failures"] = data.failures
     if control is not None:
         found["control"] = [control] if isinstance(control, str) else [*control]
+    if data.independent:
+        found["independent_pairs"] = True
     if data.decisions:
         del found["impostors"]
         found |= {"decisions": data.decisions, "best_of": data.best_of} | asked.settings
         found |= {} if data.reading is None else {"sha256": data.reading.sha256}
         return found
-    if data.independent:
-        found["independent_pairs"] = True
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":
         found["similarity"] = " ".join(str(similarity).split())

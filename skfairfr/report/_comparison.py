@@ -332,6 +332,9 @@ def _of_kind(data, name, kind):
     if kind not in known:
         problem = f"must be one of {', '.join(known)}, which {name} has; got {kind!r}."
         raise refused("kind", kind, problem, "All logs need attempts of it.")
+    if known[kind].independent:
+        problem = "names no people, by whom logs are paired;"
+        raise refused(name, None, problem, "read it with its people.")
     return known[kind]
 
 

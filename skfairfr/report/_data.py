@@ -55,12 +55,12 @@ NO_FAR = (
 ONE_SIDED = 8
 # How far below the lowest score, over their range, that of a failed comparison is.
 BELOW = 0.05
-# The first note of an audit of pairs without people.
+# The first note of an audit of pairs, or attempts, without people.
 INDEPENDENT = (
-    "No person is known, and pairs were taken as independent of each other: each of people "
+    "No person is known, and {0}s were taken as independent of each other: each of people "
     "of its own. Rates and disparities do not depend on that, intervals do. Where people "
-    "are in several pairs, intervals are too narrow, and groups may seem to differ that do "
-    "not; name the people of each pair, if they can be known."
+    "are in several {0}s, intervals are too narrow, and groups may seem to differ that do "
+    "not; name the people of each {0}, if they can be known."
 )
 
 

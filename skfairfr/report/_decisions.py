@@ -151,9 +151,9 @@ def check_decisions(error, identity, session, best_of, kind, time):
             f"must be 1 where the system erred and 0 elsewhere, (n_attempts,), NaN where "
             f"nothing was captured; got {plain(values.ravel()[:5].tolist())}.",
         )
-    check_length(to_column(identity, "identity"), found.size, "identity", "error")
     check_best_of(session, best_of, time)
-    for name, column in (("session", session), ("time", time)):
+    columns = ("identity", identity), ("session", session), ("time", time)
+    for name, column in columns:
         if column is not None:
             check_length(to_column(column, name), found.size, name, "error")
     return found

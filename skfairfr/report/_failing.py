@@ -46,7 +46,8 @@ def decisions(
     ----------
     error : ndarray, shape (n_attempts,)
         1 or 0; NaN if nothing was captured.
-    identity : array-like, shape (n_attempts,)
+    identity : array-like, shape (n_attempts,), or None
+        None takes attempts as independent.
     columns, covariates : dict of str -> array-like, shape (n_attempts,)
     kind : {"frr", "far", "bpcer", "apcer"}
     session : array-like, shape (n_attempts,), default=None
@@ -63,14 +64,14 @@ def decisions(
     -------
     data : PairData
     """
-    identity = to_column(identity, "identity")
+    people = [] if identity is None else [to_column(identity, "identity")]
     both = columns, covariates or {}
     columns, covariates = ({n: to_column(c, n) for n, c in own.items()} for own in both)
     if best_of is not None:
-        keys = [identity, session, *(columns[name] for name in grouped)]
+        keys = [*people, session, *(columns[name] for name in grouped)]
         of_acceptance = kind in OF_ACCEPTANCE
         first, error = transactions(error, keys, best_of, of_acceptance, time)
-        identity = identity[first]
+        people = [column[first] for column in people]
         both = columns, covariates
         columns, covariates = ({n: c[first] for n, c in own.items()} for own in both)
     failed = np.isnan(error)
@@ -78,8 +79,9 @@ def decisions(
     wrong = np.where(failed, kind not in OF_ACCEPTANCE, error) == 1
     data = PairData(
         np.where(wrong, WRONG, RIGHT),
-        (identity, identity),
+        (*people, *people) or None,
         {name: (column, column) for name, column in columns.items()},
+        y_true=None if people else np.ones(wrong.size),
         covariates=covariates,
         decisions=kind,
         best_of=best_of,

@@ -58,6 +58,7 @@ from skfairfr.utils._validation import (
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
 OF_EMBEDDINGS += ("enrolment", "template")
 OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "species")
+OF_LOGS += ("no_people",)
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance", "layout"),
@@ -108,6 +109,7 @@ def read_data(
     template: str | None = None,
     mated_only: bool = False,
     non_mated_only: bool = False,
+    no_people: bool = False,
 ) -> EmbeddingData | PairData:
     """Data to audit, from a file of embeddings or of scored pairs.
 
@@ -185,6 +187,9 @@ def read_data(
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is. Not stated, such data are an error, since
         identities that are written otherwise on one side look the same.
+    no_people : bool, default=False
+        Of a log: whether nobody is known, so that attempts are taken as independent. A log
+        with a column of people is then an error.
 
     Returns
     -------
@@ -494,20 +499,20 @@ def _read_log(path, attributes, options):
     check_best_of(options["session"], options["best_of"], named)
     names = ("accepted", "identity", "attempt", "session", "species")
     names = {name: options[name] for name in names}
+    people = not options["no_people"]
 
     def read(attributes, image):
         asked = {} if named is None else {named: "time"}
-        return read_decisions(
-            path, names, asked | dict.fromkeys(attributes, "attributes")
-        )
+        asked |= dict.fromkeys(attributes, "attributes")
+        return read_decisions(path, names, asked, people=people)
 
     log, time = _with_metadata(read, attributes, options), None
     if named is not None:
         time = read_times(log.columns[named], named, options["dates"])
     elif log.session is not None:
         with collecting([], UserWarning):
-            every = read_decisions(path, names, kinds=False).columns
-        keys = [log.identity, log.session]
+            every = read_decisions(path, names, kinds=False, people=people).columns
+        keys = [k for k in (log.identity, log.session) if k is not None]
         check_ascending("session", options["session"], every, keys, options["best_of"])
     if log.species is not None and options["attempt"] is None:
         problem = "names the instruments of attacks, and no column marks the attacks;"
@@ -532,12 +537,14 @@ def _read_log(path, attributes, options):
             columns, grouped = {options["species"]: log.species}, (options["species"],)
         error = log.accepted == (kind in OF_ACCEPTANCE)
         error = np.where(log.captured, error, np.nan)[rows]
-        session = None if log.session is None else log.session[rows]
+        identity, session = (
+            None if of is None else of[rows] for of in (log.identity, log.session)
+        )
         columns = {name: columns[name][rows] for name in columns}
         covariates = {name: log.columns[name][rows] for name in options["covariates"]}
         parts.append(
             decisions(
-                *(error, log.identity[rows], columns),
+                *(error, identity, columns),
                 covariates=covariates,
                 kind=kind,
                 session=session,

@@ -524,3 +524,67 @@ def test_no_limit_passes_if_people_of_unknown_group_have_more_errors(limits):
     # As many errors as others tell nothing.
     some = np.where(people % 7 == 0, None, group)
     assert audit_decisions(error, people, some, **ask).exit_code == 0
+
+
+# ---- attempts without people ---------------------------------------------------------
+
+
+def test_attempts_without_people_are_as_those_of_as_many_people():
+    person, group, error = log()
+    nobody = audit_decisions(error, None, group, limits={"max_fnmr": 0.2})
+    everybody = audit_decisions(error, np.arange(error.size), group)
+    rates = (one.audits[0].levels[0].rates for one in (nobody, everybody))
+    for one, other in zip(*rates, strict=True):
+        for name in ("value", "low", "high"):
+            found, expected = getattr(one.frr, name), getattr(other.frr, name)
+            assert found == pytest.approx(expected, rel=1e-9)
+    # Who are dependent have wider intervals.
+    wide = of_group(audit_decisions(error, person, group), None).frr
+    assert wide.high - wide.low > 1.2 * (one_of(nobody).high - one_of(nobody).low)
+    lines = nobody.to_text().splitlines()
+    assert lines[0] == "Audit of decisions by group, attempts taken as independent"
+    assert "of people who are not known" in nobody.to_text()
+    assert "pairs" not in nobody.to_text().split("Glossary")[0].split("Limits of")[0]
+    form = json.loads(nobody.to_json())
+    assert is_valid(form, Report.schema())
+    assert form["audits"][0]["settings"]["independent_pairs"] is True
+    assert form["audits"][0]["groups"][0]["n_identities"] is None
+    assert "<h1" in nobody.to_html()
+
+
+def one_of(report):
+    return of_group(report, None).frr
+
+
+def test_transactions_without_people_are_those_of_sessions():
+    _, group, error = log()
+    session = np.arange(error.size) // 2
+    group = group[session * 2]
+    found = audit_decisions(error, None, group, session=session, best_of=2)
+    best = error.reshape(-1, 2).all(axis=1)
+    assert one_of(found).value == best.mean()
+    assert "transactions taken as independent" in found.to_text().splitlines()[0]
+
+
+def test_a_log_without_people_needs_no_people_and_one_with_them_has_none(
+    tmp_path, capsys
+):
+    person, group, error = log()
+    rows = [
+        f"{p},{g},{int(not e)}" for p, g, e in zip(person, group, error, strict=True)
+    ]
+    people, nobody = tmp_path / "people.csv", tmp_path / "nobody.csv"
+    people.write_text("\n".join(["person,sex,accepted", *rows]))
+    bare = (row.partition(",")[2] for row in rows)
+    nobody.write_text("\n".join(["sex,accepted", *bare]))
+    asked = "--accepted accepted --attribute sex --quiet"
+    assert main(f"audit {nobody} {asked} --no-people".split()) == 0
+    assert "attempts taken as independent" in capsys.readouterr().out.splitlines()[0]
+    for typed, said in (
+        (f"audit {nobody} {asked}", "If nobody is known, give --no-people."),
+        (f"audit {people} {asked} --no-people", "has a column 'person'; leave it out"),
+        (f"compare {nobody} {people} {asked}", "--identity cannot be found"),
+        (f"audit {people} --attribute sex --no-people", "no option of scored pairs"),
+    ):
+        assert main(typed.split()) == 2
+        assert said in capsys.readouterr().err

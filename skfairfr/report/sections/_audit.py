@@ -126,11 +126,11 @@ def _title(report):
     names = [printable(audit.attribute) for audit in report.audits if audit.attribute]
     single = [name for name in dict.fromkeys(names) if " & " not in name]
     about = by_attribute(listed(single or names or [""]))
-    if "decisions" in first.settings:
-        return f"Audit of decisions{about}"
+    terms = terms_of(first.settings)
+    what = f"{terms.task} errors" if "decisions" not in first.settings else "decisions"
     independent = first.settings.get("independent_pairs")
-    more = ", pairs taken as independent" if independent else ""
-    return f"Audit of {terms_of(first.settings).task} errors{about}{more}"
+    more = f", {terms.trial}s taken as independent" if independent else ""
+    return f"Audit of {what}{about}{more}"
 
 
 def called(found, usual):

@@ -11,7 +11,7 @@ ONE_PERSON_OUT = (
     "They are made by leaving out one person at a time (jackknife): people who are in many "
     "errors widen them."
 )
-ONE_PAIR_OUT = "They are made by leaving out one pair at a time (jackknife)."
+ONE_PAIR_OUT = "They are made by leaving out one {} at a time (jackknife)."
 TESTS_AGREE = (
     "Groups are compared with the reference by two-sided tests that agree with the intervals "
     "of their ratios. The ends of a disparity follow from those of largest / smallest."
@@ -143,8 +143,9 @@ def _of_intervals(settings):
     """The quantity of the intervals, and their computation."""
     about, left_out = "other people of the same population", ONE_PERSON_OUT
     if settings.get("independent_pairs"):
-        about = "other pairs, as if no two shared a person"
-        left_out = ONE_PAIR_OUT
+        trial = terms_of(settings).trial
+        about = f"other {trial}s, as if no two shared a person"
+        left_out = ONE_PAIR_OUT.format(trial)
     if "decisions" not in settings:
         about = f"this threshold and {about}"
     return f"Intervals are about {about}, at {level_in_percent(settings)}, each alone. {left_out}"
@@ -171,8 +172,11 @@ def limits_of_page(report):
     if not any(audit.attribute for audit in report.audits):
         lines = [line for line in lines if not line.startswith(OF_LABELS)]
     if audit.settings.get("independent_pairs"):
-        about = "Nobody is known by name: pairs were taken as independent. Where people"
-        lines.insert(1, f"{about} are in several pairs, intervals are too narrow.")
+        trials = f"{terms_of(audit.settings).trial}s"
+        about = (
+            f"Nobody is known by name: {trials} were taken as independent. Where people"
+        )
+        lines.insert(1, f"{about} are in several {trials}, intervals are too narrow.")
     return [*([AS_GIVEN] if "gallery" in audit.settings else []), *lines]
 
 

@@ -133,7 +133,9 @@ def _facts_of_decisions(report, attributes):
     rows = {}
     for audit in report.audits:
         everyone = audit.groups[0]
-        people = plural(everyone.n_identities, "person", "people")
+        people = "people who are not known"
+        if everyone.n_identities is not None:
+            people = plural(everyone.n_identities, "person", "people")
         attempts = capital(terms_of(audit.settings).frr.trials)
         rows[attempts] = f"{count(everyone.n_genuine)}, of {people}"
     return [*rows.items(), ("Attributes", "; ".join(dict.fromkeys(attributes)))]
@@ -141,7 +143,7 @@ def _facts_of_decisions(report, attributes):
 
 def facts_of_data(everyone, attributes, terms):
     """How many people, images and comparisons there are, and by what they are grouped."""
-    people = "not known; pairs taken as independent"
+    people = f"not known; {terms.trial}s taken as independent"
     if everyone.n_identities is not None:
         people = count(everyone.n_identities)
     images = [] if everyone.n_images is None else [("Images", count(everyone.n_images))]
@@ -186,7 +188,9 @@ def sizes(systems, terms, names=("",)):
 
 def crossing(found, audit):
     """How many people there are of each combination of groups."""
-    counted = "pairs" if audit.groups[0].n_identities is None else "people"
+    counted = "people"
+    if audit.groups[0].n_identities is None:
+        counted = f"{terms_of(audit.settings).trial}s"
     rows = [
         Row(
             ", ".join("unknown" if g is None else printable(g) for g in cell.groups),
