@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from skfairfr._core._intervals import Reason
 from skfairfr.metrics._asymmetry import FARAsymmetry
+from skfairfr.metrics._attacks import AttackDetection, attack_detection
 from skfairfr.metrics._certificates import CertifiedThreshold
 from skfairfr.metrics._identification import (
     CMC,
@@ -152,6 +153,7 @@ _DISPLAYS = {
 
 __all__ = [
     "CMC",
+    "AttackDetection",
     "CertifiedThreshold",
     "Comparison",
     "Dependence",
@@ -195,6 +197,7 @@ __all__ = [
     "WatchedRates",
     "WorstGroupRate",
     "all_pairs",
+    "attack_detection",
     "bfar",
     "bfar_scorer",
     "bfrr",

@@ -517,7 +517,8 @@ def compare_listed(
         check_no_diagonal(is_genuine, scores)
         for name, labels in attributes.items():
             check_not_exchanged(identity, labels, ("identity_1", names[0]))
-            _check_of_both(name, labels.codes, identity.codes)
+            if n_people is None:
+                _check_of_both(name, labels.codes, identity.codes)
     image = _encode_both(images, ("image_1", "image_2"), of)
     members = identity if image is None else image
     codes = members.codes.reshape(2, -1)
