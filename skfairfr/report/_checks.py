@@ -96,8 +96,8 @@ def _check_of_cost(audit, name, limit, rows):
         reason = WITHHELD[audit.settings["withheld"]][0]
     verdict = "undetermined" if reason else verdict
     about = name, limit, audit.attribute, None, np.nan, figure, groups, lost, verdict
-    told = {"reason": reason, "decided_by": decides}
-    return CostCheck(*about, **told, cost=rows[0].cost, p_target=rows[0].p_target)
+    more = {"reason": reason, "decided_by": decides}
+    return CostCheck(*about, **more, cost=rows[0].cost, p_target=rows[0].p_target)
 
 
 def _point(level, audit):
@@ -184,12 +184,12 @@ def _of_rates(level, rate, limit, found):
 
 
 def _worst(rates, low, high, limit):
-    """What a limit of each rate is about.
+    """Groups and bounds that a limit of each rate is about.
 
     Parameters
     ----------
     rates, low, high : ndarrays, shape (n_groups,)
-        With bounds; the lower ones hold for all at once.
+        With bounds; the lower ones are valid for all at once.
     limit : float
 
     Returns

@@ -93,7 +93,7 @@ class CostChange:
         Of a detection cost.
     before, after : float
     difference, low, high : float
-        After minus before, and its interval for other people of the same population.
+        After minus before, and its interval for new people of the same population.
     ratio, ratio_low, ratio_high : float
         After over before.
     p_value : float
@@ -169,9 +169,9 @@ def measure_changes(names, rocs, chosen, p_target, llr):
             question = engines[0].question(None, 0.0, "frr", group, None, "overall")
             asked = question, ScoreCost.of(**options)
             after, before = (e.score_cost(*asked).value.item() for e in engines)
-            told = compare_costs(*engines, *asked)
+            change = compare_costs(*engines, *asked)
             about = name, attribute, group, cost, p, before, after
-            found.append(CostChange(*about, *(getattr(told, of) for of in COMPARED)))
+            found.append(CostChange(*about, *(getattr(change, of) for of in COMPARED)))
     return tuple(found)
 
 

@@ -296,8 +296,8 @@ def name_of(check, report):
 
 def needed_words(check, report):
     """How many more people, or pairs, would settle an undetermined check."""
-    told = check.verdict != "undetermined" or check.reason or not check.groups
-    if told or check.name not in LIMITS:
+    settled = check.verdict != "undetermined" or check.reason or not check.groups
+    if settled or check.name not in LIMITS:
         return ""
     one, several = "person", "people"
     if report.audits[0].settings.get("independent_pairs"):
