@@ -26,7 +26,7 @@ LEAST_LIMIT = 1.12
 DISPARITIES = ("bfar", "bfrr")
 ALL = ("frr_at_far", *DISPARITIES)
 NOTHING = "nothing"
-# Where the number of a method may stand, in points from its marker.
+# Offsets of a method's number from its marker, in points.
 PLACES = [
     (radius * np.cos(turn), radius * np.sin(turn))
     for radius in (9, 16, 24, 34)
