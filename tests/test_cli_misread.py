@@ -251,6 +251,7 @@ def test_pairs_of_one_kind_alone_pass_no_limit_unless_stated(capsys, tmp_path):
         ("same", ("No", "Yes")),
         ("is_genuine", ("impostor", "genuine")),
         ("ground truth", ("-1", "1")),
+        ("label", ("-1", "+1")),
         ("match", ("Non-Match", "Match")),
         ("same_person", ("N", "Y")),
         # A column of any name, by its words.
@@ -275,6 +276,18 @@ def test_a_column_of_truth_that_contradicts_the_people_is_refused(
     assert code == 2
     counts = f"{name!r} contradicts the identities in {genuine - kept:,} of {len(rows):,} pairs"
     assert counts in err
+
+
+def test_a_column_of_truth_with_an_empty_cell_is_compared_where_it_has_values(
+    capsys, tmp_path
+):
+    rows = [r | {"label": str(int(r["identity_1"] == r["identity_2"]))} for r in ROWS]
+    rows[0]["label"] = ""
+    code, found, _ = audited(capsys, write(tmp_path / "right.csv", rows))
+    assert code == 0 and is_right(found)
+    rows[1]["label"] = str(1 - int(rows[1]["label"]))
+    code, _, err = audited(capsys, write(tmp_path / "wrong.csv", rows))
+    assert code == 2 and f"in 1 of {len(rows):,} pairs" in err
 
 
 SIDES = [
@@ -310,6 +323,26 @@ def test_a_column_of_one_image_is_refused_by_its_values(capsys, tmp_path, side):
     code, _, err = audited(capsys, path, attribute="gender")
     assert code == 2 and "--attribute FIRST,SECOND" in err
     assert f"of the {'first' if side == 'sex_1' else 'second'} image" in err
+
+
+@pytest.mark.parametrize(
+    "names", [("src_sex", "dst_sex"), ("sexA", "sexB"), ("sex", "sex.1")]
+)
+def test_a_column_of_one_image_is_refused_without_people(capsys, tmp_path, names):
+    rows = [
+        {
+            "score": r["score"],
+            "label": int(r["identity_1"] == r["identity_2"]),
+            names[0]: r["sex_1"],
+            names[1]: r["sex_2"],
+        }
+        for r in ROWS
+    ]
+    path = write(tmp_path / "pairs.csv", rows)
+    code, _, err = audited(capsys, path, attribute=names[0])
+    assert code == 2 and f"give '{names[0]},{names[1]}'" in err
+    code, found, _ = audited(capsys, path, attribute=",".join(names))
+    assert code == 0 and is_right(found)
 
 
 def test_a_column_of_both_images_is_read(capsys, tmp_path):

@@ -207,6 +207,7 @@ def meanings(values, rows, words, argument, name, remedy, missing=None):
     distinct, place = np.unique(values.astype(str), return_inverse=True)
     # 1.0 as 1: so a column with a missing cell holds it.
     texts = (text.strip().casefold().removesuffix(".0") for text in distinct.tolist())
+    texts = (text.removeprefix("+") for text in texts)
     codes = [words.get(re.sub(r"(?<=\w)[-_]", " ", text), -2) for text in texts]
     codes = np.array(codes, dtype=np.intp)[place]
     if missing is not None:

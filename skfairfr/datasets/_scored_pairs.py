@@ -167,7 +167,9 @@ def read_pairs(
         remedy = "every image needs an identity: drop such pairs."
         _files.check_known(argument, name, labels, remedy)
         _files.warn_of_words(labels, name, path)
-    if "y_true" not in found:
+    if "y_true" in found:
+        _check_of_both(table, both, read["y_true"] == 1, path)
+    else:
         same = read["identity_1"] == read["identity_2"]
         check_truth(table, path, same, {*found.values(), *(asked or ())})
     if asked is None:
@@ -235,13 +237,14 @@ def check_truth(table, path, same, others=()):
         if not (is_usual or _files.words_of(table.some(name)) <= OF_PAIRS):
             continue
         try:
-            said = _which_are_genuine(table, name).astype(bool)
+            said = _which_are_genuine(table, name, missing=-1)
         except ValueError:
             continue  # a column of that name, about something else
-        if (said != same).any():
-            wrong, n_true = np.count_nonzero(said != same), np.count_nonzero(same)
+        if ((said >= 0) & (said != same)).any():
+            wrong = np.count_nonzero((said >= 0) & (said != same))
+            n_true = np.count_nonzero(same)
             problem = f": {name!r} contradicts the identities in {wrong:,} "
-            problem += f"of {same.size:,} pairs: {said.sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
+            problem += f"of {same.size:,} pairs: {(said == 1).sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
             remedy = "correct the one that is wrong, or rename the column if it says something "
             raise _files.file_error("path", path, problem, f"{remedy}else.")
 
@@ -337,10 +340,31 @@ def columns_of_both(name, present):
     return name, name
 
 
-def _which_are_genuine(table, name):
-    """1 for each genuine pair and 0 for each other, (n_pairs,)."""
+def _which_are_genuine(table, name, missing=None):
+    """1 for each genuine pair, 0 for each other and ``missing`` for no value, (n_pairs,)."""
     remedy = "write 1 for pairs of one person and 0 for pairs of two."
-    return _files.meanings(*table.distinct(name), GENUINE, "y_true", name, remedy)
+    distinct = table.distinct(name)
+    return _files.meanings(*distinct, GENUINE, "y_true", name, remedy, missing)
+
+
+def _check_of_both(table, both, genuine, path):
+    """Raise if an attribute of both images is that of one, and a column has the other's.
+
+    Of genuine pairs two such columns are equal, and of impostor pairs they have the same labels.
+    """
+    for name in (name for name, other in both.values() if name == other):
+        own = table.labels(name).astype(str)
+        for other in {*table.plain_columns(0)} - {name}:
+            if not {*table.some(other).astype(str)} <= {*own}:
+                continue
+            label = table.labels(other).astype(str)
+            equal = label == own
+            if {*label} == {*own} and equal[genuine].all() and not equal.all():
+                problem = f"{name!r} seems to be of one image of a pair, and {other!r} of the other;"
+                remedy = (
+                    f"give {f'{name},{other}'!r}, or leave {other!r} out of {path!r}."
+                )
+                raise refused("attributes", name, problem, remedy)
 
 
 def _remedy(present, names, distance, score):
