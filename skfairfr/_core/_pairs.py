@@ -112,6 +112,8 @@ class HeldPairs:
         Score s(x, x) of every image: that of two copies of it.
     sample : PairSequence or None
         A uniform sample of all impostor pairs, once it was drawn.
+    score : callable
+        Of rows of listed pairs of images, their scores: see ``_pair_tiles.score_pairs``.
     floors : dict
         Score down to which all impostor pairs are held, by what it was chosen for.
     """
@@ -154,6 +156,8 @@ class HeldPairs:
         rows = [_pair_tiles.Rows.of(vectors, in_rows, m, adjustment) for m in members]
         rows = [replace(part, image=image[part.image]) for part in rows]
         self.rows = tuple(rows * (1 if self.two_sides else 2))
+        how = {"adjustment": adjustment, "first": first}
+        self.score = partial(_pair_tiles.score_pairs, vectors, **how)
         left, right = _pair_tiles.genuine_pairs(images)
         self.genuine = PairSequence(*sort_pairs(self.score(left, right), left, right))
         everyone = np.arange(n_images) if first is None else first[:-1]
@@ -165,11 +169,6 @@ class HeldPairs:
         # Lowest score held of every two cells; the last row and column are not used.
         self.lowest = np.full((n_cells + 1,) * 2, np.inf, dtype=np.float32)
         self._held = None
-
-    def score(self, left, right):
-        """Scores of listed pairs of images, float32 (n_pairs,)."""
-        how = self.adjustment, self.first
-        return _pair_tiles.score_pairs(self.vectors, left, right, *how)
 
     def tile(self, probe, reference):
         """Scores of all pairs of some images, with the errors of float32 products."""
