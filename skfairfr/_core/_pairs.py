@@ -159,7 +159,8 @@ class HeldPairs:
         how = {"adjustment": adjustment, "first": first}
         self.score = partial(_pair_tiles.score_pairs, vectors, **how)
         left, right = _pair_tiles.genuine_pairs(images)
-        self.genuine = PairSequence(*sort_pairs(self.score(left, right), left, right))
+        scores = _pair_tiles.score_pairs(vectors, left, right, adjustment, first)
+        self.genuine = PairSequence(*sort_pairs(scores, left, right))
         everyone = np.arange(n_images) if first is None else first[:-1]
         own = _pair_tiles.score_pairs(vectors, everyone, everyone, adjustment)
         self.own_scores = own
@@ -495,7 +496,10 @@ class EmbeddingPairs:
             right.append(b)
             missing -= a.size
         left, right = np.concatenate(left), np.concatenate(right)
-        return PairSequence(*sort_pairs(self.compared.score(left, right), left, right))
+        compared = self.compared
+        how = compared.adjustment, compared.first
+        scores = _pair_tiles.score_pairs(compared.vectors, left, right, *how)
+        return PairSequence(*sort_pairs(scores, left, right))
 
     def _draw_images(self, scope, size, rng):
         if scope is None and self.totals.impostors == "same_group":
