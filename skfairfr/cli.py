@@ -590,7 +590,7 @@ RARE = {
 AGAIN = "may be repeated"
 OF_A_SYSTEM = ("files beside the data", "embeddings", "scores", "searches (1:N)")
 OF_A_SYSTEM += ("logs of decisions",)
-SHARED = {"template", "rank", "kind", "best_of"}
+SHARED = {"template", "rank", "kind", "best_of", "dates"}
 
 
 def _rows(table):

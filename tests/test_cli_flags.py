@@ -237,7 +237,7 @@ def test_every_option_that_reads_data_is_of_a_system():
     flags = {action.dest for action in cli._parser()[1]["compare"]._actions}
     asked = {flag[2:].replace("-", "_") for flag in OF_EACH}
     shared = {"distance", "mated_only", "non_mated_only", "template"}
-    assert (reading & flags) - asked == shared | {"failures", "best_of"}
+    assert (reading & flags) - asked == shared | {"failures", "best_of", "dates"}
 
 
 def flags_in(text):
