@@ -29,10 +29,11 @@ class AttackDetection(Framed):
         "apcer" at a level of the BPCER, "bpcer" at one of the APCER, or "eer".
     species : ndarray, shape (n_rows,)
         Of the attacks; None is all.
-    level : ndarray, shape (n_rows,)
+    level : ndarray in (0, 1), shape (n_rows,)
         Of the other rate; nan of an EER.
     threshold : ndarray, shape (n_rows,)
-        Score from which on a presentation is taken for bona fide; nan of an EER.
+        Score, larger meaning more likely bona fide, from which on a presentation is accepted
+        as bona fide; nan of an EER.
     value, low, high : ndarrays, shape (n_rows,)
         The rate and its interval, lower being better.
     supported : ndarray of bool, shape (n_rows,)
@@ -71,7 +72,8 @@ def attack_detection(
     Parameters
     ----------
     y_score : array-like, shape (n_presentations,)
-        Larger meaning more likely bona fide; give minus a score of attacks.
+        Scores, larger meaning more likely bona fide: a presentation is accepted as such at
+        a score of at least the threshold. Give minus a score of attacks.
     is_attack : array-like, shape (n_presentations,)
         1 for attacks, 0 for bona fide presentations.
     subject : array-like, shape (n_presentations,)
@@ -88,7 +90,8 @@ def attack_detection(
     Returns
     -------
     found : AttackDetection
-        With ``to_frame``. The APCER of ISO/IEC 30107-3 is the largest of the species [1]_.
+        With ``to_frame``; lower is better. The APCER of ISO/IEC 30107-3 is the largest of
+        the species [1]_.
 
     Raises
     ------
