@@ -16,7 +16,7 @@ both ends (Laplace's rule), without which they would be infinite there.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit, logit
 
 # q of a beta curve is kept so far away from 0 and 1 that curves stay finite.
@@ -169,14 +169,16 @@ def fit_curve(kind, genuine, impostor, p_target=0.5):
 
 
 def _fit_isotonic(scores, sizes):
-    # This import takes a tenth of a second, and few callers of the package need it.
-    from sklearn.isotonic import IsotonicRegression
-
     ends = [scores.min(), scores.max()]
     is_genuine = np.append(np.repeat([1.0, 0.0], sizes), [1.0, 1.0, 0.0, 0.0])
     weight = np.where(is_genuine == 1, 1 / sizes[0], 1 / sizes[1])
-    found = IsotonicRegression().fit(np.append(scores, ends * 2), is_genuine, weight)
-    return np.stack([found.X_thresholds_, logit(found.y_thresholds_)])
+    scores, place = np.unique(np.append(scores, ends * 2), return_inverse=True)
+    weight, genuine = (np.bincount(place, w) for w in (weight, weight * is_genuine))
+    share = isotonic_regression(genuine / weight, weights=weight).x
+    # Between equal neighbours the curve is the line that joins them.
+    inner = (share[1:-1] == share[:-2]) & (share[1:-1] == share[2:])
+    kept = ~np.concatenate([[False], inner, [False]])[: scores.size]
+    return np.stack([scores[kept], logit(share[kept])])
 
 
 def _minimise(columns, target, weight):
