@@ -5,11 +5,12 @@ pairs, and the presentations that set the threshold are impostor pairs, each wit
 its own: influences of a person on the threshold, and so its slope, are those of SimilarityROC.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skfairfr._core._kinds import DECISIONS, Terms
 from skfairfr._core._rates import next_above
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import refused
@@ -137,7 +138,7 @@ def attack_detection(
     trials, rows = (people, kinds, confidence_level), []
     # Attacks that pass have scores that are not low: of the negated ones they are rejected.
     levels = np.atleast_1d(check_level(bpcer, "bpcer"))
-    roc = _fitted(-score, attack, *trials)
+    roc = _fitted(-score, attack, *trials, of=("bpcer", "apcer"))
     thresholds = next_above(-np.asarray(roc.threshold_at(levels)))
     for name in (None, *names):
         found = roc.estimate(levels, group=name)
@@ -156,15 +157,21 @@ def attack_detection(
     return AttackDetection(*map(_column, columns))
 
 
-def _fitted(score, is_genuine, people, kinds, confidence_level):
-    """A SimilarityROC whose genuine pairs are some presentations, and the others impostors."""
+def _fitted(score, is_genuine, people, kinds, confidence_level, of=("apcer", "bpcer")):
+    """A SimilarityROC whose genuine pairs are some presentations, and the others impostors.
+
+    Its errors are called by ``of``: first what is accepted, then what is rejected by mistake.
+    """
     people = encode(people, "subject").codes
     partner, n_people = people.copy(), people.max() + 1
     partner[~is_genuine] = n_people + np.arange(np.count_nonzero(~is_genuine))
     how = {"n_resamples": 1, "random_state": 0, "confidence_level": confidence_level}
     roc = SimilarityROC(method="jackknife", far_max=0.999, **how)
     roc._n_people = int(partner.max()) + 1
-    return roc.fit_pairs(score, people, partner, sensitive_features=kinds)
+    roc.fit_pairs(score, people, partner, sensitive_features=kinds)
+    terms = Terms(*(DECISIONS[kind] for kind in of), trial="attempt", level=of[0])
+    roc._engine = replace(roc._engine, terms=terms)
+    return roc
 
 
 def _rows(rate, species, levels, thresholds, found):

@@ -1,8 +1,11 @@
 """Attack detection from scores: rates by loops, and intervals of people left out and drawn."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import attack_detection
 
@@ -115,3 +118,11 @@ def test_what_cannot_be_measured_is_refused(changed, said):
     data = dict(zip(names, presentations(), strict=True))
     with pytest.raises(ValueError, match=said):
         attack_detection(**data | changed)
+
+
+def test_reasons_and_warnings_are_in_the_words_of_attacks():
+    with pytest.warns(UndefinedMetricWarning, match="smallest BPCER"):
+        found = attack_detection(*presentations(n_people=15), bpcer=1e-4)
+    reasons = " ".join(found.reason)
+    assert "bona fide attempt" in reasons
+    assert not {*re.findall(r"\w+", reasons)} & {"FAR", "FRR", "impostor", "genuine"}
