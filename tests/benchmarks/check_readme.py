@@ -1,6 +1,6 @@
 """README's mitigations over several draws of its people, with controls.
 
-Half of the people of each draw are fitted on, the others measured, as in README. Printed are
+Half of the people of each draw are fitted on, the others measured. Printed are
 the ratios after / before: geometric means with 95 % intervals of Student's distribution over
 the draws. "gap" is the largest over the smallest FRR of the groups, each at its own threshold.
 
