@@ -584,7 +584,8 @@ RARE = {
     *("attempt", "species", "session", "best_of", "time", "dates", "control"),
     "no_people",
     *("threshold_group", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio", "average"),
-    *("impostors", "seed", "n_jobs", "labels_source", "sampling"),
+    *("impostors", "seed", "n_jobs", "labels_source", "sampling", "dataset"),
+    *("organisation", "tested", "date"),
 }
 # How options repeat: in compare those under some titles do, but for some.
 AGAIN = "may be repeated"

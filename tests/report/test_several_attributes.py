@@ -15,7 +15,6 @@ from skfairfr.report import (
     audit,
     audit_data,
     audit_pairs,
-    compare_systems,
     read_data,
 )
 from skfairfr.utils import ArgumentError
@@ -86,12 +85,6 @@ def test_a_dict_of_one_attribute_gives_a_report_of_it(data):
     alone = small_report()
     assert isinstance(report, Report)
     assert report.to_json() == alone.to_json()
-
-
-def test_a_comparison_needs_an_attribute(data):
-    with pytest.raises(ArgumentError, match="attributes are none") as caught:
-        compare_systems(of(data), of(data))
-    assert caught.value.remedy == "name a column of the data."
 
 
 def test_names_that_are_no_text_become_one(data):
