@@ -7,6 +7,7 @@ import narwhals.stable.v2 as nw
 
 from skfairfr._core._pairs import usual_far_max
 from skfairfr.metrics._roc._inputs import common_names
+from skfairfr.utils._bands import split_bands
 from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused, size_of
 from skfairfr.utils._validation import check_line
 
@@ -67,6 +68,10 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
         raise refused("sensitive_features", sensitive_features, problem)
     if not isinstance(sensitive_features, dict) and len(columns) == 1:
         ((name, labels),) = columns.items()
+        if isinstance(attribute, str) and split_bands(attribute)[1] is not None:
+            problem = f"{attribute!r} makes ranges of a column of a file;"
+            remedy = "make those of arrays by skfairfr.utils.to_bands."
+            raise refused("attribute", attribute, problem, remedy)
         return {attribute or name or UNNAMED: labels}, False
     if attribute is not None:
         problem = f"{attribute!r} names labels that come without a name, and sensitive_features "

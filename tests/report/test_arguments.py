@@ -48,6 +48,7 @@ NO_GROUPS = {
         (lambda: audit(X, Y, LAZY), "sensitive_features", "LazyFrame"),
         (lambda: audit(X, Y, GROUPS, attribute="g\ud800"), "attribute", "rename it"),
         (lambda: audit(X, Y, GROUPS, attribute=3), "attribute", "got 3"),
+        (lambda: audit(X, Y, X[:, 0], attribute="age:4"), "attribute", "to_bands"),
         (lambda: audit(X, Y, GROUPS, random_state=None), "random_state", "None"),
         (lambda: audit(X, Y, GROUPS, random_state=-1), "random_state", "-1"),
         (
