@@ -233,7 +233,9 @@ def _parse(argv):
                 "; audit takes one DATA, and every attribute an --attribute of its own: "
                 "--attribute A --attribute B; several scores have a comma: --score A,B"
             )
-        parser.error(message)
+        if arguments.command == "monitor":
+            message += "; monitor takes one LOG: run it for each, with the same --state"
+        commands[arguments.command].error(message)
     return arguments
 
 

@@ -90,6 +90,16 @@ def test_the_demo_prints_what_readme_quotes(capsys):
     assert quoted in capsys.readouterr().out
 
 
+def test_commands_of_readme_are_understood(capsys):
+    from skfairfr.cli import _parse
+
+    commands = re.findall(r"`skfairfr ([^`]*)`", README.read_text(encoding="utf-8"))
+    assert len(commands) > 8
+    for command in commands:
+        if len(command.split()) > 1:
+            _parse(command.split())
+
+
 def test_files_that_readme_names_are_there():
     text = README.read_text(encoding="utf-8")
     named = re.findall(

@@ -385,7 +385,7 @@ def _remedy(present, names, distance, score):
         return f"{people}the one that says which pairs are genuine."
     told = "a row has a score and two identities, or what says whether it is genuine. "
     told += "If the file holds the labels of embeddings, give those (.npz, .npy) in its place, "
-    return f"{told}and it with labels (--labels). A log of decisions is for audit and monitor (--accepted)."
+    return f"{told}and it with labels (--labels). A log of decisions needs --accepted."
 
 
 def _read_columns(table, asked, both, path):

@@ -778,15 +778,36 @@ def _sentence(bench):
     return f"{start}{method.name} {effect} {_cost(method, bench.metric)}{but}.{beyond}"
 
 
+def _by_group(bench):
+    """Both rates of each group at the threshold of everyone, with nothing and with a method."""
+    if not bench.methods:
+        return ""
+    named = [m for m in bench.methods if m.name == bench.winner]
+    method = (named or bench.methods)[0]
+    texts = []
+    for rate in ("far", "frr"):
+        own = [g for g in method.groups if g.rate == rate]
+        if len(own) > MOST_GROUPS:
+            own = sorted(own, key=lambda g: g.before)[:: len(own) - 1]
+        rates = [
+            f"{printable(g.group)} {percent(g.before)} to {percent(g.after)}"
+            for g in own
+        ]
+        texts.append(f"{COMPARISONS[rate].name} of {listed(rates)}")
+    return f"From nothing to {method.name}, at the threshold of everyone: {'; '.join(texts)}."
+
+
 def _other(bench, limit):
     """That the disparity of the other rate is there to be lowered, if it is."""
     other = "bfrr" if bench.metric == "bfar" else "bfar"
     change = bench.methods[0].changes[other]
     if bench.metric not in ("bfar", "bfrr") or not change.p_before <= limit:
         return ""
-    words = METRICS[other].words
+    words, shown = METRICS[other].words, _shown(other, change.before)
+    if math.isinf(change.before):
+        shown = "infinite, since a group has no error"
     return (
-        f" {words} was {_shown(other, change.before)}, which is detectably more than with equal "
+        f" {words} was {shown}, which is detectably more than with equal "
         f"groups: --metric {other} looks for what lowers it."
     )
 
@@ -929,7 +950,7 @@ def _document(bench):
         for note in bench.notes
     ]
     sections = [
-        Section("verdict", "What was found", [bench.sentence]),
+        Section("verdict", "What was found", [bench.sentence, _by_group(bench)]),
         Section("effects", "What each method does", _effects(bench)),
         Section(
             "controls", "Against controls without regard to groups", _controls(bench)

@@ -53,6 +53,8 @@ def covariates_of(control):
             raise refused("control", text, problem, remedy)
         n = parts["n"] and int(parts["n"])
         found.append(Covariate(parts["name"], n, bool(parts["gap"])))
+    if len({*found}) < len(found):
+        raise refused("control", texts, "names a covariate twice;", "give it once.")
     return found
 
 

@@ -95,21 +95,25 @@ def test_what_calibration_loses_is_said_of_each_group(report, pairs):
             (0.2, 0.21),
             "calibration is more than the difference, since the minima are 0.200",
         ),
-        ((0.3, 0.1), "calibration reduces the difference, since the minima are 0.300"),
+        ((0.3, 0.1), "poor calibration hides part of the difference: after the best"),
     ],
 )
 @pytest.mark.parametrize("reference", ["women", "men"])
 def test_calibration_explains_a_part_of_the_difference(least, end, reference):
     values = {"women": 0.31, "men": 0.22, "others": np.nan}
     least = dict(zip(values, (*least, np.nan), strict=True))
-    (text,) = _of_difference(values, least, reference, 0.01)
+    (text,) = _of_difference(values, least, {*values} - {reference}, reference, 0.01)
     start = "At p_target 0.01 the cost is 0.310 for women and 0.220 for men; "
     assert text.startswith(start + end)
 
 
 def test_equal_costs_and_one_group_have_no_difference():
-    assert _of_difference({"a": 0.2, "b": 0.2}, {"a": 0.1, "b": 0.2}, "a", None) == []
-    assert _of_difference({"a": 0.2}, {"a": 0.1}, None, None) == []
+    values, least = {"a": 0.2, "b": 0.3}, {"a": 0.1, "b": 0.2}
+    assert _of_difference(values | {"b": 0.2}, least, {"b"}, "a", None) == []
+    assert _of_difference({"a": 0.2}, {"a": 0.1}, set(), None, None) == []
+    # Of an interval that includes equal costs nothing is attributed.
+    assert _of_difference(values, least, set(), "a", None) == []
+    assert len(_of_difference(values, least, {"b"}, "a", None)) == 1
 
 
 def test_reliability_is_drawn_with_its_largest_certain_deviation(pairs):

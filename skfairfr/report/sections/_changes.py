@@ -25,6 +25,7 @@ from skfairfr._text._words import (
     capital,
     count,
     listed,
+    number,
     p_value,
     percent,
     plural,
@@ -56,7 +57,7 @@ from skfairfr.report.sections._cells import (
     lines_of,
     row_of_group,
 )
-from skfairfr.report.sections._costs import table_of_changes
+from skfairfr.report.sections._costs import name_of_cost, table_of_changes
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
 from skfairfr.report.sections._gallery import (
     AS_GIVEN,
@@ -226,10 +227,27 @@ def verdict_of_changes(found, most=None):
         not_compared = [*not_compared[:MOST_TOLD], further]
     texts = [*not_compared, *lacking, *texts]
     texts += [_levelled(change, found) for change in found.levelling_down]
-    texts += without_groups(found.measured)
+    if found.unit == "attempts" and not found.n_people:
+        texts.append("Nobody is in all logs, so a change may be one of people.")
+    texts += _costs_of_everyone(found) + without_groups(found.measured)
     if found.notes:
         texts.append(READ_NOTES)
     return Verdict(status, headline, texts, label)
+
+
+def _costs_of_everyone(found):
+    """Costs of everyone that differ, each alone, a list of a sentence: none counts as harm."""
+    parts = [
+        f"{name_of_cost(change)} {number(change.before)} to {number(change.after)}"
+        for change in found.costs
+        if change.attribute is None and not change.ratio_low <= 1 <= change.ratio_high
+        if change.supported
+    ]
+    if not parts:
+        return []
+    return [
+        f"Costs of everyone differ, which are not counted as rates: {'; '.join(parts)}."
+    ]
 
 
 def _largest_change(found):

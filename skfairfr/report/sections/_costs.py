@@ -203,11 +203,11 @@ def _row_of_change(change, system):
         concluded(verdict, verdict, change.supported),
     ]
     by = "" if change.attribute is None else f"by {printable(change.attribute)}"
-    place = ", ".join(filter(None, (_name(change), by, system)))
+    place = ", ".join(filter(None, (name_of_cost(change), by, system)))
     return row_of_group(change.group, cells, place)
 
 
-def _name(row):
+def name_of_cost(row):
     """A cost with its operating point."""
     name = NAMES[row.cost]
     return name if row.p_target is None else f"{name}, p_target {row.p_target:g}"
@@ -257,7 +257,7 @@ def costs(audit):
             cells.append(Cell(ratio(over.value), ends, few_of(over)))
         elif audit.reference is not None:
             cells.append(Cell(NONE))
-        rows.append(row_of_group(row.group, cells, _name(row)))
+        rows.append(row_of_group(row.group, cells, name_of_cost(row)))
     caption = (
         "minDCF is the least detection cost, at the best threshold of each group, over that of "
         "the better of accepting all and rejecting all; errors of both kinds cost the same. "
@@ -301,13 +301,22 @@ def _of_calibration(audit):
             {g: v for (*of, g), v in found.items() if of == [name, p] and g is not None}
             for name in (cost, f"min_{cost}")
         ]
-        told += _of_difference(*of_groups, audit.reference, p)
+        differ = {
+            row.group
+            for row in audit.costs
+            if (row.cost, row.p_target) == (cost, p) and row.ratio is not None
+            if not row.ratio.low <= 1 <= row.ratio.high
+        }
+        told += _of_difference(*of_groups, differ, audit.reference, p)
     return [told] if told else []
 
 
-def _of_difference(values, least, reference, p):
-    """How much of the largest difference to the reference is calibration, a list of a sentence."""
-    gaps = {g: abs(v - values.get(reference, np.nan)) for g, v in values.items()}
+def _of_difference(values, least, differ, reference, p):
+    """How much of the largest difference to the reference is calibration, a list of a sentence.
+
+    Of the groups of ``differ``, whose interval excludes equal costs.
+    """
+    gaps = {g: abs(values[g] - values.get(reference, np.nan)) for g in differ}
     furthest = max((g for g in gaps if gaps[g] > 0), key=gaps.get, default=None)
     if furthest is None:
         return []
@@ -319,9 +328,13 @@ def _of_difference(values, least, reference, p):
     rest = round(least[high] - least[low], 4)
     part = round(values[high] - values[low] - rest, 4)
     end = f"{number(part)} of the difference is calibration"
-    if part < 0 or rest < 0:
-        than = "reduces" if part < 0 else "is more than"
-        end = f"calibration {than} the difference, since the minima are {of_least}"
+    if part < 0:
+        end = "poor calibration hides part of the difference: after the best calibration of "
+        end += f"each group it would be {of_least}"
+    elif rest < 0:
+        end = (
+            f"calibration is more than the difference, since the minima are {of_least}"
+        )
     return [
         f"{'Cllr' if p is None else f'At p_target {p:g} the cost'} is {both}; {end}."
     ]
