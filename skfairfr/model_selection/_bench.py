@@ -779,22 +779,24 @@ def _sentence(bench):
 
 
 def _by_group(bench):
-    """Both rates of each group at the threshold of everyone, with nothing and with a method."""
+    """Rates of each group at the threshold of everyone, with nothing and with the winner."""
     if not bench.methods:
         return ""
-    named = [m for m in bench.methods if m.name == bench.winner]
-    method = (named or bench.methods)[0]
+    won = [m for m in bench.methods if m.name == bench.winner]
+    method = (won or bench.methods)[0]
     texts = []
     for rate in ("far", "frr"):
         own = [g for g in method.groups if g.rate == rate]
         if len(own) > MOST_GROUPS:
             own = sorted(own, key=lambda g: g.before)[:: len(own) - 1]
         rates = [
-            f"{printable(g.group)} {percent(g.before)} to {percent(g.after)}"
+            f"{printable(g.group)} {percent(g.before)}"
+            + (f" to {percent(g.after)}" if won else "")
             for g in own
         ]
         texts.append(f"{COMPARISONS[rate].name} of {listed(rates)}")
-    return f"From nothing to {method.name}, at the threshold of everyone: {'; '.join(texts)}."
+    start = f"From nothing to {printable(method.name)}" if won else "With nothing"
+    return f"{start}, at the threshold of everyone: {'; '.join(texts)}."
 
 
 def _other(bench, limit):

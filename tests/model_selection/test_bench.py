@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from skfairfr import BestTradeOff, IdentityKFold, face_labels, make_face_embeddings
 from skfairfr._core import _parallel
 from skfairfr._core._jackknife import holm
+from skfairfr._text._words import percent
 from skfairfr.comparators import CohortNormalizer, GroupThresholds, ScoreCalibrator
 from skfairfr.metrics import cllr, min_cllr
 from skfairfr.metrics._folds import Cell
@@ -828,3 +829,14 @@ def test_lines_load_what_was_saved_and_use_it(faces, tmp_path, made, use):
         Z = system[:-1].transform(X) if isinstance(made, Pipeline) else X
         scorer = system[-1] if isinstance(made, Pipeline) else system
         assert_array_equal(names["scores"], scorer.score_pairs(Z[:9], Z[9:18]))
+
+
+def test_the_text_has_the_rates_of_groups_before_and_after(faces):
+    X, y, group = faces
+    found = compare_mitigations(X, y, group, {"few": Scaled(4)}, **QUICK)
+    (own,) = found.methods
+    lines = " ".join(found.to_text().split())
+    start = "From nothing to few" if found.winner else "With nothing"
+    assert f"{start}, at the threshold of everyone: FMR of" in lines
+    for one in own.groups:
+        assert " ".join(f"{one.group} {percent(one.before)}".split()) in lines
