@@ -405,7 +405,12 @@ def _check_vectors(name, vectors, finite):
     if expected is not None:
         got = f"shape {vectors.shape} of {vectors.dtype}"
         problem = f"{name} must {expected}; got {got}."
-        raise refused("embedding", None, problem, "Give another array.")
+        remedy = "Give another array."
+        if vectors.ndim == 1:
+            remedy = (
+                "One number a row is a score: name the list of the pairs (--trials)."
+            )
+        raise refused("embedding", None, problem, remedy)
     if finite and (bad := np.flatnonzero(failed_rows(vectors))).size:
         rows = f"in {_files.data_row(bad[0])} ({bad.size} such rows)"
         problem = f"{name} has nan, infinite values or zeros alone {rows};"

@@ -155,7 +155,10 @@ def _labels_of(data, image, what, path):
         labels = [data[f"{stem}_1"], data[f"{stem}_2"]]
     if labels[0] is None:
         problem = f"{path!r} is about {what}, and the data name none;"
-        remedy = "name them by image (--image) or, of pairs, in columns of both sides."
+        other = "images" if what == "people" else "people"
+        remedy = f"say whom it is about (--on, a column of {other}), or name the {what}: of pairs "
+        remedy += "in columns of both sides, of a list of trials in a list of images and people "
+        remedy += "(such as utt2spk), with the trials as --trials."
         raise refused("metadata", path, problem, remedy)
     return labels
 

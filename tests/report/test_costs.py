@@ -155,8 +155,11 @@ def test_everyone_has_costs(faces):
     assert "minDCF, p_target 0.01" in report.to_text()
 
 
-def test_cosines_are_not_taken_for_ratios_in_silence(faces):
-    report = audit(faces.X, faces.y, far=1e-2, p_target=0.01, llr=True)
+def test_cosines_are_not_taken_for_ratios_in_silence(faces, pairs):
+    with pytest.raises(ValueError, match="they are cosines"):
+        audit(faces.X, faces.y, far=1e-2, p_target=0.01, llr=True)
+    ratio, people, _ = pairs
+    report = audit_pairs((ratio + 10) / 20, people, far=1e-2, p_target=0.01, llr=True)
     assert "are the scores natural logarithms" in " ".join(report.to_text().split())
 
 

@@ -253,8 +253,11 @@ def test_metadata_reach_attempts_and_pairs_without_people(files, tmp_path):
     assert data.attempts.columns["sex"].tolist() == [*"fffmmm"]
     (tmp_path / "images.csv").write_text("image,sex\na,f\nb,m\nc,f")
     (tmp_path / "pairs.csv").write_text("genuine,score,p,q\n1,.9,a,c\n0,.2,b,a")
-    with pytest.raises(ArgumentError, match="is about people, and the data name none"):
+    with pytest.raises(ArgumentError, match=r"about people, and the data.*utt2spk"):
         read_data(tmp_path / "pairs.csv", "sex", metadata=tmp_path / "people.csv")
+    np.save(tmp_path / "scores.npy", np.arange(3.0))
+    with pytest.raises(ArgumentError, match=r"list of the pairs \(--trials\)"):
+        read_data(tmp_path / "scores.npy", "sex", labels=tmp_path / "images.csv")
     options = {"metadata": tmp_path / "images.csv", "image_1": "p", "image_2": "q"}
     data = read_data(tmp_path / "pairs.csv", "sex", **options)
     assert [side.tolist() for side in data.columns["sex"]] == [["f", "m"], ["f", "f"]]

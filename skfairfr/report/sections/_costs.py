@@ -126,9 +126,11 @@ def asked_of(p_target, llr, data):
     if data.decisions or data.terms is SEARCHES:
         name = "llr" if p_target is None else "p_target"
         raise refused(name, None, "needs scores of comparisons;", "leave it out.")
-    if llr and data.is_distance:
-        problem = "says that scores are log-likelihood ratios, and they are distances;"
-        raise refused("llr", None, problem, "leave it out.")
+    is_cosine = getattr(data, "similarity", None) == "cosine"
+    if llr and (data.is_distance or is_cosine):
+        what = "cosines" if is_cosine else "distances"
+        problem = f"says that scores are log-likelihood ratios, and they are {what};"
+        raise refused("llr", None, problem, "leave it out, or calibrate them first.")
     points = [] if p_target is None else check_level(p_target, "p_target").ravel()
     return np.array(points), llr
 
@@ -261,11 +263,12 @@ def costs(audit):
     caption = (
         "minDCF is the least detection cost, at the best threshold of each group, over that of "
         "the better of accepting all and rejecting all; errors of both kinds cost the same. "
-        "Lower is better."
+        "Lower is better. Each interval is of one number alone."
     )
     if any(row.cost == "cllr" for row in audit.costs):
         caption += (
-            " DCF is the cost at the threshold of Bayes, which is the same for all. Cllr is the "
+            " DCF is the cost at the threshold of Bayes, which is the same for all; above 1, "
+            "to accept all or reject all would cost less. Cllr is the "
             "cost of the log-likelihood ratios, in bits, and minCllr what is left of it after the "
             "best calibration of each group."
         )
