@@ -78,7 +78,10 @@ def expected_of(name):
     return compare(COMPARATORS[name])
 
 
-@pytest.mark.parametrize("name", COMPARATORS)
+@pytest.mark.parametrize(
+    "name",
+    ["affine", pytest.param("calibrated", marks=pytest.mark.slow), "PLDA"],
+)
 @given(seed=st.integers(0, 10_000))
 def test_rows_in_another_order_change_nothing(name, seed):
     order = np.random.default_rng(seed).permutation(len(X))

@@ -77,6 +77,7 @@ def test_interval_is_that_of_people_left_out_with_their_thresholds():
     assert width > 1.1 * 2 * 1.96 * np.sqrt((len(fixed) - 1) * np.var(fixed))
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_rates_of_the_population():
     """Of 40 data sets; a species with the larger APCER sets the threshold."""
     sd, held = np.hypot(1, 0.4), {"apcer": [], "bpcer": []}
