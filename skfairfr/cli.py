@@ -73,14 +73,14 @@ interrupted."""
 # What every command is about, in a line and in its help.
 COMMANDS = {
     "audit": (
-        "for which groups a system errs more often, by how much, and how sure that is",
+        "for which groups a system has more errors, by how much, with which uncertainty",
         """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs; without
 --attribute the rates of everyone. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
 disk, 3 the data do not show whether a check passes, 4 a fault of the program, 130 interrupted.""",
     ),
     "identify": (
-        "for which groups searches of a gallery err more",
+        "for which groups searches of a gallery have more errors",
         """\
 Error rates of searches (1:N) by group: how often a search by somebody who is not enrolled alarms
 (FPIR), and how often that of somebody who is misses the mate (FNIR), with intervals. The gallery is
@@ -111,8 +111,8 @@ depend on each other as a pilot shows. {STATUS}""",
 The loosest threshold that keeps a limit of the FMR for every group, or of the FPIR of searches, also
 in other people, with a stated confidence; what it costs each group, or how many more people it
 takes. Exit status: 0 there is
-one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data cannot
-tell, 4 a fault of the program, 130 interrupted.""",
+one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data do not
+show it, 4 a fault of the program, 130 interrupted.""",
     ),
     "monitor": (
         "whether limits are still kept in operation",
@@ -338,7 +338,7 @@ options: bench
 --other NAME  column of another attribute, whose disparities must not grow; may be repeated
 --methods NAME ...  methods to try (default: all whose libraries are installed); one that is
   unknown lists those that are known
---method NAME=MODULE:FACTORY  a method of your own, alone or beside --methods, by a class or
+--method NAME=MODULE:FACTORY  a method of your own, alone or with --methods, by a class or
   function that gives a transformer or comparator when called without arguments, as --method
   mine=package.module:MyTransformer; with it no fit is kept in --out; may be repeated
 options: audit identify compare threshold monitor bench demo
@@ -380,8 +380,8 @@ embeddings: audit compare threshold plan
 --domain COLUMN  column with two values, such as selfie and document: only pairs across them are
   compared
 embeddings: audit
---fte COLUMN  column that says which rows gave no template: fte (or 1) where enrolment failed,
-  fta where acquisition failed, else 0 or empty; they are counted by group
+--fte COLUMN  column that marks rows without a template: fte (or 1) if enrolment failed,
+  fta if acquisition failed, else 0 or empty; they are counted by group
 
 scores: audit identify compare threshold plan
 --score COLUMN  column of the scores, in audit and compare also A,B of several systems (default:

@@ -7,7 +7,7 @@ to float32. Curves of images, which increase, may then make a calibrated score o
 of the two images changes no bit.
 
 A pass dismisses a pair by its low-precision product. Let v be this product plus the largest
-error that it may have, so that s <= v. The score is increasing in s, and so is each of its
+error that it may have: s <= v. The score is increasing in s, and so is each of its
 roundings: computed from v it is at least the true one, and a pair may be dismissed if it is
 below the floor. A calibrated score is at most the larger value of both images' curves: a pair
 may be dismissed if the score computed from v is below the lower of the two scores at which its

@@ -29,7 +29,7 @@ from skfairfr._core._resampling import Weights
 
 # Numbers of errors at which a rate is bounded: all small ones, then eight an octave.
 NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
-# Weights of people's errors that are held at a time, (n_levels, n_people): 32 MiB an array.
+# Weights of people's errors in memory at a time, (n_levels, n_people): 32 MiB an array.
 MOST_WEIGHTS = 2**22
 # Kinds of people whose pairs are weighed at a time, with all others.
 MOST_KINDS = 1024

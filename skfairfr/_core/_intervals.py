@@ -129,7 +129,7 @@ MIN_ERRORS = 30
 # A standard error of n people is itself known to one over the root of 2 (n - 1), a quarter.
 MIN_IDENTITIES = 10
 # Without a person in a larger share of the errors, the rate would be a third lower: more than
-# the 30 % to which 30 errors tell it.
+# the 30 % to which 30 errors determine it.
 MAX_SHARE = 1 / 3
 
 

@@ -99,7 +99,7 @@ def mean_rows(rows, first, similarity):
     ----------
     rows : ndarray, shape (n_rows, n_features)
     first : ndarray of int, shape (n_templates + 1,)
-        Where the rows of each template begin; they stand together.
+        Where the rows of each template begin, which are contiguous.
     similarity : {"cosine", "dot"} or comparator
         Of inner products rows are taken as they are.
     """

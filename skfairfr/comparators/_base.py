@@ -315,7 +315,7 @@ class WithGroups:
         return np.append(np.searchsorted(self.groups_, labels.values), -1)[labels.codes]
 
     def _names(self, columns):
-        """Names of the columns that hold the groups."""
+        """Names of the columns of the groups."""
         if len(columns) == 1:
             return list(columns)
         missing = [name for name in self.attributes_ if name not in columns]

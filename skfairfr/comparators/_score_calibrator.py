@@ -305,7 +305,7 @@ class ScoreCalibrator(WithGroups, Comparator):
         return PreparedImages(vectors, replace(adjustment, curves=curves))
 
     def _prepare_base(self, X, attributes, side):
-        """What the similarity prepares, with an adjustment that curves may follow."""
+        """Images prepared by the similarity, with an adjustment that curves may follow."""
         vectors, adjustment = prepare(X, self.similarity_, attributes, side)
         if adjustment is None:
             adjustment = Adjustment.shifted(np.zeros(len(X)))

@@ -204,10 +204,8 @@ def read_folds(text, argument, path, required=False):
                 ONE_PERSON.fullmatch(line + b"\n") or TWO_PEOPLE.fullmatch(line + b"\n")
             )
         )
-        problem = (
-            f": line {row} ({line.decode()!r}) has neither a name and two numbers "
-        )
-        problem += "nor a name and a number, twice;"
+        problem = f": line {row} ({line.decode()!r}) has no name with two numbers, "
+        problem += "and no name with a number, twice;"
         raise _files.file_error(argument, path, problem, "correct it, or the layout.")
     bytes_of = np.frombuffer(body, dtype=np.uint8)
     starts = np.append(0, np.flatnonzero(bytes_of == ord("\n"))[:-1] + 1)

@@ -60,7 +60,7 @@ MOST_GROUPS, MOST_IMAGES = 50, 1000
 ENOUGH_ERRORS = 100
 # What the rules of thumb ask for, where they are in a table.
 RULES = {
-    "rule of 3": "rule of 3: 3 / limit {}; if none of them errs and they are independent, "
+    "rule of 3": "rule of 3: 3 / limit {}; if they are independent and have no error, "
     "the one-sided upper 95 % bound of the rate is about the limit.",
     "rule of 30": "rule of 30: enough {} to expect 30 errors.",
 }
@@ -280,7 +280,7 @@ class Plan(Framed):
         if self.groups > 1:
             people = f"{self.groups} groups of as many people each."
         if self._trial:
-            yield f"{people} Attempts are as uneven among people as in the pilot, if there is one."
+            yield f"{people} Attempts vary among people as in the pilot, if there is one."
         else:
             yield (
                 f"{people} All pairs within a group are compared, at a threshold set on other "
@@ -412,7 +412,7 @@ def plan_test(
         Of everybody on average, from 1 to 1000, instead of images: the plan is one of
         attempts, whose FRR ``certify_fnmr``, ``max_fnmr_ratio`` and ``detect_factor`` are
         then about. A pilot is of attempts too (:func:`fit_pairs <SimilarityROC.fit_pairs>`
-        of each person with herself), and shows how uneven they are among people.
+        of each person with herself), and shows how they vary among people.
     power : float in (0, 1), default=0.8
         Probability with which the answer is to be got, in all groups at once.
     confidence_level : float in (0.5, 1), default=None
@@ -796,7 +796,7 @@ def _shown_by(sums):
 
 
 def _as_uneven(pilot, sums, known, attempts):
-    """The Dependence of so many attempts each by which errors vary as of uneven ones.
+    """The Dependence if everybody has so many attempts, with the variance of unequal ones.
 
     Errors of n attempts of a person vary 1 + correlation (n - 1) times as much, and n is here
     the mean weighted by attempts, in proportion to the attempts that are planned.

@@ -13,7 +13,7 @@ from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, verdict_of
 from skfairfr.report._records import Check, CostCheck
 from skfairfr.report._verdicts import beyond_all_scores
 
-# No ratio of two rates above it exceeds 1 / 0.9 = 1.11, so that keeping a limit shows nothing.
+# No ratio of two rates above it exceeds 1 / 0.9 = 1.11: keeping a limit shows nothing.
 NEARLY_ALL = 0.9
 
 

@@ -249,7 +249,7 @@ def compare_decisions(
     Parameters
     ----------
     before, after, *more : DecisionData
-        Such as :func:`read_data` gives, with the same columns, and people called alike. A
+        Such as :func:`read_data` gives, with the same columns, and people with the same names. A
         group that a log lacks is not compared.
     kind : {"frr", "far", "bpcer", "apcer"}, default=None
         Whose errors are compared; None takes the kind of the logs if they have one alone.

@@ -188,7 +188,7 @@ def read_data(
         Whether all pairs are genuine, or none is. Not stated, such data are an error, since
         identities that are written otherwise on one side look the same.
     no_people : bool, default=False
-        Of a log: whether nobody is known, so that attempts are taken as independent. A log
+        Of a log: whether nobody is known. Attempts are then taken as independent. A log
         with a column of people is then an error.
 
     Returns

@@ -156,7 +156,7 @@ def test_everyone_has_costs(faces):
 
 
 def test_cosines_are_not_taken_for_ratios_in_silence(faces, pairs):
-    with pytest.raises(ValueError, match="they are cosines"):
+    with pytest.raises(ValueError, match="the scores are cosines"):
         audit(faces.X, faces.y, far=1e-2, p_target=0.01, llr=True)
     ratio, people, _ = pairs
     report = audit_pairs((ratio + 10) / 20, people, far=1e-2, p_target=0.01, llr=True)

@@ -131,7 +131,7 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
 
     @classmethod
     def _measured(cls, roc, groups=None, n_bins=8, name=None, together=False):
-        """The display of a fitted SimilarityROC, not drawn; intervals hold ``together`` or alone."""
+        """The display of a fitted SimilarityROC, not drawn; intervals are valid ``together`` or alone."""
         groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
         if check_count(n_bins, "n_bins", 2) % 2:
             raise refused("n_bins", n_bins, f"must be even; got {n_bins}.")

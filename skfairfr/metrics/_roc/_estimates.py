@@ -217,7 +217,7 @@ def _ends_of_largest(how, value, drawn, confidence_level):
     """Ends of the largest contrast of groups; nan of what is none.
 
     The upper end is the largest of the basic ones of all contrasts, one of which is that of
-    the largest. The lower end is the largest of those that hold for all contrasts at once,
+    the largest. The lower end is the largest of those that are valid for all contrasts at once,
     with equal chances to miss (Beran 1988).
 
     Parameters

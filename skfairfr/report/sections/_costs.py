@@ -129,7 +129,7 @@ def asked_of(p_target, llr, data):
     is_cosine = getattr(data, "similarity", None) == "cosine"
     if llr and (data.is_distance or is_cosine):
         what = "cosines" if is_cosine else "distances"
-        problem = f"says that scores are log-likelihood ratios, and they are {what};"
+        problem = f"requires log-likelihood ratios, and the scores are {what};"
         raise refused("llr", None, problem, "leave it out, or calibrate them first.")
     points = [] if p_target is None else check_level(p_target, "p_target").ravel()
     return np.array(points), llr
