@@ -412,6 +412,7 @@ def test_columns_of_a_pair_are_taken_as_they_are():
 @pytest.mark.parametrize(
     ("control", "message"),
     [
+        (["q:4", "q:4"], "control names a covariate twice; give it once."),
         ("q:1", "control must be NAME, NAME:K or NAME:K:gap with K >= 2; got 'q:1'"),
         ("q:gap", "NAME:K:gap with K >= 2; got 'q:gap'"),
         ("", "got ''"),

@@ -116,6 +116,16 @@ def test_equal_costs_and_one_group_have_no_difference():
     assert len(_of_difference(values, least, {"b"}, "a", None)) == 1
 
 
+def test_no_difference_of_equal_groups_is_attributed_to_calibration(pairs):
+    score, people, _ = pairs
+    of_person = np.random.default_rng(3).permutation(["a", "b"] * 300)
+    groups = tuple(of_person[one] for one in people)
+    report = audit_pairs(score, people, groups, far=1e-2, llr=True)
+    (own,) = (c.ratio for c in report.audits[0].costs if c.cost == "cllr" and c.ratio)
+    assert own.low < 1 < own.high
+    assert "of the difference" not in report.to_text()
+
+
 def test_reliability_is_drawn_with_its_largest_certain_deviation(pairs):
     score, people, groups = pairs
     wrong = score + 3 * (
@@ -334,6 +344,13 @@ def test_changes_of_costs_are_those_of_the_rocs(two_systems, pairs):
     assert of_cllr["female"].low > 0
     text = " ".join(found.to_text(full=False).split())
     assert "female, Cllr, by" in text
+    everyone = [c for c in found.costs if c.attribute is None]
+    differ = [
+        c for c in everyone if c.supported and not c.ratio_low <= 1 <= c.ratio_high
+    ]
+    assert "cllr" in {c.cost for c in differ}
+    sentence = text.partition("Costs of everyone differ,")[2].partition(" - ")[0]
+    assert ("Cllr" in sentence) and sentence.count(" to ") == len(differ)
     assert "Everyone, minDCF," in text and "p_target 0.1" in text
     record = json.loads(found.to_json())
     Draft202012Validator(SystemsComparison.schema()).validate(record)
