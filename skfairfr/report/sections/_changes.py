@@ -238,7 +238,8 @@ def verdict_of_changes(found, most=None):
 def _costs_of_everyone(found):
     """Costs of everyone that differ, each alone, a list of a sentence: none counts as harm."""
     parts = [
-        f"{name_of_cost(change)} {number(change.before)} to {number(change.after)}"
+        f"{name_of_cost(change)}: {number(change.after)} with {printable(change.system)} instead "
+        f"of {number(change.before)}"
         for change in found.costs
         if change.attribute is None and not change.ratio_low <= 1 <= change.ratio_high
         if change.supported
@@ -246,7 +247,7 @@ def _costs_of_everyone(found):
     if not parts:
         return []
     return [
-        f"Costs of everyone differ, which are not counted as rates: {'; '.join(parts)}."
+        f"Costs of everyone differ, and are in no count of rates. {'; '.join(parts)}."
     ]
 
 
