@@ -349,8 +349,12 @@ def test_changes_of_costs_are_those_of_the_rocs(two_systems, pairs):
         c for c in everyone if c.supported and not c.ratio_low <= 1 <= c.ratio_high
     ]
     assert "cllr" in {c.cost for c in differ}
-    sentence = text.partition("Costs of everyone differ,")[2].partition(" - ")[0]
-    assert ("Cllr" in sentence) and sentence.count(" to ") == len(differ)
+    start = "Costs of everyone differ, and are in no count of rates. "
+    sentence = text.partition(start)[2].partition(". ")[0]
+    assert sentence.count(" instead of ") == len(differ)
+    for change in differ:
+        value = f"{change.after:.3f} with after instead of {change.before:.3f}"
+        assert value in sentence
     assert "Everyone, minDCF," in text and "p_target 0.1" in text
     record = json.loads(found.to_json())
     Draft202012Validator(SystemsComparison.schema()).validate(record)
