@@ -155,7 +155,7 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
     for name in () if people else wanted.pop("identity"):
         if name in table.names:
             problem = f"was given, and {path!r} has a column {name!r};"
-            remedy = "leave no_people out: people are then the units."
+            remedy = "leave it out: people are then the units."
             raise refused("no_people", True, problem, remedy)
     wanted = [*wanted.items()]
     others = [(argument, (name,)) for name, argument in (asked or {}).items()]
