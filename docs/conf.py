@@ -87,7 +87,7 @@ html_theme_options = {
     "logo": {"text": "skfairfr"},
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "show_prev_next": True,
     "navigation_with_keys": False,
@@ -97,5 +97,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-ALONE = ("index", "getting_started", "whats_new", "citing", "peers")
+ALONE = ("index", "install", "quick_start", "whats_new", "citing")
 html_sidebars = {page: [] for page in ALONE}

@@ -85,7 +85,9 @@ def test_json_alone_is_printed(capsys, faces, toys, tmp_path):
     assert out == (tmp_path / "bench.json").read_text()
 
 
-GUIDE = Path(__file__).resolve().parents[1] / "docs" / "user_guide" / "bench.rst"
+GUIDE = (
+    Path(__file__).resolve().parents[1] / "docs" / "tutorials" / "reduce_disparity.rst"
+)
 
 
 @pytest.fixture

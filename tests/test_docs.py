@@ -85,7 +85,10 @@ def documented(text):
 
 
 API = set().union(
-    *(documented(p.read_text(encoding="utf-8")) for p in (DOCS / "api").glob("*.rst"))
+    *(
+        documented(p.read_text(encoding="utf-8"))
+        for p in (DOCS / "reference").glob("*.rst")
+    )
 )
 
 
@@ -158,7 +161,7 @@ EXAMPLE = re.compile(
 def test_examples_of_input_formats_are_read(monkeypatch, tmp_path):
     """The rows of an example are of the file that its command names and the page lacks."""
     monkeypatch.chdir(tmp_path)
-    page = (DOCS / "user_guide" / "input_formats.rst").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "input_formats.rst").read_text(encoding="utf-8")
     namespace = {"__name__": "docs"}
     for kind, _, code in blocks(page):
         if kind == "testcode":
@@ -213,7 +216,7 @@ def test_files_that_pages_of_contributors_name_are_there():
     new = {"_scaled_softmax.py", "test_scaled_softmax.py", "_shifted.py"}
     named = {
         name
-        for page in (DOCS / "contributing").glob("*.rst")
+        for page in (DOCS / "development").glob("*.rst")
         for name in re.findall(
             r"``((?:skfairfr|tests|docs)/(?!_build)[\w/.]+)``", page.read_text()
         )

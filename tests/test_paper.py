@@ -9,9 +9,9 @@ PAPER = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
 # What the commands of the paper printed.
 PRINTED = (
     "README.md",
-    "docs/user_guide/verdicts_tables.txt",
-    "docs/user_guide/engine_table.txt",
-    "docs/studies/bench_tables.txt",
+    "docs/evidence/verdicts_tables.txt",
+    "docs/how_to/engine_table.txt",
+    "docs/evidence/bench_tables.txt",
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
 DOCS = ROOT / "docs"
-STUDIES = DOCS / "studies"
+STUDIES = DOCS / "evidence"
 # Script -> the page that shows its tables.
 PAGES = {
     "study_fpr_penalty": "fpr_penalty",
@@ -23,7 +23,7 @@ PAGES = {
     "study_lfw": "lfw_ethical_module",
 }
 QUOTING = (
-    DOCS / "claims.rst",
+    STUDIES / "claims.rst",
     EXAMPLES / "mitigation" / "plot_heads.py",
     EXAMPLES / "mitigation" / "plot_kappa_grid.py",
     EXAMPLES / "mitigation" / "plot_paper_grid.py",
@@ -129,7 +129,7 @@ def numbers(text):
 
 def claims():
     """(claim, holds, effect, where) of each row of the page."""
-    text = (DOCS / "claims.rst").read_text("utf-8")
+    text = (STUDIES / "claims.rst").read_text("utf-8")
     text = re.sub(r"\\ :sub:`(\d)`", r"\1", text)
     for row in text.split("* - ")[1:]:
         cells = re.split(r"\n +- ", row.split("\n\n")[0])
@@ -146,7 +146,7 @@ def linked(where):
         if target.startswith("sphx_glr_"):
             (page,) = EXAMPLES.glob("*/plot_" + target.partition("_plot_")[2])
         elif role == "doc":
-            page = DOCS / f"{target}.rst"
+            page = STUDIES / f"{target}.rst"
         else:
             label = f".. _{target}:\n"
             (page,) = (p for p in DOCS.rglob("*.rst") if label in p.read_text("utf-8"))

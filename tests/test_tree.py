@@ -99,7 +99,7 @@ def test_words_are_careful():
 
 def test_tests_that_pages_name_are_there():
     named = re.compile(r"tests/[\w/]+\.py")
-    paths = files_under("docs/contributing/robustness.rst", "SECURITY.md")
+    paths = files_under("docs/development/robustness.rst", "SECURITY.md")
     found = breaches(named.findall, paths)
     assert len(found) > 20
     assert_none(f for f in found if not (ROOT / f.rpartition(": ")[2]).is_file())

@@ -8,7 +8,7 @@ smiling one the reference, and only pairs across the two are compared, as a self
 a document: error rates by gender and by ethnicity as the people reported them, the FAR of
 every two groups, and whether it depends on which of the two is the probe. Nothing is
 fitted. The tables it prints are kept in ``study_london.json`` beside it and in
-``docs/studies/london.rst``, with what the set cannot answer. The set stays where it is:
+``docs/evidence/london.rst``, with what the set cannot answer. The set stays where it is:
 
     python examples/evaluation/study_london.py ../shared/data/london_pca/london_pca.npz
 """

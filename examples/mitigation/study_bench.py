@@ -139,7 +139,7 @@ def by_method(draws):
 
 
 def print_summary(sets):
-    """Each method over doing nothing: docs/studies/bench_summary.txt."""
+    """Each method over doing nothing: docs/evidence/bench_summary.txt."""
     head = ("method", *(METRICS[m] for m in METRICS))
     for name, draws in sets.items():
         print(f"{name}: {len(draws)} draws, after / before")
@@ -157,7 +157,7 @@ def print_summary(sets):
 
 
 def print_controls(sets):
-    """BFAR of each method over that of its controls: docs/studies/bench_controls.txt."""
+    """BFAR of each method over that of its controls: docs/evidence/bench_controls.txt."""
     for name, draws in sets.items():
         print(f"{name}: BFAR of a method over that of a control")
         print("(1): one draw\n")

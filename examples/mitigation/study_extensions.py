@@ -16,7 +16,7 @@ loss       The training loss of the paper's head, EM22 Fig. 8.
 
 The first runs all parts, or those named, and keeps them in study_extensions.json beside
 itself (some six minutes on one core); the second prints the tables of
-docs/studies/extensions.rst.
+docs/evidence/extensions.rst.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features
 and keeps the numbers in a file of that name; the encoders have their own.

@@ -10,7 +10,7 @@ halves of real embeddings. Everything is measured on held-out people.
     python examples/mitigation/study_fpr_penalty.py --tables
 
 The first writes study_fpr_penalty.json beside itself (some ten minutes on one core); both
-print the tables of docs/studies/fpr_penalty.rst.
+print the tables of docs/evidence/fpr_penalty.rst.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features
 and keeps the numbers in a file of that name.

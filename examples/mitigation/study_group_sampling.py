@@ -8,7 +8,7 @@ half of them fitted. Everything is measured on the other half, across the two do
     python examples/mitigation/study_group_sampling.py --tables
 
 The first writes study_group_sampling.json beside itself (some seven minutes on one core);
-both print the tables of docs/studies/group_sampling.rst.
+both print the tables of docs/evidence/group_sampling.rst.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features
 and keeps the numbers in a file of that name.

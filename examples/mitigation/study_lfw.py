@@ -6,7 +6,7 @@ The Ethical Module on real embeddings
 Half of the people of a real set fit the module, the other half, held out, are
 measured before and after: BFAR, BFRR and the FRR, with both heads, the paper's pairs of
 kappas, and five draws of the halves. The tables it prints are kept, with what they show
-and what they do not, in ``docs/studies/lfw_ethical_module.rst``. The set stays where it is:
+and what they do not, in ``docs/evidence/lfw_ethical_module.rst``. The set stays where it is:
 
     python examples/mitigation/study_lfw.py ../shared/data/lfw_facenet/lfw_facenet.npz
 """

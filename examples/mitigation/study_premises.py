@@ -15,7 +15,7 @@ noise        GEO20 section 6: dynamic weights where labels of held-out people ar
 
 The first runs all parts, or those named, and keeps them in study_premises.json beside itself
 (some six minutes on one core, "rare" and "noise" most of it); the second prints the tables
-of docs/studies/premises.rst.
+of docs/evidence/premises.rst.
 """
 
 import copy

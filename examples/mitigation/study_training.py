@@ -10,7 +10,7 @@ quality    FRR, BFAR and BFRR over the epochs, beside the time of a fit with the
     python examples/mitigation/study_training.py --tables
 
 The first runs all parts, or those named, and keeps them in study_training.json beside
-itself (an hour and a half on one core); the second prints the tables of docs/studies/training.rst.
+itself (an hour and a half on one core); the second prints the tables of docs/evidence/training.rst.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features
 and keeps the numbers in a file of that name.

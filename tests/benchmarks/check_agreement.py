@@ -3,7 +3,7 @@
     python -m tests.benchmarks.check_agreement [embeddings.json]
 
 Others' packages are no dependencies: one that is not installed is named with the pip command,
-and its comparisons are left out. ``docs/agreement.rst`` shows what a run with all of them
+and its comparisons are left out. ``docs/evidence/agreement.rst`` shows what a run with all of them
 printed, and explains each difference. The file is that of people and images which cimat's own
 tests read, a mapping of identity to image to embedding. Some two minutes on one core.
 """

@@ -21,7 +21,7 @@ from tests.benchmarks._command import run_command
 
 STUDIES = Path(__file__).resolve().parents[2] / "examples" / "mitigation"
 FAR = 1e-3
-# FRR over that before: of the compromises in docs/studies/paper_grid.rst; of EM-C with the
+# FRR over that before: of the compromises in docs/evidence/paper_grid.rst; of EM-C with the
 # residual head, of EM-FRR and EM-C with "mlp"; of "mlp" fitted on 500 people, with kappas
 # 20, 20 and 45, 30, if people vary in 64 directions, in 33 and 43, or in 24.
 COSTS = {

@@ -1,7 +1,7 @@
 """How often intervals of searches hold, and audits of groups that are alike name one.
 
 ``python -m tests.benchmarks.check_searches 200 0`` draws so many sets of people who search one
-gallery, from a pool whose rates are known, and prints the lines of ``docs/studies``: groups are
+gallery, from a pool whose rates are known, and prints the lines of ``docs/evidence``: groups are
 drawn at random, so that all are alike. ``0 200`` compares two systems on so many sets instead, and
 ``0 0`` prints what LFW and the London set, in the folder of the shared data, say.
 """

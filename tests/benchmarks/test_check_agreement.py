@@ -8,7 +8,7 @@ import pytest
 from tests.benchmarks import check_agreement
 from tests.benchmarks.check_agreement import CHECKS, flat
 
-TABLE = Path(__file__).parents[2] / "docs" / "agreement_table.txt"
+TABLE = Path(__file__).parents[2] / "docs" / "evidence" / "agreement_table.txt"
 AT_HAND = (
     "occluded_rfw",
     "by_hand",

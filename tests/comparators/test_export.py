@@ -29,7 +29,7 @@ from tests.comparators.people import (
 )
 from tests.test_docs import blocks
 
-GUIDE = Path(__file__).parents[2] / "docs" / "user_guide" / "exporting.rst"
+GUIDE = Path(__file__).parents[2] / "docs" / "how_to" / "export_comparators.rst"
 COHORTS = [
     CohortNormalizer(cohort="images", top=30, strength=strength)
     for strength in (0, 0.4, 1.5)

@@ -267,7 +267,7 @@ def test_every_key_of_the_json_is_documented(files):
     read = read_data(files["audited"], ["gender", "age"])
     report = audit_data(read, limits={"max_fmr_ratio": 2.0}, **QUICK)
     text = report.to_json(version="1", source="faces.npz")
-    page = Path(__file__).parents[2] / "docs" / "api" / "report.rst"
+    page = Path(__file__).parents[2] / "docs" / "reference" / "json.rst"
     documented = set(re.findall(r"``(\w+)``", page.read_text(encoding="utf-8")))
     # The digest stands under the name of its file.
     assert keys(json.loads(text)) - documented == {"audited.npz"}
