@@ -80,15 +80,14 @@ Error rates by group and their disparities, with intervals, from embeddings or s
 disk, 3 the data do not show whether a check passes, 4 a fault of the program, 130 interrupted.""",
     ),
     "identify": (
-        "for which groups searches of a gallery have more errors",
+        "error rates of searches of a gallery (1:N) by group",
         """\
-Error rates of searches (1:N) by group: how often a search by somebody who is not enrolled alarms
-(FPIR), and how often that of somebody who is misses the mate (FNIR), with intervals. The gallery is
-taken as given. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too
+Error rates of searches (1:N) by group, with intervals: FPIR, the share of searches by people who are not
+enrolled that raise a false alarm, and FNIR, the share of searches by enrolled people that miss the mate. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too
 little memory or disk, 3 undetermined, 4 a fault of the program, 130 interrupted.""",
     ),
     "compare": (
-        "which groups another system harms or helps, on the same people",
+        "what another system changes for each group, on the same people",
         f"""\
 For which groups the rates of another system are higher or lower than those of BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
@@ -98,7 +97,7 @@ of a group that another has. With --gallery, searches (1:N) are compared, with -
 decisions, whose people need not be the same; without --attribute the rates of everyone.""",
     ),
     "plan": (
-        "how many people a test needs to get an answer",
+        "number of people that a conclusive test needs",
         f"""\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
@@ -106,28 +105,25 @@ are within a limit. Each number is given as if pairs were independent, and with 
 depend on each other as a pilot shows. {STATUS}""",
     ),
     "threshold": (
-        "a threshold at which every group keeps a limit, also in other people",
+        "a threshold at which every group keeps a limit",
         """\
-The loosest threshold that keeps a limit of the FMR for every group, or of the FPIR of searches, also
-in other people, with a stated confidence; what it costs each group, or how many more people it
-takes. Exit status: 0 there is
-one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data do not
+The loosest threshold at which the FMR of every group, or the FPIR of searches, is within a limit, also for
+new people, with a stated confidence. Reports the cost for each group, or how many more people are needed.
+Exit status: 0 there is one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data do not
 show it, 4 a fault of the program, 130 interrupted.""",
     ),
     "monitor": (
-        "whether limits are still kept in operation",
+        "limits checked in every new log of a system in operation",
         """\
-Watch the false rejections of groups in a log of decisions, after all logs before it. Two audits are
-made: of people's first attempts in all logs, and of each log by itself. With --state the chance that
-any of them ever raises a false alarm is 5 % at most, or 1 - the confidence level of the policy. Exit
-status: 0 no limit is known to be exceeded, 1 this or an earlier log exceeds one, 2 unusable input or too little memory or disk, 4 a fault of the program, 130 interrupted.""",
+Monitor false rejection rates by group over successive logs of decisions. Two audits are made: of people's
+first attempts in all logs, and of each log on its own. With --state the probability of any false alarm is at
+most 5 %, or 1 - the confidence level of the policy, however often you check. Exit status: 0 no limit is known to be exceeded, 1 this or an earlier log exceeds one, 2 unusable input or too little memory or disk, 4 a fault of the program, 130 interrupted.""",
     ),
     "bench": (
-        "which mitigation lowers a disparity, at which cost",
+        "which mitigation lowers a disparity, and at what cost",
         f"""\
-Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
-method is chosen and fitted on some people and judged on others, and compared with doing nothing
-on the same people. {STATUS}""",
+Which mitigation lowers a disparity on these embeddings, and at what cost, or that none does. Every method
+is fitted on some people, measured on held-out people, and compared there with doing nothing. {STATUS}""",
     ),
     "demo": (
         "an audit of synthetic embeddings",
@@ -353,18 +349,18 @@ options: audit identify compare threshold plan monitor bench demo
 options: audit identify compare demo
 --full  print all sections, and not a summary alone
 
-files beside the data: audit identify compare threshold plan bench
+further files: audit identify compare threshold plan bench
 --metadata FILE  table of attributes of the people, or of the images
 --on COLUMN  its column that names them
 --image COLUMN  column that names the images, as trials do (default: image); compare pairs rows
   by it (default: in their order) and leaves out images that a system lacks
-files beside the data: audit compare threshold plan
+further files: audit compare threshold plan
 --trials FILE  list of the pairs to compare, or of their scores
 --probes FILE  labels of the rows of a matrix of scores (.npy, .npz), a table
 --references FILE  those of its columns (default: the same images, each two one pair)
 --enrolment LIST|COLUMN  list of templates (name: image image ...), or column that marks the
   images enrolled, all those of a person as one template
-files beside the data: audit identify compare threshold plan
+further files: audit identify compare threshold plan
 --template {image,mean,max}  what is enrolled of each person: in searches one image (default),
   the mean of all (default of --enrolment), or all of them, of which the best counts
 
@@ -375,7 +371,7 @@ embeddings: audit identify compare threshold plan monitor bench
 --identity COLUMN  column of the people (default: identity or y, in a log also person)
 embeddings: audit identify compare threshold plan bench
 --labels FILE  table of the labels, one row for each image (default: those in the .npz file, or
-  beside the .npy file)
+  next to the .npy file)
 embeddings: audit compare threshold plan
 --domain COLUMN  column with two values, such as selfie and document: only pairs across them are
   compared
@@ -386,7 +382,7 @@ embeddings: audit
 scores: audit identify compare threshold plan
 --score COLUMN  column of the scores, in audit and compare also A,B of several systems (default:
   score or distance)
---distance  scores are distances, smaller meaning more alike
+--distance  scores are distances, smaller meaning more similar
 scores: audit compare threshold plan
 --identity-1 COLUMN  column of the first image's person
 --identity-2 COLUMN  column of the second image's person
@@ -591,7 +587,7 @@ RARE = {
 }
 # How options repeat: in compare those under some titles do, but for some.
 AGAIN = "may be repeated"
-OF_A_SYSTEM = ("files beside the data", "embeddings", "scores", "searches (1:N)")
+OF_A_SYSTEM = ("further files", "embeddings", "scores", "searches (1:N)")
 OF_A_SYSTEM += ("logs of decisions",)
 SHARED = {"template", "rank", "kind", "best_of", "dates"}
 
@@ -1084,7 +1080,7 @@ def _bench(arguments):
     data = _read(arguments.data, attributes, given)
     if not isinstance(data, EmbeddingData):
         raise ValueError(
-            f"DATA {arguments.data!r} holds scored pairs; give embeddings."
+            f"DATA {arguments.data!r} contains scored pairs; give embeddings."
         )
     folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns

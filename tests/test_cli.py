@@ -336,7 +336,7 @@ def test_pairs_with_distances(capsys, pairs, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "smaller meaning more alike: give distance"),
+        ((), "smaller meaning more similar: give distance"),
         (("--distance", "--identity-1", "who"), "--identity-1 cannot be found: "),
         (
             ("--distance", "--domain", "lens"),

@@ -4,7 +4,7 @@ Groups that nobody recorded
 ===========================
 
 A ferry line checks its passengers by face and may not ask where their families are from.
-Where the people of some origin look more alike to the encoder, one of them can travel on
+Where the people of some origin look more similar to the encoder, one of them can travel on
 another's ticket, and its owner pays. Bruveris et al. (presentation of WACV workshops 2020)
 put clusters of embeddings in the place of the labels, and compute the FAR between them.
 

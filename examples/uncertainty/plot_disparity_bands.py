@@ -56,7 +56,7 @@ for name, roc in systems.items():
 # %%
 # The disparity with its band
 # ---------------------------
-# Intervals speak of other people of the same population, where the paper's speak of other
+# Intervals speak of new people from the same population, where the paper's speak of other
 # photographs of the same people, and of each level on its own.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")

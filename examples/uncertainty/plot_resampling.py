@@ -47,7 +47,7 @@ def photograph_again():
 
 
 def meet_others(seed):
-    """Four photographs of each of other people of the same population."""
+    """Four photographs of each of new people from the same population."""
     others = make_face_embeddings(
         images_per_identity=N_IMAGES, random_state=seed, **SETTINGS
     )

@@ -44,7 +44,7 @@ def load_candidates(
         of "search", "probe" and "query", "candidate", "score" or "distance", or a like name.
         ``score`` also names the matrix in an .npz file.
     distance : bool, default=False
-        Whether scores are distances, smaller meaning more alike.
+        Whether scores are distances, smaller meaning more similar.
 
     Returns
     -------

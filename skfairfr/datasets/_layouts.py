@@ -21,7 +21,7 @@ YES, NO = (
 GENUINE = dict.fromkeys(YES.split(", "), 1) | dict.fromkeys(NO.split(", "), 0)
 OF_PAIRS = {*YES.split(", ")[:7], *NO.split(", ")[:8]}
 PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
-# Usual names of the column that says which pairs are genuine.
+# Usual names of the column that shows which pairs are genuine.
 Y_TRUE = "y_true genuine is_genuine label target is_target same is_same same_person "
 Y_TRUE += "same_identity mated is_mated match is_match truth ground_truth gt"
 Y_TRUE = tuple(Y_TRUE.split())

@@ -72,7 +72,7 @@ def load_pairs(
     columns : sequence of str, shape (n_columns,), default=None
         Other columns to read, such as "gender_1" and "gender_2"; None reads all.
     distance : bool, default=False
-        Whether the score is a distance, smaller meaning more alike.
+        Whether the score is a distance, smaller meaning more similar.
     layout : str, default=None
         The layout of a list without names, such as "wespeaker", if its content leaves open
         which it is; "table" if the first line names the columns.
@@ -90,7 +90,7 @@ def load_pairs(
     ------
     ValueError
         If the file cannot be read, is a device or a pipe (files are read more than once), or
-        does not hold what is needed; the message names all columns that are missing. If a column says which pairs are genuine ("label", "target",
+        does not hold what is needed; the message names all columns that are missing. If a column shows which pairs are genuine ("label", "target",
         "same", ...) and contradicts the identities.
     ImportError
         If a .parquet file is read without pyarrow.
@@ -228,7 +228,7 @@ def check_scores(scores, name, distance, finite=True):
 
 
 def check_truth(table, path, same, others=()):
-    """Raise if a column says which pairs are genuine, and the people say another thing."""
+    """Raise if a column shows which pairs are genuine, and the people say another thing."""
     usual = {*map(_plain_name, Y_TRUE)}
     for name in table.plain_columns(same.size):
         is_usual = _plain_name(name) in usual
@@ -279,7 +279,7 @@ def _find_columns(present, names, asked, path, distance, is_listed):
 
 
 def _is_without_people(present, names, path):
-    """Whether a column that says which pairs are genuine is read instead of identities."""
+    """Whether a column that shows which pairs are genuine is read instead of identities."""
     some = {*PEOPLE} & {*present} or any(names[argument] for argument in PEOPLE)
     if names["y_true"] is None:
         said = _files.first_of(Y_TRUE, present)
@@ -287,7 +287,7 @@ def _is_without_people(present, names, path):
         if said and people and not some:
             one, other = people[0]
             problem = f"was not given, and {one!r} and {other!r} seem to name the people, whom "
-            problem += f"intervals need, while {said!r} says which pairs are genuine;"
+            problem += f"intervals need, while {said!r} shows which pairs are genuine;"
             remedy = f"name the people (--identity-1 {one} --identity-2 {other}) or, if they are "
             remedy += f"none, {said!r} (--y-true {said})."
             raise refused("y_true", None, problem, remedy)
@@ -372,7 +372,9 @@ def _remedy(present, names, distance, score):
     if score is None and names["score"] is None and not distance:
         for name in filter(DISTANCE.search, present):
             named = f"score={name!r} and " if name != "distance" else ""
-            told = f"{name!r} looks like a distance, smaller meaning more alike: give "
+            told = (
+                f"{name!r} looks like a distance, smaller meaning more similar: give "
+            )
             flag = f"--score {name} " if named else ""
             return f"{told}{named}distance=True ({flag}--distance)."
     if names["y_true"] or any((names[a] or a) in present for a in PEOPLE):
@@ -382,7 +384,7 @@ def _remedy(present, names, distance, score):
         return f"{told}place, and it as trials (--trials)."
     if score is not None:
         people = "name others as identity_1 and identity_2, or for an audit as y_true "
-        return f"{people}the one that says which pairs are genuine."
+        return f"{people}the one that shows which pairs are genuine."
     told = "a row has a score and two identities, or what says whether it is genuine. "
     told += "If the file holds the labels of embeddings, give those (.npz, .npy) in its place, "
     return f"{told}and it with labels (--labels). A log of decisions needs --accepted."

@@ -67,7 +67,7 @@ def load_trials(
     columns : sequence of str, shape (n_columns,), default=()
         Other labels of the images to read.
     distance : bool, default=False
-        Whether the list has distances, smaller meaning more alike.
+        Whether the list has distances, smaller meaning more similar.
     layout : str, default=None
         As in :func:`load_pairs`, of the list.
     enrolment : str or path-like, default=None
@@ -254,7 +254,7 @@ def load_score_matrix(
     columns : sequence of str, shape (n_columns,), default=()
         Other labels of the images to read.
     distance : bool, default=False
-        Whether scores are distances, smaller meaning more alike.
+        Whether scores are distances, smaller meaning more similar.
 
     Returns
     -------

@@ -105,7 +105,7 @@ class GroupFPIRMatrix(Framed):
         the column's, in [0, 1], lower is better. A row adds up to the FPIR of its group, less
         those that return people of unknown group; nan without a search.
     low, high : ndarrays, shape (n_groups, n_groups)
-        Ends of the interval, for other people who search.
+        Ends of the interval, for new people who search.
     n_nonmated : ndarray of int, shape (n_groups,)
         Searches of each row.
 
@@ -189,7 +189,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     number of others ahead of the mate is hypergeometric. 1 - (1 - FMR)**n, which is often
     taken instead, assumes that comparisons are independent.
 
-    The gallery is taken as given: intervals are for other people who search this gallery.
+    The gallery is taken as given: intervals are for new people who search this gallery.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from skfairfr.utils._validation import (
     check_option,
 )
 
-EVEN, UNEVEN = "even people", "uneven people"
+INDEPENDENT, DEPENDENT = "independent errors", "dependent errors"
 # Rates that a plan may be about. Searches of one person err together as genuine pairs do.
 NAMES = RATES | {"fpir": "FPIR", "attempt": "FRR"}
 DEPENDS = {"far": "far", "frr": "frr", "fpir": "frr", "attempt": "frr"}
@@ -159,8 +159,8 @@ class Plan(Framed):
     true_ratio : ndarray, shape (n_rows,)
         Assumed: of the largest to the smallest.
     basis : ndarray of str, shape (n_rows,)
-        "rule of 3" or "rule of 30" (as many errors are expected), then "even people" and
-        "uneven people", or "given dependence", or "pilot"; "none" where what is assumed
+        "rule of 3" or "rule of 30" (as many errors are expected), then "independent errors" and
+        "dependent errors", or "given dependence", or "pilot"; "none" where what is assumed
         rules the answer out.
     people : ndarray, shape (n_rows,)
         Per group; inf where no number is enough, which ``reason`` explains.
@@ -311,8 +311,8 @@ class Plan(Framed):
         trial = self._trial or "pair"
         rules = (text for name, text in RULES.items() if name in self.basis)
         yield from (text.format(f"{trial}s") for text in rules)
-        if EVEN in self.basis:
-            yield f"{EVEN}: as if every {trial} had people of its own."
+        if INDEPENDENT in self.basis:
+            yield f"{INDEPENDENT}: as if every {trial} were of different people."
         if (last := str(self.basis[-1])) != "none":
             for rate in dict.fromkeys(self.rate.tolist()):
                 yield self._dependence_in_words(rate, last)
@@ -472,7 +472,7 @@ def plan_test(
     >>> from skfairfr.metrics import plan_test
     >>> plan = plan_test(certify_fmr=1e-4, images_per_person=4)
     >>> dict(zip(plan.basis.tolist(), plan.people.astype(int).tolist()))
-    {'rule of 30': 275, 'even people': 216, 'uneven people': 696}
+    {'rule of 30': 275, 'independent errors': 216, 'dependent errors': 696}
     """
     limits, left_out, levels, confidence_level = _read_policy(
         policy, far, confidence_level
@@ -710,7 +710,7 @@ def _bases(dependence, pilot, far, threshold, attempts=None):
     if pilot is None:
         if threshold is not None:
             raise refused("threshold", threshold, "is that of a pilot;", "give one.")
-        bases = {EVEN: Dependence(0.0, 0.0), UNEVEN: Dependence()}
+        bases = {INDEPENDENT: Dependence(0.0, 0.0), DEPENDENT: Dependence()}
         bases = bases if dependence is None else {"given dependence": dependence}
         return {name: _by_rate(known) for name, known in bases.items()}, {}, usual
     if dependence is not None:

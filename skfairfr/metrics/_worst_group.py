@@ -52,7 +52,7 @@ class WorstGroupRate(Framed):
     held_out : ndarray, shape (2,)
         Its rate in the other half.
     held_out_low, held_out_high : ndarrays, shape (2,)
-        Ends of the interval of that rate, over other people of the same population.
+        Ends of the interval of that rate, over new people from the same population.
     supported : bool
         Whether both held-out rates are, as in :class:`Estimate`.
     n_groups : int

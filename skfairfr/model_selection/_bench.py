@@ -89,7 +89,7 @@ class MetricChange(PooledRatio):
     before, after, ratio : float
         With nothing, with the method, and the latter over the former; smaller is better.
     low, high : float
-        Interval of the ratio for other people of the same population. It is of rates with
+        Interval of the ratio for new people from the same population. It is of rates with
         half an error more than was counted, and ``ratio`` is of those as counted: where a
         group has no error, or few, the two can differ much.
     p_value : float

@@ -56,7 +56,7 @@ class CandidateData(EmbeddingData):
         ArgumentError
             Always.
         """
-        problem = "holds candidates of searches, and no pairs;"
+        problem = "contains candidates of searches, and no pairs;"
         raise refused(
             "data", self, problem, "give it to identify_data, with its gallery."
         )

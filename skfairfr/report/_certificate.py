@@ -309,7 +309,7 @@ class Certificate(Page):
             )
         at = accepted(self.found.threshold, self.settings)
         keeps = "every group keeps" if self.attribute else "all people together keep"
-        return f"Certified at {level}{each}: {at}, {keeps} {kept} in other people too."
+        return f"Certified at {level}{each}: {at}, {keeps} {kept} for new people too."
 
     def _open(self):
         """That no threshold is certified, and whether some may keep the limits."""

@@ -83,7 +83,7 @@ def compare_systems(
 
     The rates of all groups, and of everyone, are compared with those of the first system
     by what every person, and every two people, add to their difference, so that what
-    varies for both systems alike cancels. Without groups everyone is compared. All comparisons are one family: the nominal
+    varies for both systems cancels. Without groups everyone is compared. All comparisons are one family: the nominal
     chance that any of them names a change that there is not is ``1 - confidence_level``
     [1]_. Intervals and ``p_value`` are of each comparison alone and agree with each other.
 
@@ -354,7 +354,7 @@ def _check_all(data):
             raise refused(
                 argument,
                 one,
-                "says which pairs are genuine, and not whom they show, so that systems "
+                "shows which pairs are genuine, and not whom they show, so that systems "
                 "cannot be compared person by person;",
                 "name the people of both images with identity_1 and identity_2.",
             )
@@ -416,7 +416,7 @@ def overlap(data, names):
     """
     for one, name in zip(data[1:], names[1:], strict=True):
         if type(one) is not type(data[0]):
-            problem = f"holds {one.kind}, and {names[0]!r} {data[0].kind};"
+            problem = f"contains {one.kind}, and {names[0]!r} {data[0].kind};"
             raise _unpaired(name, problem, "give files of one kind.")
         lost = [
             attribute for attribute in data[0].columns if attribute not in one.columns
@@ -434,7 +434,7 @@ def overlap(data, names):
     try:
         keys = _keys(sides)
     except ValueError as error:
-        problem = f"and {names[0]!r} do not name their images alike: {error}"
+        problem = f"and {names[0]!r} do not use the same names for images: {error}"
         raise _unpaired(names[1], problem, "Give each a name, in one type.") from None
     rows = _common_rows(keys, names)
     left_out = [
@@ -487,7 +487,7 @@ def _common_rows(keys, names):
         common = common[np.isin(common, own)]
         if not common.size:
             problem = f"has no images in common with {names[0]!r};"
-            raise _unpaired(name, problem, "name images alike, and in one type.")
+            raise _unpaired(name, problem, "use the same names and type for images.")
     rows = []
     for own in keys:
         order = np.argsort(own, kind="stable")

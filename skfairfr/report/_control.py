@@ -163,7 +163,9 @@ def _numbers(asked, column):
     try:
         return np.array(column, dtype=np.float64)
     except (TypeError, ValueError):
-        problem = f"{asked.name!r} holds what is no number, and has no quantiles;"
+        problem = (
+            f"{asked.name!r} contains values that are no numbers, and has no quantiles;"
+        )
         remedy = f"give {asked.name} alone for its categories."
         raise refused("control", asked.name, problem, remedy) from None
 

@@ -124,7 +124,7 @@ def check_ascending(argument, value, columns, keys, best_of=None):
     n_longer = np.count_nonzero(np.bincount(place) > (best_of or np.inf))
     if n_longer and not is_known:
         problem = f"takes the first {best_of} attempts of a session, {n_longer:,} of "
-        problem += f"{place.max() + 1:,} sessions have more, and no column says which are the first;"
+        problem += f"{place.max() + 1:,} sessions have more, and no column shows which are the first;"
         remedy = (
             "name the column of the time, or of the number of the attempt, with time "
         )
@@ -148,7 +148,7 @@ def check_decisions(error, identity, session, best_of, kind, time):
         raise refused(
             "error",
             error,
-            f"must be 1 where the system erred and 0 elsewhere, (n_attempts,), NaN where "
+            f"must be 1 for an error and 0 elsewhere, (n_attempts,), NaN where "
             f"nothing was captured; got {plain(values.ravel()[:5].tolist())}.",
         )
     check_best_of(session, best_of, time)
@@ -165,7 +165,7 @@ def check_best_of(session, best_of, time=None):
         name, other = (
             ("best_of", "session") if best_of is None else ("session", "best_of")
         )
-        problem = f"is missing beside {other};"
+        problem = f"is required with {other};"
         remedy = "a transaction is the best of first attempts in a session: give both."
         raise refused(name, None, problem, remedy)
     if best_of is not None:

@@ -90,7 +90,7 @@ class SearchData(EmbeddingData):
         if not (self.non_mated_only or search.n_mated_[0]):
             problem = "was not given, and no probe is of a person enrolled;"
             remedy = "give it if none is meant to be; if not, look at the identities: are they "
-            remedy += "written alike in the gallery?"
+            remedy += "written in the same way in the gallery?"
             raise refused("non_mated_only", None, problem, remedy)
         self.fitted.append(search)
         search._searches.warn_of_chance()

@@ -137,7 +137,7 @@ def mixed_people(people, group, attribute, decisions=None):
         of, counted = "attempt", "Each counts in its own."
     return (
         f"{n_mixed:,} of {n_groups.size:,} people {'has' if n_mixed == 1 else 'have'} "
-        f"{of}s in more than one group of {printable(attribute)}. {counted} Where the attribute belongs "
+        f"{of}s in more than one group of {printable(attribute)}. {counted} If the attribute belongs "
         f"to a person and not to an {of}, correct their labels."
     )
 
@@ -295,7 +295,7 @@ WITHHELD = {
     ),
     "uninformative_scores": (
         "scores are no better than chance",
-        "scores hardly tell genuine pairs from impostor pairs: labels may be in another "
+        "scores hardly separate genuine pairs from impostor pairs: labels may be in another "
         "order than the rows, or the system may not work.",
     ),
     "uninformative_searches": (
@@ -307,7 +307,7 @@ WITHHELD = {
 # How the reason of a figure ends that was not counted over all pairs.
 SOURCES = {
     "all pairs": "",
-    "sample": "beyond the FMR up to which all pairs are held: from a uniform sample of "
+    "sample": "beyond the FMR up to which all pairs are stored: from a uniform sample of "
     "impostor pairs",
 }
 

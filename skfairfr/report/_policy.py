@@ -162,7 +162,9 @@ class Policy:
         try:
             return cls.from_dict(_values_of(path, label), label)
         except RecursionError:
-            text = "no policy: it holds tables or lists inside each other without end."
+            text = (
+                "no policy: it contains tables or lists inside each other without end."
+            )
             raise _refused(label, text, "Keep what the schema names.") from None
 
     @classmethod

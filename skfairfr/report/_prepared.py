@@ -199,7 +199,7 @@ def _other_data(threshold_from, data, attributes):
         kind = EmbeddingData if holds_embeddings(threshold_from) else PairData
     if not isinstance(data, kind):
         refuse(
-            f"holds {kind.kind}, and the audited data are {data.kind};",
+            f"contains {kind.kind}, and the audited data are {data.kind};",
             "give files of one kind, whose scores mean the same.",
         )
     if is_path:

@@ -69,7 +69,7 @@ OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
 OF_ALL = ("metadata", "on", "failures", "dates")
 # What a list of pairs of one kind alone states.
 ONLY = ("mated_only", "non_mated_only")
-# Options that are files beside the data.
+# Options that are further files.
 FILES = ("labels", "trials", "probes", "references", "metadata")
 
 

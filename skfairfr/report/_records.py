@@ -411,7 +411,7 @@ class Change:
     before, after : float
         Rates, lower being better; nan without the pairs they need.
     difference, low, high : float
-        After minus before, and its interval for other people of the same population.
+        After minus before, and its interval for new people from the same population.
     ratio, ratio_low, ratio_high : float
         After over before, with the interval that goes with it.
     p_value : float

@@ -28,8 +28,8 @@ BETWEEN, WITHIN = IMAGES**2, IMAGES * (IMAGES - 1) // 2
 LEVEL = 0.05
 RATES = ("far", "frr")
 PEOPLE = {
-    "even people": Dependence(0.0, 0.0),
-    "uneven people": Dependence(),
+    "independent errors": Dependence(0.0, 0.0),
+    "dependent errors": Dependence(),
 }
 
 

@@ -50,8 +50,8 @@ def main():
         for people in PEOPLE:
             cells = [
                 " / ".join(
-                    cell(name, found[name, f"{kind} people"], people)
-                    for kind in ("even", "uneven")
+                    cell(name, found[name, f"{kind} errors"], people)
+                    for kind in ("independent", "dependent")
                 )
                 for name in QUESTIONS
             ]

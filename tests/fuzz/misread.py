@@ -58,7 +58,7 @@ def of_one_kind(rows, rng):
 
 
 def with_truth(rows, rng):
-    """With a column that says which pairs are genuine, wrong in one or in all rows."""
+    """With a column that shows which pairs are genuine, wrong in one or in all rows."""
     name, words = rng.choice(TRUTHS), rng.choice(WORDS)
     wrong = rng.choice(({rng.randrange(len(rows))}, set(range(len(rows))), set()))
     return [

@@ -12,7 +12,7 @@ from skfairfr.metrics import Dependence, Plan, _plan, plan_test
 from skfairfr.report import Policy, _measure
 from tests.refusals import refusal
 
-BASES = ["even people", "uneven people"]
+BASES = ["independent errors", "dependent errors"]
 
 
 @pytest.fixture(autouse=True)

@@ -175,7 +175,7 @@ def test_headline_is_about_both_limits_and_has_the_cost(data):
     certificate = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.6})
     found = certificate.found
     headline = certificate._told().headline.replace(NO_BREAK, " ")
-    assert "every group keeps an FMR of 5 % and an FNMR of 60 % in" in headline
+    assert "every group keeps an FMR of 5 % and an FNMR of 60 % for" in headline
     place = int(found.frr.argmax())
     cost = f"is that of {found.groups[place]}: {percent(found.frr[place])} (95 % CI "
     assert cost.replace(NO_BREAK, " ") in headline

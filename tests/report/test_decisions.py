@@ -232,7 +232,7 @@ def test_log_without_order_is_refused_if_a_session_has_later_attempts(
         shuffled = np.random.default_rng(1).permutation(n).tolist()
         without_times(path, [rows[k] for k in shuffled], [numbers[k] for k in shuffled])
         assert first_of_session(path, time="number") == pytest.approx(truth)
-        with pytest.raises(ValueError, match=r"no column says which.*\(--time\)"):
+        with pytest.raises(ValueError, match=r"no column shows which.*\(--time\)"):
             first_of_session(path)
     longer = sum(of_session.count(session) > 1 for session in set(of_session))
     without_times(path, rows, [3] * n)
@@ -437,8 +437,8 @@ def test_one_family_for_all_kinds(mixed):
         ({"kind": "fnmr"}, "^kind must be one of 'frr'"),
         ({"far": 0.1}, "^far is about scores"),
         ({"threshold": 0.5}, "^threshold is about scores"),
-        ({"best_of": 2}, "^session is missing beside best_of"),
-        ({"session": np.zeros(1200)}, "^best_of is missing beside session"),
+        ({"best_of": 2}, "^session is required with best_of"),
+        ({"session": np.zeros(1200)}, "^best_of is required with session"),
         ({"session": np.zeros(1200), "best_of": 0}, "^best_of must be"),
         ({"session": np.zeros(5), "best_of": 2}, "^session has 5 rows"),
         ({"failures": "drop"}, "^failures must be one of 'reject'"),
@@ -492,7 +492,7 @@ def test_the_command(mixed, capsys):
         (f"{named} --attempt kind --species tool", "--failures): reject counts them"),
         (f"{named} --failures reject --attempt kind", "--species is missing"),
         (f"{named} --failures reject --species tool", "--attempt"),
-        (f"{every} --session visit", "--best-of is missing beside session"),
+        (f"{every} --session visit", "--best-of is required with session"),
         (f"{every} --threshold 0.5", "--threshold is about scores"),
         (f"{every} --control eyes", "holds no 'eyes'"),
         (f"audit {path} --attribute gender", "A log of decisions needs --accepted"),

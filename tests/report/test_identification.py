@@ -377,8 +377,8 @@ def test_the_command_compares_searches(tmp_path, capsys):
     ("counts", "told"),
     [
         ([3, 3, 2, 2, *[1] * 90], "Nobody is returned to more people than chance"),
-        ([40, 3, 2], "1 person is returned to more people than chance explains: to"),
-        ([40, 30, 2], "2 people are returned to more people than chance explains: to"),
+        ([40, 3, 2], "1 person is returned to more people than chance explains: re-"),
+        ([40, 30, 2], "2 people are returned to more people than chance explains: re-"),
     ],
 )
 def test_to_enrol_anew_is_advised_if_few_are_returned_to_many(counts, told):

@@ -117,7 +117,7 @@ def other(label):
             "name the image of each row",
         ),
         ([embedded([0, 1]), embedded([2, 3])], "no images in common"),
-        ([listed([0, 1]), listed([2, 3])], "name images alike"),
+        ([listed([0, 1]), listed([2, 3])], "use the same names"),
         ([embedded(names=np.arange(5)), embedded()], "in one type"),
         ([embedded(), embedded([0, 0, 1, 2, 3])], "remove the repeats"),
         ([embedded(), embedded(y=other("dee"))], "is 'dee' there and 'bo' here"),

@@ -49,7 +49,7 @@ class EstimandWarning(UserWarning):
     """The interval covers the people in the data only; other people vary much more.
 
     Issued by :class:`~skfairfr.metrics.SimilarityROC` with ``resample="images"`` when the
-    standard error over other people of the same population is more than 1.5 times that
+    standard error over new people from the same population is more than 1.5 times that
     over other photographs of these people.
     """
 
@@ -500,7 +500,7 @@ class Engine:
             self._warned_of_estimand = True
             warn_caller(
                 "resample='images' is about these people in other photographs. Over "
-                "other people of the same population the standard error is "
+                "new people from the same population the standard error is "
                 f"{ratio.max():.1f} times as large; SimilarityROC(resample='identities') "
                 "gives that interval.",
                 EstimandWarning,

@@ -297,7 +297,7 @@ def check_parameters(similarity, method, resample):
     """
     if method in ("jackknife", "wilson") and resample != "identities":
         raise ValueError(
-            f"method={method!r} is about other people of the same population, and "
+            f"method={method!r} is about new people from the same population, and "
             f"resample={resample!r} draws photographs of these; use "
             "resample='identities', or method='recentered'."
         )

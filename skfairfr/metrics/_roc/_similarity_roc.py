@@ -73,7 +73,7 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
     impostors : {"all", "same_group"}, default="all"
         Which impostor pairs the overall FAR is over: all, or those within a group.
     resample : {"identities", "images", "both"}, default="identities"
-        What an interval covers. "identities": other people of the same population ([3]_),
+        What an interval covers. "identities": new people from the same population ([3]_),
         which nearly every report is about. "images": these people in other photographs, as
         published in [1]_, for a closed set; an estimate warns, once a fit, where the standard
         error for other people is over 1.5 times larger. "both": both at once (conservative).
@@ -786,7 +786,7 @@ shape (n_pairs,), default=None
         the group whose true threshold is strictest decides, so that the number of groups needs
         no correction [1]_, and thresholds of each group's own share the chance. The bounds are
         the upper ends of two-sided intervals, whose chance is nominally half of that, so that
-        an audit at the threshold passes the limit too; few and very uneven people take the
+        an audit at the threshold passes the limit too; few people with strongly dependent errors take the
         other half, as the user guide shows. ``method``, ``resample`` and
         ``confidence_level`` of the class play no part.
 

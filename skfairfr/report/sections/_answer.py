@@ -273,7 +273,7 @@ def _headline_of_limit(check, report):
     return capital(f"{start}{text}{few and f', {few}'}. The limit is {allowed(check)}.")
 
 
-def cannot_be_concluded(report, where="under 'What the data cannot tell'"):
+def cannot_be_concluded(report, where="under 'What the data do not show'"):
     """Counts of searches, notes, groups with too few errors, and undetermined limits, in lines.
 
     ``where`` are the notes.

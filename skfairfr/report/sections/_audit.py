@@ -73,7 +73,7 @@ def audit_document(report, source=None, date=None):
         *by,
         *own_sections(report),
         *of_gallery,
-        Section("open", "What the data cannot tell", open_questions(report)),
+        Section("open", "What the data do not show", open_questions(report)),
         Section("method", "How it was computed", method(report)),
         Section("limits", "Limits of this report", [limits_of_page(report)]),
         Section(

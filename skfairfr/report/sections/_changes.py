@@ -116,7 +116,7 @@ def comparison_document(found, date=None):
         *systems,
         *_costs(found),
         *by,
-        Section("open", "What the data cannot tell", _few_errors(found)),
+        Section("open", "What the data do not show", _few_errors(found)),
         Section("notes", "Notes", [[*map(printable, found.notes)]]),
         Section("method", "How it was computed", _method_of_comparison(found)),
         Section("limits", "Limits", [[*as_given, *lines_of("comparison_limits")]]),
@@ -638,8 +638,8 @@ def _method_of_comparison(found):
     texts = [
         *how_searched(settings),
         compared,
-        f"Intervals are paired, at {100 - alpha:g} %, and each stands on its own: what "
-        "varies for both systems alike cancels. They are about other people of the same "
+        f"Intervals are paired, at {100 - alpha:g} %, and each is unadjusted: what "
+        "varies for both systems cancels. They are about new people from the same "
         "population.",
         "Conclusions about rates come from adjusted p-values (Holm): if nothing changed, "
         f"about {alpha:g} % of such comparisons or fewer would name a change."

@@ -6,7 +6,7 @@ from skfairfr._text._words import count, percent, plural, printable
 from skfairfr.report._notes import place_of
 
 AS_GIVEN = (
-    "The gallery is taken as given: intervals are for other people who search it. Another "
+    "The gallery is taken as given: intervals are for new people who search it. Another "
     "gallery has another FPIR, a larger one a higher FPIR."
 )
 
@@ -124,8 +124,8 @@ def _of_many(alarms):
         return "Nobody is returned to more people than chance explains."
     return (
         f"{plural(n_more, 'person is', 'people are')} returned to more people than chance explains: "
-        "to enrol them anew may do more than another threshold; without them, other people may "
-        "be returned."
+        "re-enrolling them may help more than another threshold. Without them, the searches may "
+        "return someone else."
     )
 
 

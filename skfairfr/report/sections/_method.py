@@ -141,7 +141,7 @@ def _weighs(settings):
 
 def _of_intervals(settings):
     """The quantity of the intervals, and their computation."""
-    about, left_out = "other people of the same population", ONE_PERSON_OUT
+    about, left_out = "new people from the same population", ONE_PERSON_OUT
     if settings.get("independent_pairs"):
         trial = terms_of(settings).trial
         about = f"other {trial}s, as if no two shared a person"

@@ -1,4 +1,4 @@
-"""What the data cannot tell: too few errors, open limits, and notes."""
+"""What the data do not show: too few errors, open limits, and notes."""
 
 from skfairfr._text._document import Section
 from skfairfr._text._words import (
@@ -27,7 +27,9 @@ def open_questions(report):
             needed.append(f"{name_of(check, report)}: {text}")
     few = [text for audit in report.audits for text in unsupported(audit, audit)]
     parts = [
-        Section("open-needed", "What would settle a limit", [needed], len(needed) > 2),
+        Section(
+            "open-needed", "More people needed for a limit", [needed], len(needed) > 2
+        ),
         Section("open-notes", "Notes", [notes_of(report)]),
         Section("open-few", capital(TOO_FEW), [FEW, few] if few else [], True),
     ]

@@ -1,0 +1,87 @@
+"""Plain English: phrases that readers stumble over stay out of what users read first.
+
+None of them is in README, in the help of the command, or in the strings of reports. In the
+documentation, docstrings and comments their number may only fall.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+from skfairfr.cli import _parser
+from tests.house import assert_none
+
+ROOT = Path(__file__).resolve().parents[1]
+PHRASES = {
+    "where, for if": r"(?:^|[.;:,(]\s*)[Ww]here (?:the |a |an |it |no |one |there |they |few )",
+    "opening with Of": r"(?:^|[.]\s+)Of (?:the |a |all |each |every |these |[a-z]+s\b)",
+    "What… as a subject": r"(?:^|[.]\s+)What (?!is |are |does |do |can |to |was |were )\w+",
+    "told": r"\b(?:tells?|told)\b",
+    "software says": r"\b(?:says|said)\b",
+    "held": r"\b(?:holds?|held)\b(?!-out| out)",
+    "stands": r"\bstands?\b|\bstood\b",
+    "err": r"\b(?:err|errs|erred)\b",
+    "alike, beside, anew": r"\balike\b|\bbeside\b|\banew\b|\bseldom\b|\bat hand\b",
+    "other people": r"\bother people\b",
+    "clumps": r"\buneven\b|\bclumps?\b|\beven people\b|\berrors are worth\b",
+    "house": r"\b(?:the|a|this|six) (?:house|rooms?|doors?|floors?|night)\b",
+    "treated worse": r"\btreated (?:worse|better)\b",
+    "refuses": r"\brefuse[sd]?\b",
+    "a decimal without zero": r"(?<![\w.\])}:*])\.\d+(?!f)",
+}
+
+# How many pages, and docstrings and messages, still have.
+PAGES, DOCSTRINGS = 383, 700
+
+
+def phrases(text):
+    """Name of each phrase of a text, with what is around it."""
+    return [
+        f"{name}: …{text[max(0, found.start() - 40) : found.end() + 30]!r}"
+        for name, pattern in PHRASES.items()
+        for found in re.finditer(pattern, text)
+    ]
+
+
+def strings(path, docstrings=False):
+    """Sentences in the strings of a module: messages, and with docstrings those too."""
+    tree = ast.parse(path.read_text("utf-8"))
+    documented = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(getattr(node, "body", None), list) and node.body
+        if isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if " " in node.value and (docstrings or id(node) not in documented):
+                yield " ".join(node.value.split())
+
+
+def read_first():
+    """Name and text of everything that users read first."""
+    yield "README.md", (ROOT / "README.md").read_text("utf-8")
+    parser, commands = _parser(full=True)
+    for name, command in {"": parser, **commands}.items():
+        yield f"help {name}", " ".join(command.format_help().split())
+    package = ROOT / "skfairfr"
+    for path in (package / "report" / "texts").glob("*.txt"):
+        yield path.name, path.read_text("utf-8")
+    for folder in (package / "report", package / "_text"):
+        for path in folder.rglob("*.py"):
+            yield path.name, " ".join(strings(path))
+
+
+def test_what_users_read_first_is_plain_english():
+    assert_none(f"{name}: {p}" for name, text in read_first() for p in phrases(text))
+
+
+def test_phrases_in_pages_and_docstrings_become_no_more():
+    built = {"_build", "auto_examples", "auto_api"}
+    pages = [p for p in (ROOT / "docs").rglob("*.rst") if not built & {*p.parts}]
+    assert sum(len(phrases(p.read_text("utf-8"))) for p in pages) <= PAGES
+    modules = [*(ROOT / "skfairfr").rglob("*.py")]
+    found = [
+        f for p in modules for s in strings(p, docstrings=True) for f in phrases(s)
+    ]
+    assert len(found) <= DOCSTRINGS
