@@ -4,7 +4,7 @@ Groups that nobody recorded
 ===========================
 
 A ferry line checks its passengers by face and may not ask where their families are from.
-Where the people of some origin look more similar to the encoder, one of them can travel on
+If the people of some origin look more similar to the encoder, one of them can travel on
 another's ticket, and its owner pays. Bruveris et al. (presentation of WACV workshops 2020)
 put clusters of embeddings in the place of the labels, and compute the FAR between them.
 
@@ -15,8 +15,8 @@ answer is about origins and which is about clusters.
 # %%
 # Four origins, one of them crowded
 # ---------------------------------
-# ``crowding`` says how alike the people of an origin are. This is what the line would like
-# to know: the FAR within each, where one impostor pair of all in a thousand is accepted.
+# ``crowding`` shows how alike the people of an origin are. This is what the line would like
+# to know: the FAR within each, if one impostor pair of all in a thousand is accepted.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -98,7 +98,7 @@ plt.show()
 #   whoever they show.
 # - More clusters find higher FARs, not the south: with 30, every one of them is above it,
 #   and the two highest are clusters with hardly anybody of the south.
-# - Measured in other people, the worst of ten clusters loses a third of its FAR, and the
+# - Measured for new people, the worst of ten clusters loses a third of its FAR, and the
 #   interval of the worst of 30 reaches down to 0.
 #
 # So clusters answer how much more often the most similar people are mistaken for each

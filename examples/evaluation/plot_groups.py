@@ -5,7 +5,7 @@ Measuring error by group
 
 A bank lets its customers open their account with a selfie. A false acceptance hands the
 account to someone else: its owner is harmed. A false rejection shuts the owner out, who
-has to travel to a branch. Where the encoder tells the people of one region apart less
+has to travel to a branch. If the encoder tells the people of one region apart less
 well, both harms fall on that region more often, and no figure over all customers shows
 it.
 
@@ -18,7 +18,7 @@ seen without knowing anyone's region.
 # %%
 # Three regions, two causes
 # -------------------------
-# In the model, ``kappa`` says how alike the images of one person are, and ``crowding``
+# In the model, ``kappa`` shows how alike the images of one person are, and ``crowding``
 # how alike the people of a region are. The south has the looser images and the more
 # crowded people.
 
@@ -47,7 +47,7 @@ print(faces.DESCR)
 # %%
 # Rates of each group
 # -------------------
-# One threshold for everybody, where one impostor pair in a thousand is accepted. The
+# One threshold for everybody, if one impostor pair in a thousand is accepted. The
 # intervals speak of other customers of the same regions.
 
 FAR = 1e-3
@@ -89,8 +89,8 @@ GroupFARDisplay.from_roc(roc, far=FAR)
 # %%
 # A cause of the false rejections
 # -------------------------------
-# The inertia of a person is how widely that person's embeddings spread. Where the curve
-# of a region lies further right, its genuine pairs are less alike.
+# The inertia of a person is how widely that person's embeddings spread. If the curve
+# of a region lies further right, its genuine pairs are less similar.
 
 inertia = identity_inertia(
     faces.X, faces.y, sensitive_features=faces.sensitive_features

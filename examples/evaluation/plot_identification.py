@@ -76,7 +76,7 @@ for label, asked in (("drawn from all", None), ("men alone", shares)):
 # %%
 # Who causes the alarms
 # ---------------------
-# Each false alarm returns somebody on the list. To enrol a few people anew may do more than
+# Each false alarm returns somebody on the list. To enrol a few people again may do more than
 # another threshold.
 
 alarms = before.alarms(threshold=threshold)
@@ -127,5 +127,5 @@ print(f"interval {change.low:+.3f} to {change.high:+.3f}")
 #   FNIR, whose intervals before and after overlap in either group.
 #
 # **What this does not show**: a real encoder, since the groups of these synthetic embeddings differ
-# on purpose; longer lists, cameras, or what follows an alarm. Intervals are for other people who
+# on purpose; longer lists, cameras, or what follows an alarm. Intervals are for new people who
 # pass, with this list taken as given.

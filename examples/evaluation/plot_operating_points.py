@@ -3,8 +3,8 @@
 Which threshold? Operating points
 =================================
 
-An exam board checks candidates by face. Where the threshold is low, somebody else may sit
-the exam for a candidate, and honest candidates are harmed; where it is high, candidates
+An exam board checks candidates by face. If the threshold is low, somebody else may sit
+the exam for a candidate, and honest candidates are harmed; if it is high, candidates
 are refused at the door. The board promises a false acceptance rate, but a promise about
 *all pairs* and one about *every group* need different thresholds, and each moves the harm
 to other people.
@@ -92,7 +92,7 @@ for point in POINTS:
 # ---------------------
 # No level is the level: the ratio of the groups' rates is a curve. BFAR and BFRR are these
 # curves at the worst-group operating point. The intervals are of each level on its own;
-# the table also holds a band meant for the whole curve at once.
+# the table also contains a band meant for the whole curve at once.
 
 levels = np.geomspace(1e-3, 1e-2, 8)
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)

@@ -7,7 +7,7 @@ Expression as the domain: Face Research Lab London
 smiling one the reference, and only pairs across the two are compared, as a selfie is with
 a document: error rates by gender and by ethnicity as the people reported them, the FAR of
 every two groups, and whether it depends on which of the two is the probe. Nothing is
-fitted. The tables it prints are kept in ``study_london.json`` beside it and in
+fitted. The tables it prints are kept in ``study_london.json`` next to it and in
 ``docs/evidence/london.rst``, with what the set cannot answer. The set stays where it is:
 
     python examples/evaluation/study_london.py ../shared/data/london_pca/london_pca.npz
@@ -48,7 +48,7 @@ def said(estimate, reasons):
 
 
 def bracket(value, low, high, form):
-    """A value with its interval, where it has one."""
+    """A value with its interval, if it has one."""
     ends = "no interval" if np.isnan(low) else f"{low:{form}}, {high:{form}}"
     return f"{value:{form}} [{ends}]"
 

@@ -67,7 +67,7 @@ roc |= {name: measure(c.fit(*fitted)) for name, c in comparators.items()}
 # %%
 # Before and after
 # ----------------
-# BFAR is the largest over the smallest FAR of the groups, where no group exceeds the level.
+# BFAR is the largest over the smallest FAR of the groups, if no group exceeds the level.
 # Ratios are over the same resamples of people before and after.
 
 FAR = 1e-3
@@ -147,4 +147,4 @@ plt.show()
 #
 # **What this does not show**: that it helps on real faces, where the cause is not known and the
 # same methods have raised BFAR; :ref:`the bench <bench>` tries them on yours. The cohort was
-# drawn like the people judged, which a door seldom has.
+# drawn like the people judged, which a door rarely has.

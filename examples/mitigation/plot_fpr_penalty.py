@@ -3,7 +3,7 @@
 A penalty on false accepts that needs no group labels
 =====================================================
 
-A false accept lets a stranger in. Where it happens more often within some groups, the
+A false accept lets a stranger in. If it happens more often within some groups, the
 people of those groups are protected less, and often nobody has recorded who belongs to
 them. Xu et al. (CVPR 2021) therefore even out false accepts over images instead of groups:
 an image with more than its share of them is penalised while the head is trained.
@@ -126,7 +126,7 @@ plt.show()
 #   1e-3, and in two of ten at 1e-2.
 # - The standard deviation of the group FARs, the paper's measure, is lower with the penalty
 #   than without for most settings. The ratio of the largest to the geometric mean hardly
-#   moves: the interval of most settings, the default among them, holds zero. The penalty
+#   moves: the interval of most settings, the default among them, contains zero. The penalty
 #   pushes the groups' FARs down together against those of cross-group pairs more than it
 #   brings them together.
 # - At a ``far`` of 1e-4 all ``alpha`` from 0.1 on give the same head: the penalty is so large

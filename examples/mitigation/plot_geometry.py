@@ -1,7 +1,7 @@
 """
-===========================
-Where a disparity is shaped
-===========================
+===============================
+How geometry causes a disparity
+===============================
 
 A phone opens to its owner's face, and two things harm its owner: the images of the owner
 lie so widely that the phone stays shut, or other people lie so near that it opens to
@@ -15,7 +15,7 @@ women: of people it was fitted on, as in the paper's Figures 13 and 14, and of o
 # %%
 # Two people, one threshold, two causes
 # -------------------------------------
-# Each panel looks at the sphere from between two people. The circle holds the images that
+# Each panel looks at the sphere from between two people. The circle contains the images that
 # are accepted as the person in its middle, as in Figure 2 of the paper, which draws both
 # causes at once. We count images outside their own circle, and inside the other.
 
@@ -118,7 +118,7 @@ for row, (who, rows) in enumerate(
             ax.set_ylabel("" if name != "before" else "density of people")
 
 # %%
-# The errors beside it
+# The errors next to it
 # --------------------
 # On the unseen people, at FAR = 1e-3.
 

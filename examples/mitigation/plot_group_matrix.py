@@ -3,21 +3,21 @@
 Who is taken for whom, before and after group sampling
 ======================================================
 
-A border gate compares the face of a traveller with the photograph in a document. Where it
-tells people apart less well, as within some groups, whoever holds another's document passes
+A border gate compares the face of a traveller with the photograph in a document. If it
+tells people apart less well, as within some groups, whoever contains another's document passes
 more often, and the owners are protected less. Bruveris et al. (WACV workshops 2020) show
 this as a matrix, by group of the face and group of the document.
 
 We draw faces and documents of four groups, train a head on top of the encoder with groups
 drawn as they are found and with dynamic weights, and compare the three matrices on held-out
-people. Then we test whether it matters which group holds the document, and look at
+people. Then we test whether it matters which group contains the document, and look at
 the embedding space as the paper's Figure 10 does.
 """
 
 # %%
 # Four groups, two domains
 # ------------------------
-# ``crowding`` says how alike the people of a group are. The first 600 are trained on.
+# ``crowding`` shows how alike the people of a group are. The first 600 are trained on.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,8 +45,8 @@ y, groups, domain = y[unseen], groups[unseen], domain[unseen]
 # %%
 # The matrix
 # ----------
-# One threshold for everybody, where one impostor pair in a thousand is accepted; only pairs
-# across the domains are compared. The FRR, another harm, stands beside it.
+# One threshold for everybody, if one impostor pair in a thousand is accepted; only pairs
+# across the domains are compared. The FRR, another harm, is next to it.
 
 FAR = 1e-3
 rocs = {}
@@ -69,7 +69,7 @@ said = f"{found.ratio:.2f} [{found.ratio_low:.2f}, {found.ratio_high:.2f}]"
 print(f"dynamic over natural, far max_geomean: {said}")
 
 # %%
-# Does it matter which of two groups holds the document?
+# Does it matter which of two groups contains the document?
 # ------------------------------------------------------
 # The paper calls differences of log10 FAR from 0.3 on genuine. Here each is tested by what
 # every person adds to either direction, with Holm's correction for six.

@@ -4,7 +4,7 @@ Drawing rare groups more often, in triplets
 ===========================================
 
 A customer far away proves with a selfie who the owner of a document is. A false acceptance
-hands an account to whoever holds the document: a harm to its owner, and likelier within
+hands an account to whoever contains the document: a harm to its owner, and likelier within
 groups that the system has seen little of. Bruveris et al. (WACV workshops 2020) found that
 training an encoder on such pairs as they are found raised the FAR within Africa, of half a
 percent of the pairs, from ten times the overall one to a hundred times, and that drawing
@@ -123,7 +123,7 @@ plt.show()
 #   paper that raised the disparity of the FAR. Here it was larger than before in two draws of
 #   five and smaller in three: as they are, it depends on where the domain's shift points.
 # - Every strategy of the paper brings the FARs closer together, adjusted weights most; no
-#   interval holds zero. As in the paper, the FRR rises a little, and that of AF by 73 to 130 %
+#   interval contains zero. As in the paper, the FRR rises a little, and that of AF by 73 to 130 %
 #   with the first three: **the group that is protected better is turned away more often**.
 # - In the paper the gap between women and men widened. Here it stays as it was, within 15 %
 #   either way. Gender has nothing to do with the groups in these data.

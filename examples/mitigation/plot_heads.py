@@ -10,7 +10,7 @@ rates falls for the worst of reasons, because a frr near one half cannot be exce
 times over.
 
 The paper trains its head, "mlp", on millions of images of 93,000 people. We fit it on
-hundreds to thousands of synthetic people, beside the head "residual", which starts as the
+hundreds to thousands of synthetic people, next to the head "residual", which starts as the
 identity map, and measure both on people that no fit has seen. Two things decide what a
 head costs: how many people it is fitted on, and in how many directions people differ. The
 numbers come from ``study_heads.py`` beside this file, which runs for hours, and are kept

@@ -17,7 +17,7 @@ numbers ``study_hierarchy.py`` beside this file keeps.
 # %%
 # Two continents of two countries each
 # ------------------------------------
-# ``crowding`` says how alike the people of a country are: EU-2 is a crowded country of an
+# ``crowding`` shows how alike the people of a country are: EU-2 is a crowded country of an
 # uncrowded continent. The countries of a continent share a direction besides. Faces are
 # compared with documents.
 

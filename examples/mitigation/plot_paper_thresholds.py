@@ -15,7 +15,7 @@ synthetic people, measured on 2,000 others.
 # %%
 # Rates of women over rates of men: Figure 9
 # ------------------------------------------
-# Drawn centroids, where no group's FAR is above the level.
+# Drawn centroids, if no group's FAR is above the level.
 
 import json
 from pathlib import Path

@@ -3,8 +3,8 @@
 One number for how alike images are
 ===================================
 
-A door opens to a face. Where the images of a person lie widely about that person's
-direction, the door stays shut too often for its rightful owner; where they reach into a
+A door opens to a face. If the images of a person lie widely about that person's
+direction, the door stays shut too often for its rightful owner; if they reach into a
 neighbour's, it opens to somebody else. The von Mises-Fisher distribution has one number
 for this, the concentration kappa, and the Ethical Module fits with one kappa a group.
 
@@ -16,7 +16,7 @@ loss then works with. These are Figures 3, 6 and 7 of the paper.
 # %%
 # What kappa does
 # ---------------
-# Two people with 250 images each on the sphere in three dimensions, where one can look.
+# Two people with 250 images each on the sphere in three dimensions, if one can look.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,7 +56,7 @@ fig.suptitle("Images of two people on the sphere, by colour")
 # %%
 # The constant of the density
 # ---------------------------
-# The density is C(kappa) exp(kappa cos). Its constant holds a Bessel function that leaves
+# The density is C(kappa) exp(kappa cos). Its constant contains a Bessel function that leaves
 # the range of floating point in high dimension: scipy's, even the scaled one, is 0 at
 # small kappa, and its logarithm -inf. The loss works with log C throughout.
 

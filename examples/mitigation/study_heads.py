@@ -11,7 +11,7 @@ the number of directions in which people differ.
 
 Every finished cell is a line of ``heads.jsonl`` beside this file (``--file`` names
 another), so that a run that was interrupted goes on where it stopped; in the end
-``heads.json`` holds all of them. ``--draws``, ``--people``, ``--heads`` and ``--directions``
+``heads.json`` contains all of them. ``--draws``, ``--people``, ``--heads`` and ``--directions``
 choose some. ``--features 512`` draws
 people with the same cosines in so many features, and all files have that number in their names.
 """
@@ -76,7 +76,7 @@ def roc_of(X, y, group):
 
 
 def ask(roc, before=None):
-    """Each question: value and interval and, where there is a before, the paired ratio."""
+    """Each question: value and interval and, if there is a before, the paired ratio."""
     found = {}
     for name, question in QUESTIONS.items():
         of = roc.estimate(FAR, **question)

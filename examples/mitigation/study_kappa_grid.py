@@ -38,7 +38,7 @@ from skfairfr import (
 GROUPS = ("male", "female")
 N_FEATURES = 64
 KAPPAS = (5.0, 10.0, 20.0, 30.0, 40.0, 50.0)
-FIXED = 20.0  # of the kappa that stays, where one is moved and measured with intervals
+FIXED = 20.0  # of the kappa that stays, if one is moved and measured with intervals
 LEVELS = (1e-3, 1e-4)  # the choice is made at the first
 N_SEEN, N_UNSEEN = 1500, 2000
 N_RESAMPLES = 500

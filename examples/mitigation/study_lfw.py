@@ -24,7 +24,7 @@ GROUPS = ("male", "female")
 FAR = 1e-2
 SEEDS = range(5)
 N_RESAMPLES = 1000
-# "mlp" is trained as in the paper, whose batch holds all of our 700 images at once: 50
+# "mlp" is trained as in the paper, whose batch contains all of our 700 images at once: 50
 # epochs are 50 steps. Smaller batches make more of them.
 PAPER = {"head": "mlp", "lr": 1e-2, "init": "random", "max_epochs": 50}
 HEADS = {

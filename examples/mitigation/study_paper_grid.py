@@ -17,7 +17,7 @@ that a run takes hours:
 
 Every finished fit is a line of ``paper_grid.jsonl`` beside this file (``--file`` names
 another), so that an interrupted run goes on where it stopped; in the end
-``paper_grid.json`` holds all of them.
+``paper_grid.json`` contains all of them.
 """
 
 import argparse

@@ -4,7 +4,7 @@ Synthetic people who vary in about as many directions as those of a real encoder
 fitted, 1,000 others measured, at a FAR of 1e-3:
 
 options    Heads, rates, epochs, batch sizes, kappas and starts, over the number of people.
-quality    FRR, BFAR and BFRR over the epochs, beside the time of a fit with the defaults.
+quality    FRR, BFAR and BFRR over the epochs, next to the time of a fit with the defaults.
 
     python examples/mitigation/study_training.py [PART ...]
     python examples/mitigation/study_training.py --tables
@@ -46,7 +46,7 @@ QUESTIONS = {
 MLP = {"head": "mlp", "lr": 1e-2}
 PAPER = {**MLP, "init": "random"}
 FAST = {"max_epochs": 4, "lr": 1e-2, "final_lr": 1e-3}
-# The most people for which an option is tried, where it takes long.
+# The most people for which an option is tried, if it takes long.
 OPTIONS = {
     "defaults": ({}, 10_000),
     "60 epochs": ({"max_epochs": 60}, 1500),

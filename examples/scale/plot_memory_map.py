@@ -43,7 +43,7 @@ print(f"{n_pairs:,} pairs, whose scores alone would take {4 * n_pairs / 2**20:.0
 # What a level costs
 # ------------------
 # A FAR of 1e-3 needs the largest thousandth of the impostor scores, and a resample may
-# need somewhat lower ones. ``far_max`` says up to which level they are held: about
+# need somewhat lower ones. ``far_max`` says up to which level they are stored: about
 # ``1.5 * far_max`` of all pairs, 12 bytes each. Points are measured here, lines follow the
 # rule to more images.
 
@@ -79,7 +79,7 @@ ax.legend(fontsize="small")
 # What is answered beyond it
 # --------------------------
 # Levels above ``far_max`` have an answer too, from a sample of the impostor pairs, and
-# ``reason`` says so.
+# ``reason`` reports it.
 
 LEVELS = np.array([3e-4, 1e-3, 3e-3, 1e-2])
 figure, ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
@@ -141,7 +141,7 @@ folder.cleanup()
 # values with intervals that hardly differ here. The tail of a million images fits in 16 GiB
 # at FAR 1e-3; at 1e-2 it does not, and need not.
 #
-# The rule counts the tail alone. Somewhat more is held after a fit, and during it over three
+# The rule counts the tail alone. Somewhat more is stored after a fit, and during it over three
 # times as much in this story: leave room.
 #
 # **What this does not show**: time, which grows with the square of the images and which the

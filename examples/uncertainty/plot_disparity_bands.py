@@ -1,9 +1,9 @@
 """
-==================================================
-Which of two systems treats its groups more alike?
-==================================================
+===============================================
+Which of two systems has the smaller disparity?
+===============================================
 
-A law may cap how much more often one group is falsely rejected than another. Where the
+A law may cap how much more often one group is falsely rejected than another. If the
 choice between two systems rests on one figure for each, a system may be bought whose
 disparity in the next year's data is over the cap, and the group that bears it is turned
 away while the certificate says otherwise.
@@ -110,7 +110,7 @@ ax.legend()
 # and the band choose different systems. But there a group has few errors, the paired
 # intervals hold 1, and the data do not tell the systems apart.
 #
-# The paper chooses by this ratio alone, and here our reading differs. Where the noisy
+# The paper chooses by this ratio alone, and here our reading differs. If the noisy
 # system wins by it, it does so because it rejects more people of both groups; the
 # difference between the groups' rates is larger, not smaller. Its narrow band has the
 # same cause: more errors are counted more surely. Report performance beside a disparity.

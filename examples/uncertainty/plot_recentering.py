@@ -3,10 +3,10 @@
 Copies of a photograph never disagree
 =====================================
 
-A band that lies beside its own curve misleads whoever reads it: a vendor claims a false
+A band that lies next to its own curve misleads whoever reads it: a vendor claims a false
 rejection rate that its system does not have, and the people whom the system turns away
 are told that this could not be. It happens to the bootstrap that serves well elsewhere,
-because a resample holds some photographs twice, and two copies of one photograph are a
+because a resample contains some photographs twice, and two copies of one photograph are a
 genuine pair that no threshold rejects.
 
 We show the shift and where it comes from (Figure 2 of Conti and Clémençon, ICLR 2024), the
@@ -77,7 +77,7 @@ for far, *found in zip(LEVELS, curve.value, replicates.mean(0), centre, strict=T
     print(f"{far:7.4f} {found[0]:7.4f} {found[1]:18.4f} {found[2]:12.4f}")
 
 # %%
-# Bands beside the curve, and about it
+# Bands next to the curve, and about it
 # ------------------------------------
 # ``method="naive"`` takes quantiles of the replicates; ``method="recentered"``, the
 # default, first moves each by the difference between the data and the V-statistic.
@@ -127,7 +127,7 @@ figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", 
 # --------------
 # The replicates lie below the data, about the V-statistic, which needs no drawing; the
 # fewer photographs a person has, the further off they are. The naive band leaves its own
-# curve out at most levels, as in the paper, and the recentred one holds it.
+# curve out at most levels, as in the paper, and the recentred one contains it.
 #
 # Our counts differ from the paper's, whose recentred intervals come very close to what
 # they promise on its synthetic data. Here recentring raises the coverage by much and
@@ -135,10 +135,10 @@ figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", 
 # leaves a spread that is too small by about 1/n. Its coverage of the FRR is 0.80 to
 # 0.91 for the same people and 0.44 to 0.86 for new people; that of max / min is 0.88 to
 # 0.99 and 0.62 to 0.96. ``"multiplicative"`` and ``"offdiagonal"`` come closer. For
-# other people the recentred interval holds too seldom in every row. The last two are
+# other people the recentred interval contains too rarely in every row. The last two are
 # within chance of 95 % where each person has few photographs and people are alike or
 # many, below it where they are few, and far off where each has many photographs;
 # resampling identities comes close in every row.
 #
-# **What this does not show**: coverage on real faces, where no truth is known, or at
+# **What this does not show**: coverage on real faces, if no truth is known, or at
 # levels at which a set has few errors. A hundred data sets tell 95 % to about 4 points.

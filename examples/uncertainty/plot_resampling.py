@@ -17,7 +17,7 @@ standard errors from a single set, and see which one answers which question.
 # %%
 # One set of people, and the two ways in which it could have differed
 # -------------------------------------------------------------------
-# Each person has a pool of photographs, of which a data set holds four.
+# Each person has a pool of photographs, of which a data set contains four.
 
 import warnings
 
@@ -67,7 +67,7 @@ print(f"sd of the frr over other people:      {other_people.std(ddof=1):.4f}")
 # %%
 # Nobody can photograph everyone again and again
 # ----------------------------------------------
-# The bootstrap draws from the one set at hand instead: people by default. With
+# The bootstrap draws from the one set available instead: people by default. With
 # ``resample="images"``, as in the literature on ROC curves, the class compares both standard
 # errors and warns where they are far apart.
 
@@ -142,9 +142,9 @@ print(f"mean of the image replicates: {replicates['images'].mean():.4f}")
 # --------------
 # Photographs vary less than people. Resampling images answers the question whether *these*
 # people would be rejected as often next time; for a statement about a population, which is
-# what most reports make, its interval is too narrow and the class says so. ``"both"`` draws
+# what most reports make, its interval is too narrow and the class reports it. ``"both"`` draws
 # people and photographs at once, and is meant to be conservative.
 #
-# **What this does not show**: uncertainty about the sample itself. If the people at hand
+# **What this does not show**: uncertainty about the sample itself. If the people available
 # were not drawn from those the system will meet, no resampling of them tells. Nor is one
 # set enough to judge coverage: that takes many sets, as the study of :ref:`uncertainty` has.

@@ -82,7 +82,7 @@ for name, of_set in curves.items():
 # %%
 # In the band is not the same as alike
 # ------------------------------------
-# A band of A alone holds what varies for all systems: hard photographs are hard for each.
+# A band of A alone contains what varies for all systems: hard photographs are hard for each.
 # ``compare`` asks two systems over the same resamples, where that part cancels.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained", sharey=True)
@@ -122,10 +122,10 @@ axes[0].legend()
 #
 # C differs from the paper's reading, by which two systems in one band are
 # indistinguishable. It is worse by construction, lies within the band at most levels, and
-# still some paired intervals tell it from A. A band says how sure one curve is; whether two
+# still some paired intervals tell it from A. A band shows how sure one curve is; whether two
 # systems differ is a question of its own, to be asked over the same resamples.
 #
-# **What this does not show**: which system is better for other people. Both sets show the
+# **What this does not show**: which system is better for new people. Both sets show the
 # same 300, as the paper's do; with the default ``resample="identities"`` intervals are
 # wider. Levels were looked at one by one, and of many levels some are clear of 1 by chance:
 # fix the level before looking, or use ``band_low`` and ``band_high`` of a curve. Noise on

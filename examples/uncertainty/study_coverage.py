@@ -73,7 +73,7 @@ def rates(X, y, group):
 
 
 def held(X, y, group, truth, kinds):
-    """Whether the interval of each kind holds the truth of each question."""
+    """Whether the interval of each kind contains the truth of each question."""
     found = []
     for options in kinds.values():
         roc = roc_of(X, y, group, **options)
@@ -139,7 +139,7 @@ def table(name, cover, designs, kinds, n_sets):
 
 def main(n_sets=N_SETS):
     warnings.simplefilter("ignore", EstimandWarning)
-    # Where a group has no error there is no interval, and it holds nothing.
+    # Where a group has no error there is no interval, and it contains nothing.
     warnings.simplefilter("ignore", UndefinedMetricWarning)
     table("people", cover_people, PEOPLE, IMAGES | IDENTITIES, n_sets)
     table("photographs", cover_photographs, PHOTOGRAPHS, IMAGES, n_sets)

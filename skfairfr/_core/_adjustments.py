@@ -116,7 +116,7 @@ class Adjustment:
         Returns
         -------
         adjusted : ndarray of float32, shape (n_pairs,)
-            Larger is more alike.
+            Larger is more similar.
         """
         gain, offset = self.numbers + other.numbers
         adjusted = (scores.astype(np.float64) * gain - offset).astype(np.float32)

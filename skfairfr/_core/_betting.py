@@ -56,7 +56,7 @@ def confidence_sequence(people, errors, confidence_level):
 
 @njit(nogil=True, cache=True)
 def _put_in(rounds, n_bets):
-    """Logarithm of what each bet gets before a round, and what is held back after it."""
+    """Logarithm of what each bet gets before a round, and what is kept back after it."""
     block = rounds // BLOCK + 1
     put = 0.5 / (block * (block + 1) * BLOCK)
     left = 0.5 / block - put * (rounds % BLOCK + 1)
@@ -72,7 +72,7 @@ def _sum_of(one, other):
 
 @njit(nogil=True, cache=True)
 def _total(first, second, held):
-    """Logarithm of all wealth: of bets, and what is held back."""
+    """Logarithm of all wealth: of bets, and what is kept back."""
     total = np.log(max(held, 1e-300))
     for bet in range(first.size):
         total = _sum_of(total, first[bet])

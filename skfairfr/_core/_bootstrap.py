@@ -1,6 +1,6 @@
 """Queries and their answers: rates of every scope, in the data and in every resample.
 
-``Query`` says which rates are computed and ``Rates`` holds them; ``point_rates`` computes
+``Query`` states which rates are computed and ``Rates`` contains them; ``point_rates`` computes
 them in the data alone, ``rate_table`` in every resample as well. The data count as a
 resample in which every image is drawn once, so that the same code gives both.
 """
@@ -181,7 +181,7 @@ def rates(pairs, query, resamples=None):
     Raises
     ------
     TailTooShortError
-        If a threshold lies below the scores that are held.
+        If a threshold lies below the scores that are stored.
     """
     if resamples is None:
         weights = Weights()
@@ -209,7 +209,7 @@ def rates(pairs, query, resamples=None):
     else:
         # fmax ignores a group without any weight in this resample.
         shared = np.fmax.reduce([shared, *own.values()])
-        # A group whose threshold is below what is held may still not be the strictest.
+        # A group whose threshold is below what is stored may still not be the strictest.
         for scope in short:
             if not np.all(pairs.holds(scope, shared[~np.isnan(shared)])):
                 raise TailTooShortError(scope)
@@ -257,7 +257,7 @@ def v_statistic_frr(pairs, scopes, thresholds):
 def threshold_in(pairs, scope, levels, weights, sampled=False):
     """Thresholds (n_levels, n_resamples) at which the FAR of a scope meets levels.
 
-    -inf where one lies below the scores that are held; nan where no pair is drawn.
+    -inf where one lies below the scores that are stored; nan where no pair is drawn.
     """
     sequence = pairs.impostors(scope, sampled)
     sums = sequence.weighed(weights, pairs.images)
@@ -285,7 +285,7 @@ def frr_in(pairs, scope, thresholds, weights, copies):
     """FRR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan.
 
     Rejected weight is summed, not computed as the complement, so that no rejection gives
-    exactly 0. ``copies`` says whether pairs of two copies of one image count; where they do
+    exactly 0. ``copies`` shows whether pairs of two copies of one image count; if they do
     not, base weights make up for them.
     """
     undefined = np.isnan(thresholds)
@@ -342,7 +342,7 @@ def _rejected_copies(pairs, weight, thresholds):
 
 # Thresholds tried per round of the bisection.
 GRID = 15
-# About how many impostor scores are tried first, where there are more.
+# About how many impostor scores are tried first, if there are more.
 SOME = 2**14
 
 

@@ -167,7 +167,7 @@ def _errors_of_one(sequence, pairs, scope, rate, positions):
 
 
 def threshold_of(pairs, scope, levels, sampled=False):
-    """Thresholds at which the FAR of a scope meets levels; nan beyond what is held.
+    """Thresholds at which the FAR of a scope meets levels; nan beyond what is stored.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def people_with_pairs(pairs, scope, rate):
 
 
 def course_of(pairs, scope, rate, sampled=False, whole=True):
-    """The Course of a rate of a scope: of impostor pairs as far as they are held; kept.
+    """The Course of a rate of a scope: of impostor pairs as far as they are stored; kept.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     sequence, _ = errors_first(pairs, scope, rate, sampled)
     last = sequence.scores.size
     if rate == "far":
-        # Up to this FAR pairs are held, whatever an audit is asked about.
+        # Up to this FAR pairs are stored, whatever an audit is asked about.
         level = _pairs.usual_far_max(pairs.images.identity.size)
         few = pairs.count(scope) <= _pairs.WHOLE_GROUP
         if few or pairs.count(None) <= _pairs.WHOLE:

@@ -1,7 +1,7 @@
 """Confidence intervals of rates, by leaving out one person at a time.
 
 A person's errors depend on each other, and so do those of the same two people: what is
-independent are people. ``ErrorSums`` holds the errors of a rate and three moments of what
+independent are people. ``ErrorSums`` contains the errors of a rate and three moments of what
 the rate loses without one person (the jackknife): its variance, in which what two people
 share counts once, its skewness, and how well the variance is known. ``rate_ends`` makes of
 them an interval, which of independent errors is the exact one of a Poisson number, however
@@ -460,7 +460,7 @@ def two_sided(beyond, shape):
 def never_falling(high, pivot):
     """Upper ends at growing numbers of errors, so that none falls where more err.
 
-    Where few err, little is known of who does, and an end may be larger than where more do.
+    If few err, little is known of who does, and an end may be larger than where more do.
     The rate at fewer errors is the smaller one, and so below that end too.
 
     Parameters

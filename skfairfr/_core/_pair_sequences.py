@@ -28,7 +28,7 @@ class PairSequence:
         Images of a pair.
     base : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
     complete : bool
-        Whether all pairs of the scope are held; a tail holds only the largest scores.
+        Whether all pairs of the scope are stored; a tail contains only the largest scores.
     of_one : bool
         Whether each stands for a search by one person, whose image is both: it weighs v_k w_i.
     """
@@ -261,7 +261,7 @@ def _sort_run(keys, first, second, some_keys, some_first, some_second, lowest, n
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,
 # and int16 ones below 2**15 for multiplicities up to 11, as nearly all drawn ones are.
 CHUNK = 256
-# Pairs from one row of sums to the next at least, and rows at most, beside the first.
+# Pairs from one row of sums to the next at least, and rows at most, next to the first.
 LEAST = CHUNK
 ROWS = 2048
 

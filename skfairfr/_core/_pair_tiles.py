@@ -205,7 +205,7 @@ def _candidates(tile, slack, diagonal, group, column_group, floors, adjustment):
                 if adjustment is None:
                     # A product of a tile may lack the slack.
                     floor[c] -= slack
-        # A tile on the diagonal holds each pair twice: those above it are read.
+        # A tile on the diagonal contains each pair twice: those above it are read.
         for c in range(i + 1 if diagonal else 0, n_columns):
             highest, lowest = tile[i, c], floor[c]
             if adjustment is not None:

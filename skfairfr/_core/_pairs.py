@@ -1,7 +1,7 @@
 """The pairs of a data set: genuine pairs, and impostor pairs as a tail or a sample.
 
-``EmbeddingPairs`` compares embeddings and holds the largest impostor scores; ``ListedPairs``
-holds the pairs of a protocol file; ``Genuine`` holds the genuine pairs of either. For every
+``EmbeddingPairs`` compares embeddings and contains the largest impostor scores; ``ListedPairs``
+contains the pairs of a protocol file; ``Genuine`` contains the genuine pairs of either. For every
 scope they give the pairs in order of score and their total weight in every resample. A
 uniform sample replaces the tail where a FAR level needs pairs beyond it. A scope is None
 (all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
@@ -18,18 +18,18 @@ from skfairfr._core import _pair_tiles, _rates
 from skfairfr._core._pair_sequences import PairSequence, sort_pairs, split_by_groups
 from skfairfr._core._resampling import Images
 
-# A tail holds this multiple of far_max of the pairs at least: half of all resamples need
+# A tail contains this multiple of far_max of the pairs at least: half of all resamples need
 # scores below the one at far_max, and the most extreme one seen had a FAR of .68 far_max
 # there. Resamples of K people need up to about 1 + SPREAD / sqrt(K) times as many.
 DEPTH = 1.5
 SPREAD = 8.0
-# Scopes of at most this many pairs are held whole, so that every level is exact.
+# Scopes of at most this many pairs are stored whole, so that every level is exact.
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
 SAMPLE = 2**20
-# Pairs above far_max are held, in about far_max * n_images**2 pairs.
+# Pairs above far_max are stored, in about far_max * n_images**2 pairs.
 HELD_PAIRS = 2**25
-# Pairs of a scope that are held at most for its equal error rate alone.
+# Pairs of a scope that are stored at most for its equal error rate alone.
 REACH = 2**25
 # More than this multiple of far_max is never held for a given threshold or an equal error
 # rate: a sample answers them.
@@ -37,7 +37,7 @@ DEEPEST = 4.0
 
 
 def usual_far_max(n_images):
-    """FAR up to which the pairs of so many images are held where no larger level is asked."""
+    """FAR up to which the pairs of so many images are stored where no larger level is asked."""
     return min(1e-2, HELD_PAIRS / n_images**2)
 
 
@@ -53,7 +53,7 @@ class LastAnswers(dict):
 
 
 class TailTooShortError(Exception):
-    """A threshold of this scope lies below the scores that are held."""
+    """A threshold of this scope lies below the scores that are stored."""
 
     def __init__(self, scope):
         super().__init__(scope)
@@ -71,7 +71,7 @@ class Expected:
     lowest : float or None
         The lowest of the thresholds that will be given.
     whole : bool
-        Whether up to WHOLE pairs are held whole, for levels above far_max and for
+        Whether up to WHOLE pairs are stored whole, for levels above far_max and for
         resamples; if not, up to WHOLE_GROUP.
     """
 
@@ -93,7 +93,7 @@ class HeldPairs:
         Codes of every attribute that groups will be made of; -1 is unknown.
     n_jobs : int or None
     device : str, default="cpu"
-        Where passes over all pairs run; where there is no such device, on the CPU.
+        Where passes over all pairs run; if there is no such device, on the CPU.
     adjustment : Adjustment, default=None
         What makes scores of inner products; None: they are the scores.
     first : ndarray of int, shape (n_images + 1,), default=None
@@ -115,7 +115,7 @@ class HeldPairs:
     score : callable
         Of rows of listed pairs of images, their scores: see ``_pair_tiles.score_pairs``.
     floors : dict
-        Score down to which all impostor pairs are held, by what it was chosen for.
+        Score down to which all impostor pairs are stored, by what it was chosen for.
     """
 
     def __init__(
@@ -262,7 +262,7 @@ class ListedScores:
         )
 
     def tail(self):
-        """Impostor pairs, all of which are held."""
+        """Impostor pairs, all of which are stored."""
         return self.impostors
 
 
@@ -281,7 +281,7 @@ class EmbeddingPairs:
     expected : Expected, default=None
         Questions that the tail should answer too.
     floors : dict of scope -> float32, default=None
-        Scores down to which the pairs of each group, and of all, are held: those that an
+        Scores down to which the pairs of each group, and of all, are stored: those that an
         earlier object with the same arguments chose. Two groups have that of all.
     """
 
@@ -387,11 +387,11 @@ class EmbeddingPairs:
         return np.sort(self._pilot(None if scope is None else scope[0], 0.01))[::-1]
 
     def far_held(self, setters):
-        """The FAR up to which the pairs of scopes are held."""
+        """The FAR up to which the pairs of scopes are stored."""
         return self.far_max
 
     def holds(self, scope, lowest):
-        """Whether all pairs that each threshold accepts are held."""
+        """Whether all pairs that each threshold accepts are stored."""
         # A threshold may lie below the last score held and still above the floor.
         floor = self.floors.get(scope, self.floors[None])
         below_floor = np.nextafter(floor, np.float32(-np.inf))
@@ -434,7 +434,7 @@ class EmbeddingPairs:
 
     def _pilot(self, group, depth):
         """Unsorted impostor scores of some images, the largest of which are wanted."""
-        # Their error changes how much is held, never a result.
+        # Their error changes how much is stored, never a result.
         rng = np.random.default_rng(0)
         size = int(np.clip(np.sqrt(4000 / depth), 1000, 6000))
         probe, reference = (
@@ -604,7 +604,7 @@ class ListedPairs:
         return self.impostors(scope).scores
 
     def holds(self, scope, thresholds):
-        """Always true: all listed pairs are held."""
+        """Always true: all listed pairs are stored."""
         return np.ones(np.shape(thresholds), dtype=bool)
 
     def _base(self, _scope, left, right):

@@ -48,14 +48,14 @@ class _Lines:
         self.told = time.monotonic()
 
     def write(self, text):
-        """Print what the bar shows, where it is time for a line."""
+        """Print what the bar shows, if it is time for a line."""
         text, now = text.strip(), time.monotonic()
         if text and now - self.told >= EVERY:
             self.told = now
             print(text, file=sys.stderr, flush=True)
 
     def flush(self):
-        """Nothing is held back."""
+        """Nothing is kept back."""
 
 
 @contextmanager
@@ -220,7 +220,7 @@ OF_HELD, OF_GENUINE = 76, 100
 
 
 def available_bytes():
-    """Memory that the system says is available; all of it, or inf, where it says less."""
+    """Memory that the system says is available; all of it, or inf, if it says less."""
     try:
         with open("/proc/meminfo") as file:
             told = dict(line.split(":") for line in file)
@@ -234,7 +234,7 @@ def available_bytes():
 
 
 def comparison_bytes(identity, groupings, side, n_features, depth, keep):
-    """Bytes that comparing all pairs takes beside the embeddings given, about.
+    """Bytes that comparing all pairs takes next to the embeddings given, about.
 
     Parameters
     ----------
@@ -244,9 +244,9 @@ def comparison_bytes(identity, groupings, side, n_features, depth, keep):
     side : ndarray of int, shape (n_images,), or None
     n_features : int
     depth : float
-        Share of a scope's pairs that is held.
+        Share of a scope's pairs that is stored.
     keep : tuple of two ints
-        Pairs up to which the overall scope, and a group, is held whole.
+        Pairs up to which the overall scope, and a group, is stored whole.
     """
     overall = _pairs_within(np.zeros_like(identity), side)
     held = overall * np.where(overall <= keep[0], 1.0, depth)

@@ -331,7 +331,7 @@ class Question:
     comparisons: int
 
     def answers(self, people):
-        """Whether each data set answers, and the bound that says so, both (n_sets,)."""
+        """Whether each data set answers, and the bound that answers, both (n_sets,)."""
         sums = self.setting.draw(people)
         tail = (1 - self.confidence_level) / 2
         if self.kind == "certify":

@@ -95,7 +95,7 @@ def shortest_between(rejected, accepted, dtype=np.float64):
     Parameters
     ----------
     rejected, accepted : floats
-        ``rejected < accepted``; one may be infinite, where there is no such score.
+        ``rejected < accepted``; one may be infinite, if there is no such score.
     dtype : dtype, default=numpy.float64
         Type of the scores.
 
@@ -190,7 +190,7 @@ def share_rejected(descending, thresholds):
 def equal_error(far, frr):
     """The equal error rate: (FAR + FRR) / 2 where the two are closest.
 
-    With finite data they are seldom equal. If two thresholds are equally close, the lower
+    With finite data they are rarely equal. If two thresholds are equally close, the lower
     one counts.
 
     Parameters

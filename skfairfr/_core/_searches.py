@@ -2,7 +2,7 @@
 
 A probe is compared with every enrolled person. Of a search without a mate the best score
 decides; of one with a mate, its score and how many others reach it, ties included. So only
-these are held, with the candidates above a floor, from which galleries drawn at random from
+these are stored, with the candidates above a floor, from which galleries drawn at random from
 this one are answered by the hypergeometric distribution. Nothing is probes x gallery.
 """
 
@@ -30,7 +30,7 @@ from skfairfr._core._parallel import over_blocks
 HELD = 2**23
 # Share of the comparisons held at first; at an FPIR of 1 %, for galleries of ten people and more.
 FIRST_SHARE = 0.001
-# Up to so many comparisons all are held.
+# Up to so many comparisons all are stored.
 WHOLE = 2**22
 # Probes, and enrolled people, whose scores show where the floor is.
 PILOT = 1000
@@ -116,7 +116,7 @@ def search(probes, own, gallery, floor, n_jobs=None, device="cpu", tile=TILE):
         The probe's person in the gallery; -1 where nobody is.
     gallery : Gallery
     floor : float32
-        Non-mated candidates from here on are held.
+        Non-mated candidates from here on are stored.
     n_jobs : int, default=None
     device : str, default="cpu"
         Where the products are computed; a device of torch.
@@ -274,7 +274,7 @@ def _take(left, person, scores, best, returned, mate, group, above):
 
 
 def share_held(n_comparisons):
-    """Share of the comparisons of non-mated probes that is held for smaller galleries."""
+    """Share of the comparisons of non-mated probes that is stored for smaller galleries."""
     if n_comparisons <= WHOLE:
         return 1.0
     return min(FIRST_SHARE, HELD / n_comparisons)
@@ -284,7 +284,9 @@ def floor_at(probes, searching, gallery, share):
     """About the score that a share of the comparisons of the probes ``searching`` reaches."""
     if share >= 1:
         return np.float32(-np.inf)
-    rng = np.random.default_rng(0)  # the error changes how much is held, never a result
+    rng = np.random.default_rng(
+        0
+    )  # the error changes how much is stored, never a result
     some = probes.take(rng.permutation(searching)[:PILOT])
     others = rng.permutation(len(gallery.images.vectors))[:PILOT]
     scores = _products(some, gallery.images.take(others), "cpu")
@@ -305,7 +307,7 @@ def _log_choose(n, k):
 
 
 def log_none_drawn(marked, people, drawn):
-    """log of the chance that a draw without replacement holds no marked person.
+    """log of the chance that a draw without replacement contains no marked person.
 
     log C(people - marked, drawn) / C(people, drawn); arrays that broadcast.
     """
@@ -373,7 +375,7 @@ def alarm_weights(found, gallery, drawn):
 
 
 class FloorTooHighError(ValueError):
-    """A threshold lies below the candidates that are held.
+    """A threshold lies below the candidates that are stored.
 
     Of lists of candidates there are no others, and the caller sees it.
 
@@ -422,7 +424,7 @@ class SearchEvents:
     used : ndarray of bool, shape (n_probes,)
         Whether a search counts; those whose person cannot be in the gallery do not.
     floor : floating
-        From which on all candidates are held, in the type of the scores.
+        From which on all candidates are stored, in the type of the scores.
     alone : float
         Chance of an alarm of which one person is the cause.
     """
@@ -515,7 +517,7 @@ class SearchEvents:
         return FloorTooHighError(self.floor, fpir.item())
 
     def holds(self, scope, thresholds):
-        """Whether all candidates at or above thresholds are held."""
+        """Whether all candidates at or above thresholds are stored."""
         return _rates.in_score_dtype(thresholds, self.floor.dtype) >= self.floor
 
 

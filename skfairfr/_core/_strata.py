@@ -176,7 +176,7 @@ def _sequence(pairs, rate, scope, strata):
     return sequence, strata.codes[rows if rate == "far" else rows[::-1]]
 
 
-# ---- impostor pairs of embeddings, of which few are held -----------------------------
+# ---- impostor pairs of embeddings, of which few are stored -----------------------------
 
 
 class WeighedTotals(Totals):

@@ -97,7 +97,7 @@ def _to_lists(array):
 
 
 class Comparator(Exported, BaseEstimator):
-    """Estimator that scores pairs of embeddings; larger is more alike.
+    """Estimator that scores pairs of embeddings; larger is more similar.
 
     A subclass defines ``fit`` and ``_prepare(X, sensitive_features)``, which returns
     :class:`~skfairfr.comparators.PreparedImages`. The pass over all pairs of
@@ -205,7 +205,7 @@ class Comparator(Exported, BaseEstimator):
         Returns
         -------
         scores : ndarray of float32, shape (n_pairs,)
-            Larger is more alike.
+            Larger is more similar.
 
         Raises
         ------
@@ -245,7 +245,7 @@ class Comparator(Exported, BaseEstimator):
         Returns
         -------
         scores : ndarray of float32, shape (n_1, n_2)
-            Larger is more alike.
+            Larger is more similar.
 
         Raises
         ------

@@ -26,7 +26,7 @@ from skfairfr.utils._validation import validate_rows
 SHARE, FEWEST = 5, 20
 # Scores with the cohort that differ by less than float32 resolves are equal.
 SMALLEST_DEVIATION = 2.0**-23
-# Products that are held at a time.
+# Products that are stored at a time.
 PRODUCTS = 2**22
 # Of the cohort, whose own moments are averaged: to 3 % of their spread.
 MEMBERS = 1000
@@ -39,7 +39,7 @@ class CohortNormalizer(WithGroups, Comparator):
 
     An image that scores high with everybody makes false matches with everybody. With the
     mean :math:`m_i` and the standard deviation :math:`\\sigma_i` of the cosines of image i
-    with a cohort of other people, the score of a pair is
+    with a cohort of different people, the score of a pair is
 
     .. math:: \\tfrac12 \\left[(s - m_i) / \\sigma_i + (s - m_j) / \\sigma_j\\right],
 
@@ -100,7 +100,7 @@ class CohortNormalizer(WithGroups, Comparator):
 
     Notes
     -----
-    The cohort should be of other people than those who are compared: an image whose own
+    The cohort should be of different people than those who are compared: an image whose own
     person is in the cohort has a mean that is too high. It should look like them: take
     images of the same camera and population.
 

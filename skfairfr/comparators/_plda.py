@@ -33,7 +33,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
         \\log \\frac{p(x_1, x_2 \\mid \\text{one person})}
                    {p(x_1 \\mid \\text{anybody}) \\, p(x_2 \\mid \\text{anybody})}
 
-    so that larger is more alike, and above 0 speaks for one person. In coordinates u in
+    so that larger is more similar, and above 0 speaks for one person. In coordinates u in
     which :math:`W = I` and :math:`B = \\operatorname{diag}(b)` it is a sum over dimensions,
 
     .. math::
@@ -204,7 +204,7 @@ def covariances_of(rows, codes):
 
 @njit(nogil=True, cache=True)
 def _weighted_squares(rows, weights):
-    """Weighted sum of squares of each row, in one order whatever the rows beside it."""
+    """Weighted sum of squares of each row, in one order whatever the rows next to it."""
     sums = np.zeros(len(rows))
     for i in range(len(rows)):
         for k in range(weights.size):

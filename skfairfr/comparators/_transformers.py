@@ -2,7 +2,7 @@
 
 ``GroupMeanRemover`` removes the directions in which the groups' means lie;
 ``WithinClassWhitening`` makes the directions in which images of one person differ count
-less. No row that is transformed depends on the rows beside it.
+less. No row that is transformed depends on the rows next to it.
 """
 
 from numbers import Real
@@ -105,7 +105,7 @@ class GroupMeanRemover(UnitRowTransformer):
 
     .. math:: z = (x - D^\\top D x) / \\lVert x - D^\\top D x \\rVert
 
-    Before they are scaled, the rows of every group have the mean zero. The span also holds
+    Before they are scaled, the rows of every group have the mean zero. The span also contains
     the mean of all images, which tells no group from another: with two groups, two
     dimensions are removed, the difference of the means and what is common to both.
 
@@ -137,7 +137,7 @@ class GroupMeanRemover(UnitRowTransformer):
     ----------
     .. [1] Bolukbasi, T., Chang, K.-W., Zou, J., Saligrama, V., & Kalai, A. (2016). Man is
        to Computer Programmer as Woman is to Homemaker? NeurIPS. Section 6, "neutralize",
-       where one direction is removed from embeddings of words.
+       if one direction is removed from embeddings of words.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def load_candidates(
     -------
     data : Bunch
         ``search`` and ``candidate``, labels (n_rows,), None of a matrix; ``y_score``, (n_rows,)
-        or (n_searches, n_templates), larger meaning more alike (minus a distance); ``path``;
+        or (n_searches, n_templates), larger meaning more similar (minus a distance); ``path``;
         and ``read_as``, the layout of a list without names by its path.
 
     Raises

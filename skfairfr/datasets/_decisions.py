@@ -62,7 +62,7 @@ def load_decisions(
         A table with one row for each attempt, and names in its first row: .csv, .tsv, both
         also as .gz, or .parquet with pyarrow.
     accepted : str, default=None
-        Column that says whether the attempt was accepted, by 1 and 0, true and false, yes
+        Column that shows whether the attempt was accepted, by 1 and 0, true and false, yes
         and no (also ja, oui, si; nein, non), accept and reject, pass and fail, or match and
         no match, in any case; an empty cell is an attempt without a decision. None takes
         "accepted".

@@ -51,7 +51,7 @@ def load_embeddings(
     labels : str or path-like, default=None
         A table with one row for each row of the embeddings, in their order, in one of
         the formats of :func:`load_pairs`. None takes those inside the .npz file or, of an
-        .npy file, the table of the same name beside it. A column of a text table is
+        .npy file, the table of the same name next to it. A column of a text table is
         numbers where every known cell is one, and identities are text unless all are
         integers without leading zeros; empty cells are unknown. For embeddings that are
         stored by the name of their image, a table with a column of these names, or a list

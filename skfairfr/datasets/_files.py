@@ -43,7 +43,7 @@ NUMBER = re.compile(
 )
 WITH_COMMA = re.compile(NUMBER.pattern.replace(r"\.", ","), re.ASCII)
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-# No text holds these bytes; a list is known by that.
+# No text contains these bytes; a list is known by that.
 NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
@@ -205,7 +205,7 @@ def meanings(values, rows, words, argument, name, remedy, missing=None):
         What None and NaN mean; None: no cell may be missing.
     """
     distinct, place = np.unique(values.astype(str), return_inverse=True)
-    # 1.0 as 1: so a column with a missing cell holds it.
+    # 1.0 as 1: so a column with a missing cell contains it.
     texts = (text.strip().casefold().removesuffix(".0") for text in distinct.tolist())
     texts = (text.removeprefix("+") for text in texts)
     codes = [words.get(re.sub(r"(?<=\w)[-_]", " ", text), -2) for text in texts]

@@ -62,7 +62,7 @@ def load_pairs(
         "identity_2". In text tables labels are text unless all are integers without
         leading zeros.
     y_true : str, default=None
-        Where there are no such columns, the one that says whether both images show one
+        Where there are no such columns, the one that shows whether both images show one
         person, by 1 and 0 or -1, true and false, yes and no, genuine and impostor, mated and
         nonmated, same and different, match and nonmatch, or target and nontarget; None takes
         "y_true", "genuine", "label", "target", "same" or a like name.
@@ -80,7 +80,7 @@ def load_pairs(
     Returns
     -------
     data : Bunch
-        ``y_score`` (n_pairs,), larger meaning more alike (minus a distance);
+        ``y_score`` (n_pairs,), larger meaning more similar (minus a distance);
         ``identity_1`` and ``identity_2`` (n_pairs,) or, where these are None, ``y_true``
         (n_pairs,), 1 for a genuine pair and 0 for another; ``image_1`` and ``image_2``
         (n_pairs,) or None; ``columns``, a dict of arrays (n_pairs,) in which None and NaN are

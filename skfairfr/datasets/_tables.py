@@ -174,7 +174,7 @@ class Table:
         return self.labels(name)[:: max(self.n_rows // MOST_READ, 1)]
 
     def numbers(self, name):
-        """A column of numbers, nan where missing; an error if it holds anything else."""
+        """A column of numbers, nan where missing; an error if it contains anything else."""
         column = self._columns[name]
         if isinstance(column, Cells) and column.numbers is not None:
             return column.numbers

@@ -66,7 +66,7 @@ class FPRPenaltyLoss(nn.Module):
         Whether a false positive counts 1, which has no gradient, or its cosine, which has.
         "ratio" only.
     momentum : float, default=0.0
-        In [0, 1): share of the threshold of the batches before, since one batch holds few
+        In [0, 1): share of the threshold of the batches before, since one batch contains few
         cosines at 1e-4.
     centroids : array-like, shape (n_identities, n_features), default=None
         Where the centroids start; None draws directions uniformly on the sphere.
@@ -299,7 +299,7 @@ def false_positives(embeddings, centroids, y, rule, running):
         Image and identity of each.
     cosines : tensor, shape (n_selected,)
     held : tensor, shape (n_samples, n_identities), or None
-        All cosines, where they were held at once and are as they were.
+        All cosines, if all were in memory and are as they were.
     """
     n_identities, strictly = len(centroids), rule.penalty == "mean_square"
     length = torch.linalg.vector_norm(centroids, dim=1)

@@ -118,7 +118,7 @@ class FairVMFLoss(nn.Module):
         start = starting_centroids(centroids, n_identities, n_features, generator)
         kappas = resolve_kappa(kappa, attribute, n_identities)
         log_normalizer = log_vmf_normalizer(kappas, n_features)
-        # float32 holds log C = 868 (d = 512) to 6e-5 only. A constant cancels in the
+        # float32 represents log C = 868 (d = 512) to 6e-5 only. A constant cancels in the
         # softmax, so the loss uses the difference to the largest: exactly 0 where all
         # kappa are equal.
         offset = log_normalizer - log_normalizer.max()
@@ -371,7 +371,7 @@ def held_out_cross_entropy(embeddings, y, *, scale, offset=None, margin=0.0):
 
 
 def rows_per_block(n_identities, n_elements=None):
-    """How many rows of logits are held at once."""
+    """How many rows of logits are stored at once."""
     return max(1, (n_elements or BLOCK_ELEMENTS) // max(1, n_identities))
 
 

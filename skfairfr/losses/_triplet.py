@@ -1,7 +1,7 @@
 """Triplets: the loss, over selected or over all of some pairs, and semi-hard negatives.
 
 A negative that violates the margin is drawn uniformly for every pair. One matrix product in
-blocks of rows serves both directions: a row holds the candidates of an anchor on the left,
+blocks of rows serves both directions: a row contains the candidates of an anchor on the left,
 a column those of an anchor on the right. Admissible candidates are bytes of 0 and 1, eight
 of which are counted in one addition; no list of indices is made and nothing is n x n.
 """
@@ -103,7 +103,7 @@ def mean_triplet_loss(left, right, y, margin):
     Returns
     -------
     loss : float
-        In [0, 4 + margin], over the anchors left_i with every right_j of other people and
+        In [0, 4 + margin], over the anchors left_i with every right_j of different people and
         the anchors right_i with every left_j; nan if there are none.
     """
     bar = (left * right).sum(1) - margin / 2
@@ -130,7 +130,7 @@ def semi_hard_negatives(
     """Draw, for both anchors of every pair, a negative that violates the margin.
 
     The pairs (left_i, right_i) show one person each. The anchor left_i has the positive
-    right_i, and its negative is drawn uniformly among the right_j of other people with
+    right_i, and its negative is drawn uniformly among the right_j of different people with
     D2_ap + margin > D2_an; the anchor right_i has the positive left_i and a negative among
     the left_j. Where left and right are two domains, selfies and documents, the negative
     therefore comes from the positive's domain.

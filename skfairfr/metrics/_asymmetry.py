@@ -15,7 +15,7 @@ from skfairfr.utils._frames import Framed
 class FARAsymmetry(Framed):
     """FAR of probes of one group with references of another, against the reverse.
 
-    One row for every two groups. Where the matrix of the FAR by group is symmetric, the
+    One row for every two groups. If the matrix of the FAR by group is symmetric, the
     logarithms of its ratios show how large chance effects are; GEO20 therefore calls those
     of 0.3 (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by
     what every person, and every two people, add to either direction; else over the same

@@ -1,4 +1,4 @@
-"""Thresholds at which every group keeps a limit for other people, with a stated confidence."""
+"""Thresholds at which every group keeps a limit for new people, with a stated confidence."""
 
 from dataclasses import dataclass, replace
 

@@ -1,6 +1,6 @@
 """Errors of systems on folds of people, pooled; two systems compared by them.
 
-A method that is fitted anew in every fold gives scores that can be compared within a fold
+A method that is fitted again in every fold gives scores that can be compared within a fold
 alone. So every fold has a threshold of its own, and a pooled rate is the sum of errors over
 the sum of pairs of all folds. No person is in two folds: what a pooled rate loses without a
 person is what the errors of one fold lose.
@@ -271,7 +271,7 @@ class PooledRatio:
     before, after, ratio : float
         In the data; the ratio is after over before.
     low, high : float
-        Interval of the ratio for other people.
+        Interval of the ratio for new people.
     p_value : float
         Two-sided, that the ratio is 1.
     log_error : float

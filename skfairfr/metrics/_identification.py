@@ -71,7 +71,7 @@ class CMC(Framed):
     ranks : ndarray of int, shape (n_ranks,)
     value, low, high : ndarrays, shape (n_ranks,)
         Share of the mated searches whose mate fewer than ``rank`` others reach, in [0, 1],
-        higher being better, with its interval for other people.
+        higher being better, with its interval for new people.
     n_searches : int
         Mated searches.
 
@@ -377,7 +377,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Parameters
         ----------
         scores : array-like, shape (n_searches, n_templates)
-            Similarities, larger meaning more alike; give minus a distance. With
+            Similarities, larger meaning more similar; give minus a distance. With
             ``template="max"`` the best template of a person counts.
         y, sensitive_features : array-likes, shape (n_searches,)
             Of the rows, as in :meth:`fit`.
@@ -711,7 +711,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         confidence_level: float = 0.95,
         operating_point: str = "overall",
     ) -> "CertifiedThreshold":
-        """The loosest threshold that keeps an FPIR for every group, also for other people.
+        """The loosest threshold that keeps an FPIR for every group, also for new people.
 
         As :meth:`SimilarityROC.certify`, of searches of the whole gallery, which is taken as
         given.
@@ -805,7 +805,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Returns
         -------
         alarms : GalleryAlarms
-            The people with most of them first: to enrol a few anew is often the remedy.
+            The people with most of them first: to enrol a few again is often the remedy.
 
         Raises
         ------

@@ -28,7 +28,7 @@ class IdentityInertia(Framed):
         Group of each identity; None where unknown, or where its images disagree.
     inertia : ndarray, shape (n_identities,)
         Mean squared distance of its unit embeddings to their direction, in [0, 2]; lower
-        is better: images more alike, so fewer false rejections.
+        is better: images more similar, so fewer false rejections.
     n_images : ndarray of int, shape (n_identities,)
         Number of images.
 
@@ -72,7 +72,7 @@ def identity_inertia(
 
     .. math:: I = \frac{1}{n} \sum_{i=1}^n \|z_i - \mathfrak z\|^2 = 2 (1 - \|\bar z\|).
 
-    Where the images of one group's identities are more spread than those of another's, the
+    If the images of one group's identities are more spread than those of another's, the
     genuine scores are lower and the frr higher.
 
     Parameters
@@ -85,7 +85,7 @@ def identity_inertia(
         perhaps ``group``.
     sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), default=None
         Group of each image; None and NaN are unknown. An identity has the group that its
-        images of known group agree on; where they disagree, as they may on age, it has
+        images of known group agree on; if they disagree, as they may on age, it has
         none.
     min_images : int, at least 2, default=2
         Identities with fewer images are left out.

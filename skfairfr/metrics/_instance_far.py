@@ -18,7 +18,7 @@ from skfairfr.utils._labels import label_images
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_option, check_rows, plain, warn_undefined
 
-# Of a given threshold: up to four times this share of the pairs is held.
+# Of a given threshold: up to four times this share of the pairs is stored.
 FIRST_FAR = 0.05
 
 
@@ -81,12 +81,12 @@ def instance_far(
 ) -> InstanceFAR:
     r"""False acceptance rate of each image: the share of its impostor pairs accepted.
 
-    With :math:`n_i` images of other people than that of image :math:`i`, each with the
+    With :math:`n_i` images of different people than that of image :math:`i`, each with the
     score :math:`s_{ij}`, and one threshold :math:`t` for all images, it is
 
     .. math:: \gamma_i = \frac{1}{n_i} \sum_{j : y_j \ne y_i} 1\{s_{ij} \ge t\} .
 
-    [1]_ defines it in words for the centroids of other people during training ("instance
+    [1]_ defines it in words for the centroids of different people during training ("instance
     FPR"); here the other side are their images. Groups differ where the images of one
     draw more false accepts than those of another. The mean over images is the overall far
     up to the number of each person's images, and equals it where all have as many.
@@ -144,17 +144,17 @@ def instance_far(
     Notes
     -----
     With ``impostors="all"`` most of an image's impostors are of other groups, which are
-    seldom alike, so that the images of a small group have low rates for that reason alone;
+    rarely alike, so that the images of a small group have low rates for that reason alone;
     "same_group" compares like with like.
 
-    One pass over tiles of all pairs; the accepted ones are held, 12 bytes each, and half as
+    One pass over tiles of all pairs; the accepted ones are stored, 12 bytes each, and half as
     many again.
 
     References
     ----------
     .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
        (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
-       CVPR. Abstract and introduction; equation numbers were not at hand.
+       CVPR. Abstract and introduction; equation numbers were not available.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def _one_question(far, threshold):
 
 
 def _threshold(pairs, far_max, question):
-    """The threshold of a question, if all pairs that it accepts are held."""
+    """The threshold of a question, if all pairs that it accepts are stored."""
     if question.levels is not None:
         return Engine(pairs, np.empty(0), far_max).thresholds(question)
     threshold = question.in_shape(question.thresholds)
@@ -225,7 +225,7 @@ def _threshold(pairs, far_max, question):
 
 
 def _count_impostors(images, same_group):
-    """Images of other people that each image is compared with, (n_images,)."""
+    """Images of different people that each image is compared with, (n_images,)."""
     n_images, people = images.identity.size, images.n_identities
     nothing = np.zeros(n_images, dtype=np.int64)
     side = nothing if images.side is None else images.side.astype(np.int64)

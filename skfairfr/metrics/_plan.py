@@ -58,7 +58,7 @@ USUAL_LEVELS = 2
 MOST_GROUPS, MOST_IMAGES = 50, 1000
 # Errors of a pilot from which its dependence is taken, if any level nearby has as many.
 ENOUGH_ERRORS = 100
-# What the rules of thumb ask for, where they are in a table.
+# What the rules of thumb ask for, if they are in a table.
 RULES = {
     "rule of 3": "rule of 3: 3 / limit {}; if they are independent and have no error, "
     "the one-sided upper 95 % bound of the rate is about the limit.",
@@ -77,7 +77,7 @@ class Dependence:
         people (FAR). If it is 1, all pairs of a person err together.
     variation : float in [0, 100], default=1.0
         Squared coefficient of variation of people's own rates. It matters for the FAR,
-        where one person is in pairs with all others.
+        if one person is in pairs with all others.
 
     Raises
     ------
@@ -429,13 +429,13 @@ def plan_test(
         is asked about if there are a hundred, or else at one nearby with more.
     threshold : float, default=None
         Similarity from which on the pilot's system accepts, instead of the level: where it
-        holds no impostor pair, say, so that no level sets one.
+        contains no impostor pair, say, so that no level sets one.
 
     Returns
     -------
     plan : Plan
-        One row for each question and basis, with ``to_text`` and ``to_frame``. Where no
-        number of people is enough, ``people`` is inf, and ``reason`` says why.
+        One row for each question and basis, with ``to_text`` and ``to_frame``. If no
+        number of people is enough, ``people`` is inf, and ``reason`` gives the reason.
 
     Raises
     ------
@@ -449,7 +449,7 @@ def plan_test(
     Notes
     -----
     A thousand data sets are drawn for each number of people, and judged by the bounds and
-    tests of an audit [1]_; the rules of 3 and 30 [2]_ stand beside them. Errors of a person,
+    tests of an audit [1]_; the rules of 3 and 30 [2]_ are next to them. Errors of a person,
     or of two, are beta-binomial, and people's own rates lognormal. Of groups with more
     than 400 clusters of errors fewer people are drawn, and their sums enlarged. All
     pairs within a group are compared, at a given threshold; one that the same data set, for
@@ -705,7 +705,7 @@ def _of_attempts(given, limits, rate):
 
 def _bases(dependence, pilot, far, threshold, attempts=None):
     """Basis -> rate -> Dependence; rate -> a pilot's (errors, level); what it shows."""
-    # Number of groups, and FRR, where no pilot shows them.
+    # Number of groups, and FRR, if no pilot shows them.
     usual = {"groups": 2, "frr": USUAL_FRR}
     if pilot is None:
         if threshold is not None:

@@ -81,7 +81,7 @@ class Estimate(Framed):
     reasons: tuple | np.ndarray = field(repr=False)
 
     def __str__(self):
-        """One line: each value with its interval and, where there is one, its reason."""
+        """One line: each value with its interval and, if there is one, its reason."""
         columns = (self.value, self.low, self.high, self.reason)
         return ", ".join(
             f"{value:.3g} [{low:.3g}, {high:.3g}]" + (f" ({reason})" if reason else "")
@@ -264,7 +264,7 @@ class Comparison(PairedRates, Framed):
         First minus second; below 0 the first system has the lower rate, which is better,
         or the smaller disparity (larger is less fair).
     low, high : float or ndarray, shape (n_levels,)
-        Ends of the interval of the difference. Where the ratio's is by contrasts, what the
+        Ends of the interval of the difference. If the ratio's is by contrasts, what the
         intervals of the ratio and of both disparities leave of it.
     p_value : float or ndarray, shape (n_levels,)
         Two-sided, in [0, 1], of no difference. Of a rate with ``resample="identities"``

@@ -4,7 +4,7 @@ A scorer is called ``scorer(estimator, X, y, sensitive_features=None, domain=Non
 compares the rows of ``estimator.transform(X)`` by a :class:`SimilarityROC` and returns a
 number, or a dict of them, greater being better. No resample is drawn. A value that cannot
 be computed must never win a search: where the data of a fold do not define it, the scorer
-raises an error that says what to change. Scorers of one call share the transform and the
+raises an error that shows what to change. Scorers of one call share the transform and the
 pass over all pairs.
 """
 
@@ -464,8 +464,8 @@ default="far"
     Where a value is undefined, a level is below 1 / n_impostor of the fold, or groups are
     missing, the scorer raises. A search turns that into nan unless it was given
     ``error_score="raise"``, and with nan everywhere it chooses the first candidate.
-    Where it rests on fewer than 30 errors in a group, so that a search picks among noise,
-    a :class:`FewErrorsWarning` says so, once a scorer.
+    If it rests on fewer than 30 errors in a group, so that a search picks among noise,
+    a :class:`FewErrorsWarning` reports it, once a scorer.
 
     References
     ----------
@@ -539,7 +539,7 @@ def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any
     The scorer raises if the fold cannot answer for any candidate (missing groups, a level
     below 1 / n_impostor). A value that is undefined for one candidate, such as the ratio
     of a group without a false acceptance, is nan in its own entry, with a warning. Where
-    one rests on fewer than 30 errors in a group, a :class:`FewErrorsWarning` says so, once
+    one rests on fewer than 30 errors in a group, a :class:`FewErrorsWarning` reports it, once
     a scorer.
 
     References

@@ -42,7 +42,7 @@ from skfairfr.utils._validation import (
     warn_caller,
 )
 
-# From one pass over the gallery to the next, how many times as many candidates are held.
+# From one pass over the gallery to the next, how many times as many candidates are stored.
 DEEPER = 8.0
 
 
@@ -178,7 +178,7 @@ class Searches(_inputs.Attributes):
         Where scores come from.
     found : Searched
     share : float
-        Of the non-mated comparisons that are held.
+        Of the non-mated comparisons that are stored.
     drawn : ndarray of int, default=None
         People of a random gallery, as of ``alarm_weights``.
     """

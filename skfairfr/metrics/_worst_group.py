@@ -1,6 +1,6 @@
 """The rate of the worst group, chosen in one half of the people, measured in the other.
 
-Groups are labels or, where there are none, clusters of embeddings. The rates themselves come
+Groups are labels or, if there are none, clusters of embeddings. The rates themselves come
 from SimilarityROC.
 """
 
@@ -317,7 +317,7 @@ def cluster_groups(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    """Find groups of images that look alike to the encoder, where no labels exist.
+    """Find groups of images that look alike to the encoder, if no labels exist.
 
     Unit embeddings are clustered by mini-batch k-means; as in [1]_, which clusters faces
     into 10, 30 or 100 groups, the clusters then take the place of ``sensitive_features``.
@@ -351,11 +351,11 @@ def cluster_groups(
     -----
     Every image has a cluster, and the images of one identity may fall into several: a
     cluster is a group of images, not of people. Genuine pairs whose images are least alike
-    are the likeliest to be split between clusters, where they count for none, so that the
+    are the likeliest to be split between clusters, if they count for none, so that the
     frr within clusters is too low as a rule: compare their far. Clusters also fit the very
     images they were found in: at overall far 1e-2, in four draws of make_face_embeddings
     with 200 people, 800 images and 30 clusters, the far within clusters was 0.059 in those
-    images and 0.024 in other people's, each put to the nearest centre. With 2,000 people,
+    images and 0.024 for new people's, each put to the nearest centre. With 2,000 people,
     8,000 images and 64 features it was 0.047 and 0.037. A cluster is no demographic
     group; look at its images before naming it.
 

@@ -395,7 +395,7 @@ def compare_mitigations(
     y : array-like, shape (n_samples,)
         Identities; or the result of :func:`~skfairfr.face_labels`.
     sensitive_features : array-like, shape (n_samples,), default=None
-        Groups, where y holds none; None and NaN are unknown.
+        Groups, where y contains none; None and NaN are unknown.
     methods : sequence of str, shape (n_methods,), or dict, default=None
         Names, or a dict of a name to a known name, an estimator, or a tuple of one and its
         grid of parameters. Estimators are transformers, comparators, or pipelines of them;
@@ -839,7 +839,7 @@ def _fewer_rejections(bench, limit):
 
 
 def _little_to_lower(bench):
-    """Where a disparity is so small that even its end would often be missed, this."""
+    """If a disparity is so small that even its end would often be missed, this."""
     change = max(
         (m.changes[bench.metric] for m in bench.methods), key=lambda c: c.errors
     )

@@ -89,7 +89,7 @@ def _known(setting):
     # 10 and 100 clusters, or as many as there can be of two people each.
     most = max(setting.n_people // PEOPLE_OF_CLUSTER, 2)
     clusters = {"n_clusters": sorted({min(n, most) for n in CLUSTERS})}
-    # Whoever has no one group is left out of a fit, where there are such people.
+    # Whoever has no one group is left out of a fit, if there are such people.
     agree = {"min_agreement": AGREEMENT} if setting.n_ungrouped else {}
     ordered = {"groups": tuple(groups), **agree}
     kappas = kappa_grid(setting.n_features, groups)
@@ -413,7 +413,7 @@ def save_mitigation(estimator: Any, folder: FilePath) -> None:
     Raises
     ------
     ValueError
-        If a class is of another package, or what it holds has no form without pickle.
+        If a class is of another package, or what it contains has no form without pickle.
     OSError
         If the folder cannot be written.
 
@@ -453,9 +453,9 @@ def load_mitigation(folder: FilePath) -> Any:
     Raises
     ------
     ValueError
-        If the file is damaged, or holds a class of another package.
+        If the file is damaged, or contains a class of another package.
     OSError
-        If the folder holds no mitigation.
+        If the folder contains no mitigation.
 
     See Also
     --------

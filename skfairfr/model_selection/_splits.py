@@ -97,7 +97,7 @@ class IdentityKFold(BaseCrossValidator):
         groups : object, default=None
             Ignored, with a warning: identities come from y.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image, where y holds none; None and NaN are unknown.
+            Group of each image, where y contains none; None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
             Two values; only pairs across them are genuine pairs.
 

@@ -162,7 +162,7 @@ class AdversarialProjector(BaseProjector):
     largest of their terms, and turns that end at an accuracy. Otherwise: the discriminators'
     outputs are logits, where the code first passes them through a sigmoid, which bounds the
     term; centroids go on being trained, where the code trains a linear classifier first and
-    then keeps it; a discriminator is never drawn anew; its groups are weighed alike, where
+    then keeps it; a discriminator is never drawn again; its groups are weighed alike, where
     the code draws images so; the head is the package's.
 
     References
@@ -217,7 +217,7 @@ class AdversarialProjector(BaseProjector):
         sensitive_features : array-like, shape (n_samples,), default=None
             Group of each image; None or NaN is unknown: of such images the head hides the
             group, too, but no discriminator is trained on them. None means one group: then
-            a warning says that there is nothing to hide.
+            a warning states that there is nothing to hide.
 
         Returns
         -------

@@ -195,7 +195,7 @@ class BaseProjector(
 
     def _held_out_loss(self, people, loss, embeddings, y, X):
         """The loss of people held out, a float, by the loss as trained so far."""
-        # embeddings are unit rows, (n_images, n_features); y holds codes of people,
+        # embeddings are unit rows, (n_images, n_features); y contains codes of people,
         # (n_images,); X the same images as they come, (n_images, n_features_in).
         return loss.held_out(embeddings, y, people.identities.size)
 
@@ -545,7 +545,7 @@ class BaseProjector(
         Raises
         ------
         ValueError
-            If the file holds something else, or another class, or is damaged.
+            If the file contains something else, or another class, or is damaged.
         """
         path = check_path(path, "path")
         found = _saved.read(path, "save the projector again")

@@ -41,9 +41,9 @@ class CentroidFairnessProjector(BaseProjector):
     summary is ours; see the notes.
 
     On people not fitted, 600 of 1,200 synthetic ones in five draws, BFAR fell to .21 times
-    what it was, and FRR to .85 times, where one group was crowded; a head trained on
+    what it was, and FRR to .85 times, if one group was crowded; a head trained on
     identities alone (:class:`AdversarialProjector` with ``alpha=0``) did as much, .21 and
-    .83 times. Where one group's images were spread, BFRR fell to .87 times at 1.08 times
+    .83 times. If one group's images were spread, BFRR fell to .87 times at 1.08 times
     the FRR. ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all.
 
     Parameters
@@ -194,7 +194,7 @@ class CentroidFairnessProjector(BaseProjector):
             frame with the columns ``identity`` and ``group``.
         sensitive_features : array-like, shape (n_samples,), default=None
             Group of each image; None or NaN is unknown. None means one group: then a
-            warning says that every score is its own target.
+            warning states that every score is its own target.
 
         Returns
         -------

@@ -47,7 +47,7 @@ class EthicalModule(BaseProjector):
     ----------
     kappa0 : float, default=20.0
         Concentration of the first group, positive: of ``groups[0]``, or else of the first
-        of the sorted labels (female before male); then a warning says which, as does the
+        of the sorted labels (female before male); then a warning states which, as does the
         repr of a fitted module.
     kappa1 : float, default=20.0
         Concentration of the second group, positive; unused when there is one group.

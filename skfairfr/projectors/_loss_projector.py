@@ -1,4 +1,4 @@
-"""Heads trained with a margin softmax, with a penalty beside it, or with any loss."""
+"""Heads trained with a margin softmax, with a penalty next to it, or with any loss."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -380,7 +380,7 @@ class FPRPenaltyProjector(BaseProjector):
     ----------
     .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
        (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
-       CVPR. The abstract gives the penalty; equation numbers were not at hand.
+       CVPR. The abstract gives the penalty; equation numbers were not available.
 
     Examples
     --------

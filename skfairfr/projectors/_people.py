@@ -313,7 +313,7 @@ class HeldOutRates(HeldOutNumbers):
         found = rates_at(self.far, self._images, embeddings, scopes, "worst_group")
         rates = found.far if self.monitor == "bfar" else found.frr
         value = float(max_min(rates[:, 0]))
-        # 0/0, where no group has an error, is undefined: never the best.
+        # 0/0, if no group has an error, is undefined: never the best.
         return {f"valid_{self.monitor}": float("inf") if np.isnan(value) else value}
 
 

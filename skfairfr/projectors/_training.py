@@ -41,7 +41,7 @@ class DeviceRows:
     ----------
     X : ndarray, shape (n_samples, n_features)
         May be a memory map larger than memory: on the CPU only the rows of a batch are
-        read. An accelerator holds the whole of it if half the free memory suffices.
+        read. An accelerator contains the whole of it if half the free memory suffices.
     device : torch.device
     """
 
@@ -345,7 +345,7 @@ class Monitor(Callback):
         if not math.isfinite(loss):
             problem = f"is too high: the training loss became {loss} in epoch "
             raise refused("lr", net.lr, f"{problem}{len(net.history)};", "lower it.")
-        # skorch records numbers of numpy; a checkpoint holds numbers of Python only.
+        # skorch records numbers of numpy; a checkpoint contains numbers of Python only.
         state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
             state.update(best=value, stale=0)
@@ -437,7 +437,7 @@ def read_checkpoint(path):
 
 
 def _to_array(value):
-    """A tensor as an array; bfloat16, which numpy lacks, as float32, which holds it exactly."""
+    """A tensor as an array; bfloat16, which numpy lacks, as float32, which contains it exactly."""
     if not isinstance(value, torch.Tensor):
         return value
     value = value.float() if value.dtype == torch.bfloat16 else value

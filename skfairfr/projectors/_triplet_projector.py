@@ -115,8 +115,8 @@ class TripletProjector(BaseProjector):
         As in :class:`EthicalModule`: the images an epoch visits, each with a partner of
         its person. In place of ``sampling``, which must then be "natural".
     validation_fraction : float, default=0.2
-        Share of the identities, in [0, 1), held out and never trained on; where they are
-        too few to hold any out, a warning says that all are trained on. With any, the
+        Share of the identities, in [0, 1), held out and never trained on; if they are
+        too few to hold any out, a warning states that all are trained on. With any, the
         weights of the epoch with the best ``monitor`` are kept; the loss of people held
         out weighs groups as they are found, so that it may prefer an epoch before the
         sampling has served rare ones: 0.0 keeps the last epoch.
@@ -414,7 +414,7 @@ def starting_weights(sampling, group_weights, labels, counts):
 class GroupSampling(Callback):
     """Draws the images of every epoch by the weights of their groups.
 
-    The history holds all that an epoch depends on, ``weight_<label>`` of the epoch before
+    The history contains all that an epoch depends on, ``weight_<label>`` of the epoch before
     and ``far_<label>`` after it, so that a checkpoint needs nothing more.
 
     Parameters

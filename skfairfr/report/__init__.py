@@ -1,4 +1,4 @@
-"""The audit: for which groups a system errs more often, by how much, and how sure that is.
+"""The audit: for which groups a system has more errors, by how much, and how sure that is.
 
 An audit asks :class:`~skfairfr.metrics.SimilarityROC` a fixed set of questions and puts the
 answers into one record, which becomes a table for a terminal and a JSON file. Of arrays,

@@ -90,10 +90,10 @@ def audit(
     non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
-    """Assess for which groups a verification system errs more often, and how sure that is.
+    """Assess for which groups a verification system has more errors, and how sure that is.
 
     Rates, intervals and verdicts are about the thresholds in the report: a FAR level only
-    chooses one, which then holds for other people too.
+    chooses one, which then holds for new people too.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def audit_pairs(
     Parameters
     ----------
     y_score : array-like, shape (n_pairs,)
-        Similarities, larger meaning more alike; give minus a distance.
+        Similarities, larger meaning more similar; give minus a distance.
     identities : tuple of two array-likes, shape (n_pairs,), or None
         Whom the first and the second image of each pair show; None where that is not known.
     sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames, default=None

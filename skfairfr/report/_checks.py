@@ -239,7 +239,7 @@ def _of_ratios(level, rate, operating_point, how, limit, found):
 # ---- people needed -------------------------------------------------------------------
 #
 # A group of K times as many people has K times as many genuine pairs, K**2 times as many
-# impostor pairs where everybody is compared with everybody (K times where a list holds
+# impostor pairs where everybody is compared with everybody (K times where a list contains
 # fewer), and people who differ as much as before: `enlarged` sums. The bounds that judged
 # the check then judge them again.
 

@@ -755,7 +755,7 @@ def points_at(points, level):
 
 
 def _few_setters(roc, attributes, points):
-    """FAR level -> how many impostor pairs set the threshold, where they are too few."""
+    """FAR level -> how many impostor pairs set the threshold, if they are too few."""
     if points.far is None:
         return {}
     found = roc.by(attributes or None, method="jackknife").estimate(points.far)

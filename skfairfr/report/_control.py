@@ -251,7 +251,7 @@ class StandardisedROC(AuditedROC):
 
 
 def controlled(audits, audited, chosen, strata, asked, confidence_level):
-    """Audits with their rates at equal covariates beside them.
+    """Audits with their rates at equal covariates next to them.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
     -------
     audits : list of Audit
         Without rates of combinations of attributes that have no common stratum, of which a
-        note says so.
+        note reports it.
     """
     own = [StandardisedROC(*both) for both in zip(audited, strata, strict=True)]
     for audit, attributes, one in zip(audits, chosen, own, strict=True):

@@ -119,7 +119,7 @@ class _Data:
 
     # Whether rates by person, each weighing the same, are not measured.
     one_average = False
-    # What numbers depend on beside the options of an audit.
+    # What numbers depend on next to the options of an audit.
     more_settings = {}  # noqa: RUF012
 
     @property
@@ -359,7 +359,7 @@ class PairData(_Data):
     Attributes
     ----------
     y_score : array-like, shape (n_pairs,)
-        Similarities, larger meaning more alike; give minus a distance.
+        Similarities, larger meaning more similar; give minus a distance.
     identities : tuple of two array-likes, shape (n_pairs,), or None
         Whom the first and the second image of each pair show; None with ``y_true``.
     columns : dict of str -> tuple of two array-likes, shape (n_pairs,)

@@ -450,7 +450,7 @@ def over_gallery_sizes(search, threshold):
 
 
 def _broken(title, groups):
-    """The title of an axis in as many lines as fit beside the labels of groups."""
+    """The title of an axis in as many lines as fit next to the labels of groups."""
     return fill(title, max(LINE - max(map(_length, groups)), 20))
 
 

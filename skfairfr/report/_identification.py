@@ -112,7 +112,7 @@ class SearchData(EmbeddingData):
 
     @property
     def more_settings(self):
-        """What the numbers depend on beside the settings of an audit."""
+        """What the numbers depend on next to the settings of an audit."""
         told = {"enrolled": np.unique(np.asarray(self.gallery.y)).size}
         told |= {"images": len(self.gallery.X), "template": self.template}
         told |= {"rank": self.rank}

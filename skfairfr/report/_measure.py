@@ -48,7 +48,7 @@ class Points:
         Similarities; None before the audited data have set them.
     set_on : {"these data", "other data", "given"}
     far_max : float, default=None
-        FAR up to which all pairs are held; None before the data are known.
+        FAR up to which all pairs are stored; None before the data are known.
     worst_group : ndarray, shape (n_levels,), default=None
         Similarities at which no group's FAR exceeds the level, nan without the pairs; None
         where the audited data do not set thresholds.

@@ -266,7 +266,7 @@ def _cell(value):
 
 
 def save_texts(folder, written, replace, figures=()):
-    """Write texts by name, and figures beside them, to a folder; the paths without these.
+    """Write texts by name, and figures next to them, to a folder; the paths without these.
 
     Parameters
     ----------

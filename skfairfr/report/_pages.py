@@ -128,7 +128,7 @@ class Page:
         source, version, date : str, default=None
             As of :meth:`to_html`.
         replace : bool, default=False
-            Whether a report that the folder holds is replaced; files of others stay.
+            Whether a report that the folder contains is replaced; files of others stay.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class Page:
         Raises
         ------
         ArgumentError
-            If the folder is no path, or holds a report that is not to be replaced.
+            If the folder is no path, or contains a report that is not to be replaced.
         OSError
             If it cannot be written to.
         """

@@ -1,7 +1,7 @@
-"""A policy: the limits of a gate, in a file that is kept beside the system.
+"""A policy: the limits of a gate, in a file that is kept next to the system.
 
 What a file may hold is said once, in ``policies/schema.json``, where the ``description`` of
-every key is what an error says that it must be.
+every key is what an error states that it must be.
 """
 
 import json
@@ -144,7 +144,7 @@ class Policy:
         Raises
         ------
         ArgumentError
-            A ValueError: if there is no such file or policy, or it holds something else.
+            A ValueError: if there is no such file or policy, or it contains something else.
         OSError
             If the system cannot read it.
         """

@@ -426,7 +426,7 @@ def _joined(read, attributes, options):
 
 
 def _files_of(path, options):
-    """A file, and those that are read beside it."""
+    """A file, and those that are read next to it."""
     paths = [path, *(options[name] for name in FILES if options[name] is not None)]
     if options["enrolment"] is not None and os.path.isfile(options["enrolment"]):
         paths.append(options["enrolment"])

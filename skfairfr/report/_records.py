@@ -235,7 +235,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Other:
-    """The same levels measured with one setting changed, to stand beside the audit's.
+    """The same levels measured with one setting changed, to are next to the audit's.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class Check:
         Operating point, as of a Level.
     figure : Figure
         The disparity, or the rate of the group with the highest one. ``high`` is the
-        largest upper bound, each of which holds by itself. ``low`` holds for all groups at
+        largest upper bound, each of which contains by itself. ``low`` holds for all groups at
         once: it is the largest if groups exceed the limit, or else that of ``decided_by``.
     groups : tuple of labels
         First that of the highest rate, then others that the verdict is about: those that
@@ -343,11 +343,11 @@ class Audit:
     reference : label
         The group that the others are compared with; None without two groups.
     averaged : Other or None
-        With the average changed, where one person supplies over 5 % of the genuine pairs.
+        With the average changed, if one person supplies over 5 % of the genuine pairs.
     notes : tuple of str
         What was undefined, left out or could not be resolved.
     checks : tuple of Check
-        One for each limit and level; in the JSON they stand beside the audits.
+        One for each limit and level; in the JSON they are next to the audits.
     sizes : callable or None
         Of searches, what draws the rates over gallery sizes; not in the JSON.
     failures : tuple of Failures
@@ -463,7 +463,7 @@ class DisparityChange:
     before, after : float
         max / min of the groups' rates, 1 where they are equal; larger is less fair.
     ratio, ratio_low, ratio_high : float
-        After over before, and its interval for other people, as
+        After over before, and its interval for new people, as
         :meth:`~skfairfr.metrics.SimilarityROC.compare` has them.
     p_value : float
         On its own; it is no part of the family, and agrees with the interval.

@@ -83,7 +83,7 @@ class GroupCells:
 class GroupSampler(Sampler):
     """Base of both samplers: the images' groups, their weights and the generator."""
 
-    # The options, beside the weights, that its text shows.
+    # The options, next to the weights, that its text shows.
     _options = ()
 
     def __init__(

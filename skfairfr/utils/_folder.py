@@ -25,7 +25,7 @@ REPORT = Contents(
 
 
 def check_replaceable(folder, replace=False, contents=REPORT):
-    """Raise where a folder holds a result that is not to be replaced."""
+    """Raise where a folder contains a result that is not to be replaced."""
     # It needs numpy, which the command loads late.
     from skfairfr.utils._errors import refused
 

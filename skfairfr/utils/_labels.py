@@ -1,4 +1,4 @@
-"""Labels of images: identity, group and domain, however a caller holds them.
+"""Labels of images: identity, group and domain, however a caller contains them.
 
 ``y`` is an array of identities, a structured array from :func:`face_labels`, or a frame
 with the columns ``identity``, ``group`` and ``domain``. Everything below this floor sees
@@ -129,7 +129,7 @@ def face_labels(
 def split_labels(y, sensitive_features=None, domain=None):
     """The identity, group and domain columns of whatever ``y`` is; None where absent.
 
-    Explicit arguments win over nothing: a group given both inside ``y`` and beside it is
+    Explicit arguments win over nothing: a group given both inside ``y`` and next to it is
     an error, since one of them would be silently ignored.
     """
     if y is None:  # in the words that scikit-learn's checks look for
@@ -592,7 +592,7 @@ def _encode_column(column, name):
 
 
 def is_unknown(column):
-    """Where a column holds None, NaN or NaT, bool (n_samples,)."""
+    """If a column contains None, NaN or NaT, bool (n_samples,)."""
     if column.dtype.kind != "O":
         return column != column
     # From Python 3.12 on, comparing a NaN that is no array warns inside numpy's loop.

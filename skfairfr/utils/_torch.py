@@ -16,7 +16,7 @@ def choose_device(device):
     Raises
     ------
     ValueError
-        If the name is unknown or no such device is at hand.
+        If the name is unknown or no such device is available.
     """
     import torch
 

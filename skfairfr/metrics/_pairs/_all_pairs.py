@@ -17,7 +17,7 @@ def all_pairs(
     """Every unordered pair of images, with its cosine similarity.
 
     For small sets: n images give n (n - 1) / 2 pairs (2,000 images, 2 million), all held
-    in memory. ``SimilarityROC`` takes the embeddings themselves and holds only a tail.
+    in memory. ``SimilarityROC`` takes the embeddings themselves and stores only a tail.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def all_pairs(
     y_true : ndarray of int, shape (n_pairs,)
         1 when both images are of one identity (genuine), else 0 (impostor).
     y_score : ndarray of float32, shape (n_pairs,)
-        Cosine similarity in [-1, 1]; larger is more alike.
+        Cosine similarity in [-1, 1]; larger is more similar.
     pair_groups : ndarray, shape (n_pairs, 2), or None
         Group of each image, unknown ones None; None when no groups were given.
 

@@ -49,7 +49,7 @@ class ReversedScoresWarning(UserWarning):
     """Genuine scores lie below impostor ones, as distances do, or hardly above them.
 
     Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
-    where chance alone would seldom put them there (``code`` "reversed_scores"), or where the
+    where chance alone would rarely put them there (``code`` "reversed_scores"), or where the
     area under the ROC curve of genuine against impostor scores is within 0.05 of one half
     ("uninformative_scores"), or all scores are equal ("equal_scores"); not if a group's
     genuine scores are surely larger. Audits and comparisons of embeddings look for the

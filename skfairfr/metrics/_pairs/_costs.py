@@ -53,7 +53,7 @@ def detection_cost(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     p_target : float in (0, 1) or array-like, shape (n_points,), default=0.01
         Share of genuine pairs among those that the system will decide. Of several operating
         points, the mean of their costs is taken, as in NIST's plans [1]_.
@@ -127,7 +127,7 @@ def half_total_error_rate(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     threshold : float
         Similarity from which on a pair is accepted, such as that of the equal error rate of
         other data.
@@ -181,7 +181,7 @@ def expected_performance_curve(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair of the test set, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     y_true_dev, y_score_dev : array-likes, shape (n_dev_pairs,)
         The same of the development set.
     alpha : float in (0, 1) or array-like, shape (n_alpha,), default=None
@@ -253,7 +253,7 @@ def tar_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> f
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     far : float in (0, 1), default=1e-3
         False acceptance rate over all impostor pairs at which to operate.
 
@@ -301,7 +301,7 @@ def cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
         Natural logarithm of the likelihood ratio of each pair, genuine over impostor. A
-        cosine is none, and has a large cost until it is calibrated. Larger is more alike.
+        cosine is none, and has a large cost until it is calibrated. Larger is more similar.
 
     Returns
     -------
@@ -352,7 +352,7 @@ def min_cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair, on any scale; larger is more alike.
+        Similarity of each pair, on any scale; larger is more similar.
 
     Returns
     -------
@@ -403,7 +403,7 @@ def calibration_loss(y_true: ArrayLike, y_score: ArrayLike) -> float:
         1 for a genuine pair, 0 for an impostor pair. Of the pairs of one group, the loss is
         what the group loses because the calibration was fitted on everyone.
     y_score : array-like of float, shape (n_pairs,)
-        Natural logarithm of the likelihood ratio of each pair; larger is more alike.
+        Natural logarithm of the likelihood ratio of each pair; larger is more similar.
 
     Returns
     -------
@@ -487,13 +487,14 @@ def pair_accuracy(y_true: ArrayLike, y_score: ArrayLike, folds: Column) -> PairA
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     folds : array-like, shape (n_pairs,)
         Fold of each pair, of any label type; those of a list of pairs as published.
 
     Returns
     -------
     accuracy : PairAccuracy
+        A larger accuracy is better.
 
     Raises
     ------

@@ -56,7 +56,7 @@ def far_disparity(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
         Group of both images, or of each image. A pair is in a group when both images
         are; other pairs count for the overall FAR only. None and NaN are unknown.
@@ -140,7 +140,7 @@ def frr_disparity(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
         Group of both images, or of each image. A pair is in a group when both images
         are; other pairs count for the overall FAR only. None and NaN are unknown.
@@ -226,7 +226,7 @@ def bfar(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
         Group of both images, or of each image; None and NaN are unknown.
     far : float in (0, 1), default=1e-3
@@ -296,7 +296,7 @@ def bfrr(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
         Group of both images, or of each image; None and NaN are unknown.
     far : float in (0, 1), default=1e-3
@@ -410,7 +410,7 @@ def fairness_discrepancy_rate(
     Returns
     -------
     value : float in [0, 1]
-        Larger is more alike; 1 when all groups have equal rates. It stays near 1 whenever
+        Larger is more similar; 1 when all groups have equal rates. It stays near 1 whenever
         rates are small, however different their ratios.
 
     Raises
@@ -540,7 +540,7 @@ def werm(
     .. [1] Linghu, Y., de Freitas Pereira, T., Ecabert, C., Marcel, S., & Günther, M. (2024).
        Score Normalization for Demographic Fairness in Face Recognition. IJCB. Read in the
        authors' code, which adds 1e-5 to the rates in the geometric mean; the paper was not
-       at hand.
+       available.
 
     Examples
     --------
@@ -697,7 +697,7 @@ def disparity(
     .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
        Scoring: Performance & Fairness in Face Recognition. ICLR. Section 2.2 defines
        "max_min" and names "max_geomean", "log_geomean" and "gini", whose formulas stand
-       in an appendix that was not at hand: the sum and the decimal logarithm of
+       in an appendix that was not available: the sum and the decimal logarithm of
        "log_geomean" are this package's choice.
     .. [2] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
        Mitigating Gender Bias in Face Recognition Using the von Mises-Fisher Mixture

@@ -39,7 +39,7 @@ def far_frr_curve(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def threshold_at_far(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     far : float in (0, 1)
         False acceptance rate not to exceed.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2), default=None
@@ -199,7 +199,7 @@ def frr_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> f
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     far : float in (0, 1), default=1e-3
         False acceptance rate over all impostor pairs at which to operate.
 
@@ -250,7 +250,7 @@ def frr_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> f
 def equal_error_rate(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """The rate at which false acceptances and false rejections are equally frequent.
 
-    With finite data they are seldom equal: (FAR + FRR) / 2 at the score, taken as the
+    With finite data they are rarely equal: (FAR + FRR) / 2 at the score, taken as the
     threshold, where they are closest (the lower one of two equally close). It summarises
     a system at a threshold at which few are operated; prefer :func:`frr_at_far` at the
     level in use.
@@ -260,7 +260,7 @@ def equal_error_rate(y_true: ArrayLike, y_score: ArrayLike) -> float:
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
 
     Returns
     -------
@@ -391,7 +391,7 @@ def group_error_rates(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more alike.
+        Similarity of each pair; larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
         Group of both images, or of each image. A pair is in a group when both images
         are; None and NaN are unknown, in no group.

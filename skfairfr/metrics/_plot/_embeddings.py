@@ -256,7 +256,7 @@ class InstanceFARDisplay(FromTransformedMixin):
 
     For every rate on the horizontal axis, the share of a group's images whose own rate is
     at least as high, both on log axes. FPR21 sees bias in images that draw many false
-    accepts at the threshold of all. Where the curve of one group lies
+    accepts at the threshold of all. If the curve of one group lies
     above another's, its images are falsely accepted more often. Images without any false
     accept have no place on a log axis; the legend gives their share. Build it with
     :meth:`from_instance_far`, :meth:`from_embeddings` or :meth:`from_estimator`;

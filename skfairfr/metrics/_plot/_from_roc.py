@@ -288,7 +288,7 @@ def scope_of(roc, group):
 
 
 def score_range(roc):
-    """Ends of a range of scores that holds nearly all: five deviations from any mean."""
+    """Ends of a range of scores that contains nearly all: five deviations from any mean."""
     summary = roc.score_summary()
     means = np.concatenate([summary.genuine_mean, summary.impostor_mean])
     spreads = np.concatenate([summary.genuine_sd, summary.impostor_sd])

@@ -233,7 +233,7 @@ class KappaGridDisplay:
 class TradeOffDisplay:
     """Candidates of a search by two metrics, with those that no other beats in both.
 
-    A disparity seldom falls for free: a point further down is less disparate, one further
+    A disparity rarely falls for free: a point further down is less disparate, one further
     left has fewer errors, and nothing in the data prefers one point of the front to
     another. Build it with :meth:`from_search`; parameters are kept as attributes.
 

@@ -408,7 +408,7 @@ def write_once(ax, text, place, offset, **options):
 def add_legend(ax, above=False):
     """Add a legend with long handles, which show line styles; conventions come last.
 
-    Where it would hide much of the axes it stands above them, and above what is written
+    If it would hide much of the axes it stands above them, and above what is written
     there; with ``above`` it always does.
     """
     handles, labels = ax.get_legend_handles_labels()

@@ -260,7 +260,7 @@ class ScoreHistogramDisplay(AtThresholds):
         without a pair.
     n_genuine, n_impostor : ndarrays of int, shape (n_curves,)
         Number of pairs; of fewer than 30 no density is drawn, but marks at the bottom
-        where a bin holds any.
+        where a bin contains any.
     groups : tuple, shape (n_curves,)
         Label of each curve; None is overall.
     operating_thresholds : ndarray, shape (n_levels,), default=()

@@ -276,7 +276,7 @@ class Asked:
 
     @cached_property
     def _at_fixed_levels(self):
-        """Levels as far as they are held and resolved, and the Evidence about them."""
+        """Levels as far as they are stored and resolved, and the Evidence about them."""
         setters = self.query.setters()
         sampled = self.query.sampled
         least = 1 / max(map(self.pairs.count, setters))
@@ -312,7 +312,7 @@ class Asked:
         return np.split(found, 2)
 
     def where_held(self, scope, thresholds):
-        """The thresholds, nan where not all pairs that one accepts are held."""
+        """The thresholds, nan where not all pairs that one accepts are stored."""
         whole = scope in self.query.sampled or self.pairs.impostors(scope).complete
         if self.rate == "frr" or whole:
             return thresholds

@@ -1,7 +1,7 @@
 """Two systems on the same people: intervals and tests from influences.
 
 Resampling people counts clusters of impostor pairs three times, and thresholds that are set
-again in every resample add to that: tests by replicates of a difference reject too seldom.
+again in every resample add to that: tests by replicates of a difference reject too rarely.
 Here the difference is a sum over people and over every two of them, with the variance of that
 sum.
 """
@@ -98,7 +98,7 @@ def _differs(problem):
 def compare(first, second, questions):
     """Comparison of two engines about the same images, each asked its own question.
 
-    Rates of other people are a sum of what every person and every two people add, and some
+    Rates of new people are a sum of what every person and every two people add, and some
     disparities the largest contrast of such rates; else both take the same resamples.
     """
     engines, answers, question = (first, second), [], questions[0]

@@ -1,7 +1,7 @@
 """SimilarityROC: error rates of a verification system, by group, with their uncertainty.
 
 The class checks its arguments and keeps the fitted state; ``_engine`` and ``_estimates``
-compute answers, and ``skfairfr._core`` holds the functions of arrays.
+compute answers, and ``skfairfr._core`` contains the functions of arrays.
 """
 
 from collections.abc import Callable, Sequence
@@ -76,7 +76,7 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
         What an interval covers. "identities": new people from the same population ([3]_),
         which nearly every report is about. "images": these people in other photographs, as
         published in [1]_, for a closed set; an estimate warns, once a fit, where the standard
-        error for other people is over 1.5 times larger. "both": both at once (conservative).
+        error for new people is over 1.5 times larger. "both": both at once (conservative).
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "jackknife"}, \
 default="recentered"
         How an interval is made. "jackknife", for ``resample="identities"`` alone, leaves out
@@ -95,11 +95,11 @@ default="recentered"
     far_max : float in (0, 1), default=1e-2
         Largest FAR level answered exactly; above it answers come from a uniform sample of
         a million impostor pairs, as ``source`` and ``reason`` state. About
-        ``1.5 * far_max`` of all pairs are held, 12 bytes each and several times that
+        ``1.5 * far_max`` of all pairs are stored, 12 bytes each and several times that
         while they are resampled, or as many as the equal error rate needs where it is
         below four times far_max: take 1e-3 from 100,000 images on, 1e-4 from a million.
         A fit that needs more memory than it may use raises an error before it starts. Sets
-        of up to four million pairs are held whole and exact at every level.
+        of up to four million pairs are stored whole and exact at every level.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
         A fitted comparator of :mod:`skfairfr.comparators`, or another object with its
@@ -109,9 +109,9 @@ default="recentered"
         each person, the mean of the unit rows, or all of them, of which the best counts. None
         compares every reference on its own. References are then no pairs of each other.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
-        Where ``fit`` compares all pairs; the scores and the pairs held are the same, bit
+        Where ``fit`` compares all pairs; the scores and the pairs stored are the same, bit
         for bit. A CUDA device needs torch, which the extra ``mitigate`` installs, and takes
-        no comparator. No CUDA device was at hand to check it on.
+        no comparator. No CUDA device was available to check it on.
     n_jobs : int, default=None
         Joblib workers for tiles and for blocks of resamples; None is one process, which
         uses all cores by threads. Results do not depend on it.
@@ -335,7 +335,7 @@ default="recentered"
         person's images are in several groups. An earlier fit is discarded.
 
         Errors of pairs that share a person are not independent, so that an interval needs
-        the people. Where they are not known, ``y_true`` takes their place: rates are the
+        the people. If they are not known, ``y_true`` takes their place: rates are the
         same, and intervals are those of independent pairs, each of people of its own. They
         are too narrow if people are in several pairs. Whatever ``resample`` is, pairs are
         drawn.
@@ -348,13 +348,13 @@ default="recentered"
         Parameters
         ----------
         y_score : array-like, shape (n_pairs,)
-            Similarity of each pair, larger meaning more alike; give minus a distance.
+            Similarity of each pair, larger meaning more similar; give minus a distance.
         identity_1, identity_2 : array-like, shape (n_pairs,), default=None
             Whom the two images show; a pair is genuine where they are equal.
         y_true : array-like, shape (n_pairs,), default=None
             Instead of the people: 1 where both images show one person, else 0.
         sensitive_features : array-like, frame or dict, shape (n_pairs,), default=None
-            Group of both images of each pair, where they have the same.
+            Group of both images of each pair, if they have the same.
         sensitive_features_1, sensitive_features_2 : array-like, frame or dict, \
 shape (n_pairs,), default=None
             Group of each image; None and NaN are unknown. Several columns as in ``fit``.
@@ -417,7 +417,7 @@ shape (n_pairs,), default=None
 
         The resamples are the same, and several attributes, resampling modes and averages
         cost one pass over the pairs. Only other ``impostors`` than those of the fit, or a
-        threshold below the pairs held, may take another.
+        threshold below the pairs stored, may take another.
 
         Parameters
         ----------
@@ -778,7 +778,7 @@ shape (n_pairs,), default=None
         confidence_level: float = 0.95,
         operating_point: str = "overall",
     ) -> "CertifiedThreshold":
-        """The loosest threshold that keeps a FAR for every group, also for other people.
+        """The loosest threshold that keeps a FAR for every group, also for new people.
 
         Upper bounds of the FAR within a group have people as units, and hold at each
         threshold that was fixed before. The loosest one at which those of all groups keep the
@@ -815,7 +815,7 @@ shape (n_pairs,), default=None
         ------
         ValueError
             If there are no groups, one is unknown, a rate is out of range, or far is beyond
-            what was held.
+            what was stored.
 
         References
         ----------
@@ -913,7 +913,7 @@ shape (n_pairs,), default=None
     def equal_error_rate(self, group: object = None) -> Estimate:
         """The rate at which FAR = FRR, overall or of one group at its own threshold.
 
-        With finite data they are seldom equal: (FAR + FRR) / 2 at the score where they are
+        With finite data they are rarely equal: (FAR + FRR) / 2 at the score where they are
         closest.
 
         Parameters

@@ -1,1 +1,1 @@
-"""Sections of reports: each module holds the words, the table and the figure of one."""
+"""Sections of reports: each module contains the words, the table and the figure of one."""

@@ -522,7 +522,7 @@ def _of_system(found, name, number):
 def _row_of_change(change, found):
     supported = _is_supported(change, found)
     few = "" if supported or math.isnan(change.before + change.after) else TOO_FEW
-    # The caption says that these are points.
+    # The caption states that these are points.
     difference, ends = (
         signed(text).replace("\N{NO-BREAK SPACE}points", "")
         for text in (points(change.difference), points_between(change.low, change.high))

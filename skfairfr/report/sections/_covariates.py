@@ -1,4 +1,4 @@
-"""Rates at equal covariates beside the rates as they are."""
+"""Rates at equal covariates next to the rates as they are."""
 
 import math
 from dataclasses import dataclass
