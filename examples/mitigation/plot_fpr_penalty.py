@@ -95,7 +95,7 @@ for ax, (name, embeddings) in zip(axes, systems.items(), strict=True):
 
 # %%
 # What the penalty changes on held-out people
-# --------------------------------------------------
+# -------------------------------------------
 # Five draws of 2,000 people each, half of them held back; points are the draws, bars the
 # 95 % t interval of the change against ``alpha=0`` of two measures of how far the group
 # FARs lie apart at an overall FAR of 1e-3. Below zero they are closer together.

@@ -119,7 +119,7 @@ for row, (who, rows) in enumerate(
 
 # %%
 # The errors next to it
-# --------------------
+# ---------------------
 # On the unseen people, at FAR = 1e-3.
 
 worst = {"how": "max_min", "operating_point": "worst_group"}

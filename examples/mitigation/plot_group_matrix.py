@@ -69,8 +69,8 @@ said = f"{found.ratio:.2f} [{found.ratio_low:.2f}, {found.ratio_high:.2f}]"
 print(f"dynamic over natural, far max_geomean: {said}")
 
 # %%
-# Does it matter which of two groups contains the document?
-# ------------------------------------------------------
+# Does it matter which of two groups is on the document?
+# -------------------------------------------------------
 # The paper calls differences of log10 FAR from 0.3 on genuine. Here each is tested by what
 # every person adds to either direction, with Holm's correction for six.
 

@@ -78,7 +78,7 @@ for far, *found in zip(LEVELS, curve.value, replicates.mean(0), centre, strict=T
 
 # %%
 # Bands next to the curve, and about it
-# ------------------------------------
+# -------------------------------------
 # ``method="naive"`` takes quantiles of the replicates; ``method="recentered"``, the
 # default, first moves each by the difference between the data and the V-statistic.
 

@@ -218,7 +218,7 @@ def test_two_columns_are_those_of_the_two_images(save, columns, asked):
     [
         ("score,label", "0.1,2", {}, "^y_true 'label' holds '2' .*data row 1"),
         ("score,label", "0.1,", {}, "^y_true 'label' holds .*data row 1.*write 1 for"),
-        ("score,x", "0.1,1", {}, "no 'identity_1' and .* as y_true the one that says"),
+        ("score,x", "0.1,1", {}, "no 'identity_1' and .* as y_true the one that shows"),
         ("score,x", "0.1,1", {"y_true": "z"}, "y_true cannot be found: .* no 'z', but"),
         ("score,label,identity_1", "0.1,1,a", {}, "holds no 'identity_2'"),
         (
