@@ -119,7 +119,7 @@ def arguments_named_in(path):
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         func = getattr(node, "func", None)
         called = getattr(func, "id", getattr(func, "attr", None))
-        if called in ("refused", "file_error", "damaged", "restated"):
+        if called in ("refused", "file_error", "damaged", "reraise_for"):
             first = node.args[0]
             if isinstance(first, ast.Constant):
                 yield first.value

@@ -411,7 +411,7 @@ def checkpoint_path(estimator, X, people, seed):
         Its directory exists.
     """
     told = {
-        name: _told(name, value)
+        name: _option_hash(name, value)
         for name, value in estimator.get_params(deep=False).items()
         if name not in WITHOUT_EFFECT
     }
@@ -463,7 +463,7 @@ def parts_of(net):
     return torch.nn.ModuleDict({"head": net.module_, "loss": net.criterion_})
 
 
-def _told(name, value):
+def _option_hash(name, value):
     """A hash of an option, the same in another process."""
     if isinstance(value, torch.nn.Module):
         weights = {n: w.numpy(force=True) for n, w in value.state_dict().items()}

@@ -53,17 +53,17 @@ from skfairfr.report._notes import (
     place_of,
     reason_to_withhold,
 )
-from skfairfr.report._policy import LIMITS, settle
+from skfairfr.report._policy import LIMITS, resolve_request
 from skfairfr.report._prepared import AuditOptions, fit, points_on, prepare
 from skfairfr.report._reading import placeholders
-from skfairfr.report._records import Audit, Other
+from skfairfr.report._records import Audit, Remeasured
 from skfairfr.report._report import Report
 from skfairfr.report._verdicts import judge
 from skfairfr.report.sections import _costs, _curves, _metrics
 from skfairfr.report.sections._failures import (
     failures_of,
     generalised,
-    lost_groups,
+    groups_lost_to_failures,
     n_lost,
 )
 from skfairfr.report.sections._own import measured as measured_by_user
@@ -494,7 +494,7 @@ def audit_data(
     if metrics is not None:
         limits, own_limits = split_limits(limits, metrics, data)
     given = far, threshold, threshold_from, limits, confidence_level, threshold_group
-    asked = settle(policy, parts[0], *given, p_target, llr)
+    asked = resolve_request(policy, parts[0], *given, p_target, llr)
     parts = (asked.data, *(part.by(tuple(asked.data.columns)) for part in parts[1:]))
     if not all(part.columns for part in parts):
         _check_without_groups(
@@ -532,7 +532,7 @@ def audit_data(
             notes += notes_of_part
         if reference:
             check_known(reference, [own.labels[1:] for own, _ in measured])
-        told = _judged(
+        told = _tested(
             [own for own, _ in measured], [n for _, n in chosen], options, asked
         )
         for (part, names), (own, settings), judged in zip(
@@ -669,7 +669,7 @@ def _standardised(audits, measured, chosen, strata, control, confidence_level):
         return controlled(audits, systems, by, strata, control, confidence_level)
 
 
-def _judged(audited, chosen, options, asked):
+def _tested(audited, chosen, options, asked):
     """What `judge` tells of each, at the operating points that limits are about."""
     next_step("comparing groups")
     with collecting([]):  # the notes of each audit hold what this would warn of
@@ -755,7 +755,7 @@ def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs)
             level = settings["confidence_level"]
             (told,) = judge([changed], [len(attributes)], level)
             how = {"in_short": True, "withheld": "withheld" in settings}
-            averaged = Other("average", other, changed.levels(told, **how))
+            averaged = Remeasured("average", other, changed.levels(told, **how))
         compared = (f for level in levels for f in level.findings)
         reference = next((f.reference for f in compared if f.group is not None), None)
         costs, reliability = (), None
@@ -769,7 +769,7 @@ def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs)
         *notes_of(warnings, data.terms),
         "" if data.independent else mixed_people(people, group, name, data.decisions),
         "" if data.attempts is None else data.attempts.note,
-        *(lost_groups(failures) if data.failed is None else ()),
+        *(groups_lost_to_failures(failures) if data.failed is None else ()),
     ]
     return Audit(
         name,

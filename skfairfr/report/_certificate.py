@@ -193,7 +193,7 @@ class Certificate(Page):
         return terms_of(self.settings).frr.name
 
     def _opening(self):
-        return [self._told(), self._limits(), self._rates()]
+        return [self._result_section(), self._limits(), self._rates()]
 
     @property
     def _kept(self):
@@ -267,7 +267,7 @@ class Certificate(Page):
 
         return Figure(caption, draw, "rates")
 
-    def _told(self):
+    def _result_section(self):
         """The threshold and whose it is, or why there is none, and the FNMR that it costs."""
         found, cost = self.found, self._cost()
         if nothing := nothing_concluded(self.settings):

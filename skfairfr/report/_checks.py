@@ -30,7 +30,7 @@ def check(audit, judged, limits, at):
     ----------
     audit : Audit
     judged : dict
-        (rate, operating point, level) -> Judged.
+        (rate, operating point, level) -> GroupTests.
     limits : dict of str -> float
     at : dict of float -> dict
         Further limits of single FAR levels, or of single thresholds as they were given;
@@ -249,7 +249,7 @@ def people_needed(judged, how, limit, sizes):
 
     Parameters
     ----------
-    judged : Judged
+    judged : GroupTests
         Of an undetermined check.
     how : {"max_min", "max_geomean"} or None
         The ratio that is limited; None of each group's rate.
@@ -350,7 +350,7 @@ class _Groups:
         n_verdicts : int
             How many verdicts at once have to be lucky enough.
         settles : callable
-            Asked with ErrorSums, the share that is left of each variance, and deviations
+            ThresholdSetters with ErrorSums, the share that is left of each variance, and deviations
             of the logarithms of the rates which one verdict exceeds too rarely to matter.
         """
         least_known = members[np.argmax(self.variance[members])]

@@ -31,7 +31,7 @@ from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import check_same_images, compare, compare_rates
 from skfairfr.report._data import EmbeddingData, check_data
 from skfairfr.report._failing import BETWEEN
-from skfairfr.report._given import check_about, restated
+from skfairfr.report._given import check_about, reraise_for
 from skfairfr.report._measure import AuditedROC, Points
 from skfairfr.report._notes import (
     collecting,
@@ -207,7 +207,7 @@ def compare_systems(
             if before.decisions:
                 lost = _lacking_groups(data, names, chosen)
             changes = _changes(names, rocs, chosen, points, rates, lost)
-            changes = _judged(changes, options.confidence_level, bool(withheld))
+            changes = _tested(changes, options.confidence_level, bool(withheld))
             changes = _without_gains(changes, measured, first, before.is_distance)
             notes += [change.reason for change in changes]
             disparities = _disparities(names, rocs, chosen, points, rates, changes)
@@ -344,7 +344,7 @@ def _check_all(data):
         try:
             check_data(one)
         except ValueError as error:
-            raise restated(error, argument, one) from None
+            raise reraise_for(error, argument, one) from None
         if one.failed is not None and not one.decisions:
             problem = "keeps failures to be rejected, which a comparison of systems does not count;"
             raise refused(
@@ -805,7 +805,7 @@ def _without_gains(changes, measured, points, is_distance):
     return found
 
 
-def _judged(changes, confidence_level, withheld):
+def _tested(changes, confidence_level, withheld):
     """All changes with p-values adjusted for one family, and verdicts unless withheld."""
     p = np.array([np.nan if change.reason else change.p_value for change in changes])
     tested = np.isfinite(p)

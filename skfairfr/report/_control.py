@@ -15,7 +15,7 @@ import numpy as np
 from skfairfr._core._strata import Strata, standardised, standards
 from skfairfr._text._words import RATES, listed, printable
 from skfairfr.report._measure import AuditedROC
-from skfairfr.report._records import Other
+from skfairfr.report._records import Remeasured
 from skfairfr.report._verdicts import judge
 from skfairfr.report.sections._covariates import Control, Stratum
 from skfairfr.utils._errors import refused
@@ -290,7 +290,7 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
             how = {"in_short": True, "withheld": "withheld" in audit.settings}
             levels = one.levels(judged, **how)
             value = " & ".join(audit.settings["control"])
-            other = Other("control", value, levels)
+            other = Remeasured("control", value, levels)
             audit = replace(audit, standardised=other, control=one.control(of))
         found.append(audit)
     return found

@@ -28,7 +28,7 @@ def choose_far_max(n_images, far):
     return rule if far is None else max(rule, float(far.max()))
 
 
-def restated(error, argument, value):
+def reraise_for(error, argument, value):
     """An error about a part of an argument as one about the argument, an ArgumentError."""
     if getattr(error, "argument", None) == argument:
         return error

@@ -18,7 +18,7 @@ from skfairfr.report._candidates import candidates_of, fit_known, summary_of
 from skfairfr.report._comparison import compare_systems, overlap
 from skfairfr.report._data import EmbeddingData, check_data
 from skfairfr.report._figures import over_gallery_sizes
-from skfairfr.report._given import columns_of, restated
+from skfairfr.report._given import columns_of, reraise_for
 from skfairfr.report._policy import as_policy
 from skfairfr.report.sections._matrix import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
@@ -425,7 +425,7 @@ def searches_of(data, gallery, rank, template, called="gallery"):
     try:
         check_data(gallery)
     except ArgumentError as error:
-        raise restated(error, called, gallery) from None
+        raise reraise_for(error, called, gallery) from None
     _check_same_groups(data, gallery, called)
     own = {name: getattr(data, name) for name in EmbeddingData.__dataclass_fields__}
     of_probes, of_gallery = data.reading, gallery.reading

@@ -245,7 +245,7 @@ class AuditedROC:
         Parameters
         ----------
         judged : dict or None
-            (rate, operating point, level) -> Judged, as ``_verdicts.judge`` gives it; None
+            (rate, operating point, level) -> GroupTests, as ``_verdicts.judge`` gives it; None
             leaves findings out.
         in_short : bool, default=False
         withheld : bool, default=False

@@ -138,9 +138,14 @@ class Monitoring(Page):
         ]
 
     def _opening(self):
-        return [self._told(), self._of_this_log(), self._limits(), self._curves()]
+        return [
+            self._result_section(),
+            self._of_this_log(),
+            self._limits(),
+            self._curves(),
+        ]
 
-    def _told(self):
+    def _result_section(self):
         """Which limits are exceeded."""
         failed, of_logs = self.state.failed, self._of_logs
         new = self._new()

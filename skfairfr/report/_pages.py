@@ -13,7 +13,7 @@ from skfairfr._text._document import (
 )
 from skfairfr._text._words import printable
 from skfairfr.report._outputs import read_schema, save_texts, to_json
-from skfairfr.report.sections._audit import called, under_title
+from skfairfr.report.sections._audit import called, subtitle_of
 from skfairfr.report.sections._cells import READ_NOTES, lines_of
 from skfairfr.report.sections._method import reproduce
 from skfairfr.utils._types import FilePath
@@ -53,7 +53,7 @@ class Page:
             Section("method", "How it was computed", [self._method(), again]),
         ]
         title = called(self, self._heading)
-        return Document(title, under_title(self, data, date), sections)
+        return Document(title, subtitle_of(self, data, date), sections)
 
     def _lines(self, name, **told):
         """Lines of a text of the method."""

@@ -303,7 +303,7 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditRequest:
     """What an audit is asked for, by its options or by a policy.
 
     Attributes
@@ -337,7 +337,7 @@ class Asked:
         return {name for name in every if name in LIMITS}
 
 
-def settle(
+def resolve_request(
     policy,
     data,
     far,
@@ -361,7 +361,7 @@ def settle(
 
     Returns
     -------
-    asked : Asked
+    asked : AuditRequest
     """
     given_point = threshold is not None or threshold_from is not None
     if policy is not None:
@@ -392,7 +392,7 @@ def settle(
         if given_point:
             check_operating_point(limits)
         level = USUAL_LEVEL if confidence_level is None else plain(confidence_level)
-        return Asked(data, far, threshold, limits, {}, level, {}, p_target, llr)
+        return AuditRequest(data, far, threshold, limits, {}, level, {}, p_target, llr)
     if far is None and threshold is None:
         far, threshold = list(policy.fmr) or None, list(policy.threshold) or None
     if given_point:
@@ -400,7 +400,7 @@ def settle(
     asked = policy.limits, policy.at, policy.confidence_level
     costs = list(policy.p_target) or p_target, policy.llr or llr
     _check_costs(policy.limits, *costs)
-    return Asked(data, far, threshold, *asked, {"policy": policy.name}, *costs)
+    return AuditRequest(data, far, threshold, *asked, {"policy": policy.name}, *costs)
 
 
 def _check_costs(limits, p_target, llr):
@@ -570,7 +570,7 @@ def check_limits(limits):
     if error is None:
         return
     argument = next(iter(error.path), "limits")
-    problem, remedy = _told(error)
+    problem, remedy = _problem_and_remedy(error)
     raise refused(argument, error.instance, problem, remedy)
 
 
@@ -579,11 +579,11 @@ def _check_tables(label, tables):
     error = _first_error(tables, None)
     if error is not None:
         path = error.json_path.removeprefix("$").removeprefix(".")
-        problem, remedy = _told(error)
+        problem, remedy = _problem_and_remedy(error)
         raise _refused(label, f"{path} {problem}".lstrip(), remedy)
 
 
-def _told(error):
+def _problem_and_remedy(error):
     """What is wrong with an instance, by an error of the schema, and what to do."""
     if error.validator != "additionalProperties":
         got = f"; got {plain(error.instance)!r}" if error.path else ""

@@ -9,16 +9,16 @@ from skfairfr._core._parallel import next_step
 from skfairfr.datasets._embeddings import holds_embeddings
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._data import EmbeddingData, PairData, check_data
-from skfairfr.report._given import choose_far_max, restated
+from skfairfr.report._given import choose_far_max, reraise_for
 from skfairfr.report._measure import chosen_thresholds
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._reading import (
-    OF_ALL,
-    OF_EMBEDDINGS,
-    OF_PAIRS,
+    OPTIONS_OF_ALL,
+    OPTIONS_OF_EMBEDDINGS,
+    OPTIONS_OF_PAIRS,
     read_data,
 )
-from skfairfr.report.sections._failures import failures_of, lost_groups
+from skfairfr.report.sections._failures import failures_of, groups_lost_to_failures
 from skfairfr.utils._errors import refused, shown
 from skfairfr.utils._validation import check_count
 
@@ -78,7 +78,7 @@ def points_on(threshold_from, data, points, options):
                 raise refused("threshold_from", threshold_from, problem, remedy)
             threshold = chosen_thresholds(roc, points.far, "overall", points.group)
     except ValueError as error:
-        raise restated(error, "threshold_from", threshold_from) from None
+        raise reraise_for(error, "threshold_from", threshold_from) from None
     notes = other.notes + notes_of(warnings, data.terms)
     path = None if other.reading is None else other.reading.path
     set_by = {"threshold": threshold, "set_on": "other data", "path": path}
@@ -111,7 +111,7 @@ def prepare(data, points, random_state, whole=()):
     for attributes, group in zip(chosen, groups, strict=True):
         if not attributes:
             continue
-        lost = lost_groups(failures_of(data.attempts, attributes))
+        lost = groups_lost_to_failures(failures_of(data.attempts, attributes))
         labels = chain(*(one.groups(attributes).values.tolist() for one in whole))
         labels = dict.fromkeys([*group.values.tolist(), *labels])
         _check_groups([*labels], " & ".join(attributes), lost)
@@ -204,9 +204,9 @@ def _other_data(threshold_from, data, attributes):
         )
     if is_path:
         # Labels and lists are those of the audited file, and metadata give the groups alone.
-        own = (OF_PAIRS if kind is PairData else OF_EMBEDDINGS) + OF_ALL * bool(
-            attributes
-        )
+        own = (
+            OPTIONS_OF_PAIRS if kind is PairData else OPTIONS_OF_EMBEDDINGS
+        ) + OPTIONS_OF_ALL * bool(attributes)
         options = {name: data.reading.options[name] for name in own} | {"labels": None}
         bands = {name: data.reading.bands.get(name) for name in attributes}
         other = read_data(threshold_from, bands, **options)

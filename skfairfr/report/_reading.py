@@ -55,18 +55,26 @@ from skfairfr.utils._validation import (
 )
 
 # Options that only some ways of reading have.
-OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
-OF_EMBEDDINGS += ("enrolment", "template")
-OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "species")
-OF_LOGS += ("no_people",)
-OF_PAIRS = (
+OPTIONS_OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
+OPTIONS_OF_EMBEDDINGS += ("enrolment", "template")
+OPTIONS_OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "species")
+OPTIONS_OF_LOGS += ("no_people",)
+OPTIONS_OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance", "layout"),
 )
-OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score", "distance")
-OF_TRIALS += ("layout", "enrolment", "template")
-OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
-OF_ALL = ("metadata", "on", "failures", "dates")
+OPTIONS_OF_TRIALS = (
+    "trials",
+    "labels",
+    "embedding",
+    "identity",
+    "image",
+    "score",
+    "distance",
+)
+OPTIONS_OF_TRIALS += ("layout", "enrolment", "template")
+OPTIONS_OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
+OPTIONS_OF_ALL = ("metadata", "on", "failures", "dates")
 # What a list of pairs of one kind alone states.
 ONLY = ("mated_only", "non_mated_only")
 # Options that are further files.
@@ -223,12 +231,20 @@ def read_data(
         attributes = (attributes,)
     asked = check_sequence(attributes, "attributes", "names of columns", str)
     known = dict.fromkeys(
-        (*OF_EMBEDDINGS, *OF_PAIRS, *OF_TRIALS, *OF_MATRIX, *OF_LOGS, *OF_ALL, *ONLY)
+        (
+            *OPTIONS_OF_EMBEDDINGS,
+            *OPTIONS_OF_PAIRS,
+            *OPTIONS_OF_TRIALS,
+            *OPTIONS_OF_MATRIX,
+            *OPTIONS_OF_LOGS,
+            *OPTIONS_OF_ALL,
+            *ONLY,
+        )
     )
     options = {name: given[name] for name in known}
     kind, read, own = _way_to_read(path, options)
     for name, value in options.items():
-        if value not in (None, False) and name not in (*own, *OF_ALL):
+        if value not in (None, False) and name not in (*own, *OPTIONS_OF_ALL):
             problem = f"is no option of {kind}, which {path!r} is read as;"
             raise refused(name, value, problem, "leave it out.")
     bands = _bands_of(attributes, asked, _files_of(path, options))
@@ -298,17 +314,17 @@ def _controlled(read, path, attributes, options, control):
 def _way_to_read(path, options):
     """How a file is read: the kind of data in words, a function, and its own options."""
     if options["accepted"] is not None:
-        return DecisionData.kind, _read_log, (*OF_LOGS, "identity")
+        return DecisionData.kind, _read_log, (*OPTIONS_OF_LOGS, "identity")
     if options["trials"] is not None:
-        read = partial(_read_listed, load_trials, OF_TRIALS)
-        return "listed trials", read, (*OF_TRIALS, *ONLY)
+        read = partial(_read_listed, load_trials, OPTIONS_OF_TRIALS)
+        return "listed trials", read, (*OPTIONS_OF_TRIALS, *ONLY)
     if options["probes"] is not None:
-        read = partial(_read_listed, load_score_matrix, OF_MATRIX)
-        return "a matrix of scores", read, (*OF_MATRIX, *ONLY)
-    is_pairs = any(options[name] for name in OF_PAIRS)
+        read = partial(_read_listed, load_score_matrix, OPTIONS_OF_MATRIX)
+        return "a matrix of scores", read, (*OPTIONS_OF_MATRIX, *ONLY)
+    is_pairs = any(options[name] for name in OPTIONS_OF_PAIRS)
     if not holds_embeddings(path, options["embedding"], is_pairs):
-        return PairData.kind, _read_pairs, (*OF_PAIRS, *ONLY)
-    return EmbeddingData.kind, _read_embeddings, (*OF_EMBEDDINGS, ONLY[1])
+        return PairData.kind, _read_pairs, (*OPTIONS_OF_PAIRS, *ONLY)
+    return EmbeddingData.kind, _read_embeddings, (*OPTIONS_OF_EMBEDDINGS, ONLY[1])
 
 
 def _read_embeddings(path, attributes, options):
@@ -447,7 +463,7 @@ def digests_of(paths):
 
 
 def _read_pairs(path, attributes, options):
-    names = {n: options[n] for n in OF_PAIRS if n not in ("distance", "layout")}
+    names = {n: options[n] for n in OPTIONS_OF_PAIRS if n not in ("distance", "layout")}
     distance, layout = bool(options["distance"]), options["layout"]
 
     def read(attributes, image):

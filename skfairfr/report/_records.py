@@ -234,7 +234,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Other:
+class Remeasured:
     """The same levels measured with one setting changed, to are next to the audit's.
 
     Attributes
@@ -342,7 +342,7 @@ class Audit:
         Largest FAR first.
     reference : label
         The group that the others are compared with; None without two groups.
-    averaged : Other or None
+    averaged : Remeasured or None
         With the average changed, if one person supplies over 5 % of the genuine pairs.
     notes : tuple of str
         What was undefined, left out or could not be resolved.
@@ -356,7 +356,7 @@ class Audit:
         Both rates over levels.
     control : Control or None
         Strata of the covariates that are controlled for.
-    standardised : Other or None
+    standardised : Remeasured or None
         With the pairs within each group weighed so that every stratum weighs the same in all
         (direct standardisation); the findings have a family of tests of their own. Rates of
         everyone are as they are.
@@ -373,14 +373,14 @@ class Audit:
     groups: tuple
     levels: tuple
     reference: object
-    averaged: Other | None
+    averaged: Remeasured | None
     notes: tuple
     checks: tuple = field(default=(), metadata=HIDDEN)
     sizes: Any = field(default=None, compare=False, metadata=HIDDEN)
     failures: tuple = ()
     curves: "Curves | None" = None
     control: "Control | None" = None
-    standardised: Other | None = None
+    standardised: Remeasured | None = None
     costs: tuple = ()
     reliability: Any = field(default=None, compare=False, metadata=HIDDEN)
 

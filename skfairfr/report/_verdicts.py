@@ -22,7 +22,7 @@ SHARE_OF_COMBINATIONS = 0.2
 
 
 @dataclass(eq=False)
-class Judged:
+class GroupTests:
     """The groups of an attribute at one level, judged with all other tests of a report.
 
     Attributes
@@ -145,7 +145,7 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
     Returns
     -------
     judged : list of dict
-        Of each audit (rate, operating point, level) -> Judged, where some group has pairs;
+        Of each audit (rate, operating point, level) -> GroupTests, where some group has pairs;
         levels in the order of the points.
     """
     combined = np.array(sizes) > 1
@@ -168,7 +168,7 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
                     # The first in the order of references that has pairs of two people.
                     known = (p for p in places if compared.sums.is_known[p])
                     about = rate, labels, compared, next(known, 0)
-                    of_level = Judged(*about, confidence_level)
+                    of_level = GroupTests(*about, confidence_level)
                     family.append(of_level)
                     judged[member][rate, operating_point, level] = of_level
         _adjust(family, share)

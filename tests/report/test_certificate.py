@@ -174,7 +174,7 @@ def test_own_thresholds_have_a_table_of_limits(data, limits, headline, results):
 def test_headline_is_about_both_limits_and_has_the_cost(data):
     certificate = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.6})
     found = certificate.found
-    headline = certificate._told().headline.replace(NO_BREAK, " ")
+    headline = certificate._result_section().headline.replace(NO_BREAK, " ")
     assert "every group keeps an FMR of 5 % and an FNMR of 60 % for" in headline
     place = int(found.frr.argmax())
     cost = f"is that of {found.groups[place]}: {percent(found.frr[place])} (95 % CI "
@@ -196,7 +196,7 @@ def test_scores_of_noise_have_the_cost_in_the_headline():
     noise = replace(listed, y_score=rng.normal(size=len(listed.y_score)))
     certificate = certify_data(noise, limits={"max_fmr": 0.2})
     assert certificate.settings["withheld"] == "uninformative_scores"
-    headline = certificate._told().headline
+    headline = certificate._result_section().headline
     most = percent(certificate.found.frr.max())
     assert "the highest FNMR is that of" in headline and most in headline
     assert {row.cells[-1].text for row in certificate._limits().rows} == {

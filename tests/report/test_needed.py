@@ -12,7 +12,7 @@ from skfairfr.metrics._roc._evidence import ComparedGroups
 from skfairfr.report import audit_data
 from skfairfr.report._checks import people_needed
 from skfairfr.report._policy import POWER
-from skfairfr.report._verdicts import Judged
+from skfairfr.report._verdicts import GroupTests
 from tests.report.audits import scored_pairs
 
 LEVEL, TAIL = 0.95, 0.025
@@ -27,7 +27,7 @@ def judged_sums(sums):
         added_to=lambda level, weights: np.zeros(len(weights)),
         bounds=lambda tail: rate_ends(sums.rows(None), tail),
     )
-    return Judged("far", [*"abcdefgh"][:n], ComparedGroups(evidence, 0), 0, LEVEL)
+    return GroupTests("far", [*"abcdefgh"][:n], ComparedGroups(evidence, 0), 0, LEVEL)
 
 
 def judged(errors, pairs):

@@ -5,12 +5,12 @@ import math
 from dataclasses import replace
 
 from skfairfr.metrics import Reason
-from skfairfr.report._records import Audit, Figure, Other
+from skfairfr.report._records import Audit, Figure, Remeasured
 from skfairfr.report._report import Report
 
 
 def make_audit(figure):
-    other = Other("average", "identity", ())
+    other = Remeasured("average", "identity", ())
     return Audit("gender", {"far": [0.01]}, 0, 0.1, (figure,), (), "f", other, ())
 
 

@@ -55,7 +55,7 @@ class Evidence:
     variance, covariance : ndarrays, shape (n_levels, n_scopes)
         Of the logarithm of that FAR at a given threshold, and with that of the rate.
     thresholds : ndarray, shape (n_levels, n_scopes)
-    asked : tuple of Asked, shape (n_levels,)
+    asked : tuple of ThresholdSetters, shape (n_levels,)
         What each level was asked of; levels of one query share it.
     """
 
@@ -181,7 +181,7 @@ def gather(pairs, query):
         setters = list(scopes)
     elif query.operating_point == "worst_group":
         setters = [(worst[0], worst[0])] * len(scopes)
-    asked = Asked(pairs, query, rate, scopes, tuple(setters))
+    asked = ThresholdSetters(pairs, query, rate, scopes, tuple(setters))
     rows = np.concatenate([thresholds, *asked.near()])
     held = [asked.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
     counts = asked.counts(rate, zip(scopes, held, strict=True))
@@ -202,7 +202,7 @@ def gather(pairs, query):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ThresholdSetters:
     """The errors that evidence is asked of: of its scopes, and where thresholds are set.
 
     Attributes

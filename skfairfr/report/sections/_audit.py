@@ -117,7 +117,7 @@ def _in_one_order(report):
 
 def _finished(report, sections, source, date):
     data = "" if source is None else f"Data: {printable(source)}"
-    title, subtitle = called(report, _title(report)), under_title(report, data, date)
+    title, subtitle = called(report, _title(report)), subtitle_of(report, data, date)
     return Document(title, subtitle, sections)
 
 
@@ -138,7 +138,7 @@ def called(found, usual):
     return printable(found.about["title"]) if "title" in found.about else usual
 
 
-def under_title(found, data, date):
+def subtitle_of(found, data, date):
     """What was tested on what, by whom and when, as far as it is known, in one line."""
     named = {
         "system": "System",

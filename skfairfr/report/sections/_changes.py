@@ -49,7 +49,7 @@ from skfairfr.report._notes import (
     title_of,
 )
 from skfairfr.report.sections._answer import without_groups
-from skfairfr.report.sections._audit import called, under_title
+from skfairfr.report.sections._audit import called, subtitle_of
 from skfairfr.report.sections._cells import (
     READ_NOTES,
     concluded,
@@ -152,7 +152,7 @@ def _finished(found, sections, date):
     what = f"{terms_of(found.settings).task} systems"
     what = "logs of decisions" if "attempts" in found.settings else what
     title = called(found, f"Comparison of {what}")
-    subtitle = under_title(found, f"{', '.join(others)} against {first}", date)
+    subtitle = subtitle_of(found, f"{', '.join(others)} against {first}", date)
     return Document(title, subtitle, sections)
 
 

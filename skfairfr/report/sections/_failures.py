@@ -122,7 +122,7 @@ def n_lost(data, inside):
     return int(every - rest)
 
 
-def lost_groups(failures):
+def groups_lost_to_failures(failures):
     """A sentence on every group of which no attempt gave a template, a list."""
     return [
         f"None of the {row.n_attempts:,} attempts of {row.group!r} gave a template or a "
