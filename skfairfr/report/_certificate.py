@@ -367,7 +367,8 @@ class Certificate(Page):
         thresholds = np.broadcast_to(found.threshold, found.groups.shape)
         head = ["Group", self._far, "Bound", self._frr, f"{100 * self._level:g} % CI"]
         rows = []
-        for place, group in enumerate(found.groups.tolist()):
+        for place in np.argsort(-found.far, kind="stable").tolist():
+            group = found.groups[place]
             if np.isnan(thresholds[place]):
                 continue
             ends = percents(found.frr_low[place], found.frr_high[place])

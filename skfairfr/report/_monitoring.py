@@ -260,7 +260,8 @@ class Monitoring(Page):
         checks = {one["name"]: one for one in self.log["checks"]}
         of_rates = checks.get("max_fnmr")
         level, rows = _level(self.log), []
-        for group in self.log["groups"]:
+        highest_first = np.argsort(-np.asarray(self.log["value"]), kind="stable")
+        for group in [self.log["groups"][place] for place in highest_first]:
             people, attempts, rate, low, high = _in_log(self.log, group)
             limit = (
                 ""
@@ -325,7 +326,7 @@ class Monitoring(Page):
     def _limits(self):
         rates, rows = self.state.rates, []
         people = dict(zip(rates.groups, rates.n_people.tolist(), strict=True))
-        for one in self.state.findings:
+        for one in sorted(self.state.findings, key=_over_limit, reverse=True):
             shown = percent if one.how is None else ratio
             about = "FRR" if one.how is None else "ratio of FRR"
             limit = level_percent(one.limit) if one.how is None else f"{one.limit:g}"
@@ -375,7 +376,7 @@ class Monitoring(Page):
     def _table(self):
         rates = self.state.rates
         rows = []
-        for place, group in enumerate(rates.groups):
+        for place in np.argsort(-np.asarray(rates.value), kind="stable").tolist():
             cells = [
                 count(int(rates.n_people[place])),
                 percent(rates.value[place]),
@@ -383,7 +384,8 @@ class Monitoring(Page):
                 count(int(rates.n_attempts[place])),
                 count(round(rates.n_errors[place])),
             ]
-            rows.append(Row(printable(group), [Cell(text) for text in cells]))
+            label = printable(rates.groups[place])
+            rows.append(Row(label, [Cell(text) for text in cells]))
         ends = f"{100 * self.settings['level_of_first']:g} % at all times"
         head = ["Group", "People", "FRR, first", ends, "All attempts", "Rejected"]
         caption = (
@@ -400,6 +402,11 @@ def _result(exceeded, above):
     """The result of a limit: exceeded, or that its rate or ratio is above it or not."""
     word = "failed" if exceeded else "undetermined"
     return Cell(ABOVE if above and not exceeded else RESULTS[word], word=word)
+
+
+def _over_limit(finding):
+    """A rate or ratio in multiples of its limit; 0 if it is undefined."""
+    return np.nan_to_num(finding.value / finding.limit)
 
 
 def _above(log, group, check):

@@ -158,6 +158,7 @@ def monitor_log(
         monitor.about_ |= asked
         monitor.save(state)
     levels = {"confidence_level": level, "level_of_first": monitor.confidence_level}
+    levels["sha256"] = {os.path.basename(log): digest}
     return Monitoring(
         attribute,
         monitor.settings | levels | named,

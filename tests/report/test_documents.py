@@ -1,5 +1,6 @@
 """Documents of reports and comparisons hold what the records say, the answer first."""
 
+import math
 import re
 from dataclasses import replace
 from functools import cache
@@ -39,6 +40,7 @@ from skfairfr.report import (
 from skfairfr.report._records import Check, Figure
 from skfairfr.report.sections import _audit as audits_
 from skfairfr.report.sections import _changes as changes_
+from skfairfr.report.sections._differences import named_or_counted
 from skfairfr.report.sections._limits import (
     RESULTS,
     sentence_of_check,
@@ -345,9 +347,12 @@ def test_groups_are_sorted_by_their_rates_beside_one_reference():
     for n, found in enumerate(report.audits):
         (table,) = parts_of(document, Table, f"by-{n}-rates")
         level = found.levels[0]
+        everyone, *groups = level.rates
         highest = {
-            row.group: max(f.value for f in (row.far, row.frr) if f.value == f.value)
-            for row in level.rates
+            row.group: np.nanmax(
+                [row.far.value / everyone.far.value, row.frr.value / everyone.frr.value]
+            )
+            for row in groups
         }
         names = [row.name for row in table.rows if not row.everyone]
         assert names == sorted(names, key=lambda name: -highest[name])
@@ -719,7 +724,7 @@ def shown_of(found):
     document = changes_.comparison_document(found)
     rows = [r for t in parts_of(document, Table, "system-0") for r in t.rows]
     words = {row.cells[-1].word for row in rows if row.cells[-1].text == "higher"}
-    (figure,) = parts_of(document, Drawn, "system-0")
+    (figure,) = parts_of(document, Drawn, "verdict")
     return document.sections[0].parts[0].status, words, figure.draw()
 
 
@@ -861,7 +866,8 @@ def test_a_conclusion_that_depends_on_the_average_is_no_detail_of_a_table():
 def test_harm_comes_first_and_every_change_has_a_row():
     found = harmed()
     document = changes_.comparison_document(found)
-    verdict, disparities = document.sections[0].parts
+    verdict, disparities, figure = document.sections[0].parts
+    assert figure.name == "changes-0"
     assert found.harm and verdict.status == "failed"
     by_size = sorted(found.harm, key=lambda change: -change.ratio)
     headline, (counted, *texts) = verdict.headline, verdict.texts
@@ -876,6 +882,13 @@ def test_harm_comes_first_and_every_change_has_a_row():
     assert [max(s, 1 / s) for s in shown] == pytest.approx(sizes, rel=0.01)
     rows = [r for t in parts_of(document, Table, "system-0") for r in t.rows]
     assert len(rows) == len(found.changes)
+    by_rate = [[c for c in found.changes if c.rate == r] for r in ("far", "frr")]
+    for table, of in zip(
+        parts_of(document, Table, "system-0"), filter(None, by_rate), strict=True
+    ):
+        sizes = {c.group: abs(math.log(c.ratio)) for c in of if c.attribute}
+        names = [row.name for row in table.rows if not row.everyone]
+        assert names == sorted(sizes, key=lambda group: -sizes[group])
     shown = {(row.cells[0].text, row.cells[1].text) for row in rows}
     assert shown == {(percent(c.before), percent(c.after)) for c in found.changes}
 
@@ -943,7 +956,7 @@ def test_disparities_have_the_verdict_of_their_interval():
     ):
         one = replace(change, ratio_low=low, ratio_high=high, levelling_down=False)
         found = replace(harmed(), disparities=(one,))
-        _, table = changes_.comparison_document(found).sections[0].parts
+        _, table, _ = changes_.comparison_document(found).sections[0].parts
         assert table.rows[0].cells[3].line == words
 
 
@@ -1027,3 +1040,9 @@ def test_long_names_stay_inside_the_figures():
                     assert float(x) + 0.6 * size * len(text) <= width
                     n_names += 1
     assert n_names >= 4
+
+
+def test_many_groups_with_too_few_errors_are_counted():
+    names = [f"group {n}" for n in range(7)]
+    assert named_or_counted(names) == "7 groups"
+    assert named_or_counted(names[:6]).endswith("group 4 and group 5")

@@ -1,6 +1,7 @@
 """Displays with a row, a cell or a line for each group: rates, the FAR between, weights."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,6 +22,8 @@ LEAST_SPAN = 6.0
 FURTHEST = 100
 # Values are written beside points that have so many points of height each.
 LEAST_HEIGHT = 11
+# Characters in a line of a row's label, which has at most two lines or a word more.
+ROW = 24
 LIMIT_COLOUR = "#B00020"
 EMPTY = {"facecolor": "white", "edgecolor": "0.6", "hatch": "////", "linewidth": 0}
 DASHED = {"fill": False, "linestyle": (0, (3, 2)), "linewidth": 0.8}
@@ -297,7 +300,8 @@ class GroupRatesDisplay(_from_roc.BothRates):
 
 def name_rows(ax, groups):
     """Name the rows of groups, from the top, and stripe them."""
-    ax.set_yticks(range(len(groups)), [_style.row_label(group) for group in groups])
+    labels = [fill(_style.row_label(g, 2 * ROW), ROW) for g in groups]
+    ax.set_yticks(range(len(groups)), labels)
     ax.set_ylim(len(groups) - 0.5, -0.6)
     ax.tick_params(axis="y", length=0)
     _style.light_grid(ax)

@@ -38,6 +38,7 @@ from skfairfr.report.sections._differences import (
     DIFFERS,
     few_groups,
     leading_findings,
+    named_or_counted,
     sentence_of,
     sentence_of_largest_ratio,
 )
@@ -66,8 +67,6 @@ DOES_NOT_SHOW = (
     "Does not show: whether the system is lawful or fit for a purpose, or how it works under "
     "other conditions and for other populations."
 )
-# More groups with too few errors are counted, not named.
-MOST_NAMED = 6
 
 
 def answer(report):
@@ -297,7 +296,10 @@ def cannot_be_concluded(report, where="under 'What the data do not show'"):
                     few.setdefault(of_rate, {})[who(row.group)] = None
     if few:
         at = at_place(first.levels[0], first)
-        texts = [f"the {rate} of {_named(groups)}" for rate, groups in few.items()]
+        texts = [
+            f"the {rate} of {named_or_counted([*groups])}"
+            for rate, groups in few.items()
+        ]
         lines.append(f"{TOO_FEW.capitalize()} {at and f'{at} '}for {listed(texts)}.")
     lines += [text for audit in report.audits for text in few_everywhere(audit)]
     undetermined = [
@@ -351,11 +353,6 @@ def few_everywhere(audit):
                 f"{whose}."
             )
     return texts
-
-
-def _named(groups):
-    """Groups, or their number if there are many."""
-    return listed([*groups]) if len(groups) <= MOST_NAMED else f"{len(groups)} groups"
 
 
 def _largest_apcer(report):

@@ -19,6 +19,7 @@ from skfairfr._text._document import (
 )
 from skfairfr._text._words import (
     NO_DIFFERENCE,
+    RATES,
     TOO_FEW,
     accepted,
     by_attribute,
@@ -94,6 +95,7 @@ def comparison_document(found, date=None):
     """A SystemsComparison as a document, of a day where one is given."""
     first, *others = short_names(found.systems)
     opening = [verdict_of_changes(found), _disparity_changes(found)]
+    opening.append(_figure_of_changes(found, _of_headline(found)))
     without, only = ["Template", "FTA", "GFAR", *OF_ATTEMPTS], ""
     if "attempts" in found.settings:
         without, only = [], (f"{terms_of(found.settings).frr.name},", *OF_DECISIONS)
@@ -191,10 +193,8 @@ def verdict_of_changes(found, most=None):
     harm, improved = found.harm, found.improved
     verdicts = [change.verdict for change in found.changes]
     status, headline, texts = "none", "No rate differs significantly.", []
-    is_gate = found.fail_on_harm or "baseline" in found.settings
-    by_size = sorted((*harm, *improved), key=_size, reverse=True)
-    if is_gate:  # harm first
-        by_size.sort(key=lambda change: change.verdict != "higher")
+    is_gate = _is_gate(found)
+    by_size = _largest_first((*harm, *improved), found)
     lost = (change.reason for change in found.changes if _is_lost(change))
     not_compared = [*dict.fromkeys(lost)]
     unknown = found.is_unknown or set(verdicts) <= {TOO_FEW, "undetermined"}
@@ -233,6 +233,20 @@ def verdict_of_changes(found, most=None):
     if found.notes:
         texts.append(READ_NOTES)
     return Verdict(status, headline, texts, label)
+
+
+def _is_gate(found):
+    """Whether rates that are higher count as harm."""
+    return found.fail_on_harm or "baseline" in found.settings
+
+
+def _largest_first(changes, found):
+    """Changes by their size, harm first if it counts."""
+
+    def order(change):
+        return _is_gate(found) and change.verdict != "higher", -_size(change)
+
+    return sorted(changes, key=order)
 
 
 def _costs_of_everyone(found):
@@ -489,11 +503,39 @@ def _thresholds(found):
 
 
 def _of_system(found, name, number):
-    """What became of every rate under one system."""
+    """What became of every rate under one system, the largest change first."""
+    own = _by_size(found, name)
+    parts = [] if name == _of_headline(found) else [_figure_of_changes(found, name)]
+    for n, key in enumerate(_places(found, own)):
+        at_point = [c for c in own if (c.far, c.threshold) == key]
+        title = capital(at_place(at_point[0], found)) or "Rates"
+        rates = [rate for rate in RATES if any(c.rate == rate for c in own)]
+        tables = [_table_of_changes(at_point, rate, found) for rate in rates]
+        parts.append(Section(f"system-{number}-{n}", title, tables))
+    return parts
+
+
+def _by_size(found, name):
+    """Changes of a system: those of everyone, then the largest."""
     own = [change for change in found.changes if change.system == name]
-    names = {(c.far, c.threshold): short_place(c, found) for c in own}
-    terms = terms_of(found.settings)
-    by_rate = {rate: [c for c in own if c.rate == rate] for rate in ("far", "frr")}
+    return sorted(own, key=lambda c: (c.attribute is not None, -_size(c)))
+
+
+def _places(found, changes):
+    """(level, threshold) of each operating point in the order of the record, and its name."""
+    first = [c for c in found.changes if c.system == changes[0].system]
+    return {(c.far, c.threshold): short_place(c, found) for c in first}
+
+
+def _of_headline(found):
+    """The system of the headline, whose figure is on the first screen."""
+    named = (*found.harm, *found.improved) or found.changes
+    return _largest_first(named, found)[0].system
+
+
+def _figure_of_changes(found, name):
+    """Ratios of every rate with a system to that with the first."""
+    own, terms = _by_size(found, name), terms_of(found.settings)
     few = [change for change in own if not _is_supported(change, found)]
     names_of = dict(zip(found.systems, short_names(found.systems), strict=True))
     first, second = names_of[found.systems[0]], names_of[name]
@@ -506,17 +548,13 @@ def _of_system(found, name, number):
     )
 
     def draw():
+        places = _places(found, own)
+        by_rate = {rate: [c for c in own if c.rate == rate] for rate in RATES}
         return [
-            changes(of, terms[rate], names, few) for rate, of in by_rate.items() if of
+            changes(of, terms[rate], places, few) for rate, of in by_rate.items() if of
         ]
 
-    parts = [Figure(caption, draw, f"changes-{number}")]
-    for n, key in enumerate(names):
-        at_point = [c for c in own if (c.far, c.threshold) == key]
-        title = capital(at_place(at_point[0], found)) or "Rates"
-        tables = [_table_of_changes(at_point, rate, found) for rate in by_rate]
-        parts.append(Section(f"system-{number}-{n}", title, tables))
-    return parts
+    return Figure(caption, draw, f"changes-{found.systems.index(name) - 1}")
 
 
 def _row_of_change(change, found):

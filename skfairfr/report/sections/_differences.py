@@ -19,6 +19,8 @@ from skfairfr.report.sections._cells import level_in_percent
 DIFFERS = ("higher", "lower")
 # Differences that a terminal shows.
 MOST_SENTENCES = 5
+# More groups with too few errors are counted, not named.
+MOST_NAMED = 6
 
 
 def leading_findings(report):
@@ -101,7 +103,12 @@ def _parts(audit, level, finding):
 def few_groups(figure):
     """Groups whose errors are too few for a figure, in words; empty of none."""
     groups = dict.fromkeys(g for reason in figure.reasons for g in reason.groups or ())
-    return listed([*map(printable, groups)]) if groups else ""
+    return named_or_counted([*map(printable, groups)]) if groups else ""
+
+
+def named_or_counted(groups):
+    """Groups, or their number if there are many."""
+    return listed(groups) if len(groups) <= MOST_NAMED else f"{len(groups)} groups"
 
 
 def largest_differences(report):

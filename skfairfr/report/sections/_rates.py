@@ -1,6 +1,5 @@
 """Error rates of every group and their ratios to the reference; counts; both averages."""
 
-import math
 from dataclasses import replace
 from operator import attrgetter
 
@@ -65,14 +64,16 @@ def rates_and_ratios(level, audit, everyone=True):
 def in_one_order(audit):
     """The audit with its groups in the order of all tables and figures.
 
-    That with the highest rate at the first operating point is the first; everyone is before
-    all groups.
+    That with the highest rate at the first operating point, as a multiple of the rate of
+    everyone, is the first; everyone is before all groups.
     """
-    measured, rows = rates_in(audit.groups), audit.levels[0].rates[1:]
+    measured, (everyone, *rows) = rates_in(audit.groups), audit.levels[0].rates
 
     def highest(row):
-        values = (getattr(row, rate).value for rate in measured)
-        return max((v for v in values if not math.isnan(v)), default=-1.0)
+        both = (
+            (getattr(of, rate).value for of in (row, everyone)) for rate in measured
+        )
+        return max((own / all_ for own, all_ in both if own >= 0 < all_), default=-1.0)
 
     ordered = sorted(rows, key=highest, reverse=True)
     place = {row.group: n for n, row in enumerate(ordered)} | {None: -1}
