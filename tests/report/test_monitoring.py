@@ -347,6 +347,12 @@ def test_the_first_screen_names_the_highest_rate_of_the_log(tmp_path):
             "The highest FRR in this log is that of Ost: 30"
         )
     assert "3,000 attempts and 300 new people" in verdict.label
+    by_rate = ["Ost", "West", "Sued"]
+    assert [row.name for row in watched._table().rows] == by_rate
+    of_log = [row.name for row in watched._of_this_log().rows]
+    assert of_log == [f"FRR, {group}" for group in by_rate]
+    (digest,) = watched.settings["sha256"].values()
+    assert digest in watched.to_text() and len(digest) == 64
 
 
 def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tmp_path):
