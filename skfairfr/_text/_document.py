@@ -35,6 +35,11 @@ PLAIN = str.maketrans(
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 # Between a number and its percent sign, or a sign before it.
 BESIDE_NUMBER = re.compile(r"(?<=\d) (?=%)|(?<=<) (?=\d)")
+# A number or an interval, not a label such as "60 and over" or "18 to under 40".
+NUMBER = re.compile(
+    r"(at most |at least |up to |< ?)?[+\-\N{MINUS SIGN}]?\d[\d.,e+\-]*(\s?%|\s?points)?"
+    r"($|[,;:]| \(| to [+\-\N{MINUS SIGN}]?\d)"
+)
 IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
@@ -157,7 +162,7 @@ class Table:
         columns = zip(
             *([cell.text for cell in row.cells] for row in self.rows), strict=True
         )
-        return [True, *(not any(map(str.isdigit, "".join(texts))) for texts in columns)]
+        return [True, *(not any(map(NUMBER.match, texts)) for texts in columns)]
 
 
 @dataclass(frozen=True)

@@ -104,3 +104,22 @@ def test_markdown_escapes_what_it_would_read():
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}
     hostile = write_markdown(Document("<b>", "", [Section("a", "[x](y) & #", ["_z_"])]))
     assert "<" not in hostile and r"\[x\](y) \& \#" in hostile and r"\_z\_" in hostile
+
+
+@pytest.mark.parametrize(
+    ("text", "is_words"),
+    [
+        ("60 and over over 18 to under 40", True),
+        ("18 to under 40", True),
+        ("V-VI over I-II", True),
+        ("2.47 %", False),
+        ("at most 2", False),
+        ("< 0.001", False),
+        ("2.24 to 3.17, of any two groups", False),
+        ("+5.17 to +6.98", False),
+        ("1,372", False),
+    ],
+)
+def test_labels_with_numbers_are_read_from_the_left(text, is_words):
+    table = Table("", ["Limit", "Highest"], [Row("FMR", [Cell(text)])])
+    assert table.words == [True, is_words]
