@@ -423,7 +423,7 @@ searches (1:N): identify compare threshold
 --gallery GALLERY  embeddings of those who are enrolled or, with --candidates, a table of them;
   the other data are of those who search
 --gallery-labels FILE  as --labels, of the gallery
---rank N  a mate counts whom fewer others reach (default: 1)
+--rank N  a mated search succeeds if the mate is among the top N (default: 1)
 --candidates LIST  instead of embeddings: lists (search, candidate, score), or a matrix (.npy,
   .npz) of scores
 --search COLUMN  names of the searches, in LIST and in the table of the searches (default:

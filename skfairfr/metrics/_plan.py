@@ -369,22 +369,22 @@ def plan_test(
 ) -> Plan:
     """Plan a test: how many people per group it takes to get an answer.
 
-    Questions are to certify that the rate of every group is within a limit
-    (``certify_fmr``, ``certify_fnmr``), to detect that the rates of two groups differ by a
-    ``detect_factor``, and to pass or fail a ``policy``; several may be asked at once. Lower
-    rates are better. Each question is answered for people who are even, whose errors do
-    not depend on each other, and for uneven ones, or for the people of a pilot.
+    Possible questions: certify that the rate of every group is within a limit
+    (``certify_fmr``, ``certify_fnmr``), detect that the rates of two groups differ by a
+    ``detect_factor``, and pass or fail a ``policy``. One call may combine several. Lower
+    rates are better. Each question is answered for independent errors and for strongly
+    dependent ones, or with the dependence measured in a pilot.
 
     Parameters
     ----------
     certify_fmr, certify_fnmr : float in (0, 1), default=None
-        Certify that every group's FAR, or FRR, is at most this: its interval stays
-        within.
+        Certify that every group's FAR, or FRR, is at most this, with its whole
+        interval.
     certify_fpir : float in (0, 1), default=None
         The same of the FPIR of searches (1:N): ``pairs`` are then non-mated searches, one
         with each of the ``images_per_person`` of people who are not enrolled.
     detect_factor : float above 1, default=None
-        Detect that one group's rate is so many times that of the reference.
+        Detect that one group's rate is this many times that of the reference.
     rate : {"far", "frr"}, default="far"
         The one that ``detect_factor`` is about.
     policy : mapping or object, default=None
@@ -407,14 +407,14 @@ def plan_test(
         Number of groups, at most 50, with as many people each; the first has the larger
         rate where rates differ. None is that of the pilot, or 2.
     images_per_person : int, default=2
-        Of everybody, at least 1, and 2 for the FRR; at most 1000.
+        Images of each person: at least 1, and 2 for the FRR; at most 1000.
     attempts_per_person : int, default=None
         Of everybody on average, from 1 to 1000, instead of images: the plan is one of
         attempts, whose FRR ``certify_fnmr``, ``max_fnmr_ratio`` and ``detect_factor`` are
         then about. A pilot is of attempts too (:func:`fit_pairs <SimilarityROC.fit_pairs>`
         of each person with herself), and shows how they vary among people.
     power : float in (0, 1), default=0.8
-        Probability with which the answer is to be got, in all groups at once.
+        Probability of an answer, in all groups at once.
     confidence_level : float in (0.5, 1), default=None
         Of the bounds and tests; None is that of a policy object, or 0.95.
     comparisons : int, default=None

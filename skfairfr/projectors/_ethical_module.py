@@ -32,7 +32,7 @@ from skfairfr.utils._validation import warn_caller
     n_positional=2,
 )
 class EthicalModule(BaseProjector):
-    """Project embeddings with a concentration of its own assumed for each group.
+    """Head with one concentration parameter (kappa) for each group.
 
     A small network between a frozen encoder and its matcher, trained with the Fair von
     Mises-Fisher loss: every identity is a centroid on the sphere, and the mixture assumes

@@ -1,10 +1,10 @@
-"""The audit: for which groups a system has more errors, by how much, and how sure that is.
+"""The audit: error rates of a system by group, their differences, and how certain they are.
 
-An audit asks :class:`~skfairfr.metrics.SimilarityROC` a fixed set of questions and puts the
-answers into one record, which becomes a table for a terminal and a JSON file. Of arrays,
-:func:`audit` and :func:`audit_pairs` do so in one call; :func:`read_data` and
+An audit collects a fixed set of estimates of :class:`~skfairfr.metrics.SimilarityROC` in one
+record, which is written as text, a page and JSON. :func:`audit` and :func:`audit_pairs` audit
+arrays in one call; :func:`read_data` and
 :func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
-finds the groups that another system harms or helps; ``skfairfr compare`` calls it.
+compares the rates of each group between systems; ``skfairfr compare`` calls it.
 :func:`identify` audits searches of a gallery (1:N), as ``skfairfr identify`` does by
 :func:`identify_data`, and :func:`compare_searches` compares those of several systems.
 :func:`certify_data` finds a threshold that keeps limits for every group, for

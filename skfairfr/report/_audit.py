@@ -90,10 +90,10 @@ def audit(
     non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
-    """Assess for which groups a verification system has more errors, and how sure that is.
+    """Measure the error rates of a verification system by group, with intervals and tests.
 
-    Rates, intervals and verdicts are about the thresholds in the report: a FAR level only
-    chooses one, which then holds for new people too.
+    Rates, intervals and verdicts refer to the thresholds in the report. A FAR level only
+    chooses a threshold, which is then used as given.
 
     Parameters
     ----------

@@ -101,7 +101,8 @@ default="recentered"
         A fit that needs more memory than it may use raises an error before it starts. Sets
         of up to four million pairs are stored whole and exact at every level.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
+        Similarity between two embeddings. The Euclidean distance between unit vectors gives
+        the same ranking as the cosine.
         A fitted comparator of :mod:`skfairfr.comparators`, or another object with its
         ``prepare``, scores the pairs instead.
     template : {"mean", "max"}, default=None
