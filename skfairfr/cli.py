@@ -73,7 +73,7 @@ interrupted."""
 # What every command is about, in a line and in its help.
 COMMANDS = {
     "audit": (
-        "for which groups a system has more errors, by how much, with which uncertainty",
+        "error rates by group: embeddings, scored pairs, decision logs",
         """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs; without
 --attribute the rates of everyone. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
@@ -608,7 +608,7 @@ def _parser(full=False):
     """The parser of the command, and those of its commands by their names."""
     parser = _Parser(
         prog="skfairfr",
-        description="Assess demographic disparities of face (or other) verification.",
+        description="Measure and reduce demographic differences of biometric systems.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
