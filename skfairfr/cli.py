@@ -13,9 +13,8 @@ import traceback
 import warnings
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from inspect import signature
-from itertools import takewhile
 from pathlib import Path
 
 from skfairfr import __version__
@@ -67,67 +66,127 @@ FLAGS = {
     **{"n_splits": "--splits", "metrics": "--metric"},
     **{"names": "--search", "scores": "--candidates"},
 }
-STATUS = """\
-Exit status: 0 done, 2 unusable input or too little memory or disk, 4 a fault of the program, 130
-interrupted."""
-# What every command is about, in a line and in its help.
+# Exit statuses of all commands, and what else some of them have.
+STATUS = {
+    0: "done",
+    2: "unusable input, or too little memory or disk",
+    4: "a fault of the program",
+    130: "interrupted",
+}
+OF_CHECKS = {
+    0: "done, and every check passed",
+    1: "a check failed",
+    3: "no check failed, and the data do not show whether one passes",
+}
+OWN_STATUS = {
+    "audit": OF_CHECKS,
+    "identify": OF_CHECKS,
+    "compare": {
+        1: "with --fail-on-harm: a rate of a group is higher",
+        3: "with --fail-on-harm: undetermined",
+    },
+    "threshold": {
+        0: "a threshold keeps the limits for every group",
+        1: "no threshold keeps both limits",
+        3: "the data do not show such a threshold",
+    },
+    "monitor": {
+        0: "no limit is known to be exceeded",
+        1: "this or an earlier log exceeds a limit",
+    },
+}
+# A heading of the help and its commands, in the order of work.
+GROUPS = {
+    "Measure": "demo audit identify compare",
+    "Decide": "plan threshold monitor",
+    "Reduce": "bench",
+}
+# What every command is about: in a line, in its help, and three examples.
 COMMANDS = {
     "audit": (
         "error rates by group: embeddings, scored pairs, decision logs",
         """\
-Error rates by group and their disparities, with intervals, from embeddings or scored pairs; without
---attribute the rates of everyone. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
-disk, 3 the data do not show whether a check passes, 4 a fault of the program, 130 interrupted.""",
+Error rates by group and their disparities, with intervals, from embeddings, scored pairs or a log
+of decisions; without --attribute the rates of everyone.""",
+        """\
+skfairfr audit pairs.csv -a gender --fmr 1%,0.1% -o report
+skfairfr audit faces.npz -a gender -a age:18,30 --max-fmr-ratio 2
+skfairfr audit log.csv --accepted accepted -a age:18,65 --max-fnmr 5%""",
     ),
     "identify": (
         "error rates of searches of a gallery (1:N) by group",
         """\
-Error rates of searches (1:N) by group, with intervals: FPIR, the share of searches by people who are not
-enrolled that raise a false alarm, and FNIR, the share of searches by enrolled people that miss the mate. Exit status: 0 done and every check passed, 1 a check failed, 2 unusable input or too
-little memory or disk, 3 undetermined, 4 a fault of the program, 130 interrupted.""",
+Error rates of searches (1:N) by group, with intervals: FPIR, the share of searches by people who
+are not enrolled that raise a false alarm, and FNIR, the share of searches by enrolled people that
+miss the mate.""",
+        """\
+skfairfr identify probes.npz --gallery gallery.npz -a gender
+skfairfr identify probes.npz --gallery gallery.npz --fpir 0.1% --max-fnir 10%
+skfairfr identify probes.csv --gallery people.csv --candidates lists.csv -a sex""",
     ),
     "compare": (
         "what another system changes for each group, on the same people",
-        f"""\
-For which groups the rates of another system are higher or lower than those of BEFORE, on the same people: rates and
-disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
-harm was found, 3 undetermined: scores look like distances, are equal or no better than chance, a
-threshold lies beyond all scores, every rate rests on too few errors, or a file lacks most pairs
-of a group that another has. With --gallery, searches (1:N) are compared, with --accepted logs of
-decisions, whose people need not be the same; without --attribute the rates of everyone.""",
+        """\
+For which groups the rates of another system are higher or lower than those of BEFORE, on the same
+people: rates and disparities with paired intervals, and one family of tests. With --gallery,
+searches (1:N) are compared; with --accepted logs of decisions, whose people need not be the same;
+without --attribute the rates of everyone.""",
+        """\
+skfairfr compare before.npz after.npz -a gender --fail-on-harm
+skfairfr compare pairs.csv --score old,new -a gender -o report
+skfairfr compare june.csv july.csv --accepted accepted -a age:18,65""",
     ),
     "plan": (
         "number of people that a conclusive test needs",
-        f"""\
+        """\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
 are within a limit. Each number is given as if pairs were independent, and with errors that
-depend on each other as a pilot shows. {STATUS}""",
+depend on each other as a pilot shows.""",
+        """\
+skfairfr plan --max-fmr 0.1% --groups 4
+skfairfr plan --detect-factor 2 --fmr 1e-3 --images-per-person 4
+skfairfr plan --pilot faces.npz -a gender --max-fmr-ratio 1.5""",
     ),
     "threshold": (
         "a threshold at which every group keeps a limit",
         """\
-The loosest threshold at which the FMR of every group, or the FPIR of searches, is within a limit, also for
-new people, with a stated confidence. Reports the cost for each group, or how many more people are needed.
-Exit status: 0 there is one, 1 none keeps both limits, 2 unusable input or too little memory or disk, 3 the data do not
-show it, 4 a fault of the program, 130 interrupted.""",
+The loosest threshold at which the FMR of every group, or the FPIR of searches, is within a limit,
+also for new people, with a stated confidence. Reports the cost for each group, or how many more
+people are needed.""",
+        """\
+skfairfr threshold faces.npz -a gender --max-fmr 0.1%
+skfairfr threshold pairs.csv -a gender --max-fmr 1e-3 --max-fnmr 5% -o report
+skfairfr threshold probes.npz --gallery gallery.npz -a sex --max-fpir 1%""",
     ),
     "monitor": (
         "limits checked in every new log of a system in operation",
         """\
-Monitor false rejection rates by group over successive logs of decisions. Two audits are made: of people's
-first attempts in all logs, and of each log on its own. With --state the probability of any false alarm is at
-most 5 %, or 1 - the confidence level of the policy, however often you check. Exit status: 0 no limit is known to be exceeded, 1 this or an earlier log exceeds one, 2 unusable input or too little memory or disk, 4 a fault of the program, 130 interrupted.""",
+Monitor false rejection rates by group over successive logs of decisions. Two audits are made: of
+people's first attempts in all logs, and of each log on its own. With --state the probability of any
+false alarm is at most 5 %, or 1 - the confidence level of the policy, however often you check.""",
+        """\
+skfairfr monitor june.csv -a gender --state door.state --max-fnmr-ratio 2
+skfairfr monitor july.csv -a gender --state door.state --max-fnmr-ratio 2
+skfairfr monitor log.csv -a age:18,65 --max-fnmr 5% --format json""",
     ),
     "bench": (
         "which mitigation lowers a disparity, and at what cost",
-        f"""\
-Which mitigation lowers a disparity on these embeddings, and at what cost, or that none does. Every method
-is fitted on some people, measured on held-out people, and compared there with doing nothing. {STATUS}""",
+        """\
+Which mitigation lowers a disparity on these embeddings, and at what cost, or that none does. Every
+method is fitted on some people, measured on held-out people, and compared there with doing nothing.""",
+        """\
+skfairfr bench faces.npz -a gender -o bench
+skfairfr bench faces.npz -a gender --fmr 1e-2 --metric bfrr,fnmr_at_fmr
+skfairfr bench faces.npz -a gender --methods as-norm,WCCN --n-jobs 2""",
     ),
     "demo": (
-        "an audit of synthetic embeddings",
+        "an audit of synthetic embeddings, in 20 seconds",
         "Audit synthetic embeddings of two groups that differ on purpose, with a limit.",
+        """\
+skfairfr demo
+skfairfr demo -o report --replace
+skfairfr demo --seed 3 --format json""",
     ),
 }
 
@@ -143,12 +202,29 @@ class _ListPolicies(argparse.Action):
         parser.exit(0)
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Help with examples and exit statuses in lines of their own."""
+
+    def _fill_text(self, text, width, indent):
+        if not text.startswith("examples:"):
+            return super()._fill_text(text, width, indent)
+        return "\n".join(indent + line for line in text.splitlines())
+
+    def _format_action_invocation(self, action):
+        """The value after the last name alone, as Python 3.13 does."""
+        if action.nargs == 0 or len(action.option_strings) < 2:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, action.dest)
+        return f"{', '.join(action.option_strings)} {value}"
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser of whole options, whose errors are one line, as all of the command are."""
 
     def __init__(self, **options):
         # --max-frr 1.9 would be taken for a limit of a ratio.
-        super().__init__(allow_abbrev=False, **options)
+        options |= {"allow_abbrev": False, "formatter_class": _Formatter}
+        super().__init__(**options)
 
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {_one_line(message)}\n")
@@ -207,7 +283,9 @@ def _fault(name, error):
 
 def _parse(argv):
     """The arguments of a command; what is not known ends the process."""
-    given = sys.argv[1:] if argv is None else argv
+    given = sys.argv[1:] if argv is None else [*argv]
+    if given[:1] in ([], ["help"]):  # help COMMAND is COMMAND --help
+        given = [*given[1:2], "--help", *given[2:]]
     parser, commands = _parser(full="--help-all" in given)
     name = next((text for text in given if text[:1] != "-"), None)
     if name is not None and name not in commands:
@@ -217,7 +295,7 @@ def _parse(argv):
         parser.error(f"no command {name!r}. {suggestion(name, commands)}Known: {known}")
     if name is not None:
         _check_flags(commands, name, given)
-    arguments, unknown = parser.parse_known_args(argv)
+    arguments, unknown = parser.parse_known_args(given)
     arguments.typed = shlex.join(["skfairfr", *given])
     if arguments.command == "compare":  # argparse takes files up to a flag
         arguments.more = [*arguments.more, *(w for w in unknown if w[:1] != "-")]
@@ -227,8 +305,10 @@ def _parse(argv):
         if arguments.command == "audit":
             message += (
                 "; audit takes one DATA, and every attribute an --attribute of its own: "
-                "--attribute A --attribute B; several scores have a comma: --score A,B"
+                "-a A -a B; several levels, or scores, have commas: --fmr 1e-2,1e-3"
             )
+        if arguments.command == "bench":
+            message += "; several values have commas: --methods as-norm,WCCN"
         if arguments.command == "monitor":
             message += "; monitor takes one LOG: run it for each, with the same --state"
         commands[arguments.command].error(message)
@@ -242,6 +322,7 @@ def _check_flags(commands, name, given):
     before = given[: given.index("--")] if "--" in given else given
     for place, text in enumerate(before):
         flag, equals, value = text.partition("=")
+        flag = SHORT_FLAGS.get(flag, flag)
         if flag[:2] != "--" or flag == "--version":
             continue
         if flag not in known:
@@ -253,15 +334,12 @@ def _check_flags(commands, name, given):
             ]
             has = f" It is an option of {', '.join(having)}." if having else ""
             command.error(f"unrecognized arguments: {flag}.{asked}{has}")
-        most = {None: 1, "+": None}.get(known[flag].nargs, known[flag].nargs)
-        words = [*takewhile(lambda word: word[:2] != "--", before[place + 1 :])]
-        own = values.setdefault(flag, [])
-        own.append(value if equals else " ".join(words[:most]))
+        words = before[place + 1 : place + 2] if known[flag].nargs is None else []
+        values.setdefault(flag, []).append(value if equals else "".join(words))
     for flag, own in values.items():
         if len(own) > 1 and not isinstance(known[flag], argparse._AppendAction):
             shown = f" ({', '.join(map(repr, own))})" if any(own) else ""
-            once = "once, with all values" if known[flag].nargs == "+" else "once"
-            command.error(f"{flag} was given {len(own)} times{shown}; give it {once}.")
+            command.error(f"{flag} was given {len(own)} times{shown}; give it once.")
 
 
 def _number(kind, is_allowed, meaning):
@@ -292,10 +370,15 @@ LEVEL = _number(
 RATE = _number(_share, lambda _: True, "a number, as 0.01, 1% or 1/100")
 COUNT = _number(int, lambda n: n >= 1, "an integer of at least 1")
 
+# Options that have a short form.
+SHORT = {"--attribute": "-a", "--out": "-o", "--quiet": "-q"}
+SHORT_FLAGS = {short: flag for flag, short in SHORT.items()}
+
 # ---- options -------------------------------------------------------------------------
 
 # A title of the help and the commands that have the options below it: each a flag, the name
-# of its value and, after two spaces, its meaning. One without a value is a switch.
+# of its value and, after two spaces, its meaning. One without a value is a switch; after the
+# value " ..." means several files, ",..." a list with commas.
 OPTIONS = """
 options: audit threshold
 data DATA  embeddings (.npz, .npy), scored pairs (.csv, .tsv, .parquet, those of bob) or, for
@@ -313,8 +396,8 @@ options: bench
 data DATA  embeddings (.npz, .npy), one row for each image
 
 options: audit identify compare threshold plan monitor bench
---attribute NAME  column of the groups; of pairs what two share (NAME_1 and NAME_2), or A,B; of
-  numbers NAME:4 or NAME:18,30 (default: no groups, rates of everyone); may be repeated, for
+--attribute COLUMN  column of the groups; of pairs what two share (COLUMN_1 and COLUMN_2), or
+  A,B; of numbers COLUMN:4 or COLUMN:18,30 (default: no groups, rates of everyone); may be repeated, for
   combinations too
 options: audit
 --control COLUMN[:K[:gap]]  covariate at equal values of which rates are shown too: COLUMN of
@@ -331,8 +414,8 @@ options: plan
 options: monitor
 --state FILE  file that keeps what is known for the next log; made if there is none
 options: bench
---other NAME  column of another attribute, whose disparities must not grow; may be repeated
---methods NAME ...  methods to try (default: all whose libraries are installed); one that is
+--other COLUMN  column of another attribute, whose disparities must not grow; may be repeated
+--methods NAME,...  methods to try (default: all whose libraries are installed); one that is
   unknown lists those that are known
 --method NAME=MODULE:FACTORY  a method of your own, alone or with --methods, by a class or
   function that gives a transformer or comparator when called without arguments, as --method
@@ -351,7 +434,7 @@ options: audit identify compare demo
 
 further files: audit identify compare threshold plan bench
 --metadata FILE  table of attributes of the people, or of the images
---on COLUMN  its column that names them
+--on COLUMN  column of --metadata that names them
 --image COLUMN  column that names the images, as trials do (default: image); compare pairs rows
   by it (default: in their order) and leaves out images that a system lacks
 further files: audit compare threshold plan
@@ -390,7 +473,7 @@ scores: audit compare threshold plan
 --image-2 COLUMN  column that names the second image
 --layout NAME  layout of a list without names of columns, if its content leaves it open
 scores: audit threshold
---y-true COLUMN  which pairs are genuine, instead of people: pairs are then independent
+--y-true COLUMN  column that marks genuine pairs, instead of people: pairs are then independent
   (default: y_true, label, same, …)
 scores: audit compare threshold plan
 --mated-only  all pairs are meant to be genuine: FNMR alone is measured
@@ -398,15 +481,15 @@ scores: audit identify compare threshold plan
 --non-mated-only  no pair, or search, is meant to be genuine: FMR, or FPIR, alone is measured
 
 logs of decisions: audit compare plan monitor
---accepted COLUMN  which attempts were accepted: the data are a log of decisions (default of
+--accepted COLUMN  column that marks accepted attempts: the data are a log of decisions (default of
   monitor: accepted)
---attempt COLUMN  genuine, impostor or attack (default: all are genuine)
+--attempt COLUMN  column of kinds: genuine, impostor or attack (default: all are genuine)
 logs of decisions: audit compare plan
---species COLUMN  instrument of an attack: APCER is by species
---session COLUMN  session of an attempt, with --best-of
+--species COLUMN  column of the instrument of an attack: APCER is by species
+--session COLUMN  column of the session of an attempt, with --best-of
 --best-of K  rates of transactions: the first K attempts of a person in a session
 logs of decisions: audit compare plan monitor
---time COLUMN  when, as 2026-01-31T10:00 or a number (default: rows in their order)
+--time COLUMN  column of the time, as 2026-01-31T10:00 or a number (default: rows in their order)
 --dates {day-first,month-first}  how --time, and attributes in ranges, have 31.01.2026 or
   01/31/2026 (default: as 2026-01-31)
 logs of decisions: plan
@@ -426,18 +509,18 @@ searches (1:N): identify compare threshold
 --rank N  a mated search succeeds if the mate is among the top N (default: 1)
 --candidates LIST  instead of embeddings: lists (search, candidate, score), or a matrix (.npy,
   .npz) of scores
---search COLUMN  names of the searches, in LIST and in the table of the searches (default:
+--search COLUMN  column that names the searches, in LIST and in the table of the searches (default:
   search, probe, query, …)
---candidate COLUMN  who was returned (default: candidate)
+--candidate COLUMN  column of who was returned (default: candidate)
 --listed-from S  score from which on lists have all candidates, if that is known
 
 operating points: audit compare plan bench
---fmr LEVEL ...  FMR levels to operate at (default: 1e-2 1e-3, and 1e-4 where two groups of
+--fmr LEVEL,...  FMR levels to operate at (default: 1e-2,1e-3 and 1e-4 where two groups of
   every attribute have 300,000 impostor pairs)
 operating points: plan
 --fnmr RATE  the smaller FNMR, of ratios and of --detect-factor (default: the pilot's, or 0.01)
 operating points: identify compare
---fpir LEVEL ...  FPIR levels to operate at (default: 1e-2 1e-3)
+--fpir LEVEL,...  FPIR levels to operate at (default: 1e-2,1e-3)
 operating points: audit identify compare plan
 --threshold T  score from which on a deployed system accepts, or alarms (of distances, up to
   which), instead of levels
@@ -446,7 +529,7 @@ operating points: audit
 --threshold-group LABEL  group whose FMR meets the levels, instead of that of all impostor pairs:
   a label of an attribute, or of several together as 'f & young'
 operating points: audit compare
---p-target P ...  show detection costs (minDCF) at these shares of genuine pairs
+--p-target P,...  show detection costs (minDCF) at these shares of genuine pairs
 --llr  scores are log-likelihood ratios: show Cllr and actual costs
 
 limits: audit identify threshold monitor plan
@@ -454,9 +537,9 @@ limits: audit identify threshold monitor plan
   be given too; or the name of one that is shipped
 limits: audit identify
 --list-policies  print the names of the shipped policies, and exit
-limits: audit threshold
+limits: audit threshold plan
 --max-fmr RATE  largest FMR allowed of each group
-limits: audit threshold monitor
+limits: audit threshold monitor plan
 --max-fnmr RATE  largest FNMR allowed of each group
 limits: audit plan
 --max-fmr-ratio X  largest over smallest FMR of the groups
@@ -470,8 +553,9 @@ limits: audit
 --max-bfrr X  largest over smallest FNMR (BFRR), there
 --max-dcf X  largest detection cost allowed at each --p-target
 --max-cllr X  largest Cllr allowed; requires --llr
-limits: identify threshold
+limits: identify threshold plan
 --max-fpir RATE  largest FPIR allowed of each group
+limits: identify threshold
 --max-fnir RATE  largest FNIR allowed of each group
 limits: identify
 --max-fpir-ratio X  largest over smallest FPIR of the groups
@@ -480,10 +564,6 @@ limits: identify
 --max-fnir-geomean-ratio X  largest FNIR over the geometric mean
 limits: threshold
 --own  a threshold for each group instead, which share the chance of a wrong one
-limits: plan
---certify-fmr X  certify that every group's FMR is at most X
---certify-fnmr X  certify that every group's FNMR is at most X
---certify-fpir X  certify that every group's FPIR (1:N) is at most X
 limits: compare
 --baseline  BEFORE is in use, and the others are to replace it: higher rates are harm
 --fail-on-harm  the same, and exit with status 1 if a rate of a group is higher, and 3 if that is
@@ -506,8 +586,8 @@ measurement: audit compare
 measurement: audit identify compare threshold plan monitor bench
 --confidence-level P  of intervals, bounds and verdicts (default: the policy's, or 0.95)
 measurement: bench
---metric {bfar,bfrr,fnmr_at_fmr,fmr_max_geomean,fnmr_max_geomean} ...  what is to fall, and what
-  parameters are chosen by along with it (default: bfar fnmr_at_fmr)
+--metric {bfar,bfrr,fnmr_at_fmr,fmr_max_geomean,fnmr_max_geomean},...  what is to fall, and what
+  parameters are chosen by along with it (default: bfar,fnmr_at_fmr)
 --max-cost FACTOR  a method wins only if its FNMR is at most this times that of doing nothing,
   and its parameters are chosen within it; inf allows any (default: 1.25)
 --splits SPLITS  splits of the people; everybody is judged in one (default: 5)
@@ -526,7 +606,7 @@ printed on the report and kept in its JSON: audit identify compare threshold mon
 # A command for which options differ and the reason; what begins with ; is added to a meaning.
 EXCEPTIONS = """
 bench: one disparity is to fall
---attribute NAME  column of the groups whose disparity is to fall; required
+--attribute COLUMN  column of the groups whose disparity is to fall; required
 bench: methods are compared at one level
 --fmr LEVEL  FMR level to operate at (default: 0.001)
 bench: it leaves other files
@@ -540,14 +620,14 @@ compare: each system may have its own
 identify: it measures nothing else
 --gallery GALLERY  ; required
 monitor: a log is watched by one attribute
---attribute NAME  column of the groups; required unless the policy names one
+--attribute COLUMN  column of the groups; required unless the policy names one
 monitor: a log has attempts
 --max-fnmr RATE  ; of attempts it is the FRR
 --max-fnmr-ratio X  ; of attempts it is the FRR
 monitor: its result is one for all groups
 --format {text,json,html}  what is printed (default: text)
 plan: levels are assumed, and nothing operates at them
---fmr LEVEL ...  the smaller FMR, of ratios and of --detect-factor (default: 0.001)
+--fmr LEVEL,...  the smaller FMR, of ratios and of --detect-factor (default: 0.001)
 threshold: its result is one for all groups
 --format {text,json,html}  what is printed (default: text)
 threshold: the FMR, or the FPIR, decides which thresholds there are
@@ -568,13 +648,7 @@ TYPES = {
 }
 # Options whose arguments have other names, and values of those that no function has.
 ARGUMENTS = {"fmr": "far", "fnmr": "frr", "metric": "metrics", "splits": "n_splits"}
-DEFAULTS = {
-    "format": "text",
-    "rate": "fmr",
-    "seed": 0,
-    "metrics": ("bfar", "fnmr_at_fmr"),
-}
-DEFAULTS |= {"more": []}
+DEFAULTS = {"format": "text", "rate": "fmr", "seed": 0, "more": []}
 # Options of measurements that --help leaves out, and --help-all has.
 RARE = {
     *("fte", "image", "probes", "references", "layout", "mated_only", "non_mated_only"),
@@ -611,10 +685,13 @@ def _parser(full=False):
         description="Measure and reduce demographic differences of biometric systems.",
     )
     parser.add_argument("--version", action="version", version=__version__)
+    parser.format_help = lambda: _overview(parser.description)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     own = {(name, row[0]): row for name, _, *row in _rows(EXCEPTIONS)}
-    for name, (about, description) in COMMANDS.items():
-        command = commands.add_parser(name, help=about, description=description)
+    for name, (about, description, examples) in COMMANDS.items():
+        command = commands.add_parser(
+            name, help=about, description=description, epilog=_epilog(name, examples)
+        )
         run = globals()[f"_{name}"]
         command.set_defaults(run=run, date=None, failures="error", read_as={})
         text = "show this help with the options that few need"
@@ -635,11 +712,52 @@ def _parser(full=False):
     return parser, commands.choices
 
 
+def _overview(description):
+    """The help without a command."""
+    lines = [f"skfairfr - {description}", "", "usage: skfairfr COMMAND [options]"]
+    for title, names in GROUPS.items():
+        lines += ["", title]
+        lines += [f"  {name:10} {COMMANDS[name][0]}" for name in names.split()]
+    firsts = (COMMANDS[name][2].splitlines()[0] for name in ("demo", "audit", "plan"))
+    lines += ["", "examples:", *(f"  {line}" for line in firsts)]
+    lines += [
+        "",
+        "skfairfr COMMAND --help, or skfairfr help COMMAND: options of a command",
+    ]
+    return "\n".join([*lines, "skfairfr --version: version of the package", ""])
+
+
+def _epilog(name, examples):
+    """The end of a command's help: examples, and a table of its exit statuses."""
+    status = STATUS | OWN_STATUS.get(name, {})
+    lines = ["examples:", *(f"  {line}" for line in examples.splitlines())]
+    lines += ["", "exit status:"]
+    return "\n".join(
+        lines + [f"  {code:<3}  {status[code]}" for code in sorted(status)]
+    )
+
+
+@cache
+def _each_of(kind, choices):
+    """The type of a list with commas, whose elements have a kind or are choices."""
+
+    def convert(text):
+        for value in text.split(","):
+            if choices and value not in choices:
+                raise argparse.ArgumentTypeError(
+                    f"invalid choice: {value!r} (choose from {', '.join(choices)})"
+                )
+        return [kind(value) if kind else value for value in text.split(",")]
+
+    return convert
+
+
 def _add(group, flag, value, meaning, each, full):
     """Add an option, of each system or of all; help leaves out rare ones unless it is full."""
     name = flag.removeprefix("--").replace("-", "_")
-    dest, many = ARGUMENTS.get(name, name), value.endswith(" ...")
-    value = value.removesuffix(" ...")
+    dest, files = ARGUMENTS.get(name, name), value.endswith(" ...")
+    listed = value.endswith(",...")
+    value = value.removesuffix(" ...").removesuffix(",...")
     how = {"dest": dest} if flag[:2] == "--" else {}
     if each and value and name not in SHARED:
         meaning += f"; {AGAIN}, for each system in their order"
@@ -649,18 +767,24 @@ def _add(group, flag, value, meaning, each, full):
         how["action"] = "store_true"
     else:
         kind = {"metavar": value, "type": TYPES.get(value)}
-        kind = {"choices": value[1:-1].split(",")} if value[0] == "{" else kind
+        choices = value[1:-1].split(",") if value[0] == "{" else None
+        kind = {"choices": choices} if choices else kind
+        if listed:
+            kind = {
+                "type": _each_of(TYPES.get(value), choices and (*choices,)),
+                "action": "extend",
+            }
+            kind["metavar"] = f"{value},..."
         how |= kind | {"default": DEFAULTS.get(dest)}
-    if many:
-        how["nargs"] = "+" if how.get("dest") else "*"
-        if "choices" in how:
-            how["metavar"] = (value, "NAME")
+    if files:
+        how["nargs"] = "*"
     if AGAIN in meaning:
         how["action"] = "append"
     if meaning.endswith("; required"):
         how["required"] = True
     rare = name in RARE and not full
-    group.add_argument(flag, help=argparse.SUPPRESS if rare else meaning, **how)
+    flags = [SHORT[flag], flag] if flag in SHORT else [flag]
+    group.add_argument(*flags, help=argparse.SUPPRESS if rare else meaning, **how)
 
 
 # ---- commands ------------------------------------------------------------------------
@@ -828,23 +952,23 @@ def _plan(arguments):
     from skfairfr.report import Policy
 
     given = vars(arguments)
-    policy = limits = _limits(given)
+    limits = _limits(given) or {}
+    policy = {n: v for n, v in limits.items() if n in RATIOS} or None
     if arguments.policy is not None:
         policy = Policy.read(arguments.policy)
-        of_policy = ("far", *RATIOS) if policy.fmr else RATIOS
-        for name in (*of_policy, "confidence_level"):
+        of_policy = (*limits, *(("far",) if policy.fmr else ()), "confidence_level")
+        for name in of_policy:
             if given[name] is not None:
                 raise ValueError(
                     f"{_flag(name)} was given, and the policy {policy.name!r} sets it or "
                     "its limits; leave one out."
                 )
-    asked = ("certify_fmr", "certify_fnmr", "certify_fpir", "detect_factor")
-    if policy is None and all(given[name] is None for name in asked):
-        flags = ", ".join(map(_flag, (*asked, *RATIOS)))
-        raise ValueError(f"Nothing was asked. Give {flags} or --policy.")
-    _check_rates_are_asked(
-        given, limits or {} if arguments.policy is None else policy.limits
-    )
+    if policy is None and not limits and given["detect_factor"] is None:
+        flags = ", ".join(map(_flag, ("max_fmr", "max_fnmr", "max_fpir", *RATIOS)))
+        raise ValueError(
+            f"Nothing was asked. Give {flags}, --detect-factor or --policy."
+        )
+    _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
     pilot, notes = _pilot(given)
     options = _taken_by(plan_test, given) | {"policy": policy, "pilot": pilot}
     text = plan_test(**options | {"rate": PYTHON[given["rate"]]}).to_text()
@@ -856,7 +980,7 @@ def _check_rates_are_asked(given, limits):
     detected = given["detect_factor"] is not None
     # A pilot is asked at the threshold of the level, unless only an FMR is to be certified.
     of_pilot = given["pilot"] is not None and (
-        detected or given["certify_fnmr"] is not None or set(limits) - {"max_fmr"}
+        detected or set(limits) - {"max_fmr", "max_fpir"}
     )
     for rate, name in PYTHON.items():
         asked = f"max_{rate}_ratio" in limits or (detected and given["rate"] == rate)
@@ -1085,7 +1209,8 @@ def _bench(arguments):
     folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns
     options = _taken_by(compare_mitigations, given)
-    options["metrics"] = [renamed(name, PYTHON) for name in arguments.metrics]
+    if arguments.metrics:
+        options["metrics"] = [renamed(name, PYTHON) for name in arguments.metrics]
     found = compare_mitigations(
         data.X,
         data.y,

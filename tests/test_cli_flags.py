@@ -4,6 +4,7 @@ import argparse
 import ast
 import inspect
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -190,6 +191,9 @@ def refusal_of(capsys, *words):
 def test_flag_given_twice_is_refused_unless_its_help_says_that_it_repeats(
     capsys, name, flag, action
 ):
+    if isinstance(action, argparse._ExtendAction):
+        assert action.metavar.endswith(",...")
+        return
     if "may be repeated" in action.help:
         again = cli._parser()[1][name]._option_string_actions[flag]
         assert isinstance(again, argparse._AppendAction)
@@ -201,12 +205,46 @@ def test_flag_given_twice_is_refused_unless_its_help_says_that_it_repeats(
     assert f"skfairfr {name}: error: {flag} was given 2 times{shown} give it" in said
 
 
-def test_flag_of_many_values_given_twice_is_refused(capsys):
-    words = ("audit", "a.csv", "--fmr", "1e-2", "1e-3", "--quiet", "--fmr", "1e-4")
-    said = refusal_of(capsys, *words)
-    assert "('1e-2 1e-3', '1e-4'); give it once, with all values" in said
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--fmr", "1e-2,0.1%", "pairs.csv"),
+        ("--fmr=1%", "pairs.csv", "--fmr", "1/1000"),
+        ("pairs.csv", "--fmr", "0.01,0.001"),
+    ],
+)
+def test_lists_have_commas_or_are_repeated_and_leave_the_file(words):
+    arguments = cli._parse(["audit", *words])
+    assert (arguments.data, arguments.far) == ("pairs.csv", [0.01, 0.001])
+
+
+@pytest.mark.parametrize("command", ["audit", "identify", "compare", "bench"])
+def test_short_options_are_their_long_ones(command):
+    files = {"compare": ["b.npz"], "identify": ["--gallery", "b.npz"]}.get(command, [])
+    long = ["--attribute", "sex", "--out", "x", "--quiet"]
+    found = [
+        vars(cli._parse([command, *options, "a.npz", *files]))
+        for options in (long, ["-a", "sex", "-o", "x", "-q"], ["-asex", "-qox"])
+    ]
+    for arguments in found:
+        del arguments["typed"]
+    assert found[0] == found[1] == found[2]
+
+
+def test_short_option_given_twice_is_refused(capsys):
+    said = refusal_of(capsys, "audit", "a.csv", "-o", "x", "--out", "y")
+    assert "--out was given 2 times ('x', 'y'); give it once." in said
     # After -- are names of files.
-    assert "times" not in refusal_of(capsys, *words[:5], "--", "--fmr")
+    assert "times" not in refusal_of(capsys, "audit", "-o", "x", "--", "-o", "y")
+
+
+def test_options_of_columns_say_so():
+    for _, flag, action in EVERY_FLAG:
+        if flag == "--enrolment":  # or a list
+            continue
+        is_column = str(action.metavar).startswith("COLUMN")
+        says_so = re.search(r"(?<!whose )\bcolumn (of|that|with)", action.help)
+        assert is_column == bool(says_so) or flag == "--control", flag
 
 
 OF_EACH = [
@@ -373,3 +411,59 @@ def test_flag_of_other_commands_is_refused_with_their_names(capsys):
     said = refusal_of(capsys, "bench", "a.npz", "--trials", "t.txt")
     assert "unrecognized arguments: --trials." in said
     assert said.endswith("It is an option of audit, compare, plan, threshold.\n")
+
+
+# ---- help ----------------------------------------------------------------------------
+
+EXAMPLES = [
+    (name, line)
+    for name, (*_, examples) in cli.COMMANDS.items()
+    for line in examples.splitlines()
+]
+
+
+@pytest.mark.parametrize(("name", "line"), EXAMPLES)
+def test_examples_of_help_can_be_typed(name, line, capsys):
+    """Each is parsed, and calls only options that the command knows."""
+    program, command, *rest = shlex.split(line)
+    assert (program, command) == ("skfairfr", name)
+    assert cli._parse([command, *rest]).command == name
+    assert line in help_of(capsys, name)
+
+
+def help_of(capsys, *words):
+    """What help of a command prints, which ends with status 0."""
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*words, "--help"])
+    assert stop.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_every_command_has_three_examples_and_its_exit_statuses(capsys):
+    names = [name for name, _ in EXAMPLES]
+    assert {names.count(name) for name in cli.COMMANDS} == {3}
+    assert set(names) == {*cli.COMMANDS}
+    for name in cli.COMMANDS:
+        ending = help_of(capsys, name).partition("\nexit status:\n")[2].splitlines()
+        codes = [int(line.split()[0]) for line in ending]
+        own = cli.OWN_STATUS.get(name, {})
+        assert codes == sorted({0, 2, 4, 130} | own.keys())
+
+
+@pytest.mark.parametrize("words", [[], ["help"], ["--help"], ["-h"]])
+def test_help_without_a_command_groups_all_commands(capsys, words):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(words)
+    assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    grouped = " ".join(cli.GROUPS.values()).split()
+    assert sorted(grouped) == sorted(cli.COMMANDS)
+    order = [shown.index(f"\n  {name} ") for name in grouped]
+    assert order == sorted(order)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_help_of_a_command_has_two_spellings(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["help", "audit"])
+    assert capsys.readouterr().out == help_of(capsys, "audit")

@@ -19,13 +19,13 @@ def few_are_drawn(monkeypatch):
 def test_it_prints_the_plan(capsys):
     code, out, err = run(
         capsys,
-        *("plan", "--certify-fmr", 1e-2, "--detect-factor", 2, "--rate", "fnmr"),
+        *("plan", "--max-fmr", 1e-2, "--detect-factor", 2, "--rate", "fnmr"),
         *("--fnmr", 0.05, "--max-fnmr-ratio", 3, "--groups", 3),
         *("--images-per-person", 4, "--power", 0.9, "--confidence-level", 0.9),
         *("--comparisons", 5, "--assumed", 0.25),
     )
     plan = plan_test(
-        certify_fmr=1e-2,
+        max_fmr=1e-2,
         detect_factor=2,
         rate="frr",
         frr=0.05,
@@ -41,25 +41,25 @@ def test_it_prints_the_plan(capsys):
 
 
 def test_a_pilot_is_read_as_an_audit_reads(capsys, faces, pairs):  # noqa: F811
-    options = ("plan", "--certify-fmr", 1e-2, "--attribute", "gender", "--pilot")
+    options = ("plan", "--max-fmr", 1e-2, "--attribute", "gender", "--pilot")
     code, out, _ = run(capsys, *options, faces)
     roc = SimilarityROC(n_resamples=1, random_state=0)
     read_data(faces, "gender").fit(roc, ("gender",))
-    assert (code, out) == (0, plan_test(certify_fmr=1e-2, pilot=roc).to_text())
+    assert (code, out) == (0, plan_test(max_fmr=1e-2, pilot=roc).to_text())
     code, out, _ = run(capsys, *options, pairs, "--distance")
     assert code == 0
     assert "pilot, FMR (" in out
 
 
 def test_a_pilot_is_asked_at_the_level(capsys, faces):  # noqa: F811
-    options = ("plan", "--certify-fnmr", 0.1, "--attribute", "gender", "--pilot", faces)
+    options = ("plan", "--max-fnmr", 0.1, "--attribute", "gender", "--pilot", faces)
     roc = SimilarityROC(n_resamples=1, random_state=0)
     read_data(faces, "gender").fit(roc, ("gender",))
     for far in (1e-2, 1e-1):
         code, out, _ = run(capsys, *options, "--fmr", far)
-        plan = plan_test(certify_fnmr=0.1, pilot=roc, far=far)
+        plan = plan_test(max_fnmr=0.1, pilot=roc, far=far)
         assert (code, out) == (0, plan.to_text())
-    only_fmr = (*options[:1], "--certify-fmr", *options[2:])
+    only_fmr = (*options[:1], "--max-fmr", *options[2:])
     assert run(capsys, *only_fmr, "--fmr", 0.1)[0] == 2
 
 
@@ -68,7 +68,7 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
     arrays["gender"][:3] = "nan"
     path = tmp_path / "faces.npz"
     np.savez(path, **arrays)
-    options = ("plan", "--certify-fmr", 1e-2, "--attribute", "gender", "--pilot")
+    options = ("plan", "--max-fmr", 1e-2, "--attribute", "gender", "--pilot")
     code, out, err = run(capsys, *options, path)
     assert (code, err) == (0, "")
     assert "\nNote on the pilot: " in out
@@ -81,11 +81,11 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "Give --certify-fmr, --certify-fnmr"),
-        (("--certify-fmr", 1e-4, "--fmr", 1e-3), "--fmr is about ratios"),
+        ((), "Give --max-fmr, --max-fnmr, --max-fpir, --max-fmr-ratio"),
+        (("--max-fmr", 1e-4, "--fmr", 1e-3), "--fmr is about ratios"),
         (("--max-fnmr-ratio", 2, "--groups", 1), "--groups 1 has no two rates"),
-        (("--certify-fmr", 0.1, "--identity-1", "a"), "--identity-1 is about a pilot"),
-        (("--certify-fmr", 0.1, "--pilot", "nope.npz"), "'nope.npz' does not exist"),
+        (("--max-fmr", 0.1, "--identity-1", "a"), "--identity-1 is about a pilot"),
+        (("--max-fmr", 0.1, "--pilot", "nope.npz"), "'nope.npz' does not exist"),
     ],
 )
 def test_errors_are_told_in_flags(capsys, options, message):
@@ -95,9 +95,9 @@ def test_errors_are_told_in_flags(capsys, options, message):
 
 
 def test_what_cannot_be_is_no_error(capsys):
-    code, out, err = run(capsys, "plan", "--certify-fmr", 1e-3, "--assumed", 2)
+    code, out, err = run(capsys, "plan", "--max-fmr", 1e-3, "--assumed", 1)
     assert (code, err) == (0, "")
-    assert "cannot be certified: the assumed FMR, 0.2 %, is above the limit" in out
+    assert "cannot be certified: the assumed FMR, 0.1 %, is at the limit" in out
 
 
 def uneven_log(path, n_people=300, seed=0):
@@ -115,13 +115,13 @@ def uneven_log(path, n_people=300, seed=0):
 def test_a_pilot_may_be_a_log_of_decisions(capsys, tmp_path):
     person, rejected = uneven_log(tmp_path / "log.csv")
     log = ("--pilot", tmp_path / "log.csv", "--accepted", "accepted")
-    code, out, err = run(capsys, "plan", "--certify-fnmr", 0.2, *log)
+    code, out, err = run(capsys, "plan", "--max-fnmr", 0.2, *log)
     assert (code, err) == (0, "")
     assert out.startswith("People per group, 6 attempts of each person")
     assert "every group's FRR is at most 20 %" in out and "FNMR" not in out
     roc = SimilarityROC(n_resamples=1, random_state=0)
     roc.fit_pairs(1.0 - rejected, person, person, mated_only=True)
-    asked = {"certify_fnmr": 0.2, "pilot": roc, "threshold": 0.5}
+    asked = {"max_fnmr": 0.2, "pilot": roc, "threshold": 0.5}
     plan = plan_test(**asked, attempts_per_person=6)
     assert plan.to_text() == out
     # By a loop that leaves out people: how much more errors vary than independent ones.
@@ -139,11 +139,11 @@ def test_a_pilot_may_be_a_log_of_decisions(capsys, tmp_path):
     assert twice.inflation("attempt", 12) == pytest.approx(expected)
     for flags, said in (
         (
-            ("--certify-fmr", 0.1),
-            "--certify-fmr is no question about rejected attempts",
+            ("--max-fmr", 0.1),
+            "--max-fmr is no question about rejected attempts",
         ),
         (("--detect-factor", 2), "give rate='frr' (--rate fnmr)"),
-        (("--certify-fnmr", 0.1, "--threshold", 1), "leave --threshold out"),
+        (("--max-fnmr", 0.1, "--threshold", 1), "leave --threshold out"),
     ):
         assert run(capsys, "plan", *flags, *log)[0] == 2
         code, out, err = run(capsys, "plan", *flags, *log)
@@ -155,7 +155,7 @@ def test_as_many_people_as_planned_from_a_log_give_the_answer(tmp_path, capsys):
     person, rejected = uneven_log(tmp_path / "log.csv", 3000)
     roc = SimilarityROC(n_resamples=1, random_state=0)
     roc.fit_pairs(1.0 - rejected, person, person, mated_only=True)
-    asked = {"certify_fnmr": 0.2, "pilot": roc, "threshold": 0.5, "groups": 1}
+    asked = {"max_fnmr": 0.2, "pilot": roc, "threshold": 0.5, "groups": 1}
     plan = plan_test(**asked, attempts_per_person=6)
     (people,) = plan.people[plan.basis == "pilot"].astype(int)
     rng, certified = np.random.default_rng(0), []

@@ -1,13 +1,12 @@
 """Directives that say what the package says: its public names, its command's help."""
 
-import argparse
 from importlib import import_module
 
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-from skfairfr.cli import _parser
+from skfairfr.cli import _Formatter, _parser
 
 
 class PublicNames(SphinxDirective):
@@ -33,7 +32,7 @@ class CommandHelp(SphinxDirective):
         (name,) = self.arguments
         _, commands = _parser()
         parser = commands[name]
-        parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=88)
+        parser.formatter_class = lambda prog: _Formatter(prog, width=88)
         lines = StringList(parser.format_help().splitlines())
         block = nodes.literal_block("\n".join(lines), "\n".join(lines))
         block["language"] = "text"

@@ -42,11 +42,11 @@ DEPENDS = {"far": "far", "frr": "frr", "fpir": "frr", "attempt": "frr"}
 LIMITS = {
     "max_fmr": ("far", False),
     "max_fnmr": ("frr", False),
+    "max_fpir": ("fpir", False),
     "max_fmr_ratio": ("far", True),
     "max_fnmr_ratio": ("frr", True),
 }
 # Limits of a policy that no plan is made for: the data of the test set their threshold.
-CERTIFIED = {"certify_fpir": ("fpir", False)}
 UNPLANNED = (
     *("max_bfar", "max_bfrr"),
     *("max_fmr_geomean_ratio", "max_fnmr_geomean_ratio"),
@@ -348,9 +348,9 @@ _FORMATS = ("{:,.0f}", "{:,.0f}", "{:,.1f}", "{:.3g}", "{:.2f}")
 
 def plan_test(
     *,
-    certify_fmr: float | None = None,
-    certify_fnmr: float | None = None,
-    certify_fpir: float | None = None,
+    max_fmr: float | None = None,
+    max_fnmr: float | None = None,
+    max_fpir: float | None = None,
     detect_factor: float | None = None,
     rate: str = "far",
     policy: Any = None,
@@ -370,17 +370,17 @@ def plan_test(
     """Plan a test: how many people per group it takes to get an answer.
 
     Possible questions: certify that the rate of every group is within a limit
-    (``certify_fmr``, ``certify_fnmr``), detect that the rates of two groups differ by a
+    (``max_fmr``, ``max_fnmr``), detect that the rates of two groups differ by a
     ``detect_factor``, and pass or fail a ``policy``. One call may combine several. Lower
     rates are better. Each question is answered for independent errors and for strongly
     dependent ones, or with the dependence measured in a pilot.
 
     Parameters
     ----------
-    certify_fmr, certify_fnmr : float in (0, 1), default=None
+    max_fmr, max_fnmr : float in (0, 1), default=None
         Certify that every group's FAR, or FRR, is at most this, with its whole
         interval.
-    certify_fpir : float in (0, 1), default=None
+    max_fpir : float in (0, 1), default=None
         The same of the FPIR of searches (1:N): ``pairs`` are then non-mated searches, one
         with each of the ``images_per_person`` of people who are not enrolled.
     detect_factor : float above 1, default=None
@@ -401,8 +401,8 @@ def plan_test(
         ``max_fnmr_ratio``; None is that of the pilot, or 0.01.
     assumed : float of at least 0, default=0.5
         What is true, as a share of the way from no error, or equal groups, to the limit:
-        with 0.5 the FMR is half of ``certify_fmr``, and a limit of 2 for ratios is met with
-        1.5. Above 1 the plan of a policy is one for its failure, by one group.
+        with 0.5 the FMR is half of ``max_fmr``, and a limit of 2 for ratios is met with
+        1.5. Above 1 the plan is one to show that a limit is exceeded, by one group.
     groups : int, default=None
         Number of groups, at most 50, with as many people each; the first has the larger
         rate where rates differ. None is that of the pilot, or 2.
@@ -410,7 +410,7 @@ def plan_test(
         Images of each person: at least 1, and 2 for the FRR; at most 1000.
     attempts_per_person : int, default=None
         Of everybody on average, from 1 to 1000, instead of images: the plan is one of
-        attempts, whose FRR ``certify_fnmr``, ``max_fnmr_ratio`` and ``detect_factor`` are
+        attempts, whose FRR ``max_fnmr``, ``max_fnmr_ratio`` and ``detect_factor`` are
         then about. A pilot is of attempts too (:func:`fit_pairs <SimilarityROC.fit_pairs>`
         of each person with herself), and shows how they vary among people.
     power : float in (0, 1), default=0.8
@@ -470,7 +470,7 @@ def plan_test(
     Examples
     --------
     >>> from skfairfr.metrics import plan_test
-    >>> plan = plan_test(certify_fmr=1e-4, images_per_person=4)
+    >>> plan = plan_test(max_fmr=1e-4, images_per_person=4)
     >>> dict(zip(plan.basis.tolist(), plan.people.astype(int).tolist()))
     {'rule of 30': 275, 'independent errors': 216, 'dependent errors': 696}
     """
@@ -478,14 +478,14 @@ def plan_test(
         policy, far, confidence_level
     )
     given = {
-        "certify_fmr": certify_fmr,
-        "certify_fnmr": certify_fnmr,
-        "certify_fpir": certify_fpir,
+        "max_fmr": max_fmr,
+        "max_fnmr": max_fnmr,
+        "max_fpir": max_fpir,
         "detect_factor": detect_factor,
     }
     given = {k: _checked(k, v) for k, v in given.items() if v is not None}
-    of_fmr = [v for v in (given.get("certify_fmr"), limits.get("max_fmr")) if v]
-    others = {*given, *limits} - {"certify_fmr", "max_fmr", "certify_fpir"}
+    of_fmr = [v for v in (given.get("max_fmr"), limits.get("max_fmr")) if v]
+    others = {*given, *limits} - {"max_fmr", "max_fpir"}
     at = [*of_fmr, *(levels if others or not of_fmr else [])]
     bases, pilot_errors, shown = _bases(
         dependence, pilot, min(at or [USUAL_FAR]), threshold, attempts_per_person
@@ -513,15 +513,15 @@ def plan_test(
     base = {"far": levels or [USUAL_FAR], "frr": [frr], "attempt": [frr]}
     in_trials = {"frr": frr_of}
     asked = []
-    for name, limit in (given | limits).items():
+    for name, limit in (*given.items(), *limits.items()):
         if name == "detect_factor":
             of = in_trials.get(rate, rate)
             asked += [_Asked("detect", of, 1.0, true, limit) for true in base[of]]
             continue
-        of, of_ratio = CERTIFIED.get(name) or LIMITS[name.replace("certify", "max")]
+        of, of_ratio = LIMITS[name]
         of = in_trials.get(of, of)
         trues = base[of] if of_ratio else [limit * assumed]
-        asked += [_asked(name, of, limit, true, assumed) for true in trues]
+        asked += [_asked(of, limit, true, assumed) for true in trues]
     _check_asked(asked, n_groups, images)
     rows = [row for a in asked for row in _rows(a, bases, test)]
     columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
@@ -568,15 +568,14 @@ class _Asked:
         )
 
 
-def _asked(name, rate, limit, true, assumed):
+def _asked(rate, limit, true, assumed):
     """About a limit of every group's rate, or of the ratio of two."""
     of_ratio, reason = limit >= 1, ""
     kind = "fail" if assumed > 1 else "pass" if of_ratio else "certify"
     if of_ratio and assumed == 1:
         reason = "can be neither passed nor failed: the assumed ratio is at the limit"
-    elif not of_ratio and (assumed == 1 or (assumed > 1 and "certify" in name)):
-        kind, where = "certify", "at" if assumed == 1 else "above"
-        reason = f"cannot be certified: the assumed {NAMES[rate]}, {100 * true:g} %, is {where} the limit"
+    elif assumed == 1:
+        reason = f"cannot be certified: the assumed {NAMES[rate]}, {100 * true:g} %, is at the limit"
     elif true >= 1:
         reason = (
             f"the assumed {NAMES[rate]} would be {100 * true:g} %; give a smaller share"
@@ -692,14 +691,14 @@ def _read_policy(policy, far, confidence_level):
 
 def _of_attempts(given, limits, rate):
     """Limits about rejected attempts, and names of others; raise for other questions."""
-    for name in ("certify_fmr", "certify_fpir"):
+    for name in ("max_fmr", "max_fpir"):
         if name in given:
             problem = "is no question about rejected attempts;"
             raise refused(name, given[name], problem, "leave it out.")
     if "detect_factor" in given and rate != "frr":
         problem = "is not that of rejected attempts;"
         raise refused("rate", rate, problem, "give rate='frr' (--rate fnmr).")
-    kept = {n: limit for n, limit in limits.items() if "_fmr" not in n}
+    kept = {n: v for n, v in limits.items() if "_fmr" not in n and n != "max_fpir"}
     return kept, tuple(limits.keys() - kept.keys())
 
 
@@ -830,7 +829,7 @@ def _check_asked(asked, groups, images):
     """Raise unless there is a question, and groups and images for all of them."""
     if not asked:
         raise ValueError(
-            "Nothing was asked. Give certify_fmr, certify_fnmr, certify_fpir, detect_factor "
+            "Nothing was asked. Give max_fmr, max_fnmr, max_fpir, detect_factor "
             "or policy."
         )
     if images < 2 and any(a.rate == "frr" for a in asked):

@@ -69,10 +69,10 @@ class Case:
 
 CASES = {
     "certify an FMR, half the limit": Case(
-        {"certify_fmr": 0.02}, {"far": (0.01, 0.01)}, {"max_fmr": 0.02}
+        {"max_fmr": 0.02}, {"far": (0.01, 0.01)}, {"max_fmr": 0.02}
     ),
     "certify an FNMR, half the limit": Case(
-        {"certify_fnmr": 0.1},
+        {"max_fnmr": 0.1},
         {"frr": (0.05, 0.05), "far": (0.01,) * 2},
         {"max_fnmr": 0.1},
     ),

@@ -12,8 +12,8 @@ PEOPLE = (20, 40, 100, 200, 400, 1000)
 LIMITS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4)
 FACTORS = (20, 10, 5, 3, 2, 1.5)
 QUESTIONS = {
-    "FMR": [{"certify_fmr": limit} for limit in LIMITS[2:]],
-    "FNMR": [{"certify_fnmr": limit} for limit in LIMITS[:6]],
+    "FMR": [{"max_fmr": limit} for limit in LIMITS[2:]],
+    "FNMR": [{"max_fnmr": limit} for limit in LIMITS[:6]],
     "FMR ratio": [{"detect_factor": f, "far": 0.01} for f in FACTORS],
     "FNMR ratio": [
         {"detect_factor": f, "rate": "frr", "frr": 0.05} for f in FACTORS[1:]

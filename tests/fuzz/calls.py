@@ -105,7 +105,7 @@ VALID = {
         "attribute": None,
         "reference": None,
     },
-    **{"certify_fmr": 0.1, "selection_size": 64, "validation_fraction": 0.0},
+    **{"max_fmr": 0.1, "selection_size": 64, "validation_fraction": 0.0},
     **{"folder": "out", "path": "saved", "source": "sp800-63a-4"},
 }
 NO_PEOPLE = {"identity_1": None, "identity_2": None}
@@ -221,7 +221,7 @@ WORK = {
 OPTIONAL = {
     *("far", "n_resamples", "random_state", "n_splits", "inner_splits", "max_epochs"),
     *("n_clusters", "min_identities", "min_pairs", "rate", "selection_size", "X", "y"),
-    *("sensitive_features", "identity_1", "identity_2", "attribute", "certify_fmr"),
+    *("sensitive_features", "identity_1", "identity_2", "attribute", "max_fmr"),
 }
 
 

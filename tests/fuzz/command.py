@@ -29,7 +29,7 @@ LINES = (
     f"{PAIRS} --out report".split(),
     f"{BOTH} --embedding embedding --embedding later {QUICK}".split(),
     [*BENCH.split(), "group means out", *QUICK.split()],
-    "plan --certify-fnmr 0.01".split(),
+    "plan --max-fnmr 0.01".split(),
     "plan --policy door.toml --assumed 0.1".split(),
     "plan --detect-factor 2 --fmr 0.1 --pilot faces.npz".split(),
 )

@@ -872,7 +872,7 @@ def worst_groups():
 def plan():
     uneven = metrics.Dependence(0.3, 0.8)
     return flat(
-        certify=metrics.plan_test(certify_fnmr=0.05),
+        certify=metrics.plan_test(max_fnmr=0.05),
         detect=metrics.plan_test(
             detect_factor=3, rate="frr", frr=0.1, dependence=uneven, groups=3
         ),
@@ -882,14 +882,14 @@ def plan():
 
 @call()
 def plan_to_certify_the_fmr():
-    asked = {"certify_fmr": 0.01, "images_per_person": 1, "power": 0.5}
+    asked = {"max_fmr": 0.01, "images_per_person": 1, "power": 0.5}
     return flat(plan=metrics.plan_test(**asked))
 
 
 @call()
 def plan_with_pilot():
     pilot = roc_of().fit(*columns(four()))
-    planned = metrics.plan_test(certify_fnmr=0.11, far=FAR, pilot=pilot)
+    planned = metrics.plan_test(max_fnmr=0.11, far=FAR, pilot=pilot)
     return flat(plan=planned, errors=planned.pilot_errors)
 
 

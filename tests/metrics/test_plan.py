@@ -32,7 +32,7 @@ def people(plan, basis, question=0):
 
 def test_every_question_has_a_row_for_each_basis():
     plan = plan_test(
-        certify_fmr=1e-3, certify_fnmr=0.02, detect_factor=2, rate="frr", assumed=0
+        max_fmr=1e-3, max_fnmr=0.02, detect_factor=2, rate="frr", assumed=0
     )
     assert isinstance(plan, Plan)
     assert plan.kind.tolist() == ["certify"] * 6 + ["detect"] * 3
@@ -43,7 +43,7 @@ def test_every_question_has_a_row_for_each_basis():
 
 
 def test_half_the_limit_is_assumed_and_the_median_bound_keeps_it():
-    plan = plan_test(certify_fmr=1e-3, certify_fnmr=0.02)
+    plan = plan_test(max_fmr=1e-3, max_fnmr=0.02)
     assert sorted(set(plan.true_rate)) == [5e-4, 0.01]
     planned = np.isin(plan.basis, BASES)
     assert (plan.bound[planned] <= plan.limit[planned]).all()
@@ -52,7 +52,7 @@ def test_half_the_limit_is_assumed_and_the_median_bound_keeps_it():
 
 
 def test_pairs_are_all_pairs_of_a_group():
-    plan = plan_test(certify_fmr=1e-3, certify_fnmr=0.02, images_per_person=3)
+    plan = plan_test(max_fmr=1e-3, max_fnmr=0.02, images_per_person=3)
     n = plan.people
     expected = np.where(plan.rate == "far", n * (n - 1) / 2 * 9, n * 3)
     assert plan.pairs.tolist() == expected.tolist()
@@ -60,7 +60,7 @@ def test_pairs_are_all_pairs_of_a_group():
 
 
 def test_uneven_people_are_more():
-    plan = plan_test(certify_fmr=1e-3, certify_fnmr=0.02, images_per_person=3)
+    plan = plan_test(max_fmr=1e-3, max_fnmr=0.02, images_per_person=3)
     for question in (0, 1):
         assert people(plan, BASES[0], question) < people(plan, BASES[1], question)
 
@@ -80,7 +80,7 @@ def test_uneven_people_are_more():
     ],
 )
 def test_tests_are_those_of_an_audit(options, comparisons):
-    plan = plan_test(certify_fmr=0.1, **options)
+    plan = plan_test(max_fmr=0.1, **options)
     assert plan.comparisons == comparisons
     assert len(_measure.DEFAULT_FAR) == _plan.USUAL_LEVELS
 
@@ -157,7 +157,7 @@ def test_a_policy_of_which_nothing_can_be_planned(limits, at, words):
     policies = [Policy("gate", limits, fmr=1e-2, at=at)] + ([] if at else [limits])
     for policy in policies:
         # Not even beside another question.
-        for more in ({}, {"certify_fmr": 1e-3}):
+        for more in ({}, {"max_fmr": 1e-3}):
             with refusal("policy", words, "Give one of max_fmr"):
                 plan_test(policy=policy, **more)
 
@@ -166,11 +166,7 @@ def test_a_policy_of_which_nothing_can_be_planned(limits, at, words):
     ("options", "reason"),
     [
         (
-            {"certify_fmr": 1e-3, "assumed": 1.5},
-            "cannot be certified: the assumed FMR, 0.15 %, is above the limit",
-        ),
-        (
-            {"certify_fnmr": 0.02, "assumed": 1},
+            {"max_fnmr": 0.02, "assumed": 1},
             "cannot be certified: the assumed FNMR, 2 %, is at the limit",
         ),
         (
@@ -191,8 +187,18 @@ def test_what_is_impossible_is_said(options, reason):
     assert text.endswith(f"-\n{reason}\n")
 
 
+def test_limits_mean_the_same_as_arguments_and_in_a_policy():
+    for limits in ({"max_fmr": 0.02}, {"max_fnmr": 0.1}, {"max_fpir": 0.05}):
+        for assumed in (0.5, 2.0):
+            alone = plan_test(**limits, assumed=assumed)
+            assert (
+                alone.to_text() == plan_test(policy=limits, assumed=assumed).to_text()
+            )
+            assert set(alone.kind) == {"certify" if assumed < 1 else "fail"}
+
+
 def test_more_people_than_there_are():
-    plan = plan_test(certify_fnmr=0.01, assumed=0.9999999)
+    plan = plan_test(max_fnmr=0.01, assumed=0.9999999)
     assert plan.people[1:].tolist() == [np.inf] * 2
     assert plan.reason[1] == "more than ten million people"
     assert "more than ten million people" in plan.to_text()
@@ -200,7 +206,7 @@ def test_more_people_than_there_are():
 
 def test_a_frame_has_a_row_for_each_basis():
     pytest.importorskip("pandas")
-    plan = plan_test(certify_fmr=1e-3)
+    plan = plan_test(max_fmr=1e-3)
     frame = plan.to_frame("pandas")
     assert frame.shape == (3, 18)
     assert frame["people"].tolist() == plan.people.tolist()
@@ -208,13 +214,13 @@ def test_a_frame_has_a_row_for_each_basis():
 
 
 def test_a_given_dependence_replaces_the_usual_ones():
-    usual = plan_test(certify_fmr=1e-3, images_per_person=4)
+    usual = plan_test(max_fmr=1e-3, images_per_person=4)
     for given, basis in ((Dependence(0.0, 0.0), BASES[0]), (Dependence(), BASES[1])):
-        plan = plan_test(certify_fmr=1e-3, images_per_person=4, dependence=given)
+        plan = plan_test(max_fmr=1e-3, images_per_person=4, dependence=given)
         assert plan.basis.tolist() == ["rule of 30", "given dependence"]
         assert people(plan, "given dependence") == people(usual, basis)
     both = {"far": Dependence(0.0, 0.0), "frr": Dependence(1.0, 0.0)}
-    one = plan_test(certify_fmr=1e-3, images_per_person=4, dependence=both)
+    one = plan_test(max_fmr=1e-3, images_per_person=4, dependence=both)
     assert people(one, "given dependence") == people(usual, BASES[0])
     assert one.dependence == both
 
@@ -243,7 +249,7 @@ def pilot():
 def test_a_pilot_shows_the_dependence_of_its_groups(pilot):
     """By the formulas in the notes, from a loop over every two people."""
     roc, made = pilot
-    plan = plan_test(certify_fmr=1e-2, pilot=roc)
+    plan = plan_test(max_fmr=1e-2, pilot=roc)
     assert plan.basis.tolist() == ["rule of 30", "pilot"]
     threshold = roc.threshold_at(1e-2)
     X = made.X / np.linalg.norm(made.X, axis=1, keepdims=True)
@@ -275,13 +281,10 @@ def test_a_pilot_shows_the_dependence_of_its_groups(pilot):
 
 def test_few_errors_of_a_pilot_give_way_to_a_level_with_more(pilot):
     roc, _ = pilot
-    plan = plan_test(certify_fmr=1e-5, pilot=roc)
+    plan = plan_test(max_fmr=1e-5, pilot=roc)
     n_errors, far = plan.pilot_errors["far"]
     assert far > 1e-5
-    assert (
-        n_errors
-        > plan_test(certify_fmr=far / 10, pilot=roc).pilot_errors["far"][0] / 20
-    )
+    assert n_errors > plan_test(max_fmr=far / 10, pilot=roc).pilot_errors["far"][0] / 20
 
 
 def test_a_pilot_brings_its_groups_and_the_usual_frr(pilot):
@@ -303,7 +306,7 @@ def test_a_pilot_needs_neither_groups_nor_genuine_pairs():
     _, first = np.unique(made.y, return_index=True)
     roc = SimilarityROC(n_resamples=1, random_state=0)
     roc.fit(made.X[first], made.y[first])
-    plan = plan_test(certify_fmr=1e-3, certify_fnmr=0.1, pilot=roc)
+    plan = plan_test(max_fmr=1e-3, max_fnmr=0.1, pilot=roc)
     assert plan.dependence["frr"] == Dependence()
     assert np.isfinite(plan.people).all()
 
@@ -311,16 +314,16 @@ def test_a_pilot_needs_neither_groups_nor_genuine_pairs():
 @pytest.mark.parametrize(
     ("options", "argument", "words"),
     [
-        ({"certify_fmr": 1.0}, "certify_fmr", "(0, 1)"),
+        ({"max_fmr": 1.0}, "max_fmr", "(0, 1)"),
         ({"detect_factor": 1}, "detect_factor", "above 1"),
-        ({"certify_fmr": 0.1, "groups": 0}, "groups", "from 1"),
-        ({"certify_fnmr": 0.1, "images_per_person": 1}, "images_per_person", "2 or"),
+        ({"max_fmr": 0.1, "groups": 0}, "groups", "from 1"),
+        ({"max_fnmr": 0.1, "images_per_person": 1}, "images_per_person", "2 or"),
         ({"detect_factor": 2, "rate": "frr", "frr": 0.5}, "frr", "a smaller one"),
         ({"policy": {"max_fnrm": 0.1}}, "policy", "Did you mean 'max_fnmr'?"),
         ({"policy": {"max_fmr": 2}}, "max_fmr", "(0, 1)"),
-        ({"certify_fmr": 0.1, "pilot": 3}, "pilot", "SimilarityROC"),
+        ({"max_fmr": 0.1, "pilot": 3}, "pilot", "SimilarityROC"),
         (
-            {"certify_fmr": 0.1, "pilot": 3, "dependence": Dependence()},
+            {"max_fmr": 0.1, "pilot": 3, "dependence": Dependence()},
             "dependence",
             "leave one out",
         ),
@@ -332,7 +335,7 @@ def test_errors_name_the_argument(options, argument, words):
 
 
 def test_a_plan_needs_a_question():
-    with pytest.raises(ValueError, match="Give certify_fmr"):
+    with pytest.raises(ValueError, match="Give max_fmr"):
         plan_test()
 
 
@@ -350,12 +353,12 @@ def test_a_dependence_has_its_ranges(options, words):
 
 
 def test_searches_are_planned_as_what_errs_with_one_person():
-    searches = plan_test(certify_fpir=0.05, images_per_person=1)
-    pairs = plan_test(certify_fnmr=0.05, images_per_person=2)  # one pair of each person
+    searches = plan_test(max_fpir=0.05, images_per_person=1)
+    pairs = plan_test(max_fnmr=0.05, images_per_person=2)  # one pair of each person
     for name in ("people", "pairs", "expected_errors", "bound", "chance"):
         assert_array_equal(getattr(searches, name), getattr(pairs, name))
     assert set(searches.rate) == {"fpir"} and "FPIR" in searches.to_text()
-    often = plan_test(certify_fpir=0.05, images_per_person=3)
+    often = plan_test(max_fpir=0.05, images_per_person=3)
     assert_array_equal(often.pairs, 3 * often.people)
     # Searches of one person err together: three of them tell less than three people.
     assert (

@@ -150,18 +150,18 @@ def test_a_pilot_of_genuine_pairs_needs_a_threshold():
     rocs = []
     for data in (like_rfw(), of_kind(like_rfw(), True)):
         rocs.append(data.fit(SimilarityROC(n_resamples=1, random_state=0), ("group",)))
-    plans = [plan_test(certify_fnmr=0.1, pilot=p, threshold=THRESHOLD) for p in rocs]
+    plans = [plan_test(max_fnmr=0.1, pilot=p, threshold=THRESHOLD) for p in rocs]
     assert plans[0].people.tolist() == plans[1].people.tolist()
     assert plans[0].pilot_errors["frr"][0] == plans[1].pilot_errors["frr"][0]
     assert "at the given threshold" in plans[1].to_text()
-    of_far = plan_test(certify_fmr=1e-3, pilot=rocs[1], threshold=THRESHOLD)
+    of_far = plan_test(max_fmr=1e-3, pilot=rocs[1], threshold=THRESHOLD)
     assert "FMR (the pilot has no such pairs" in of_far.to_text()
     with pytest.raises(
         ValueError, match=r"^threshold is missing, and the pilot has no"
     ):
-        plan_test(certify_fnmr=0.1, pilot=rocs[1])
+        plan_test(max_fnmr=0.1, pilot=rocs[1])
     with pytest.raises(ValueError, match=r"^threshold is that of a pilot"):
-        plan_test(certify_fnmr=0.1, threshold=THRESHOLD)
+        plan_test(max_fnmr=0.1, threshold=THRESHOLD)
 
 
 @pytest.mark.parametrize("average", ["pair", "identity"])
