@@ -24,6 +24,12 @@ from skfairfr._core._intervals import Reason
 from skfairfr.metrics._asymmetry import FARAsymmetry
 from skfairfr.metrics._attacks import AttackDetection, attack_detection
 from skfairfr.metrics._certificates import CertifiedThreshold
+from skfairfr.metrics._explain import (
+    ExplainedRatio,
+    Explanation,
+    RateCurve,
+    explain_errors,
+)
 from skfairfr.metrics._identification import (
     CMC,
     GalleryAlarms,
@@ -162,6 +168,8 @@ __all__ = [
     "EstimandWarning",
     "Estimate",
     "ExpectedPerformanceDisplay",
+    "ExplainedRatio",
+    "Explanation",
     "FARAsymmetry",
     "FewErrorsWarning",
     "GalleryAlarms",
@@ -184,6 +192,7 @@ __all__ = [
     "PairAccuracy",
     "Plan",
     "ROCCurve",
+    "RateCurve",
     "RateMonitor",
     "Reason",
     "ReliabilityDisplay",
@@ -209,6 +218,7 @@ __all__ = [
     "disparity",
     "equal_error_rate",
     "expected_performance_curve",
+    "explain_errors",
     "fairness_discrepancy_rate",
     "fairness_scores",
     "far_disparity",

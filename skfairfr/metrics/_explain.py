@@ -1,0 +1,574 @@
+"""Whether a difference between groups remains at equal covariates: one regression of errors."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skfairfr._core._jackknife import rate_ends
+from skfairfr._core._paired import difference_ends
+from skfairfr._core._regression import (
+    fit_regression,
+    not_apart,
+    standardised,
+)
+from skfairfr.utils._errors import refused
+from skfairfr.utils._frames import build_frame
+from skfairfr.utils._labels import check_length, encode, join_columns, to_column
+from skfairfr.utils._validation import check_level, plain
+
+DIFFERENT = "different"
+# A level needs errors of so many people, and each coefficient of a covariate as well
+# (Vittinghoff & McCulloch 2007 find five to nine errors for each to be enough).
+FEWEST_PEOPLE = 5
+# A number with no more values is of categories.
+MOST_CODES = 10
+# Quantiles of a number at which its cubic spline has knots (Harrell 2015).
+KNOTS = (0.05, 0.35, 0.65, 0.95)
+N_POINTS = 25
+
+
+@dataclass(frozen=True)
+class ExplainedRatio:
+    """A group's error rate over that of the reference, as it is and at equal covariates.
+
+    Attributes
+    ----------
+    attribute : str
+    group, reference : labels
+        Of pairs of two people both images are of the group; "different" if they are of two.
+    n_errors, n_trials : float
+        Of the group.
+    raw, raw_low, raw_high : float
+        Ratio of the rates as they are, and its interval; above 1, the group's is higher.
+    ratio, low, high : float
+        The same at equal covariates and equal other attributes.
+    p_value : float
+        Two-sided, that ``ratio`` is 1.
+    difference, difference_low, difference_high : float
+        Of the average rates at equal covariates, group minus reference.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    explain_errors : Returns it, within an Explanation.
+    """
+
+    attribute: str
+    group: Any
+    reference: Any
+    n_errors: float
+    n_trials: float
+    raw: float
+    raw_low: float
+    raw_high: float
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    difference: float
+    difference_low: float
+    difference_high: float
+
+
+@dataclass(frozen=True)
+class RateCurve:
+    """An error rate over a number, such as age, at equal covariates.
+
+    Attributes
+    ----------
+    name : str
+    at, rate, low, high : ndarrays, shape (n_points,)
+        Values of the number, the average rate at each, and its pointwise interval.
+    p_value : float
+        Two-sided, that the rate has no trend: neither a rise or fall from the lowest to the
+        highest knot, nor a bend between them (Bonferroni over these two).
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    explain_errors : Returns it, within an Explanation.
+    """
+
+    name: str
+    at: np.ndarray
+    rate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Ratios of groups' error rates, raw and at equal covariates.
+
+    Attributes
+    ----------
+    ratios : tuple of ExplainedRatio
+        One for each group but the references.
+    curves : tuple of RateCurve
+    covariates : dict of str -> str
+        How each was used.
+    n_errors, n_trials, n_people : float
+        That the regression rests on.
+    notes : tuple of str
+        What was left out or merged, and whether a ridge was needed.
+    confidence_level : float in (0, 1)
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    explain_errors : Returns it.
+    """
+
+    ratios: tuple
+    curves: tuple = field(repr=False)
+    covariates: dict
+    n_errors: float
+    n_trials: float
+    n_people: int
+    notes: tuple
+    confidence_level: float
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A row for each ratio.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default=None
+            Library of the frame; None takes the first of these that is installed.
+
+        Returns
+        -------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        """
+        names = [one.name for one in fields(ExplainedRatio)]
+        columns = {name: [getattr(r, name) for r in self.ratios] for name in names}
+        return build_frame(columns, backend)
+
+
+def explain_errors(
+    error: ArrayLike,
+    identity: ArrayLike | tuple,
+    sensitive_features: Mapping,
+    *,
+    covariates: Mapping | None = None,
+    curves: Sequence[str] = (),
+    sample_weight: ArrayLike | None = None,
+    reference: Mapping | None = None,
+    confidence_level: float = 0.95,
+) -> Explanation:
+    """Ratios of groups' error rates at equal covariates, by one logistic regression.
+
+    The average rate of a group is the one predicted if every row were of this group and kept
+    its covariates and other attributes. Lower rates are better; a ratio above 1 means that the
+    group's rate is higher. Intervals and p-values leave out one person at a time, as those of
+    all rates of this package.
+
+    Parameters
+    ----------
+    error : array-like of bool, shape (n_rows,)
+        Whether a genuine pair was rejected, an impostor pair accepted, a search missed, ...
+    identity : array-like, shape (n_rows,), or tuple of two
+        The person of each row, or both people of an impostor pair.
+    sensitive_features : mapping of str -> array-like, shape (n_rows,), or tuple of two
+        Attributes, of a row or of both of its images. Two images of one group count for the
+        group, others are "different". Rows with an unknown label are left out.
+    covariates : mapping of str -> array-like, shape (n_rows,), or tuple of two, default=None
+        Numbers enter as natural cubic splines (linearly if errors are few), others, and
+        numbers with up to ten values, as categories. Of two numbers the smaller one and
+        their difference enter, of two categories their combination.
+    curves : sequence of str, shape (n_curves,), default=()
+        Covariates that are numbers, over which the rate is computed. Of two numbers their
+        mean enters; of two people the curve is at no difference.
+    sample_weight : array-like, shape (n_rows,), default=None
+        How many rows each stands for, if those without errors are a sample.
+    reference : mapping of str -> label, default=None
+        Group of an attribute to compare with; None takes that with the most trials.
+    confidence_level : float in (0, 1), default=0.95
+
+    Returns
+    -------
+    explanation : Explanation
+
+    Raises
+    ------
+    ArgumentError
+        A ValueError: if arguments differ in length, fewer than two groups have errors of five
+        people, or a covariate cannot be told apart from a group.
+
+    References
+    ----------
+    Greenland (1991), "Estimating standardized parameters from generalized linear models",
+    for average predicted rates; Aronow, Samii & Assenova (2015) for pairs of people.
+
+    Examples
+    --------
+    Poor images cause all errors, and more of f are poor:
+
+    >>> import numpy as np
+    >>> from skfairfr.metrics import explain_errors
+    >>> rng = np.random.default_rng(0)
+    >>> person = np.repeat(np.arange(2000), 8)
+    >>> sex = np.where(person % 2, "f", "m")
+    >>> poor = rng.random(16_000) < np.where(sex == "f", 0.6, 0.2)
+    >>> error = rng.random(16_000) < np.where(poor, 0.2, 0.02)
+    >>> found = explain_errors(
+    ...     error, person, {"sex": sex}, covariates={"poor": poor}, reference={"sex": "m"}
+    ... )
+    >>> (one,) = found.ratios
+    >>> print(f"raw {one.raw:.1f}, at equal quality {one.ratio:.1f}")
+    raw 2.2, at equal quality 1.0
+    """
+    check_level(confidence_level, "confidence_level")
+    error = to_column(error, "error").astype(np.float64)
+    rows = _Rows(error, identity, sample_weight)
+    for name, column in sensitive_features.items():
+        rows.add_attribute(name, column, (reference or {}).get(name))
+    for name, column in (covariates or {}).items():
+        rows.add_covariate(name, column, name in curves)
+    rows.leave_out_unknown()
+    rows.leave_out_few()
+    adjusted, tail = rows.design(), (1 - confidence_level) / 2
+    fitted = rows.fit(adjusted)
+    if fitted.ridge:
+        rows.notes.append(
+            "Some columns separate the errors from the other rows; a ridge keeps their "
+            "coefficients finite."
+        )
+    ratios = []
+    for name in rows.attributes:
+        raw = rows.judge(name, rows.design(only=name), None, tail)
+        equal = rows.judge(name, adjusted, fitted, tail)
+        ratios += [
+            ExplainedRatio(name, *about, *as_it_is, *at_equal, *rest)
+            for (about, as_it_is, _), (_, at_equal, rest) in zip(
+                raw, equal, strict=True
+            )
+        ]
+    found = tuple(rows.curve(name, adjusted, fitted, tail) for name in curves)
+    return Explanation(
+        tuple(ratios),
+        found,
+        rows.used,
+        float(rows.weight @ rows.error),
+        float(rows.weight.sum()),
+        np.unique(np.concatenate(rows.ends)).size,
+        tuple(rows.notes),
+        confidence_level,
+    )
+
+
+class _Rows:
+    """Rows of a regression: errors, people, attributes and covariates."""
+
+    def __init__(self, error, identity, weight):
+        self.error, self.notes, self.used = error, [], {}
+        identity = identity if isinstance(identity, tuple) else (identity,)
+        columns = [to_column(end, "identity") for end in identity]
+        for column in columns:
+            check_length(column, error.size, "identity", "error")
+        people = encode(join_columns(columns), "identity").codes
+        self.ends = tuple(np.split(people, len(columns)))
+        self.weight = np.ones(error.size)
+        if weight is not None:
+            self.weight = to_column(weight, "sample_weight").astype(np.float64)
+        self.attributes, self.references, self.covariates = {}, {}, {}
+        self.numbers, self.known = {}, np.ones(error.size, dtype=bool)
+
+    def _sides(self, name, column):
+        sides = column if isinstance(column, tuple) else (column,)
+        sides = [to_column(side, name) for side in sides]
+        for side in sides:
+            check_length(side, self.error.size, name, "error")
+        if len(sides) == 2 and sides[0] is sides[1]:
+            sides = sides[:1]
+        return sides
+
+    def add_attribute(self, name, column, reference):
+        sides = self._sides(name, column)
+        labels = encode(join_columns(sides), name, allow_unknown=True)
+        codes = np.split(labels.codes, len(sides))
+        self.known &= np.all([code >= 0 for code in codes], axis=0)
+        values = [*labels.values.tolist(), DIFFERENT]
+        same = codes[0] == codes[-1]
+        self.attributes[name] = values, np.where(same, codes[0], len(values) - 1)
+        if reference is not None:
+            texts = [*map(str, values)]
+            if str(reference) not in texts:
+                problem = f"{plain(reference)!r} is no group of {name!r};"
+                raise refused("reference", reference, problem, f"these are: {values}.")
+            self.references[name] = texts.index(str(reference))
+
+    def add_covariate(self, name, column, as_curve):
+        sides = self._sides(name, column)
+        try:
+            numbers = [np.array(side, dtype=np.float64) for side in sides]
+            many = np.unique(numbers[0]).size > MOST_CODES
+        except (TypeError, ValueError):
+            many = False
+            if as_curve:
+                problem = f"{name!r} is no number, and has no curve;"
+                remedy = "give it as an attribute."
+                raise refused("curves", name, problem, remedy) from None
+        if many or as_curve:
+            self.known &= np.all([np.isfinite(side) for side in numbers], axis=0)
+            self.numbers[name] = numbers, as_curve
+            return
+        labels = encode(join_columns(sides), name, allow_unknown=True)
+        codes = np.sort(np.split(labels.codes, len(sides)), axis=0)
+        self.known &= codes[0] >= 0
+        texts, n = [*map(str, labels.values.tolist())], labels.values.size
+        key, code = np.unique(codes[0] * n + codes[-1], return_inverse=True)
+        both = [sorted({texts[k // n % n], texts[k % n]}) for k in key]
+        self.covariates[name] = [" and ".join(one) for one in both], code
+
+    def _take(self, keep):
+        self.error, self.weight = self.error[keep], self.weight[keep]
+        self.ends = tuple(end[keep] for end in self.ends)
+        for columns in (self.attributes, self.covariates):
+            for name, (values, codes) in columns.items():
+                columns[name] = values, codes[keep]
+        for name, (numbers, as_curve) in self.numbers.items():
+            self.numbers[name] = [side[keep] for side in numbers], as_curve
+        self.known = self.known[keep]
+
+    def leave_out_unknown(self):
+        if n := int((~self.known).sum()):
+            self.notes.append(
+                f"{n:,} of {self.known.size:,} rows have an unknown attribute or covariate "
+                "and are left out."
+            )
+        self._take(self.known)
+
+    def _people_in_errors(self, inside):
+        """Number of people with an error among some rows."""
+        rows = inside & (self.error > 0)
+        return np.unique(np.concatenate([end[rows] for end in self.ends])).size
+
+    def leave_out_few(self):
+        """Leave out groups with errors of few people; merge such categories."""
+        for name in self.attributes:
+            values, codes = self.attributes[name]
+            for place in np.unique(codes):
+                inside = self.attributes[name][1] == place
+                if (n := self._people_in_errors(inside)) >= FEWEST_PEOPLE:
+                    continue
+                self.notes.append(
+                    f"{name}: {values[place]} has errors of {n} people, "
+                    f"{FEWEST_PEOPLE} needed, and is left out."
+                )
+                self._take(~inside)
+            levels = np.unique(self.attributes[name][1])
+            if levels.size < 2:
+                problem = (
+                    f"has fewer than two groups with errors of {FEWEST_PEOPLE} people"
+                )
+                problem = f"{name!r} {problem}, so nothing can be compared;"
+                remedy = "choose a threshold with more errors, or another attribute."
+                raise refused("sensitive_features", name, problem, remedy)
+        for name, (values, codes) in self.covariates.items():
+            counts = {c: self._people_in_errors(codes == c) for c in np.unique(codes)}
+            few = [c for c in counts if counts[c] < FEWEST_PEOPLE]
+            if few:
+                # The next category joins those with few, so that together they have enough.
+                others = sorted((c for c in counts if c not in few), key=counts.get)
+                together = sum(counts[c] for c in few)
+                merged = few + others[: together < FEWEST_PEOPLE]
+                names = ", ".join(values[c] for c in merged)
+                self.notes.append(
+                    f"{name}: categories with errors of few people are merged: {names}."
+                )
+                codes = np.where(np.isin(codes, merged), merged[0], codes)
+            self.covariates[name] = values, codes
+            self.used[name] = f"{np.unique(codes).size} categories"
+
+    def reference_of(self, name):
+        values, codes = self.attributes[name]
+        if name in self.references:
+            return self.references[name]
+        total = np.bincount(codes, self.weight, len(values))
+        return int(np.argmax(total[:-1]))
+
+    def design(self, only=None):
+        """A _Design of one attribute alone, or of all attributes and covariates."""
+        found = _Design(self.error.size)
+        for name, (_, codes) in self.attributes.items():
+            if only in (None, name):
+                levels = np.unique(codes)
+                others = levels[levels != self.reference_of(name)]
+                found.add(name, others, (codes[:, None] == others).astype(float))
+        if only is not None:
+            return found
+        for name, (_, codes) in self.covariates.items():
+            others = np.unique(codes)[1:]
+            found.add(name, others, (codes[:, None] == others).astype(float))
+        n_errors = self._people_in_errors(np.ones(self.error.size, dtype=bool))
+        n_columns = found.size + len(KNOTS) * len(self.numbers)
+        enough = n_errors >= FEWEST_PEOPLE * n_columns
+        for name, (sides, as_curve) in self.numbers.items():
+            one, other = sides[0], sides[-1]
+            value = (one + other) / 2 if as_curve else np.minimum(one, other)
+            knots = np.unique(np.quantile(value, KNOTS))
+            knots = knots if (enough or as_curve) and knots.size == len(KNOTS) else ()
+            basis = partial(_spline, knots=knots)
+            found.add(name, basis, basis(value))
+            how = "spline" if len(knots) else "linear"
+            if (one != other).any():
+                gap = np.abs(one - other)
+                found.add(f"difference of {name}", None, gap[:, None])
+                how += ", with the difference of both images"
+            self.used[name] = f"number ({how})"
+        return found
+
+    def fit(self, design):
+        apart = not_apart(design.X, self.weight)
+        if apart.any():
+            names = dict.fromkeys(
+                n for n, place in design.places.items() if apart[place].any()
+            )
+            problem = (
+                f"{', '.join(names)} determine each other, so their effects cannot be "
+            )
+            problem += "told apart;"
+            raise refused("covariates", None, problem, "leave one of them out.")
+        return fit_regression(design.scaled(design.X), self.error, self.weight)
+
+    def judge(self, name, design, fitted, tail):
+        """Of each group but the reference: counts, ratio with ends, and p-value with difference."""
+        values, codes = self.attributes[name]
+        reference = self.reference_of(name)
+        levels = [reference, *(c for c in np.unique(codes) if c != reference)]
+        fitted = fitted or self.fit(design)
+        found = standardised(
+            fitted,
+            self.ends,
+            max(end.max() for end in self.ends) + 1,
+            [partial(design.at_level, name, level) for level in levels],
+            [codes == level for level in levels],
+        )
+        n = len(levels) - 1
+        contrasts = found.contrasts(np.column_stack([-np.ones(n), np.eye(n)]))
+        low, high = contrasts.bounds(tail)
+        ratio, p_value = np.exp(contrasts.value), contrasts.p_value
+        own, rate = rate_ends(found.sums, tail), found.sums.rate
+        base = [np.full(n, end[0]) for end in own]
+        ends = difference_ends((low, high), [end[1:] for end in own], base)
+        errors = [self.weight @ (self.error * (codes == c)) for c in levels[1:]]
+        trials = [self.weight[codes == c].sum() for c in levels[1:]]
+        return [
+            (
+                (values[level], values[reference], float(errors[k]), float(trials[k])),
+                tuple(map(float, (ratio[k], low[k], high[k]))),
+                tuple(
+                    map(
+                        float,
+                        (p_value[k], rate[k + 1] - rate[0], *(e[k] for e in ends)),
+                    )
+                ),
+            )
+            for k, level in enumerate(levels[1:])
+        ]
+
+    def curve(self, name, design, fitted, tail):
+        if name not in self.numbers:
+            problem = f"{name!r} is no covariate;"
+            raise refused("curves", name, problem, "give its numbers (covariates).")
+        one, other = self.numbers[name][0][0], self.numbers[name][0][-1]
+        value = (one + other) / 2
+        knots = np.quantile(value, KNOTS)
+        at = np.append(np.linspace(knots[0], knots[-1], N_POINTS), knots)
+        found = standardised(
+            fitted,
+            self.ends,
+            max(end.max() for end in self.ends) + 1,
+            [partial(design.at_number, name, x, len(self.ends) == 2) for x in at],
+            [np.ones(self.error.size, dtype=bool)] * at.size,
+        )
+        weights = np.zeros((2, at.size))
+        weights[:, -4:] = [[-1, 0, 0, 1], [0.5, -0.5, -0.5, 0.5]]
+        p_value = min(2 * found.contrasts(weights).p_value.min(), 1.0)
+        ends = (end[:N_POINTS] for end in rate_ends(found.sums, tail))
+        rate = found.sums.rate[:N_POINTS]
+        return RateCurve(name, at[:N_POINTS], rate, *ends, float(p_value))
+
+
+class _Design:
+    """Columns of a regression, by the attribute or covariate that they are of."""
+
+    def __init__(self, n_rows):
+        self.parts, self.n_rows, self.places, self.size = (
+            [np.ones((n_rows, 1))],
+            n_rows,
+            {},
+            1,
+        )
+        self.bases = {}
+
+    def add(self, name, basis, columns):
+        width = columns.shape[1]
+        self.places[name] = slice(self.size, self.size + width)
+        self.bases[name], self.size = basis, self.size + width
+        self.parts.append(columns)
+        vars(self).pop("_X", None)
+
+    @property
+    def X(self):
+        if "_X" not in vars(self):
+            self._X = np.concatenate(self.parts, axis=1)
+            self.mean, self.scale = self._X.mean(axis=0), self._X.std(axis=0)
+            self.mean[0], self.scale[0] = 0.0, 1.0
+            self.scale[self.scale == 0] = 1.0
+        return self._X
+
+    def scaled(self, X):
+        return (X - self.mean) / self.scale
+
+    def at_level(self, name, level):
+        """Columns if every row had a level of an attribute."""
+        X = self.X.copy()
+        X[:, self.places[name]] = self.bases[name] == level
+        return self.scaled(X)
+
+    def at_number(self, name, value, of_two):
+        """Columns if every row had a value of a number, and two people the same."""
+        X = self.X.copy()
+        X[:, self.places[name]] = self.bases[name](np.array([value]))
+        gap = self.places.get(f"difference of {name}")
+        if of_two and gap is not None:
+            X[:, gap] = 0.0
+        return self.scaled(X)
+
+
+def _spline(values, knots):
+    """Natural cubic spline, (n, n_knots - 1): linear beyond the knots; linear without any."""
+    if not len(knots):
+        return values[:, None]
+
+    def cubes(knot):
+        return np.maximum(values - knot, 0.0) ** 3
+
+    *inner, before, last = knots
+    width = (last - knots[0]) ** 2
+    columns = [
+        cubes(knot)
+        - cubes(before) * (last - knot) / (last - before)
+        + cubes(last) * (before - knot) / (last - before)
+        for knot in inner
+    ]
+    return np.column_stack([values, *(column / width for column in columns)])

@@ -1,0 +1,256 @@
+"""Ratios of rates at equal covariates: regressions, refits, invariances, edges."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from skfairfr._core._error_counts import errors_by_person, people_of_list
+from skfairfr._core._jackknife import Contrasts, ErrorSums, genuine_sums, impostor_sums
+from skfairfr._core._regression import fit_regression, not_apart, standardised
+from skfairfr.metrics import explain_errors
+from skfairfr.metrics._explain import KNOTS, _spline
+
+
+def make_rows(n_people=200, seed=0, effect=0.0, both=False):
+    """Errors of quality, which is lower in f, and of people; quality matters, sex by effect."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n_people), 10)
+    ends = (person,)
+    if both:
+        ends = person, rng.permutation(person)
+        ends = tuple(end[ends[0] != ends[1]] for end in ends)
+    sex = np.where(np.arange(n_people) % 2, "f", "m")
+    quality = rng.normal(size=n_people) * 0.5 - (sex == "f") * 0.8
+    own = rng.normal(size=n_people) * 0.5
+    value = (
+        np.min([quality[e] for e in ends], axis=0) + rng.normal(size=ends[0].size) * 0.5
+    )
+    both_f = np.all([sex[e] == "f" for e in ends], axis=0)
+    chance = expit(-2.2 - value + effect * both_f + sum(own[e] for e in ends))
+    error = rng.random(value.size) < chance
+    groups = tuple(sex[end] for end in ends)
+    return error, ends, groups if both else groups[0], value
+
+
+def design(groups, value):
+    f = (groups == "f").astype(float)
+    return np.column_stack([np.ones(f.size), f, value])
+
+
+def settings_of(X):
+    def at(value):
+        return np.column_stack([X[:, 0], np.full(len(X), value), X[:, 2:]])
+
+    return [lambda: at(0.0), lambda: at(1.0)], [X[:, 1] == 0, X[:, 1] == 1]
+
+
+def test_coefficients_are_those_of_statsmodels():
+    sm = pytest.importorskip("statsmodels.api")
+    error, _, groups, value = make_rows()
+    X, weight = (
+        design(groups, value),
+        np.random.default_rng(1).integers(1, 5, error.size),
+    )
+    expected = sm.GLM(
+        error, X, family=sm.families.Binomial(), freq_weights=weight
+    ).fit()
+    fitted = fit_regression(X, error.astype(float), weight.astype(float))
+    np.testing.assert_allclose(fitted.coefficients, expected.params, rtol=1e-7)
+    assert fitted.ridge == 0
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_variance_is_that_of_refits_without_each_person(both):
+    error, ends, groups, value = make_rows(both=both)
+    if both:
+        groups = np.where(groups[0] == groups[1], groups[0], "mixed")
+    X, one = design(groups, value), np.ones(error.size)
+    settings, members = settings_of(X)
+
+    def ratio(keep):
+        fitted = fit_regression(X[keep], error[keep].astype(float), one[keep])
+        rates = [expit(s()[keep] @ fitted.coefficients).mean() for s in settings]
+        return np.log(rates[1] / rates[0])
+
+    without = [ratio(np.all([e != k for e in ends], axis=0)) for k in range(200)]
+    expected = np.var(without) * 199
+    fitted = fit_regression(X, error.astype(float), one)
+    found = standardised(fitted, ends, 200, settings, members)
+    logs = found.people / found.sums.rate[:, None]
+    assert ((logs[1] - logs[0]) ** 2).sum() == pytest.approx(expected, rel=0.02)
+
+
+def test_couples_add_what_their_rows_add():
+    error, ends, groups, value = make_rows(n_people=20, both=True)
+    X = design(np.where(groups[0] == groups[1], groups[0], "mixed"), value)
+    fitted = fit_regression(X, error.astype(float), np.ones(error.size))
+    settings, members = settings_of(X)
+    found = standardised(fitted, ends, 20, settings, members)
+    inverse = np.linalg.inv(fitted.information)
+    for place, setting in enumerate(settings):
+        rate = expit(setting() @ fitted.coefficients)
+        slope = (rate * (1 - rate)) @ setting() / rate.size
+        expected = 0.0
+        for a in range(20):
+            for b in range(a):
+                rows = {a, b}
+                rows = [{i, j} == rows for i, j in zip(*ends, strict=True)]
+                score = (error - fitted.rate)[rows] @ X[rows]
+                moved = (rate - rate.mean())[rows].sum() / rate.size
+                expected += (slope @ inverse @ score + moved) ** 2
+        own = found.couples[[place]].toarray()
+        assert (own**2).sum() == pytest.approx(expected)
+
+
+def test_raw_ratio_of_genuine_pairs_is_that_of_an_audit():
+    error, (person,), groups, _ = make_rows(effect=0.7)
+    sums = []
+    for group in ("m", "f"):
+        inside = groups == group
+        errors = np.bincount(person[inside], error[inside], 200)
+        pairs = np.bincount(person[inside], minlength=200).astype(float)
+        sums.append(genuine_sums(errors[None], pairs))
+    expected = Contrasts(ErrorSums.of_groups(sums), np.array([[-1.0, 1.0]]))
+    (found,) = explain_errors(
+        error, person, {"sex": groups}, reference={"sex": "m"}
+    ).ratios
+    bounds = np.ravel(expected.bounds(0.025))
+    np.testing.assert_allclose([found.raw_low, found.raw_high], bounds, rtol=1e-6)
+    assert found.p_value == pytest.approx(float(expected.p_value.item()), rel=1e-5)
+
+
+def test_raw_rates_of_impostor_pairs_vary_as_in_an_audit():
+    error, ends, groups, _ = make_rows(n_people=300, both=True)
+    rows = [(groups[0] == g) & (groups[1] == g) for g in ("m", "f")]
+    X = np.column_stack([np.ones(error.size), *(row.astype(float) for row in rows)])
+    fitted = fit_regression(X, error.astype(float), np.ones(error.size))
+    settings = [
+        lambda k=k: np.tile(np.eye(3)[k] + [1, 0, 0], (error.size, 1)) for k in (1, 2)
+    ]
+    found = standardised(fitted, ends, 300, settings, rows)
+    for place, inside in enumerate(rows):
+        left, right = (end[inside].astype(np.int32) for end in ends)
+        order = np.argsort(~error[inside], kind="stable")
+        left, right = left[order], right[order]
+        pairs, sizes, squared, between = people_of_list(left, right, None, 300)
+        n = np.array([error[inside].sum()])
+        between = between(left, right) if callable(between) else between
+        errors, powers = errors_by_person(left, right, None, n, 300, between)
+        expected = impostor_sums(errors, pairs, powers, sizes, squared)
+        for name in ("errors", "pairs", "own", "variance", "people"):
+            value = getattr(found.sums, name)[place]
+            # Those who are half of their own couples differ in the third digit.
+            assert value == pytest.approx(getattr(expected, name)[0], rel=0.01), name
+
+
+def test_group_without_an_effect_of_its_own_has_ratio_near_one():
+    error, ends, groups, value = make_rows(n_people=2000)
+    found = explain_errors(
+        error,
+        ends[0],
+        {"sex": groups},
+        covariates={"quality": value},
+        reference={"sex": "m"},
+    )
+    (one,) = found.ratios
+    assert one.raw_low > 1.3
+    assert one.low < 1 < one.high
+    assert (one.difference_low < 0) == (one.low < 1)
+
+
+def test_weights_of_sampled_rows_keep_the_ratio():
+    error, ends, groups, value = make_rows(n_people=3000, effect=0.5)
+    rng = np.random.default_rng(3)
+    keep = error | (rng.random(error.size) < 0.3)
+    weight = np.where(error, 1.0, 1 / 0.3)[keep]
+    whole = explain_errors(error, ends[0], {"sex": groups}, covariates={"q": value})
+    some = explain_errors(
+        error[keep],
+        ends[0][keep],
+        {"sex": groups[keep]},
+        covariates={"q": value[keep]},
+        sample_weight=weight,
+    )
+    assert some.ratios[0].ratio == pytest.approx(whole.ratios[0].ratio, rel=0.05)
+
+
+def test_order_and_names_do_not_matter():
+    error, ends, groups, value = make_rows()
+    order = np.random.default_rng(2).permutation(error.size)
+    options = {"reference": {"sex": "m"}}
+    found = explain_errors(
+        error, ends[0], {"sex": groups}, covariates={"q": value}, **options
+    )
+    moved = explain_errors(
+        error[order],
+        ends[0][order].astype(str),
+        {"sex": groups[order]},
+        covariates={"q": value[order]},
+        **options,
+    )
+    for name in ("raw", "ratio", "low", "high", "p_value", "difference_high"):
+        assert getattr(found.ratios[0], name) == pytest.approx(
+            getattr(moved.ratios[0], name), rel=1e-6
+        )
+
+
+def test_group_with_errors_of_few_people_is_left_out_by_name():
+    error, ends, groups, _ = make_rows()
+    groups = groups.copy()
+    groups[ends[0] == 7] = "x"
+    found = explain_errors(error, ends[0], {"sex": groups})
+    assert [one.group for one in found.ratios] in (["f"], ["m"])
+    assert any(note.startswith("sex: x has errors of") for note in found.notes)
+
+
+def test_covariate_that_is_the_group_is_an_error():
+    error, ends, groups, _ = make_rows()
+    camera = np.where(groups == "f", "a", "b")
+    with pytest.raises(ValueError, match="cannot be told apart"):
+        explain_errors(error, ends[0], {"sex": groups}, covariates={"camera": camera})
+
+
+def test_columns_that_separate_errors_get_a_ridge():
+    error, ends, groups, _ = make_rows()
+    found = explain_errors(
+        error,
+        ends[0],
+        {"sex": groups},
+        covariates={"s": error + np.random.default_rng(0).uniform(0, 0.9, error.size)},
+    )
+    assert any("ridge" in note for note in found.notes)
+    assert np.isfinite(found.ratios[0].ratio)
+
+
+def test_not_apart_names_columns_with_a_constant_sum():
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(size=(2, 50))
+    X = np.column_stack([np.ones(50), one, other, 3 - one])
+    np.testing.assert_array_equal(not_apart(X, np.ones(50)), [False, True, False, True])
+
+
+def test_spline_is_linear_beyond_its_knots():
+    knots = np.array([-1.0, 0.0, 1.0, 3.0])
+    for start in (-9.0, 4.0):
+        values = start + np.arange(4.0)
+        np.testing.assert_allclose(
+            np.diff(_spline(values, knots), 2, axis=0), 0, atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.5])
+def test_curve_follows_the_rate(slope):
+    rng = np.random.default_rng(5)
+    person = np.repeat(np.arange(2000), 5)
+    age = rng.uniform(20, 70, 2000)[person]
+    rate = expit(logit(0.1) + slope * (age - 45) / 25)
+    error, sex = rng.random(age.size) < rate, np.where(person % 2, "f", "m")
+    found = explain_errors(
+        error, person, {"sex": sex}, covariates={"age": age}, curves=["age"]
+    )
+    (curve,) = found.curves
+    truth = expit(logit(0.1) + slope * (curve.at - 45) / 25)
+    assert ((curve.low <= truth) & (truth <= curve.high)).mean() > 0.6
+    np.testing.assert_allclose(curve.rate, truth, rtol=0.25)
+    assert (curve.p_value < 1e-6) == (slope > 0)
+    assert curve.at[0] == pytest.approx(np.quantile(age, KNOTS[0]))
