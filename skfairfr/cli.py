@@ -63,7 +63,7 @@ FLAGS = {
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
     **dict.fromkeys(("galleries", "y_gallery"), "--gallery"),
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
-    **{"n_splits": "--splits", "metrics": "--metric"},
+    **{"n_splits": "--splits", "metrics": "--metric", "curves": "--curve"},
     **{"names": "--search", "scores": "--candidates"},
 }
 # Exit statuses of all commands, and what else some of them have.
@@ -97,7 +97,7 @@ OWN_STATUS = {
 }
 # A heading of the help and its commands, in the order of work.
 GROUPS = {
-    "Measure": "demo audit identify compare",
+    "Measure": "demo audit identify compare explain",
     "Decide": "plan threshold monitor",
     "Reduce": "bench",
 }
@@ -135,6 +135,16 @@ without --attribute the rates of everyone.""",
 skfairfr compare before.npz after.npz -a gender --fail-on-harm
 skfairfr compare pairs.csv --score old,new -a gender -o report
 skfairfr compare june.csv july.csv --accepted accepted -a age:18,65""",
+    ),
+    "explain": (
+        "whether differences between groups remain at equal covariates",
+        f"""\
+Error rates of groups at a threshold over those of a reference, as they are and at equal covariates
+(age, quality, camera), by one logistic regression of each rate. {STATUS}""",
+        """\
+skfairfr explain faces.npz -a gender --covariate quality --covariate camera
+skfairfr explain pairs.csv -a gender --covariate age --threshold 0.5
+skfairfr explain log.csv --accepted ok -a gender --covariate device""",
     ),
     "plan": (
         "number of people that a conclusive test needs",
@@ -380,7 +390,7 @@ SHORT_FLAGS = {short: flag for flag, short in SHORT.items()}
 # of its value and, after two spaces, its meaning. One without a value is a switch; after the
 # value " ..." means several files, ",..." a list with commas.
 OPTIONS = """
-options: audit threshold
+options: audit threshold explain
 data DATA  embeddings (.npz, .npy), scored pairs (.csv, .tsv, .parquet, those of bob) or, for
   audit, a log of decisions
 options: identify
@@ -395,7 +405,7 @@ log LOG  table of decisions (.csv, .tsv, .csv.gz, .tsv.gz, .parquet), one row an
 options: bench
 data DATA  embeddings (.npz, .npy), one row for each image
 
-options: audit identify compare threshold plan monitor bench
+options: audit identify compare threshold plan monitor bench explain
 --attribute COLUMN  column of the groups; of pairs what two share (COLUMN_1 and COLUMN_2), or
   A,B; of numbers COLUMN:4 or COLUMN:18,30 (default: no groups, rates of everyone); may be repeated, for
   combinations too
@@ -403,10 +413,14 @@ options: audit
 --control COLUMN[:K[:gap]]  covariate at equal values of which rates are shown too: COLUMN of
   categories, COLUMN:K for K quantiles of a number (of two images the lower), COLUMN:K:gap of
   its difference; may be repeated, for strata of several
-options: audit identify
+options: explain
+--covariate COLUMN  column of a covariate at equal values of which rates are compared: numbers as a curve,
+  others, and numbers of up to ten values, as categories; may be repeated
+--curve COLUMN  column of a number, such as age, over which rates are shown too; may be repeated
+options: audit identify explain
 --reference GROUP  group to compare with (default: that with the most people); may be repeated,
   one of each attribute
-options: audit compare plan
+options: audit compare plan explain
 --failures {reject,report,error}  what becomes of missing scores, NaN or zero embeddings,
   attempts without capture
 options: plan
@@ -420,81 +434,82 @@ options: bench
 --method NAME=MODULE:FACTORY  a method of your own, alone or with --methods, by a class or
   function that gives a transformer or comparator when called without arguments, as --method
   mine=package.module:MyTransformer; with it no fit is kept in --out; may be repeated
-options: audit identify compare threshold monitor bench demo
+options: audit identify compare threshold monitor bench demo explain
 --out DIR  folder that the page, JSON, tables and figures are written to, all at once
 --replace  replace an older report in the folder of --out
 --format {text,json,html,card,junit}  what is printed (default: text)
-options: audit identify compare threshold bench demo
+options: audit identify compare threshold bench demo explain
 --seed SEED  of all that is random (default: 0)
+options: audit identify compare threshold bench demo
 --n-jobs JOBS  workers of joblib (default: one process, which uses all cores)
-options: audit identify compare threshold plan monitor bench demo
+options: audit identify compare threshold plan monitor bench demo explain
 --quiet  no progress shown
 options: audit identify compare demo
 --full  print all sections, and not a summary alone
 
-further files: audit identify compare threshold plan bench
+further files: audit identify compare threshold plan bench explain
 --metadata FILE  table of attributes of the people, or of the images
 --on COLUMN  column of --metadata that names them
 --image COLUMN  column that names the images, as trials do (default: image); compare pairs rows
   by it (default: in their order) and leaves out images that a system lacks
-further files: audit compare threshold plan
+further files: audit compare threshold plan explain
 --trials FILE  list of the pairs to compare, or of their scores
 --probes FILE  labels of the rows of a matrix of scores (.npy, .npz), a table
 --references FILE  those of its columns (default: the same images, each two one pair)
 --enrolment LIST|COLUMN  list of templates (name: image image ...), or column that marks the
   images enrolled, all those of a person as one template
-further files: audit identify compare threshold plan
+further files: audit identify compare threshold plan explain
 --template {image,mean,max}  what is enrolled of each person: in searches one image (default),
   the mean of all (default of --enrolment), or all of them, of which the best counts
 
-embeddings: audit identify compare threshold plan bench
+embeddings: audit identify compare threshold plan bench explain
 --embedding NAME  array of the embeddings, in audit and compare also A,B of several systems (default:
   embedding or X)
-embeddings: audit identify compare threshold plan monitor bench
+embeddings: audit identify compare threshold plan monitor bench explain
 --identity COLUMN  column of the people (default: identity or y, in a log also person)
-embeddings: audit identify compare threshold plan bench
+embeddings: audit identify compare threshold plan bench explain
 --labels FILE  table of the labels, one row for each image (default: those in the .npz file, or
   next to the .npy file)
-embeddings: audit compare threshold plan
+embeddings: audit compare threshold plan explain
 --domain COLUMN  column with two values, such as selfie and document: only pairs across them are
   compared
 embeddings: audit
 --fte COLUMN  column that marks rows without a template: fte (or 1) if enrolment failed,
   fta if acquisition failed, else 0 or empty; they are counted by group
 
-scores: audit identify compare threshold plan
+scores: audit identify compare threshold plan explain
 --score COLUMN  column of the scores, in audit and compare also A,B of several systems (default:
   score or distance)
 --distance  scores are distances, smaller meaning more similar
-scores: audit compare threshold plan
+scores: audit compare threshold plan explain
 --identity-1 COLUMN  column of the first image's person
 --identity-2 COLUMN  column of the second image's person
 --image-1 COLUMN  column that names the first image
 --image-2 COLUMN  column that names the second image
 --layout NAME  layout of a list without names of columns, if its content leaves it open
-scores: audit threshold
+scores: audit threshold explain
 --y-true COLUMN  column that marks genuine pairs, instead of people: pairs are then independent
   (default: y_true, label, same, …)
-scores: audit compare threshold plan
+scores: audit compare threshold plan explain
 --mated-only  all pairs are meant to be genuine: FNMR alone is measured
-scores: audit identify compare threshold plan
+scores: audit identify compare threshold plan explain
 --non-mated-only  no pair, or search, is meant to be genuine: FMR, or FPIR, alone is measured
 
-logs of decisions: audit compare plan monitor
+logs of decisions: audit compare plan monitor explain
 --accepted COLUMN  column that marks accepted attempts: the data are a log of decisions (default of
   monitor: accepted)
 --attempt COLUMN  column of kinds: genuine, impostor or attack (default: all are genuine)
-logs of decisions: audit compare plan
+logs of decisions: audit compare plan explain
 --species COLUMN  column of the instrument of an attack: APCER is by species
 --session COLUMN  column of the session of an attempt, with --best-of
 --best-of K  rates of transactions: the first K attempts of a person in a session
-logs of decisions: audit compare plan monitor
+logs of decisions: audit compare plan monitor explain
 --time COLUMN  column of the time, as 2026-01-31T10:00 or a number (default: rows in their order)
 --dates {day-first,month-first}  how --time, and attributes in ranges, have 31.01.2026 or
   01/31/2026 (default: as 2026-01-31)
 logs of decisions: plan
 --attempts-per-person N  of everybody on average, without a log too (default: as in the log)
-logs of decisions: audit
+logs of decisions: audit explain
 --no-people  nobody is known, and attempts are taken as independent
 logs of decisions: compare
 --kind {frr,far,bpcer,apcer}  whose errors are compared (default: the one kind of the logs)
@@ -502,7 +517,7 @@ logs of decisions: monitor
 --attempts K  first attempts of a person that make one value (default: 1); more only if nobody
   tries again because of a rejection
 
-searches (1:N): identify compare threshold
+searches (1:N): identify compare threshold explain
 --gallery GALLERY  embeddings of those who are enrolled or, with --candidates, a table of them;
   the other data are of those who search
 --gallery-labels FILE  as --labels, of the gallery
@@ -514,14 +529,14 @@ searches (1:N): identify compare threshold
 --candidate COLUMN  column of who was returned (default: candidate)
 --listed-from S  score from which on lists have all candidates, if that is known
 
-operating points: audit compare plan bench
+operating points: audit compare plan bench explain
 --fmr LEVEL,...  FMR levels to operate at (default: 1e-2,1e-3 and 1e-4 where two groups of
   every attribute have 300,000 impostor pairs)
 operating points: plan
 --fnmr RATE  the smaller FNMR, of ratios and of --detect-factor (default: the pilot's, or 0.01)
-operating points: identify compare
+operating points: identify compare explain
 --fpir LEVEL,...  FPIR levels to operate at (default: 1e-2,1e-3)
-operating points: audit identify compare plan
+operating points: audit identify compare plan explain
 --threshold T  score from which on a deployed system accepts, or alarms (of distances, up to
   which), instead of levels
 operating points: audit
@@ -583,7 +598,7 @@ the test: plan
 measurement: audit compare
 --average {pair,identity}  what weighs the same (default: pair)
 --impostors {all,same_group}  pairs whose FMR sets the threshold (default: all)
-measurement: audit identify compare threshold plan monitor bench
+measurement: audit identify compare threshold plan monitor bench explain
 --confidence-level P  of intervals, bounds and verdicts (default: the policy's, or 0.95)
 measurement: bench
 --metric {bfar,bfrr,fnmr_at_fmr,fmr_max_geomean,fnmr_max_geomean},...  what is to fall, and what
@@ -617,6 +632,12 @@ compare: a card is of one system
 --format {text,json,html,junit}  what is printed (default: text)
 compare: each system may have its own
 --threshold T  ; may be repeated, for each system in their order
+explain: one threshold explains all errors
+--fmr LEVEL  FMR level to operate at (default: 0.001)
+--fpir LEVEL  FPIR level to operate at (default: 0.001)
+explain: it leaves a text and a JSON file
+--out DIR  folder that the text and the JSON are written to
+--format {text,json}  what is printed (default: text)
 identify: it measures nothing else
 --gallery GALLERY  ; required
 monitor: a log is watched by one attribute
@@ -945,6 +966,25 @@ def _attributes(arguments, needed=True):
             "the following arguments are required: --attribute; name a column of the groups."
         )
     return flags or list(of_policy)
+
+
+def _explain(arguments):
+    from skfairfr.report import explain
+
+    given = vars(arguments)
+    covariates = [*(arguments.covariate or ()), *(arguments.curve or ())]
+    own = given | {"control": [*dict.fromkeys(covariates)], "policy": None}
+    attributes = _attributes(argparse.Namespace(**own))
+    if _check_one_kind(given):
+        data, own["gallery"] = _searches(arguments.data, attributes, own)
+        own["far"] = arguments.fpir
+    else:
+        data = _read(arguments.data, attributes, own)
+    _report_folder(arguments)
+    own |= {"curves": arguments.curve, "random_state": arguments.seed}
+    own["about"] = {"command": arguments.typed}
+    found = explain(data, **_taken_by(explain, own))
+    return _written(arguments, found, arguments.data)
 
 
 def _plan(arguments):

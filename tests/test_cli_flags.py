@@ -410,7 +410,9 @@ def test_every_option_is_of_commands_that_there_are_and_in_the_table_once():
 def test_flag_of_other_commands_is_refused_with_their_names(capsys):
     said = refusal_of(capsys, "bench", "a.npz", "--trials", "t.txt")
     assert "unrecognized arguments: --trials." in said
-    assert said.endswith("It is an option of audit, compare, plan, threshold.\n")
+    assert said.endswith(
+        "It is an option of audit, compare, explain, plan, threshold.\n"
+    )
 
 
 # ---- help ----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from skfairfr.report._candidates import read_candidates
 from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_decisions, compare_systems
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData
+from skfairfr.report._explain import ExplainedErrors, explain
 from skfairfr.report._identification import (
     compare_searches,
     identify,
@@ -36,6 +37,7 @@ __all__ = [
     "DecisionData",
     "DisparityChange",
     "EmbeddingData",
+    "ExplainedErrors",
     "Monitoring",
     "PairData",
     "Policy",
@@ -49,6 +51,7 @@ __all__ = [
     "compare_decisions",
     "compare_searches",
     "compare_systems",
+    "explain",
     "identify",
     "identify_data",
     "monitor_log",

@@ -16,10 +16,12 @@ class Contents(NamedTuple):
 
 
 REPORT = Contents(
-    ("audit.json", "comparison.json", "threshold.json", "monitor.json"),
+    ("audit.json", "comparison.json", "threshold.json", "monitor.json")
+    + ("explanation.json",),
     (
         *("report.html", "rates.csv", "disparities.csv", "figures"),
         *("comparison.txt", "changes.csv", "threshold.txt", "monitor.txt"),
+        "explanation.txt",
     ),
 )
 
