@@ -138,9 +138,9 @@ skfairfr compare june.csv july.csv --accepted accepted -a age:18,65""",
     ),
     "explain": (
         "whether differences between groups remain at equal covariates",
-        f"""\
+        """\
 Error rates of groups at a threshold over those of a reference, as they are and at equal covariates
-(age, quality, camera), by one logistic regression of each rate. {STATUS}""",
+(age, quality, camera), by one logistic regression of each rate.""",
         """\
 skfairfr explain faces.npz -a gender --covariate quality --covariate camera
 skfairfr explain pairs.csv -a gender --covariate age --threshold 0.5
