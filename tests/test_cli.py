@@ -393,7 +393,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     [
         (("adit", "faces.npz"), "Did you mean 'audit'?"),
         (("audits",), "Did you mean 'audit'?"),
-        (("zzz",), "compare, plan, threshold, monitor, bench, demo"),
+        (("zzz",), "compare, explain, plan, threshold, monitor, bench, demo"),
         (("audit", "a.npz", "--attribute", "g", "--fra=.1"), "Did you mean --fmr"),
         (("compare", "a", "b", "--attribut", "g"), "Did you mean --attribute?"),
         (

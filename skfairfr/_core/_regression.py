@@ -36,7 +36,7 @@ class Regression:
     X : ndarray, shape (n_rows, n_columns)
         The first column is 1.
     error, weight, rate : ndarrays, shape (n_rows,)
-        Whether a row is an error, how many it stands for, and its predicted rate.
+        Whether a row is an error, how many it represents, and its predicted rate.
     coefficients : ndarray, shape (n_columns,)
     information : ndarray, shape (n_columns, n_columns)
         Of the weighted rows, with the ridge.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._paired import difference_ends
@@ -29,6 +30,9 @@ MOST_CODES = 10
 # Quantiles of a number at which its cubic spline has knots (Harrell 2015).
 KNOTS = (0.05, 0.35, 0.65, 0.95)
 N_POINTS = 25
+# Of more rows, so many without an error are sampled for each error: variances grow by 1 / 20
+# at most (Breslow & Day 1980, section 7.1).
+LARGE, WITHOUT_ERROR = 200_000, 20
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,7 @@ def explain_errors(
     sample_weight: ArrayLike | None = None,
     reference: Mapping | None = None,
     confidence_level: float = 0.95,
+    random_state: int | np.random.RandomState | None = 0,
 ) -> Explanation:
     """Ratios of groups' error rates at equal covariates, by one logistic regression.
 
@@ -197,10 +202,13 @@ def explain_errors(
         Covariates that are numbers, over which the rate is computed. Of two numbers their
         mean enters; of two people the curve is at no difference.
     sample_weight : array-like, shape (n_rows,), default=None
-        How many rows each stands for, if those without errors are a sample.
+        Number of rows that each represents, if those without errors are a sample.
     reference : mapping of str -> label, default=None
         Group of an attribute to compare with; None takes that with the most trials.
     confidence_level : float in (0, 1), default=0.95
+    random_state : int, RandomState instance or None, default=0
+        Of more than 200,000 rows, all with errors are used, and of the others a sample of 20
+        for each error, weighted to their number in each combination of groups.
 
     Returns
     -------
@@ -210,7 +218,7 @@ def explain_errors(
     ------
     ArgumentError
         A ValueError: if arguments differ in length, fewer than two groups have errors of five
-        people, or a covariate cannot be told apart from a group.
+        people, or a covariate and a group determine each other.
 
     References
     ----------
@@ -244,6 +252,7 @@ def explain_errors(
         rows.add_covariate(name, column, name in curves)
     rows.leave_out_unknown()
     rows.leave_out_few()
+    rows.sample(check_random_state(random_state))
     adjusted, tail = rows.design(), (1 - confidence_level) / 2
     fitted = rows.fit(adjusted)
     if fitted.ridge:
@@ -398,6 +407,31 @@ class _Rows:
             self.covariates[name] = values, codes
             self.used[name] = f"{np.unique(codes).size} categories"
 
+    def sample(self, random):
+        """Of many rows keep those with errors and a weighted sample of the others."""
+        others = np.flatnonzero(self.error == 0)
+        share = (
+            max(WITHOUT_ERROR * (self.error.size - others.size), LARGE) / others.size
+        )
+        if self.error.size <= LARGE or share >= 1:
+            return
+        groups = np.stack([codes for _, codes in self.attributes.values()])
+        cell = np.unique(groups, axis=1, return_inverse=True)[1].ravel()
+        # Every so many rows of each combination of groups, in random order.
+        others = random.permutation(others)
+        others = others[np.argsort(cell[others], kind="stable")]
+        place = np.arange(others.size) * share
+        chosen = others[np.floor(place + share) > np.floor(place)]
+        total = np.bincount(cell[others], self.weight[others], cell.max() + 1)
+        kept = np.bincount(cell[chosen], self.weight[chosen], cell.max() + 1)
+        keep = self.error > 0
+        keep[chosen] = True
+        self.weight[chosen] *= (total / np.maximum(kept, 1e-300))[cell[chosen]]
+        self.notes.append(
+            f"All rows with errors and {chosen.size:,} of the {others.size:,} others are used."
+        )
+        self._take(keep)
+
     def reference_of(self, name):
         values, codes = self.attributes[name]
         if name in self.references:
@@ -445,12 +479,12 @@ class _Rows:
             problem = (
                 f"{', '.join(names)} determine each other, so their effects cannot be "
             )
-            problem += "told apart;"
+            problem += "separated;"
             raise refused("covariates", None, problem, "leave one of them out.")
         return fit_regression(design.scaled(design.X), self.error, self.weight)
 
     def judge(self, name, design, fitted, tail):
-        """Of each group but the reference: counts, ratio with ends, and p-value with difference."""
+        """Counts, ratio with ends, p-value and difference of each group but the reference."""
         values, codes = self.attributes[name]
         reference = self.reference_of(name)
         levels = [reference, *(c for c in np.unique(codes) if c != reference)]

@@ -206,7 +206,7 @@ def test_group_with_errors_of_few_people_is_left_out_by_name():
 def test_covariate_that_is_the_group_is_an_error():
     error, ends, groups, _ = make_rows()
     camera = np.where(groups == "f", "a", "b")
-    with pytest.raises(ValueError, match="cannot be told apart"):
+    with pytest.raises(ValueError, match="cannot be separated"):
         explain_errors(error, ends[0], {"sex": groups}, covariates={"camera": camera})
 
 
@@ -254,3 +254,24 @@ def test_curve_follows_the_rate(slope):
     np.testing.assert_allclose(curve.rate, truth, rtol=0.25)
     assert (curve.p_value < 1e-6) == (slope > 0)
     assert curve.at[0] == pytest.approx(np.quantile(age, KNOTS[0]))
+
+
+def test_many_rows_without_errors_are_sampled_to_the_totals_of_groups(monkeypatch):
+    rng = np.random.default_rng(5)
+    person = np.repeat(np.arange(3000), 20)
+    sex = np.where(person % 3, "m", "f")
+    quality = rng.normal(size=person.size) - 0.5 * (sex == "f")
+    error = rng.random(person.size) < 1 / (1 + np.exp(5 + quality))
+    asked = (error, person, {"sex": sex})
+    options = {"covariates": {"quality": quality}, "reference": {"sex": "m"}}
+    (whole,) = explain_errors(*asked, **options).ratios
+    monkeypatch.setattr("skfairfr.metrics._explain.LARGE", 10_000)
+    found = explain_errors(*asked, **options)
+    (one,) = found.ratios
+    assert any("of the" in note for note in found.notes)
+    # Totals of groups are those of all rows, and so are the rates as they are.
+    assert one.n_trials == pytest.approx(whole.n_trials)
+    assert one.raw == pytest.approx(whole.raw)
+    assert one.ratio == pytest.approx(whole.ratio, rel=0.05)
+    widths = [np.log(r.high / r.low) for r in (one, whole)]
+    assert 0.95 < widths[0] / widths[1] < 1.15
