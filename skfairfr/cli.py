@@ -390,9 +390,11 @@ SHORT_FLAGS = {short: flag for flag, short in SHORT.items()}
 # of its value and, after two spaces, its meaning. One without a value is a switch; after the
 # value " ..." means several files, ",..." a list with commas.
 OPTIONS = """
-options: audit threshold explain
-data DATA  embeddings (.npz, .npy), scored pairs (.csv, .tsv, .parquet, those of bob) or, for
-  audit, a log of decisions
+options: audit
+data DATA  embeddings (.npz, .npy), scored pairs (.csv, .tsv, .parquet, those of bob) or a log of
+  decisions
+options: threshold explain
+data DATA  embeddings (.npz, .npy), or scored pairs (.csv, .tsv, .parquet, those of bob)
 options: identify
 data PROBES  embeddings (.npz, .npy), one row for each search, or with --candidates a table of
   the searches
@@ -1244,7 +1246,8 @@ def _bench(arguments):
     data = _read(arguments.data, attributes, given)
     if not isinstance(data, EmbeddingData):
         raise ValueError(
-            f"DATA {arguments.data!r} contains scored pairs; give embeddings."
+            f"DATA {arguments.data!r} contains scored pairs; give embeddings. A bench compares "
+            "all pairs of held-out people, so it takes no list of trials."
         )
     folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns

@@ -49,7 +49,8 @@ class _Lines:
 
     def write(self, text):
         """Print what the bar shows, if it is time for a line."""
-        text, now = text.strip(), time.monotonic()
+        # A bar may write several states at once, each after a return.
+        text, now = text.strip().rpartition("\r")[2].strip(), time.monotonic()
         if text and now - self.told >= EVERY:
             self.told = now
             print(text, file=sys.stderr, flush=True)

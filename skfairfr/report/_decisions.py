@@ -171,8 +171,11 @@ def check_best_of(session, best_of, time=None):
     if best_of is not None:
         check_count(best_of, "best_of", 1)
     elif time is not None:
-        problem = "orders attempts of a session, and session and best_of are missing;"
-        raise refused("time", None, problem, "give them, or leave it out.")
+        problem = "orders attempts of a session, and no sessions are asked for;"
+        remedy = (
+            "give them (session, --session, and best_of, --best-of), or leave it out."
+        )
+        raise refused("time", None, problem, remedy)
 
 
 def check_without_points(points, policy):

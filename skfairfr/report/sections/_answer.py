@@ -58,6 +58,7 @@ from skfairfr.report.sections._limits import (
     sorted_checks,
     table_of_limits,
 )
+from skfairfr.report.sections._open import RULE, notes_of
 from skfairfr.report.sections._rates import rates_figure
 
 NO_LIMITS = "No limits set"
@@ -67,6 +68,8 @@ DOES_NOT_SHOW = (
     "Does not show: whether the system is lawful or fit for a purpose, or how it works under "
     "other conditions and for other populations."
 )
+# Notes on the first screen of a terminal.
+MOST_NOTES = 2
 
 
 def answer(report):
@@ -272,18 +275,21 @@ def _headline_of_limit(check, report):
     return capital(f"{start}{text}{few and f', {few}'}. The limit is {allowed(check)}.")
 
 
-def cannot_be_concluded(report, where="under 'What the data do not show'"):
+def cannot_be_concluded(report, most_notes=0):
     """Counts of searches, notes, groups with too few errors, and undetermined limits, in lines.
 
-    ``where`` are the notes.
+    A page, which has all notes further down, shows none of them here (``most_notes``).
     """
     lines = [
         *without_groups(report.audits, report.candidates),
         *searches_in_words(report.audits[0]),
     ]
-    notes = dict.fromkeys(note for audit in report.audits for note in audit.notes)
-    if notes:
-        lines.append(f"Read first: the notes {where}.")
+    notes = notes_of(report)
+    lines += notes[:most_notes]
+    if notes and not most_notes:
+        lines.append("Read first: the notes under 'What the data do not show'.")
+    elif len(notes) > most_notes:
+        lines.append(f"{plural(len(notes) - most_notes, 'further note')}: --full.")
     lines += [
         text for audit in report.audits for text in unknown_have_more_errors(audit)
     ]
@@ -300,7 +306,8 @@ def cannot_be_concluded(report, where="under 'What the data do not show'"):
             f"the {rate} of {named_or_counted([*groups])}"
             for rate, groups in few.items()
         ]
-        lines.append(f"{TOO_FEW.capitalize()} {at and f'{at} '}for {listed(texts)}.")
+        where_few = f"{TOO_FEW.capitalize()} ({RULE}){at and f' {at}'}"
+        lines.append(f"{where_few} for {listed(texts)}.")
     lines += [text for audit in report.audits for text in few_everywhere(audit)]
     undetermined = [
         c for c in sorted_checks(report) if c.verdict == "undetermined" and not c.reason

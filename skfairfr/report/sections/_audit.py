@@ -7,6 +7,7 @@ from skfairfr._text._words import by_attribute, listed, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of
 from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
+    MOST_NOTES,
     answer,
     cannot_be_concluded,
     point_of_answer,
@@ -92,7 +93,7 @@ def summary_document(report, source=None, date=None):
     opening = [
         told,
         limits,
-        [*cannot_be_concluded(report, "in the full text (--full)"), DOES_NOT_SHOW],
+        [*cannot_be_concluded(report, MOST_NOTES), DOES_NOT_SHOW],
     ]
     others = [text for text in largest_differences(report) if text not in told.texts]
     differences = Section("differences", "Largest differences", [others])

@@ -126,7 +126,7 @@ def row_of_limit(check, report):
     audit = audit_of(check, report)
     cells = [
         Cell(f"at most {allowed(check)}"),
-        Cell(groups_of(check), more=_more(check, audit)),
+        Cell(_shown_groups(check, audit), more=_more(check, audit)),
         Cell(shown(check)(check.figure.value), few=few_of(check.figure)),
         Cell(interval_of_limit(check, audit)),
         Cell(RESULTS[check.verdict], word=check.verdict),
@@ -191,6 +191,15 @@ def groups_of(check):
     if check.name not in LIMITS or check.name in RATE_LIMITS or len(check.groups) == 1:
         return who(check.groups[0])
     return f"{printable(check.groups[0])} over {printable(check.groups[1])}"
+
+
+def _shown_groups(check, audit):
+    """The group that the number is of; all groups if each has a rate of 0."""
+    if check.name in RATE_LIMITS and check.attribute and check.figure.value == 0:
+        rows = audit.levels[place_in(check, audit)].rates[1:]
+        if all(getattr(row, LIMITS[check.name][0]).value == 0 for row in rows):
+            return f"all groups equal, interval of {groups_of(check)}"
+    return groups_of(check)
 
 
 def _more(check, audit):
