@@ -429,7 +429,7 @@ def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
     options = ("--attribute", "gender", *QUICK, "--threshold-from", faces)
     code, out, err = run(capsys, "audit", tmp_path / "faces.npz", *options)
     assert (code, err) == (0, "")
-    assert "Read first: " in out
+    assert "- Note: " in out
     out = run(capsys, "audit", tmp_path / "faces.npz", *options, "--full")[1]
     assert "'gender' holds 'nan' in 3 rows" in " ".join(out.split())
 
@@ -779,3 +779,17 @@ def test_audit_of_several_columns_is_an_audit_of_each(
     said = run(capsys, "audit", *words.split(), "one,", *asked)
     assert_one_line(*said)
     assert "'one,' names one twice, or nothing" in said[2]
+
+
+def test_no_group_is_the_highest_if_every_rate_is_0(capsys, faces):
+    limits = ("--max-fmr", ".5", "--threshold", ".9999")
+    _, out, _ = run(capsys, "audit", faces, "--attribute", "gender", *limits)
+    assert "at most 50 %: all groups equal, interval of " in re.sub(r"\s+", " ", out)
+
+
+def test_time_without_sessions_names_the_flags(capsys, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("person,g,accepted,t\n" + "a,f,1,1\nb,m,0,2\n" * 3)
+    log = ("--accepted", "accepted", "--attribute", "g", "--time", "t")
+    code, _, err = run(capsys, "audit", path, *log)
+    assert code == 2 and "--session" in err and "--best-of" in err

@@ -164,7 +164,7 @@ def test_people_who_are_first_or_second_alone_are_counted_in_a_note(capsys, tmp_
     rows = [{n: text for n, text in r.items() if n[:5] != "image"} for r in rows]
     path = write(tmp_path / "pairs.csv", rows)
     code, out, _ = run(capsys, "audit", path, "--attribute", "sex", *PAIRS)
-    assert code == 0 and "- Read first: the notes" in out
+    assert code == 0 and "- Note: " in out
     code, out, _ = run(capsys, "audit", path, "--attribute", "sex", *PAIRS, "--full")
     sides = [[r[f"identity_{k}"] for r in rows] for k in (1, 2)]
     first, second = (

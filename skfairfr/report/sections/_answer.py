@@ -285,7 +285,7 @@ def cannot_be_concluded(report, most_notes=0):
         *searches_in_words(report.audits[0]),
     ]
     notes = notes_of(report)
-    lines += notes[:most_notes]
+    lines += [f"Note: {note}" for note in notes[:most_notes]]
     if notes and not most_notes:
         lines.append("Read first: the notes under 'What the data do not show'.")
     elif len(notes) > most_notes:
@@ -306,7 +306,8 @@ def cannot_be_concluded(report, most_notes=0):
             f"the {rate} of {named_or_counted([*groups])}"
             for rate, groups in few.items()
         ]
-        where_few = f"{TOO_FEW.capitalize()} ({RULE}){at and f' {at}'}"
+        rule = f" ({RULE})" if most_notes else ""  # a page has it where it is unfolded
+        where_few = f"{TOO_FEW.capitalize()}{rule}{at and f' {at}'}"
         lines.append(f"{where_few} for {listed(texts)}.")
     lines += [text for audit in report.audits for text in few_everywhere(audit)]
     undetermined = [
