@@ -4,10 +4,11 @@
 ``.ci/nightly`` runs it with fewer. ``--earlier COMMIT`` adds the bounds that the package had
 at a commit before the jackknife, whose module it reads from the history.
 
-Rates of one group are known; of every data set the interval is asked at a given threshold.
-Ordinary people differ little or by a lognormal factor; among hard ones a few have most errors.
-Next to the package's interval stand a percentile bootstrap of people and the published
-analytic interval (Fogliato, Patil & Perona 2024).
+The rate of the population is known, and each data set gives an interval at a fixed threshold:
+of comparisons (FMR, FNMR), of non-mated searches of a fixed gallery (FPIR) and of logs of
+attempts (FRR). Ordinary people differ little or by a lognormal factor. In hard cells a few
+people have most errors. The other columns are a percentile person bootstrap and the published
+analytic interval (Fogliato, Patil & Perona 2024). A second table draws people from real sets.
 """
 
 import argparse
@@ -41,17 +42,31 @@ FNMR = {
     "probit .9": ("hard", "probit", 0.9),
     "5 % goats x 6": ("hard", "wolves", 0.7),
 }
+# Alarms: a person's chance is that of any of the gallery, 1 - exp(-c f), f the person's factor.
+FPIR = {
+    "no effect": ("ordinary", "whole", 0.0),
+    "lognormal .7": ("ordinary", "log", 0.7),
+    "5 % wolves x 6": ("hard", "wolves", 0.7),
+}
+# Rejected attempts: chances are beta(1, .), and one person may have a share of the attempts.
+FRR = {
+    "beta": ("ordinary", "beta", 0.0),
+    "beta, one person 30 %": ("hard", "beta", 0.3),
+}
+RATES = {"FMR": FMR, "FNMR": FNMR, "FPIR": FPIR, "FRR": FRR}
+REAL = "lfw_facenet", "london_pca"
 LEVELS = (1e-1, 1e-2, 1e-3, 1e-4)
 PEOPLE = (30, 50, 100, 300, 1000)
 # How many images a person has: between these; or all 10, but one person many more.
 IMAGES, EQUAL, UNEQUAL = (2, 10), (5, 5), "one third"
+ATTEMPTS, SEARCHES, ANY = 10, (1, 10), (1, 20)
 COLUMNS = "jackknife", "analytic", "bootstrap", "before"
 MOST_WOLVES, WOLF = 0.05, 6.0
 # Of so many data sets of a cell resamples are drawn, if they are of few people.
 BOOTSTRAPPED, RESAMPLES, FEW_PEOPLE = 200, 200, 300
 # Of the errors of two people, and of the weight of their pairs, as they are summed.
 POWERS = (2, 0), (3, 0), (4, 0), (1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (1, 3)
-# Of many people every second of time draws five data sets: so many fewer are drawn.
+# A second draws five data sets of couples of so many people: so many fewer are drawn.
 MANY_PEOPLE, FEWER = 1000, 5
 
 
@@ -124,32 +139,50 @@ def accepted(kind, people, level, images, rng):
     return n, *couples(own, n, base, spread, is_log, model == "whole", rng)
 
 
-def rejected(kind, people, level, images, rng):
-    """Genuine pairs of everybody, and how many are rejected."""
-    _, model, person = FNMR[kind]
-    n = images_of(people, images, rng)
-    pairs = np.maximum(n * (n - 1) // 2, 1)
+def chances(rate, kind, level, people, rng):
+    """Everybody's chance of an error in a genuine pair, a search or an attempt."""
+    _, model, person = RATES[rate][kind]
+    if model == "beta":
+        return rng.beta(1, 1 / level - 1, people)
+    if model in ("log", "wolves"):
+        factor = np.exp(factors(model, person, people, rng))
+        if rate == "FPIR":
+            return -np.expm1(np.log1p(-level) * factor)
+        return np.minimum(level * factor, 1.0)
     if model == "whole":
-        return pairs, pairs * (rng.random(people) < level)
-    if model == "wolves":
-        chance = np.minimum(level * np.exp(factors(model, person, people, rng)), 1.0)
+        return np.full(people, level)
+    scale = math.sqrt(1 + person)
+    own = ndtri(level) * scale + math.sqrt(person) * rng.standard_normal(people)
+    return ndtr(own)
+
+
+def of_people(rate, kind, people, level, images, rng):
+    """Genuine pairs, searches or attempts of everybody, and how many are errors."""
+    if rate == "FNMR":
+        n = images_of(people, images, rng)
+        pairs = np.maximum(n * (n - 1) // 2, 1)
+        if FNMR[kind][1] == "whole":
+            return pairs, pairs * (rng.random(people) < level)
+    elif rate == "FPIR":
+        pairs = images_of(people, images, rng)
     else:
-        scale = math.sqrt(1 + person)
-        chance = ndtr(
-            ndtri(level) * scale + math.sqrt(person) * rng.standard_normal(people)
-        )
-    return pairs, rng.binomial(pairs, chance)
+        often, heavy = np.ones(people), FRR[kind][2]
+        often[0] = (people - 1) * heavy / (1 - heavy) if heavy else 1.0
+        pairs = rng.multinomial(ATTEMPTS * people, often / often.sum())
+    return pairs, rng.binomial(pairs, chances(rate, kind, level, people, rng))
 
 
 def truth_of(rate, kind, level):
     """The rate of the population: below the level if chances are cut at 1."""
-    _, model, *sizes = (FMR if rate == "FMR" else FNMR)[kind]
-    if model in ("probit", "whole"):
+    _, model, *sizes = RATES[rate][kind]
+    if model in ("probit", "whole", "beta"):
         return level
-    rng, means = np.random.default_rng(1), []
+    rng = np.random.default_rng(1)
+    if rate != "FMR":
+        return float(chances(rate, kind, level, 1_000_000, rng).mean())
+    means = []
     for _ in range(20):
-        one = np.exp(factors(model, sizes[0], 2000, rng))
-        other = np.exp(factors(model, sizes[0], 2000, rng)) if rate == "FMR" else 1.0
+        one, other = (np.exp(factors(model, sizes[0], 2000, rng)) for _ in range(2))
         means.append(np.minimum(level * np.multiply.outer(one, other), 1.0).mean())
     return float(np.mean(means))
 
@@ -189,8 +222,8 @@ def data_set(rate, kind, people, level, images, seed, resampled):
     rng = np.random.default_rng(seed)
     if rate == "FMR":
         n, left, right, errors = accepted(kind, people, level, images, rng)
-        of_people = of_impostors(n, left, right, errors)
-        sums, ((wrong,), pairs) = impostor_sums(*of_people), of_people[:2]
+        sizes = of_impostors(n, left, right, errors)
+        sums, ((wrong,), pairs) = impostor_sums(*sizes), sizes[:2]
         total, c = pairs.sum() / 2, n.astype(float)
 
         def draw(rng):
@@ -198,9 +231,8 @@ def data_set(rate, kind, people, level, images, seed, resampled):
             both = (v * c).sum() ** 2 - (v**2 * c**2).sum()
             return (v[left] * v[right] * errors).sum() / (both / 2)
     else:
-        pairs, wrong = (
-            of.astype(float) for of in rejected(kind, people, level, images, rng)
-        )
+        drawn = of_people(rate, kind, people, level, images, rng)
+        pairs, wrong = (of.astype(float) for of in drawn)
         sums, total = genuine_sums(wrong[None], pairs), pairs.sum()
 
         def draw(rng):
@@ -217,7 +249,7 @@ def data_set(rate, kind, people, level, images, seed, resampled):
 
 def cell(rate, kind, people, level, images, n_sets, earlier=None):
     """Shares missed and widths of one cell, a row of the table."""
-    if people >= MANY_PEOPLE:
+    if people >= MANY_PEOPLE and rate == "FMR":
         n_sets = max(n_sets // FEWER, 1)
     asked = rate, kind, people, level, images
     resampled = BOOTSTRAPPED if people <= FEW_PEOPLE else 0
@@ -246,22 +278,28 @@ def cell(rate, kind, people, level, images, n_sets, earlier=None):
             f"{(low > true).mean():.3f} {(high < true).mean():.3f} "
             f"{vacuous.mean():.3f} {np.median(width[value[:n] > 0]):.2f}"
         )
-    about = f"{rate} | {kind} | {people} | {level:g} | {sums.errors.mean():.3g}"
+    named = {UNEQUAL: ", one third", ANY: ", 1-20 images"}.get(images, "")
+    about = f"{rate} | {kind}{named} | {people} | {level:g} | {sums.errors.mean():.3g}"
     return f"| {about} | {oracle:.2f} | {' | '.join(words)} |"
 
 
 def cells_of(rate):
     """Every cell with an error a data set at least."""
-    for kind in FMR if rate == "FMR" else FNMR:
+    usual = {"FPIR": SEARCHES, "FRR": None}.get(rate, IMAGES)
+    for kind in RATES[rate]:
         for people in PEOPLE:
             for level in LEVELS:
-                pairs = people * 18 if rate == "FNMR" else 18 * people * (people - 1)
-                images = EQUAL if "wholly" in kind else IMAGES
+                pairs = people * {"FNMR": 18, "FPIR": 5.5, "FRR": ATTEMPTS}.get(
+                    rate, 18 * (people - 1)
+                )
+                images = EQUAL if "wholly" in kind else usual
                 if level * pairs >= 1 and (kind != "Pareto 2" or level < 0.1):
                     yield kind, people, level, images
-    for people in (50, 300):
-        for level in LEVELS[:3]:
-            yield "no effect", people, level, UNEQUAL
+    if rate in ("FMR", "FNMR"):
+        for people in (50, 300):
+            for level in LEVELS[:3]:
+                yield "no effect", people, level, UNEQUAL
+                yield "mild" if rate == "FMR" else "probit .3", people, level, ANY
 
 
 def earlier_bounds(commit):
@@ -277,12 +315,12 @@ def earlier_bounds(commit):
 
     def bounds(rate, kind, people, level, images, seed):
         rng = np.random.default_rng(seed)
-        if rate == "FNMR":
-            pairs, wrong = rejected(kind, people, level, images, rng)
+        if rate != "FMR":
+            pairs, wrong = of_people(rate, kind, people, level, images, rng)
             sums = module.genuine_sums(wrong[None].astype(float), pairs.astype(float))
         else:
-            of_people = of_impostors(*accepted(kind, people, level, images, rng))
-            sums = module.impostor_sums(*of_people)
+            sizes = of_impostors(*accepted(kind, people, level, images, rng))
+            sums = module.impostor_sums(*sizes)
         return [float(end[0]) for end in module.rate_bounds(sums, TAIL)]
 
     return bounds
@@ -306,7 +344,7 @@ def intervals(n_sets, n_jobs, commit):
         f"| rate | people who | people | level | errors | drawn | {' | '.join(names)} |"
     )
     print("|---" * (6 + len(names)) + "|")
-    asked = [(rate, of) for rate in ("FMR", "FNMR") for of in cells_of(rate)]
+    asked = [(rate, of) for rate in RATES for of in cells_of(rate)]
     rows = Parallel(n_jobs, return_as="generator")(
         delayed(row)(*of, n_sets, commit) for of in asked
     )
@@ -317,15 +355,9 @@ def intervals(n_sets, n_jobs, commit):
 # Real data ----------------------------------------------------------------------------
 
 
-def of_real_people(X, y, people, far, seed):
+def of_real_people(X, y, people, threshold, true, seed):
     """Whether intervals of some people hold the rate of all: (2 rates, held and width, 2)."""
     rng = np.random.default_rng([people, seed])
-    whole = SimilarityROC(n_resamples=2, method="jackknife", random_state=0).fit(X, y)
-    threshold = float(whole.threshold_at(far))
-    true = [
-        float(whole.estimate(threshold=threshold, rate=rate).value)
-        for rate in ("far", "frr")
-    ]
     chosen = np.isin(y, rng.choice(np.unique(y), people, replace=False))
     found = []
     for method in ("jackknife", "recentered"):
@@ -345,19 +377,28 @@ def real(n_sets, n_jobs, shared):
     )
     print("| set | people | rate | jackknife holds, width | bootstrap holds, width |")
     print("|---|---|---|---|---|")
-    path = f"{shared}/data/lfw_facenet/lfw_facenet.npz"
-    with np.load(path) as data:
-        X, y = data["embedding"], data["identity"]
-    for people in (30, 60, 120):
-        drawn = Parallel(n_jobs)(
-            delayed(of_real_people)(X, y, people, 1e-2, seed) for seed in range(n_sets)
-        )
-        mean = np.mean(np.array(drawn, dtype=float), axis=0).reshape(2, 2, 2)
-        for place, rate in enumerate(("FMR", "FNMR")):
-            words = (f"{held:.3f} {width:.4f}" for held, width in mean[:, place])
-            print(
-                f"| lfw_facenet | {people} | {rate} | {' | '.join(words)} |", flush=True
+    for name in REAL:
+        with np.load(f"{shared}/data/{name}/{name}.npz") as data:
+            X, y = data["embedding"], data["identity"]
+        whole = SimilarityROC(n_resamples=2, method="jackknife", random_state=0)
+        threshold = float(whole.fit(X, y).threshold_at(1e-2))
+        true = [
+            float(whole.estimate(threshold=threshold, rate=rate).value)
+            for rate in ("far", "frr")
+        ]
+        for people in (30, 60, 120):
+            if people > np.unique(y).size:
+                continue
+            drawn = Parallel(n_jobs)(
+                delayed(of_real_people)(X, y, people, threshold, true, seed)
+                for seed in range(n_sets)
             )
+            mean = np.mean(np.array(drawn, dtype=float), axis=0).reshape(2, 2, 2)
+            for place, rate in enumerate(("FMR", "FNMR")):
+                words = (f"{held:.3f} {width:.4f}" for held, width in mean[:, place])
+                print(
+                    f"| {name} | {people} | {rate} | {' | '.join(words)} |", flush=True
+                )
 
 
 def main(arguments=None):
