@@ -373,9 +373,10 @@ def of_real_people(X, y, people, threshold, true, seed):
 def real(n_sets, n_jobs, shared):
     """Table of draws of people from real sets, as populations."""
     print(
-        "\n## Draws of people from real sets: share of intervals that hold the rate of all\n"
+        "\n## Draws of people from real sets: share of intervals that include the rate of all, and\n"
+        "## median width\n"
     )
-    print("| set | people | rate | jackknife holds, width | bootstrap holds, width |")
+    print("| set | people | rate | jackknife | bootstrap |")
     print("|---|---|---|---|---|")
     for name in REAL:
         with np.load(f"{shared}/data/{name}/{name}.npz") as data:
@@ -393,9 +394,13 @@ def real(n_sets, n_jobs, shared):
                 delayed(of_real_people)(X, y, people, threshold, true, seed)
                 for seed in range(n_sets)
             )
-            mean = np.mean(np.array(drawn, dtype=float), axis=0).reshape(2, 2, 2)
+            drawn = np.array(drawn, dtype=float).reshape(-1, 2, 2, 2)
+            holds, width = (
+                drawn[..., 0].mean(axis=0),
+                np.nanmedian(drawn[..., 1], axis=0),
+            )
             for place, rate in enumerate(("FMR", "FNMR")):
-                words = (f"{held:.3f} {width:.4f}" for held, width in mean[:, place])
+                words = (f"{holds[m, place]:.3f} {width[m, place]:.4f}" for m in (0, 1))
                 print(
                     f"| {name} | {people} | {rate} | {' | '.join(words)} |", flush=True
                 )
