@@ -74,3 +74,36 @@ def test_numbers_are_those_that_were_kept(name):
 
 def test_every_number_is_of_a_call():
     assert sorted([*NUMBERS, *RECORDS]) == sorted(calls.CALLS)
+
+
+def p_values_with_ends(record, neutral=1.0, level=0.05):
+    """All (low, high, neutral value, p-value, level of the test) of a record."""
+    if isinstance(record, list):
+        parts = (p_values_with_ends(part, neutral, level) for part in record)
+        return [row for part in parts for row in part]
+    if not isinstance(record, dict):
+        return []
+    neutral = record.get("neutral", neutral)
+    level = 1 - record.get("settings", {}).get("confidence_level", 1 - level)
+    found = []
+    for low, high in (("low", "high"), ("ratio_low", "ratio_high")):
+        row = [record.get(name) for name in (low, high, "p_value")]
+        if all(isinstance(value, int | float) for value in row):
+            equal = 0.0 if "difference" in record else neutral
+            equal = 1.0 if low == "ratio_low" else equal
+            found.append((*row[:2], equal, row[2], level))
+    return found + p_values_with_ends([*record.values()], neutral, level)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_intervals_exclude_equality_exactly_if_the_p_value_is_small(name):
+    level = 0.1 if name == "audit_with_policy" else 0.05  # of checks, by the policy
+    for low, high, neutral, p_value, level_of in p_values_with_ends(
+        RECORDS[name], level=level
+    ):
+        assert (low > neutral or high < neutral) == (p_value < level_of)
+
+
+def test_records_have_intervals_with_p_values():
+    rows = [row for record in RECORDS.values() for row in p_values_with_ends(record)]
+    assert len(rows) > 500
