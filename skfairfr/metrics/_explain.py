@@ -30,8 +30,9 @@ MOST_CODES = 10
 # Quantiles of a number at which its cubic spline has knots (Harrell 2015).
 KNOTS = (0.05, 0.35, 0.65, 0.95)
 N_POINTS = 25
-# Of more rows, so many without an error are sampled for each error: variances grow by 1 / 20
-# at most (Breslow & Day 1980, section 7.1).
+# Of more rows, so many without an error are sampled for each error of every combination of
+# groups: variances grow by 1 / 20 at most (Breslow & Day 1980, section 7.1). A combination
+# keeps its share of LARGE rows in any case.
 LARGE, WITHOUT_ERROR = 200_000, 20
 
 
@@ -207,8 +208,8 @@ def explain_errors(
         Group of an attribute to compare with; None takes that with the most trials.
     confidence_level : float in (0, 1), default=0.95
     random_state : int, RandomState instance or None, default=0
-        Of more than 200,000 rows, all with errors are used, and of the others a sample of 20
-        for each error, weighted to their number in each combination of groups.
+        Above 200,000 rows, all rows with errors are used, and a sample of the others: in each
+        combination of groups 20 for each error, or more, weighted to their number.
 
     Returns
     -------
@@ -410,18 +411,20 @@ class _Rows:
     def sample(self, random):
         """Of many rows keep those with errors and a weighted sample of the others."""
         others = np.flatnonzero(self.error == 0)
-        share = (
-            max(WITHOUT_ERROR * (self.error.size - others.size), LARGE) / others.size
-        )
-        if self.error.size <= LARGE or share >= 1:
+        if self.error.size <= LARGE:
             return
         groups = np.stack([codes for _, codes in self.attributes.values()])
         cell = np.unique(groups, axis=1, return_inverse=True)[1].ravel()
-        # Every so many rows of each combination of groups, in random order.
+        n_others = np.bincount(cell[others], minlength=cell.max() + 1)
+        n_errors = np.bincount(cell) - n_others
+        kept = np.maximum(WITHOUT_ERROR * n_errors, LARGE // n_others.size)
+        share = np.minimum(1.0, kept / np.maximum(n_others, 1))
+        if (share == 1).all():
+            return
         others = random.permutation(others)
         others = others[np.argsort(cell[others], kind="stable")]
-        place = np.arange(others.size) * share
-        chosen = others[np.floor(place + share) > np.floor(place)]
+        place = np.floor(np.cumsum(share[cell[others]]))
+        chosen = others[np.diff(place, prepend=0) > 0]
         total = np.bincount(cell[others], self.weight[others], cell.max() + 1)
         kept = np.bincount(cell[chosen], self.weight[chosen], cell.max() + 1)
         keep = self.error > 0

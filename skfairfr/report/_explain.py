@@ -140,8 +140,6 @@ class ExplainedErrors:
         }
         return save_texts(Path(folder), written, replace)
 
-    # ---- the document ------------------------------------------------------------
-
     def _document(self, source, date):
         under = [printable(text) for text in (source, date) if text]
         if self.threshold is not None:
@@ -158,7 +156,7 @@ class ExplainedErrors:
             Section("answer", "Result", [self._answers()]),
             Section("ratios", "Ratios", [self._table()]),
             Section("curves", "Rates over numbers", [self._curves()]),
-            Section("equal", "What is equal", [equal]),
+            Section("equal", "Covariates", [equal]),
             Section("notes", "Notes", [notes]),
         ]
         return Document("Is it the group?", "; ".join(under), sections)

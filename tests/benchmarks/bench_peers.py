@@ -30,7 +30,7 @@ REPORTS = {
     "cimat": "rates by group; intervals over people",
     "bob.measure": "rates, Cllr by group; no intervals",
 }
-MODULES = {"pandas + scikit-learn": "pandas", "bob.measure": "bob.measure"}
+MODULES = {"pandas + scikit-learn": "pandas", "bob.measure": "bob"}
 
 
 def faces_of(people, seed):
@@ -187,7 +187,7 @@ def intervals(seed, threshold, tools):
     return accepted.mean(), found
 
 
-def main(people=500, sets=100):
+def main(people=160, sets=100):
     """Print both tables."""
     tools = [t for t in REPORTS if find_spec(MODULES.get(t, t))]
     missing = [t for t in REPORTS if t not in tools]

@@ -275,3 +275,18 @@ def test_many_rows_without_errors_are_sampled_to_the_totals_of_groups(monkeypatc
     assert one.ratio == pytest.approx(whole.ratio, rel=0.05)
     widths = [np.log(r.high / r.low) for r in (one, whole)]
     assert 0.95 < widths[0] / widths[1] < 1.15
+
+
+def test_small_groups_are_used_whole_among_many_rows(monkeypatch):
+    rng = np.random.default_rng(6)
+    person = np.repeat(np.arange(3000), 20)
+    group = np.where(person < 10, "few", np.where(person % 2, "a", "b"))
+    error = rng.random(person.size) < np.where(group == "few", 0.2, 0.01)
+    whole = explain_errors(error, person, {"group": group})
+    monkeypatch.setattr("skfairfr.metrics._explain.LARGE", 10_000)
+    for seed in range(5):
+        found = explain_errors(error, person, {"group": group}, random_state=seed)
+        for one, other in zip(found.ratios, whole.ratios, strict=True):
+            assert one.n_trials == pytest.approx(other.n_trials)
+            assert one.raw == pytest.approx(other.raw)
+            assert one.low == pytest.approx(other.low, rel=0.05)
