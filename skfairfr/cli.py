@@ -272,7 +272,11 @@ def main(argv=None):
         # An import that Python itself could not do has a name; it is no unusable input.
         if isinstance(error, ImportError) and error.name is not None:
             return _fault(name, error)
-        message = _in_flags(error)
+        columns = {}
+        if arguments.command == "explain":
+            columns = {"control": "--covariate", "covariates": "--covariate"}
+            columns["curves"] = "--curve"
+        message = _in_flags(error, **columns)
         if arguments.command not in ("audit", "compare", "plan"):  # with --failures
             from skfairfr.utils._errors import EMPTY_CELLS, IN_AN_AUDIT
 

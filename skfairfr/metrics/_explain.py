@@ -431,7 +431,7 @@ class _Rows:
         keep[chosen] = True
         self.weight[chosen] *= (total / np.maximum(kept, 1e-300))[cell[chosen]]
         self.notes.append(
-            f"All rows with errors and {chosen.size:,} of the {others.size:,} others are used."
+            f"All rows with errors and {chosen.size:,} of the {total.sum():,.0f} others are used."
         )
         self._take(keep)
 

@@ -207,7 +207,9 @@ def main(people=160, sets=100):
     threshold = SimilarityROC().fit(many.X, many.y).threshold_at(FMR)
     found = [intervals(seed, threshold, tools) for seed in range(sets)]
     truth = np.mean([rate for rate, _ in found])
-    print(f"\nFMR {truth:.2%} of women, {sets} sets of {PEOPLE} people")
+    print(
+        f"\nFMR {truth:.2%} of women, {sets} sets of {PEOPLE} people, half of them women"
+    )
     print(f"{'':<22} {'contain':>8} {'width':>6}")
     for tool in found[0][1]:
         low, high = np.array([ends[tool] for _, ends in found], float).T

@@ -91,3 +91,19 @@ def test_unknown_reference_is_named():
     X, y, sex, _ = make_images()
     with pytest.raises(ValueError, match="'x' is no group"):
         explain(EmbeddingData(X, y, {"sex": sex}), far=0.01, reference="x")
+
+
+@pytest.mark.parametrize(
+    ("flag", "column", "words"),
+    [
+        ("--covariate", "nothing", "--covariate cannot be found"),
+        ("--curve", "sex", "--curve 'sex' is no number"),
+        ("--covariate", "copy", "--covariate sex, copy determine each other"),
+    ],
+)
+def test_command_names_its_own_flags(tmp_path, capsys, flag, column, words):
+    X, y, sex, _ = make_images()
+    np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, copy=sex)
+    asked = ["explain", str(tmp_path / "a.npz"), "-a", "sex", "--quiet", flag, column]
+    assert main(asked) == 2
+    assert words in capsys.readouterr().err
