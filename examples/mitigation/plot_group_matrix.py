@@ -4,13 +4,13 @@ Who is taken for whom, before and after group sampling
 ======================================================
 
 A border gate compares the face of a traveller with the photograph in a document. If it
-tells people apart less well, as within some groups, whoever contains another's document passes
+tells people apart less well, as within some groups, whoever has another's document passes
 more often, and the owners are protected less. Bruveris et al. (WACV workshops 2020) show
 this as a matrix, by group of the face and group of the document.
 
 We draw faces and documents of four groups, train a head on top of the encoder with groups
 drawn as they are found and with dynamic weights, and compare the three matrices on held-out
-people. Then we test whether it matters which group contains the document, and look at
+people. Then we test whether it matters which group has the document, and look at
 the embedding space as the paper's Figure 10 does.
 """
 

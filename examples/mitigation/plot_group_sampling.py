@@ -4,7 +4,7 @@ Drawing rare groups more often, in triplets
 ===========================================
 
 A customer far away proves with a selfie who the owner of a document is. A false acceptance
-hands an account to whoever contains the document: a harm to its owner, and likelier within
+hands an account to whoever has the document: a harm to its owner, and likelier within
 groups that the system has seen little of. Bruveris et al. (WACV workshops 2020) found that
 training an encoder on such pairs as they are found raised the FAR within Africa, of half a
 percent of the pairs, from ten times the overall one to a hundred times, and that drawing

@@ -5,7 +5,7 @@ Choosing kappas by a search over folds
 
 A border control compares faces with passports. If the women of a population are
 falsely accepted more often than its men, their passports are the easier ones to misuse,
-and a false rejection contains a traveller up. The Ethical Module, a small network between
+and a false rejection delays a traveller. The Ethical Module, a small network between
 encoder and matcher, moves these rates between groups by one concentration (kappa) for
 each, and which pair of values helps whom has to be searched for.
 

@@ -135,7 +135,7 @@ figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", 
 # leaves a spread that is too small by about 1/n. Its coverage of the FRR is 0.80 to
 # 0.91 for the same people and 0.44 to 0.86 for new people; that of max / min is 0.88 to
 # 0.99 and 0.62 to 0.96. ``"multiplicative"`` and ``"offdiagonal"`` come closer. For
-# other people the recentred interval contains too rarely in every row. The last two are
+# other people the recentred interval contains the rate too rarely in every row. The last two are
 # within chance of 95 % where each person has few photographs and people are alike or
 # many, below it where they are few, and far off where each has many photographs;
 # resampling identities comes close in every row.

@@ -12,7 +12,7 @@ tile
     them (``_pair_tiles``).
 pairs
     Scores with both images, in order of score (``_pair_sequences``), by group
-    (``_pairs``): genuine pairs are stored all; of impostor pairs a tail is.
+    (``_pairs``): all genuine pairs are stored, and a tail of the impostor pairs.
 tail
     The impostor pairs at or above a floor. Below it a uniform sample of a million pairs
     answers, and is marked.

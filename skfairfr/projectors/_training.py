@@ -41,7 +41,7 @@ class DeviceRows:
     ----------
     X : ndarray, shape (n_samples, n_features)
         May be a memory map larger than memory: on the CPU only the rows of a batch are
-        read. An accelerator contains the whole of it if half the free memory suffices.
+        read. An accelerator stores the whole of it if half the free memory suffices.
     device : torch.device
     """
 

@@ -235,7 +235,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Remeasured:
-    """The same levels measured with one setting changed, to are next to the audit's.
+    """The same levels measured with one setting changed, for a row next to the audit's.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class Check:
         Operating point, as of a Level.
     figure : Figure
         The disparity, or the rate of the group with the highest one. ``high`` is the
-        largest upper bound, each of which contains by itself. ``low`` holds for all groups at
+        largest upper bound, each of which is valid by itself. ``low`` holds for all groups at
         once: it is the largest if groups exceed the limit, or else that of ``decided_by``.
     groups : tuple of labels
         First that of the highest rate, then others that the verdict is about: those that

@@ -1,4 +1,4 @@
-"""Labels of images: identity, group and domain, however a caller contains them.
+"""Labels of images: identity, group and domain, however a caller stores them.
 
 ``y`` is an array of identities, a structured array from :func:`face_labels`, or a frame
 with the columns ``identity``, ``group`` and ``domain``. Everything below this floor sees

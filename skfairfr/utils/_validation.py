@@ -298,7 +298,7 @@ def check_number(value, name, holds, wanted):
     ----------
     value : object
     name : str
-    contains : callable
+    holds : callable
         Whether a float is in range; false of nan.
     wanted : str
         The range, after the argument's name.
