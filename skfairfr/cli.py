@@ -64,6 +64,7 @@ FLAGS = {
     **dict.fromkeys(("galleries", "y_gallery"), "--gallery"),
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
     **{"n_splits": "--splits", "metrics": "--metric", "curves": "--curve"},
+    "interactions": "--interaction",
     **{"names": "--search", "scores": "--candidates"},
 }
 # Exit statuses of all commands, and what else some of them have.
@@ -423,6 +424,7 @@ options: explain
 --covariate COLUMN  column of a covariate at equal values of which rates are compared: numbers as a curve,
   others, and numbers of up to ten values, as categories; may be repeated
 --curve COLUMN  column of a number, such as age, over which rates are shown too; may be repeated
+--interaction A,B  two attributes, rates of whose combinations are compared too; may be repeated
 options: audit identify explain
 --reference GROUP  group to compare with (default: that with the most people); may be repeated,
   one of each attribute
@@ -987,7 +989,12 @@ def _explain(arguments):
     else:
         data = _read(arguments.data, attributes, own)
     _report_folder(arguments)
-    own |= {"curves": arguments.curve, "random_state": arguments.seed}
+    pairs = [tuple(text.split(",")) for text in arguments.interaction or ()]
+    own |= {
+        "interactions": pairs,
+        "curves": arguments.curve,
+        "random_state": arguments.seed,
+    }
     own["about"] = {"command": arguments.typed}
     found = explain(data, **_taken_by(explain, own))
     return _written(arguments, found, arguments.data)

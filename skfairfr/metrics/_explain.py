@@ -16,7 +16,7 @@ from skfairfr._core._regression import (
     not_apart,
     standardised,
 )
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_level, plain
@@ -174,6 +174,7 @@ def explain_errors(
     *,
     covariates: Mapping | None = None,
     curves: Sequence[str] = (),
+    interactions: Sequence[tuple] = (),
     sample_weight: ArrayLike | None = None,
     reference: Mapping | None = None,
     confidence_level: float = 0.95,
@@ -202,6 +203,9 @@ def explain_errors(
     curves : sequence of str, shape (n_curves,), default=()
         Covariates that are numbers, over which the rate is computed. Of two numbers their
         mean enters; of two people the curve is at no difference.
+    interactions : sequence of pairs of str, shape (n_interactions, 2), default=()
+        Two attributes each, whose combinations are compared with that of their references. The
+        regression then has a rate for each combination in place of one for each attribute.
     sample_weight : array-like, shape (n_rows,), default=None
         Number of rows that each represents, if those without errors are a sample.
     reference : mapping of str -> label, default=None
@@ -246,31 +250,34 @@ def explain_errors(
     """
     check_level(confidence_level, "confidence_level")
     error = to_column(error, "error").astype(np.float64)
-    rows = _Rows(error, identity, sample_weight)
-    for name, column in sensitive_features.items():
-        rows.add_attribute(name, column, (reference or {}).get(name))
-    for name, column in (covariates or {}).items():
-        rows.add_covariate(name, column, name in curves)
-    rows.leave_out_unknown()
-    rows.leave_out_few()
-    rows.sample(check_random_state(random_state))
-    adjusted, tail = rows.design(), (1 - confidence_level) / 2
-    fitted = rows.fit(adjusted)
-    if fitted.ridge:
-        rows.notes.append(
-            "Some columns separate the errors from the other rows; a ridge keeps their "
-            "coefficients finite."
-        )
-    ratios = []
-    for name in rows.attributes:
-        raw = rows.judge(name, rows.design(only=name), None, tail)
-        equal = rows.judge(name, adjusted, fitted, tail)
-        ratios += [
-            ExplainedRatio(name, *about, *as_it_is, *at_equal, *rest)
-            for (about, as_it_is, _), (_, at_equal, rest) in zip(
-                raw, equal, strict=True
-            )
-        ]
+    tail = (1 - confidence_level) / 2
+
+    def read(attributes, references):
+        rows = _Rows(error, identity, sample_weight)
+        for name, column in attributes.items():
+            rows.add_attribute(name, column, references.get(name))
+        for name, column in (covariates or {}).items():
+            rows.add_covariate(name, column, name in curves)
+        rows.leave_out_unknown()
+        rows.leave_out_few()
+        rows.sample(check_random_state(random_state))
+        return rows
+
+    rows = read(sensitive_features, reference or {})
+    ratios, adjusted, fitted = rows.ratios(rows.attributes, tail)
+    for names in interactions:
+        attributes, combined = _with_combinations(sensitive_features, names)
+        labels = [rows.reference_label(name) for name in names]
+        references = (reference or {}) | {combined: " & ".join(map(str, labels))}
+        try:
+            of_both = read(attributes, references)
+        except ArgumentError as few:
+            if few.argument != "sensitive_features":
+                raise
+            rows.notes.append(str(few).partition(" ")[2])
+            continue
+        ratios += of_both.ratios([combined], tail)[0]
+        rows.notes += of_both.notes
     found = tuple(rows.curve(name, adjusted, fitted, tail) for name in curves)
     return Explanation(
         tuple(ratios),
@@ -279,9 +286,35 @@ def explain_errors(
         float(rows.weight @ rows.error),
         float(rows.weight.sum()),
         np.unique(np.concatenate(rows.ends)).size,
-        tuple(rows.notes),
+        tuple(dict.fromkeys(rows.notes)),
         confidence_level,
     )
+
+
+def _with_combinations(attributes, names):
+    """Attributes with the combination of two of them in their place, and its name."""
+    for name in names:
+        if name not in attributes:
+            problem = f"names {name!r}, which is no attribute;"
+            remedy = f"these are: {', '.join(map(str, attributes))}."
+            raise refused("interactions", names, problem, remedy)
+    sides = [c if isinstance(c, tuple) else (c,) for c in map(attributes.get, names)]
+    combined, found = " & ".join(map(str, names)), dict(attributes)
+    columns = tuple(
+        encode(
+            {
+                name: side[k % len(side)]
+                for name, side in zip(names, sides, strict=True)
+            },
+            combined,
+            allow_unknown=True,
+        ).of_rows()
+        for k in range(max(map(len, sides)))
+    )
+    for name in names:
+        del found[name]
+    found[combined] = columns if len(columns) == 2 else columns[0]
+    return found, combined
 
 
 class _Rows:
@@ -379,10 +412,14 @@ class _Rows:
                 inside = self.attributes[name][1] == place
                 if (n := self._people_in_errors(inside)) >= FEWEST_PEOPLE:
                     continue
-                self.notes.append(
-                    f"{name}: {values[place]} has errors of {n} people, "
-                    f"{FEWEST_PEOPLE} needed, and is left out."
+                few = (
+                    f"{values[place]} has errors of {n} people, {FEWEST_PEOPLE} needed"
                 )
+                if place == self.references.get(name):
+                    raise refused(
+                        "sensitive_features", name, f"{name!r}: the reference {few}."
+                    )
+                self.notes.append(f"{name}: {few}, and is left out.")
                 self._take(~inside)
             levels = np.unique(self.attributes[name][1])
             if levels.size < 2:
@@ -435,6 +472,10 @@ class _Rows:
         )
         self._take(keep)
 
+    def reference_label(self, name):
+        """Label of the group of an attribute that others are compared with."""
+        return self.attributes[name][0][self.reference_of(name)]
+
     def reference_of(self, name):
         values, codes = self.attributes[name]
         if name in self.references:
@@ -485,6 +526,26 @@ class _Rows:
             problem += "separated;"
             raise refused("covariates", None, problem, "leave one of them out.")
         return fit_regression(design.scaled(design.X), self.error, self.weight)
+
+    def ratios(self, names, tail):
+        """ExplainedRatios of attributes; the design and the Regression of all columns."""
+        adjusted, found = self.design(), []
+        fitted = self.fit(adjusted)
+        if fitted.ridge:
+            self.notes.append(
+                "Some columns separate the errors from the other rows; a ridge keeps their "
+                "coefficients finite."
+            )
+        for name in names:
+            raw = self.judge(name, self.design(only=name), None, tail)
+            equal = self.judge(name, adjusted, fitted, tail)
+            found += [
+                ExplainedRatio(name, *about, *as_it_is, *at_equal, *rest)
+                for (about, as_it_is, _), (_, at_equal, rest) in zip(
+                    raw, equal, strict=True
+                )
+            ]
+        return found, adjusted, fitted
 
     def judge(self, name, design, fitted, tail):
         """Counts, ratio with ends, p-value and difference of each group but the reference."""

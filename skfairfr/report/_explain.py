@@ -180,7 +180,8 @@ class ExplainedErrors:
             if one.group == DIFFERENT:
                 continue
             level = f"{100 * found.confidence_level:g} % CI"
-            others = {r.attribute for r in found.ratios} - {one.attribute}
+            others = {r.attribute for r in found.ratios if " & " not in r.attribute}
+            others -= {*one.attribute.split(" & ")}
             equal = listed(
                 [*map(printable, [*found.covariates, *sorted(others)])] or [""]
             )
@@ -236,6 +237,7 @@ def explain(
     far: float | None = None,
     threshold: float | None = None,
     curves: Any = (),
+    interactions: Any = (),
     reference: Any = None,
     confidence_level: float | None = None,
     about: dict | None = None,
@@ -258,6 +260,8 @@ def explain(
         Similarity from which on pairs are accepted (of distances, up to which), instead.
     curves : str or sequence of str, shape (n_curves,), default=()
         Covariates that are numbers, over which rates are computed.
+    interactions : sequence of pairs of str, shape (n_interactions, 2), default=()
+        Attributes whose combinations are compared too.
     reference : label or sequence of labels, shape (n_references,), default=None
         Groups to compare with, at most one of each attribute; None takes the largest.
     confidence_level : float in (0, 1), default=None
@@ -317,7 +321,8 @@ def explain(
         raise refused("attributes", (), problem, "name a column (--attribute).")
     found, notes = {}, [*data.notes, *notes_of(warnings, data.terms)]
     curves = (curves,) if isinstance(curves, str) else tuple(curves)
-    options = {"curves": curves, "confidence_level": confidence_level or 0.95}
+    options = {"interactions": interactions}
+    options |= {"curves": curves, "confidence_level": confidence_level or 0.95}
     options["reference"] = _references(parts, reference)
     problem = None
     for name, rows in parts:

@@ -290,3 +290,105 @@ def test_small_groups_are_used_whole_among_many_rows(monkeypatch):
             assert one.n_trials == pytest.approx(other.n_trials)
             assert one.raw == pytest.approx(other.raw)
             assert one.low == pytest.approx(other.low, rel=0.05)
+
+
+def two_attributes(n_people=1500, seed=4):
+    """Errors whose log odds are highest in old f, and depend on quality."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n_people), 8)
+    sex = np.where(rng.random(n_people) < 0.5, "f", "m")[person]
+    age = np.where(rng.random(n_people) < 0.4, "old", "young")[person]
+    quality = rng.normal(size=person.size) - 0.5 * (sex == "f")
+    both = (sex == "f") & (age == "old")
+    error = rng.random(person.size) < expit(-2.5 - 0.8 * quality + 0.7 * both)
+    return error, person, sex, age, quality
+
+
+def test_combinations_are_those_of_a_regression_with_products():
+    sm = pytest.importorskip("statsmodels.api")
+    error, person, sex, age, quality = two_attributes()
+    splines = _spline(quality, np.quantile(quality, KNOTS))
+
+    def columns(f, old):
+        f, old = (np.broadcast_to(x, error.shape) for x in (f, old))
+        return np.column_stack([np.ones(f.size), f, old, f * old, splines])
+
+    X = columns(sex == "f", age == "old")
+    fitted = sm.GLM(error, X, family=sm.families.Binomial()).fit()
+
+    def rate(sex, age):
+        return fitted.predict(columns(sex == "f", age == "old")).mean()
+
+    found = explain_errors(
+        error,
+        person,
+        {"sex": sex, "age": age},
+        covariates={"q": quality},
+        interactions=[("sex", "age")],
+        reference={"sex": "m", "age": "young"},
+    )
+    combined = {r.group: r for r in found.ratios if r.attribute == "sex & age"}
+    assert {r.reference for r in combined.values()} == {"m & young"}
+    for sex_, age_ in (("f", "old"), ("f", "young"), ("m", "old")):
+        one = combined[f"{sex_} & {age_}"]
+        expected = rate(sex_, age_) / rate("m", "young")
+        assert one.ratio == pytest.approx(expected, rel=1e-6)
+        inside = (sex == sex_) & (age == age_), (sex == "m") & (age == "young")
+        raw = error[inside[0]].mean() / error[inside[1]].mean()
+        assert one.raw == pytest.approx(raw)
+    # The attributes themselves are compared as without the combinations.
+    alone = explain_errors(
+        error,
+        person,
+        {"sex": sex, "age": age},
+        covariates={"q": quality},
+        reference={"sex": "m", "age": "young"},
+    )
+    assert found.ratios[: len(alone.ratios)] == alone.ratios
+
+
+def test_combination_of_both_images_is_that_of_two_groups():
+    error, ends, groups, _ = make_rows(n_people=600, both=True, effect=0.5)
+    hand = tuple(np.where(end % 3, "l", "r") for end in ends)
+    options = {"reference": {"sex": "m", "hand": "l"}}
+    found = explain_errors(
+        error,
+        ends,
+        {"sex": groups, "hand": hand},
+        interactions=[("sex", "hand")],
+        **options,
+    )
+    joined = tuple(
+        np.char.add(np.char.add(s, " & "), h) for s, h in zip(groups, hand, strict=True)
+    )
+    (expected, *_) = explain_errors(
+        error, ends, {"both": joined}, reference={"both": "m & l"}
+    ).ratios
+    (one,) = [r for r in found.ratios if r.group == expected.group]
+    assert (one.ratio, one.low, one.raw) == pytest.approx(
+        (expected.ratio, expected.low, expected.raw)
+    )
+
+
+def test_few_errors_of_combinations_leave_the_attributes():
+    error, person, sex, age, _ = two_attributes(n_people=60)
+    age = np.where(person == 1, "old", age)
+    keep = ~((sex == "m") & (age == "young"))
+    options = {"reference": {"sex": "m", "age": "young"}}
+    found = explain_errors(
+        error & keep,
+        person,
+        {"sex": sex, "age": age},
+        interactions=[("sex", "age")],
+        **options,
+    )
+    assert {r.attribute for r in found.ratios} == {"sex", "age"}
+    assert any(
+        "the reference m & young has errors of 0" in note for note in found.notes
+    )
+
+
+def test_unknown_attribute_of_combinations_is_named():
+    error, person, sex, *_ = two_attributes(n_people=60)
+    with pytest.raises(ValueError, match="names 'race', which is no attribute"):
+        explain_errors(error, person, {"sex": sex}, interactions=[("sex", "race")])

@@ -77,6 +77,21 @@ def test_command_answers_for_a_log(tmp_path, capsys):
     assert "FRR" in capsys.readouterr().out
 
 
+def test_command_compares_combinations(tmp_path, capsys):
+    X, y, sex, quality = make_images(300)
+    age = np.where(y % 3, "old", "young")
+    np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, age=age, q=quality)
+    asked = ["explain", str(tmp_path / "a.npz"), "-a", "sex", "-a", "age", "--quiet"]
+    asked += ["--interaction", "sex,age", "--covariate", "q", "--reference", "m"]
+    assert main([*asked, "--reference", "old", "--fmr", "1%"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "f & young over m & old: FNMR" in text
+    assert "at equal q:" in text
+    assert "at equal q and age:" in text
+    assert main([*asked, "--interaction", "sex,race"]) == 2
+    assert "--interaction names 'race'" in capsys.readouterr().err
+
+
 def test_searches_are_explained():
     X, y, sex, _ = make_images(400)
     enrolled = (np.arange(y.size) % 4 == 0) & (y < 200)
