@@ -23,6 +23,9 @@ from skfairfr.utils._labels import (
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, warn_caller
 
+# Usual names of the column of people, those of VoxCeleb's tables last.
+NAMES_OF_PEOPLE = (*IDENTITY_NAMES, "person", "VoxCeleb1 ID", "VoxCeleb2 ID")
+
 
 def join_metadata(
     data: Any,
@@ -44,8 +47,8 @@ def join_metadata(
         a list of people and one attribute, such as Kaldi's spk2gender.
     on : str, default=None
         Its column of the people or, where this is ``image``, of the images; None takes the
-        first of "identity", "identities", "y", "person" and ``image`` that is there. Labels
-        are compared as texts.
+        first of "identity", "identities", "y", "person", "VoxCeleb1 ID", "VoxCeleb2 ID" and
+        ``image`` that is there. Labels are compared as texts.
     image : str, default="image"
         How the images' column is called; embeddings have it under the same name.
     columns : sequence of str, shape (n_columns,), default=None
@@ -105,7 +108,7 @@ def read_metadata(path, on, image, asked=()):
         named = asked[0] if len(asked) == 1 else None
     layouts = () if named is None else (Layout("attribute", (key, named)),)
     table = _tables.read_table(path, "metadata", layouts)
-    usual = (on,) if on else (*IDENTITY_NAMES, "person", image)
+    usual = (on,) if on else (*NAMES_OF_PEOPLE, image)
     return table, *_files.choose_all([("on", usual)], table.names, table.path)
 
 

@@ -119,12 +119,21 @@ def load_pairs(
 
 
 def read_pairs(
-    path, names, asked=None, distance=False, finite=True, layout=None, scores=None
+    path,
+    names,
+    asked=None,
+    distance=False,
+    finite=True,
+    layout=None,
+    scores=None,
+    people=(),
 ):
     """As load_pairs.
 
     Parameters
     ----------
+    people : sequence of labels, default=()
+        Those of the metadata, by which :func:`people_in_names` knows names of images.
     scores : ndarray, shape (n_pairs,), default=None
         Scores that are not in the file, which then lists the trials.
     finite : bool, default=True
@@ -148,6 +157,8 @@ def read_pairs(
         asked = {n: a for n, a in asked.items() if n != name}
         asked |= dict.fromkeys(both[name], "attributes")
     names = {"y_true": None} | names
+    if names["y_true"] is None and people_in_names(table, people):
+        table.read_as += "; people are read from the part before the first /"
     is_listed = scores is not None
     found = _find_columns(table.names, names, asked or {}, path, distance, is_listed)
     if is_listed:
@@ -203,6 +214,30 @@ def read_list(path, argument, layout):
         check_option(layout, "layout", _layouts.NAMES)
     layouts = (*_layouts.PAIR_LISTS, _layouts.LFW)
     return _tables.read_table(path, argument, layouts, layout)
+
+
+def people_in_names(table, known):
+    """Whether a list of images without people has them in the images' names, and add them.
+
+    As of VoxCeleb, where id10270/5r0dWxy17C8/00001.wav shows id10270: the parts before the
+    first / are people if all of them are known ones, or if they are equal in all genuine pairs
+    of the list, of which it has some, and in no others, of which it has some too.
+    """
+    if not table.read_as or {*IMAGES} - {*table.names} or {*PEOPLE} & {*table.names}:
+        return False
+    starts = table.starts(IMAGES)
+    if starts is None:
+        return False
+    places = {one: k for k, one in enumerate({*starts[0].values, *starts[1].values})}
+    agree = {*places} <= {*map(str, known)}
+    if not agree and "y_true" in table.names:
+        codes = (np.array([places[v] for v in c.values])[c.codes] for c in starts)
+        same = np.equal(*codes)
+        agree = not same.all() and same.any()
+        agree &= (same == _which_are_genuine(table, "y_true")).all()
+    if agree:
+        table.add(dict(zip(PEOPLE, starts, strict=True)))
+    return agree
 
 
 def check_scores(scores, name, distance, finite=True):

@@ -142,6 +142,19 @@ class Table:
         self.read_as = read_as
         self._commas = commas
 
+    def starts(self, names):
+        """Cells of the parts before the first / of text columns; None if a cell has none."""
+        cells = [self._columns[name] for name in names]
+        parts = [[cell.partition("/") for cell in own.values] for own in cells]
+        if not all(start and slash for own in parts for start, slash, _ in own):
+            return None
+        both = zip(cells, parts, strict=True)
+        return [Cells.of([start for start, *_ in own], c.codes) for c, own in both]
+
+    def add(self, columns):
+        """Add columns of as many rows, a dict."""
+        self._columns, self.names = self._columns | columns, [*self.names, *columns]
+
     def plain_columns(self, _):
         """Names of the columns with one number or text for each row."""
         columns = self._columns.items()

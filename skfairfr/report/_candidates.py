@@ -249,7 +249,7 @@ def read_candidates(
 def _read_table(path, argument, identity, name, options):
     """Labels of searches, or of the gallery, whose groups may not be known."""
 
-    def read(attributes, _):
+    def read(attributes, *_):
         asked = dict.fromkeys(attributes, "attributes")
         asked |= {} if name is None else {name: "image"}
         return read_labels(path, argument, identity, asked)

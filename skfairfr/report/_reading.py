@@ -332,7 +332,7 @@ def _read_embeddings(path, attributes, options):
     how = options["enrolment"], options["template"], options["image"] or "image"
     enrolled = columns_of_enrolment(*how)
 
-    def read(attributes, image):
+    def read(attributes, image, *_):
         asked = dict.fromkeys(attributes, "attributes")
         for name, column in (options | {"image": image}).items():
             if name in ("domain", "image", "fte") and column is not None:
@@ -435,8 +435,10 @@ def _joined(read, attributes, options):
     if table.read_as:
         options["read_as"][table.path] = table.read_as
     others = [name for name in attributes if name not in table.names or name == key]
-    image = key if key == (image or "image") else image
-    data = read(others, image)
+    image, people = (
+        (key, ()) if key == (image or "image") else (image, table.labels(key))
+    )
+    data = read(others, image, people)
     added = [name for name in attributes if name not in others]
     return joined(data, table, key, image, added)
 
@@ -466,15 +468,16 @@ def _read_pairs(path, attributes, options):
     names = {n: options[n] for n in OPTIONS_OF_PAIRS if n not in ("distance", "layout")}
     distance, layout = bool(options["distance"]), options["layout"]
 
-    def read(attributes, image):
+    def read(attributes, image, people=()):
         asked = dict.fromkeys(attributes, "attributes")
-        return read_pairs(path, names, asked, distance, finite=False, layout=layout)
+        how = {"finite": False, "layout": layout, "people": people}
+        return read_pairs(path, names, asked, distance, **how)
 
     return _pair_data(read, attributes, options)
 
 
 def _read_listed(load, own, path, attributes, options):
-    def read(attributes, image):
+    def read(attributes, image, *_):
         given = {name: options[name] for name in own} | {"image": image}
         return load(path, **given, columns=dict.fromkeys(attributes, "attributes"))
 
@@ -517,7 +520,7 @@ def _read_log(path, attributes, options):
     names = {name: options[name] for name in names}
     people = not options["no_people"]
 
-    def read(attributes, image):
+    def read(attributes, image, *_):
         asked = {} if named is None else {named: "time"}
         asked |= dict.fromkeys(attributes, "attributes")
         return read_decisions(path, names, asked, people=people)

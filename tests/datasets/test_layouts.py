@@ -174,6 +174,55 @@ def test_lists_of_scores_alone_are_pairs_without_people(folder, layout):
     agree(measured(data), rates(SCORES))
 
 
+VOXCELEB = {
+    "voxceleb-scores": lambda i, j, s: f"{int(genuine(i, j))} {{}} {{}} {s}",
+    "wespeaker": lambda i, j, s: f"{{}} {{}} {s} {word(i, j)}",
+    "scores": lambda i, j, s: f"{{}} {{}} {s}",
+}
+
+
+def voxceleb(layout, folders=PEOPLE):
+    """Ten rows whose files are in folders."""
+    files = [f"{one}/5r0d/{k:05d}.wav" for k, one in enumerate(folders)]
+    rows = (
+        VOXCELEB[layout](i, j, s).format(files[i], files[j])
+        for (i, j), s in zip(PAIRS, SCORES, strict=True)
+    )
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("name", ["person", "VoxCeleb1 ID", "VoxCeleb2 ID "])
+@pytest.mark.parametrize("layout", VOXCELEB)
+def test_people_are_the_first_folders_if_metadata_name_them(folder, layout, name):
+    lines = [f"{person}\tx\t{sex}" for person, sex in SEX.items()]
+    (folder / "vox_meta.csv").write_text("\n".join([f"{name}\tName\tsex", *lines]))
+    (folder / "list.txt").write_text(voxceleb(layout))
+    data = read_data(folder / "list.txt", "sex", metadata=folder / "vox_meta.csv")
+    assert data.identities[0].tolist() == [PEOPLE[i] for i, _ in PAIRS]
+    assert data.identities[1].tolist() == [PEOPLE[j] for _, j in PAIRS]
+    agree(measured(data), rates(SCORES))
+    read_as = data.reading.read_as[str(folder / "list.txt")]
+    assert read_as.endswith("; people are read from the part before the first /")
+
+
+def test_people_are_the_first_folders_if_labels_agree(folder):
+    (folder / "list.txt").write_text(voxceleb("wespeaker"))
+    assert load_pairs(folder / "list.txt").identity_2[0] == "Ann_Lee"
+    one = [*PEOPLE[:-1], "Dan"]
+    for folders in (one, ["eval"] * 6, ["", *PEOPLE[1:]]):
+        (folder / "list.txt").write_text(voxceleb("wespeaker", folders))
+        assert load_pairs(folder / "list.txt").identity_1 is None
+    (folder / "list.txt").write_text(voxceleb("scores"))
+    with refusal("identity_1", "identity_2 cannot be found"):
+        load_pairs(folder / "list.txt")
+
+
+def test_first_folders_that_are_known_people_and_contradict_labels_are_an_error(folder):
+    (folder / "list.txt").write_text(voxceleb("wespeaker", [*PEOPLE[:-1], "Bob"]))
+    with refusal("path", "contradicts the identities in 2 of 10 pairs"):
+        read_data(folder / "list.txt", "sex", metadata=folder / "people.csv")
+
+
 @pytest.mark.parametrize("name", ["list.csv", "list.tsv", "list.txt"])
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 @pytest.mark.parametrize("layout", WITH_TRUTH)
