@@ -21,7 +21,7 @@ in ``heads.json``.
 # Over people, and over directions
 # --------------------------------
 # Embeddings of FaceNet have 512 features, but people differ in about 32 directions and
-# images of a person in about 44 (``python -m tests.benchmarks.check_directions``). Each
+# images of a person in about 44 (``python -m docs.studies.check_directions``). Each
 # column below is a population of 64 features whose people and images vary in all 64
 # directions, in 33 and 43, or in 24. Each row is a rate, or the largest over the smallest
 # of the groups' rates, after a head over before it: below 1 is better. Bars are 95 %

@@ -144,7 +144,7 @@ def make_face_embeddings(
     participation ratio of a covariance with eigenvalues w, (sum w)**2 / sum w**2, is d for
     d directions of equal variance. For 512 features of FaceNet on images of Labeled Faces
     in the Wild, estimated without the bias that few people cause, it is 32 between people
-    and 44 between images of a person (``python -m tests.benchmarks.check_directions``).
+    and 44 between images of a person (``python -m docs.studies.check_directions``).
 
     All pairs of five default draws (``random_state`` 0 to 4), at the threshold where the
     overall far is 1e-3: overall frr .046 to .062; far of the female group 3.2 to 3.7

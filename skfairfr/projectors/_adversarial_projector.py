@@ -44,12 +44,12 @@ class AdversarialProjector(BaseProjector):
     accuracy for the group from .91 to .72 where a group was crowded, and BFAR to .19 times
     what it was, at 1.12 times the FRR; the same head without adversary (``alpha=0``)
     brought BFAR to .21 times at .83 times the FRR. With ``alpha=1`` the FRR nearly doubled.
-    ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all.
+    ``python -m docs.studies.check_trained`` prints the table, intervals and all.
 
     On real faces it does harm. With 375 people of LFW fitted, the default multiplied the FRR by
     1.03 [.99, 1.06] and BFAR by 2.47 [2.16, 2.82]; with twice the rate, ``lr=1e-3``, that is 1.09
     [1.05, 1.13] and 2.14 [1.79, 2.57], which is why the rate is what it is: ``python -m
-    tests.benchmarks.check_dimensions``. The lower rate needs more steps: of 400 synthetic people,
+    docs.studies.check_dimensions``. The lower rate needs more steps: of 400 synthetic people,
     one group crowded, 40 steps bring BFAR to .67 [.52, .86] times, and an ``EthicalModule`` of
     one kappa brings it to .23 [.16, .34] times (``examples/mitigation/study_bench.py``). Take
     another projector first.

@@ -44,7 +44,7 @@ class CentroidFairnessProjector(BaseProjector):
     what it was, and FRR to .85 times, if one group was crowded; a head trained on
     identities alone (:class:`AdversarialProjector` with ``alpha=0``) did as much, .21 and
     .83 times. If one group's images were spread, BFRR fell to .87 times at 1.08 times
-    the FRR. ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all.
+    the FRR. ``python -m docs.studies.check_trained`` prints the table, intervals and all.
 
     Parameters
     ----------

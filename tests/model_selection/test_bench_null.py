@@ -1,7 +1,7 @@
 """If two systems are alike the bench says so, about as often as it promises.
 
 People are spread evenly over the sphere, so that two random projections of their embeddings
-are alike in every rate. ``tests/benchmarks/bench_mitigations.py`` has larger counts.
+are alike in every rate. ``docs/studies/bench_mitigations.py`` has larger counts.
 """
 
 import numpy as np

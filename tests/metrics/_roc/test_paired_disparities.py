@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from docs.studies.check_compared_disparities import two_systems
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc import _paired
 from skfairfr.report import EmbeddingData, PairData, compare_systems
-from tests.benchmarks.check_compared_disparities import two_systems
 
 SIZES = (15, 20)
 GROUP = np.repeat([0, 1], SIZES)
