@@ -1,5 +1,7 @@
 """The only module that touches private scikit-learn names."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from typing import TypeVar

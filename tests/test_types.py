@@ -51,6 +51,27 @@ def test_every_public_signature_has_types(package):
     assert_none(f"{name}: {', '.join(lacks)}" for name, lacks in found.items() if lacks)
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_signature_is_short_at_run_time(package):
+    """300 characters; 45 a parameter for those whose length is that of their names.
+
+    A list of options by name helps more than ``**options``. An expanded type, as the
+    380 characters of ``ArrayLike``, exceeds both.
+    """
+    module = importlib.import_module(package)
+    called = dict(signatures(package))
+    called |= {n: v for n in module.__all__ if inspect.isclass(v := getattr(module, n))}
+    too_long = []
+    for name, value in called.items():
+        if inspect.isclass(value) and issubclass(value, Warning):
+            continue  # Python's own have no signature
+        signature = inspect.signature(value)
+        if len(str(signature)) > max(300, 45 * len(signature.parameters)):
+            too_long.append(f"{name}{signature}")
+    assert called
+    assert_none(too_long)
+
+
 def made(function):
     """Whether it is written by scikit-learn or by ``with_parameters``, at run time."""
     return not function.__module__.startswith("skfairfr") or hasattr(

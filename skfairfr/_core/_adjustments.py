@@ -14,6 +14,8 @@ may be dismissed if the score computed from v is below the lower of the two scor
 images' curves reach the floor.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Self
 

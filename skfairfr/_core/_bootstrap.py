@@ -5,6 +5,8 @@ them in the data alone, ``rate_table`` in every resample as well. The data count
 resample in which every image is drawn once, so that the same code gives both.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 

@@ -13,6 +13,8 @@ curves are fitted by pooling adjacent violators, with one more genuine and impos
 both ends (Laplace's rule), without which they would be infinite there.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

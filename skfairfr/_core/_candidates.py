@@ -4,6 +4,8 @@ A list ends somewhere, and nothing is known below its end. Whatever it does not 
 floor of :class:`Searched`, below which no threshold is answered.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,6 +7,8 @@ depends on how many images either has, so that people with as many are one kind;
 pairs the sums are counted.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple

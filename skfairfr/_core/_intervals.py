@@ -4,6 +4,8 @@ An estimate is supported if it has enough errors, from enough people, and no one
 in too many of them; a :class:`Reason` records what is missing.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter

@@ -14,6 +14,8 @@ removal of skewness by transformation"; Garwood (1936) for a Poisson number; Zou
 (2008) for MOVER.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

@@ -6,6 +6,8 @@ what both are called for comparisons, searches (1:N), or decisions on attempts, 
 rate is known, in the slot ``frr``.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 # A longer name of a rate does not fit below the axes of a figure.

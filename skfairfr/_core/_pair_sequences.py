@@ -6,6 +6,8 @@ units' multiplicities, times its base weight. Jitted loops walk the pairs in ord
 and sum all resamples of a block side by side, over contiguous weights.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
 
 import numpy as np

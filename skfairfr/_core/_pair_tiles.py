@@ -10,6 +10,8 @@ g X Y with g = d u / (1 - d u), u = 2**-24 and the lengths X, Y of the two rows.
 place of d it also covers the rounding to float32 of the score, and of the floor less the slack.
 """
 
+from __future__ import annotations
+
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -452,7 +454,7 @@ class PreparedImages(NamedTuple):
     vectors: np.ndarray
     adjustment: Adjustment | None
 
-    def take(self, rows: slice | np.ndarray) -> "PreparedImages":
+    def take(self, rows: slice | np.ndarray) -> PreparedImages:
         """The same of some rows.
 
         Parameters

@@ -6,6 +6,8 @@ influences of both people hold it. One interval gives that of the difference, it
 the interval of the ratio, so that all three agree.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -7,6 +7,8 @@ uniform sample replaces the tail where a FAR level needs pairs beyond it. A scop
 (all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace

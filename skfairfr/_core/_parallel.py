@@ -3,6 +3,8 @@
 Inside a block BLAS has one thread: results are the same for any number of workers.
 """
 
+from __future__ import annotations
+
 import math
 import os
 import sys

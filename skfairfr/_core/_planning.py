@@ -7,6 +7,8 @@ cost as much as a hundred with as many errors. ``Question`` gives the share of d
 answer, and ``fewest_people`` the smallest number of people with enough of it.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
 

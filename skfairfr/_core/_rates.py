@@ -5,6 +5,8 @@ This is the only module that compares a score with a threshold. Scores come sort
 descending order, so that a count of accepted pairs is a position in them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal

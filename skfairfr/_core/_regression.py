@@ -9,6 +9,8 @@ References: Pregibon (1981) for the one-step change without some rows; Aronow, S
 Assenova (2015) for pairs of people; Greenland (1991) for standardised rates of a regression.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,6 +4,8 @@ Every resample has a seed of its own, derived from the entropy drawn in ``fit``,
 neither the size of a block nor the number of workers changes a single bit.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

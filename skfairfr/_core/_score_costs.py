@@ -7,6 +7,8 @@ Cllr is a weighted mean of a function of the score. So are stated ratios in bins
 observed ones are shares of both kinds of pairs there.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -6,6 +6,8 @@ these are stored, with the candidates above a floor, from which galleries drawn 
 this one are answered by the hypergeometric distribution. Nothing is probes x gallery.
 """
 
+from __future__ import annotations
+
 from copy import copy
 from dataclasses import dataclass
 

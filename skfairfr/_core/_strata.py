@@ -8,6 +8,8 @@ weighted pairs holds for them; the weights are taken as given. Of embeddings N_g
 the pairs of people weigh follow from how many images of each code people have.
 """
 
+from __future__ import annotations
+
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import product

@@ -7,6 +7,8 @@ no resample has to visit the pairs that no threshold accepts. A scope is None
 probe in g and reference in h where there are two sides).
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import NamedTuple
 

@@ -6,6 +6,8 @@ is left out. Texts are plain: each writer escapes what its form would take for m
 a network: figures are images within it.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import time

@@ -4,6 +4,8 @@ Some give images of one cluster the same numbers: clusters are found here too. S
 file by which other languages compute the same scores.
 """
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """ClusterCalibration: scores as log odds, calibrated in clusters of look-alikes."""
 
+from __future__ import annotations
+
 from functools import partial
 from numbers import Integral
 from typing import Self

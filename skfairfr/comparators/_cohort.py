@@ -1,5 +1,7 @@
 """CohortNormalizer: scores in units of what each image scores with a cohort."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 from typing import Self
 

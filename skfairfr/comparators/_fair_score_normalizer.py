@@ -1,5 +1,7 @@
 """FairScoreNormalizer: scores minus what the thresholds of clusters exceed the overall one."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 from typing import Self
 

@@ -1,5 +1,7 @@
 """GroupThresholds: one threshold for each group, as scores."""
 
+from __future__ import annotations
+
 import warnings
 from numbers import Real
 from typing import Self

@@ -1,5 +1,7 @@
 """PLDAComparator: how much likelier two images are of one person than of two."""
 
+from __future__ import annotations
+
 from numbers import Real
 from typing import Self
 

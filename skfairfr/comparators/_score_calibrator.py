@@ -1,5 +1,7 @@
 """ScoreCalibrator: scores as log-likelihood ratios, for everyone or by group or cluster."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real

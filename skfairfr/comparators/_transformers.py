@@ -5,6 +5,8 @@
 less. No row that is transformed depends on the rows next to it.
 """
 
+from __future__ import annotations
+
 from numbers import Real
 from typing import Self
 

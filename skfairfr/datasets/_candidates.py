@@ -1,5 +1,7 @@
 """Candidates of searches (1:N) from files: lists of them, or a matrix of all scores."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils import Bunch
 

@@ -1,5 +1,7 @@
 """Logs of decisions, from files: one attempt a row, accepted or not, and no scores."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from contextlib import suppress

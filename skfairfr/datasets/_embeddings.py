@@ -1,5 +1,7 @@
 """Embeddings with the labels of their rows, from files."""
 
+from __future__ import annotations
+
 import os
 from collections import Counter
 from collections.abc import Sequence

@@ -4,6 +4,8 @@ A new layout is one more entry of PAIR_LISTS. Which of them a file has is decide
 the number of columns, and which of them have only numbers or only words for genuine pairs.
 """
 
+from __future__ import annotations
+
 import re
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Attributes of people, or of images, from a file of their own."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Scored pairs with the labels of their two images, from files."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from itertools import chain, permutations

@@ -5,6 +5,8 @@ differ in how concentrated the images are and how crowded the identities. This m
 measures no rate and no disparity.
 """
 
+from __future__ import annotations
+
 import numbers
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -5,6 +5,8 @@ the columns; without names it is a list in one of the layouts of :mod:`_layouts`
 changed, and a column is numbers only if every cell is one.
 """
 
+from __future__ import annotations
+
 import codecs
 import csv
 import gzip

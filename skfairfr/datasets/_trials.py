@@ -1,5 +1,7 @@
 """Pairs of images whose labels stand in another file: lists of trials, matrices of scores."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Regression of scores to identity centroids on those of a reference group's quantiles."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

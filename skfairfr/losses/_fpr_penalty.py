@@ -6,6 +6,8 @@ from the own one, as is done here. The margins on the own cosine and the search 
 largest of very many cosines live here too.
 """
 
+from __future__ import annotations
+
 import math
 from functools import partial
 

@@ -1,5 +1,7 @@
 """Identity cross-entropy against discriminators that read the group from an embedding."""
 
+from __future__ import annotations
+
 import math
 
 import torch

@@ -6,6 +6,8 @@ three matrix products, computed from each block of logits before the next one re
 so that a million identities fit.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -6,6 +6,8 @@ a column those of an anchor on the right. Admissible candidates are bytes of 0 a
 of which are counted in one addition; no list of indices is made and nothing is n x n.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import torch

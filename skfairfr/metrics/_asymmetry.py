@@ -1,5 +1,7 @@
 """Whether the FAR of two groups depends on which is the probe's: one test of every two."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np

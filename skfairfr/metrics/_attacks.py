@@ -5,6 +5,8 @@ pairs, and the presentations that set the threshold are impostor pairs, each wit
 its own: influences of a person on the threshold, and so its slope, are those of SimilarityROC.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np

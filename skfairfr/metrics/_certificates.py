@@ -1,5 +1,7 @@
 """Thresholds at which every group keeps a limit for new people, with a stated confidence."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np

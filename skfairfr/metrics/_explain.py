@@ -1,5 +1,7 @@
 """Whether a difference between groups remains at equal covariates: one regression of errors."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial

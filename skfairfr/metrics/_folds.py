@@ -6,6 +6,8 @@ the sum of pairs of all folds. No person is in two folds: what a pooled rate los
 person is what the errors of one fold lose.
 """
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -5,6 +5,8 @@ impostor pair whose score is that of the person returned, and a mated one a genu
 an alarm, a mate and a random gallery are is in ``_core._searches``.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -561,7 +563,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         gallery_size: int | None = None,
         gallery_shares: dict | None = None,
         operating_point: str = "overall",
-    ) -> "Estimate":
+    ) -> Estimate:
         """A rate or a disparity at an FPIR level or a given threshold, with its interval.
 
         Parameters
@@ -621,7 +623,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         gallery_size: int | None = None,
         gallery_shares: dict | None = None,
         operating_point: str = "overall",
-    ) -> "Comparison":
+    ) -> Comparison:
         """Difference and ratio to another system on the same gallery and probes.
 
         What is common to both systems cancels person by person.
@@ -710,7 +712,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         groups: Sequence[object] | None = None,
         confidence_level: float = 0.95,
         operating_point: str = "overall",
-    ) -> "CertifiedThreshold":
+    ) -> CertifiedThreshold:
         """The loosest threshold that keeps an FPIR for every group, also for new people.
 
         As :meth:`SimilarityROC.certify`, of searches of the whole gallery, which is taken as

@@ -3,6 +3,8 @@
 The display lives in ``_plot/_embeddings.py``.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """RateMonitor: rates of groups watched over time, with verdicts that hold at any time."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from base64 import b64decode, b64encode

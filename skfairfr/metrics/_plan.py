@@ -3,6 +3,8 @@
 The simulation, judged as the data will be, is in ``_core/_planning.py``.
 """
 
+from __future__ import annotations
+
 import math
 import warnings
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
 """What SimilarityROC answers with: an estimate, a curve, a matrix, a summary, a comparison."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np

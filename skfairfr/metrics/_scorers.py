@@ -8,6 +8,8 @@ raises an error that shows what to change. Scorers of one call share the transfo
 pass over all pairs.
 """
 
+from __future__ import annotations
+
 from functools import partial, reduce
 from typing import Any
 

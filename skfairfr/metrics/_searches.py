@@ -1,5 +1,7 @@
 """What IdentificationROC searches: embeddings, a matrix of scores, or lists of candidates."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
 
 import numpy as np

@@ -4,6 +4,8 @@ Groups are labels or, if there are none, clusters of embeddings. The rates thems
 from SimilarityROC.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

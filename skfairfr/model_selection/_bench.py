@@ -1,5 +1,7 @@
 """The bench: which mitigation helps on these people, at which cost, or that none does."""
 
+from __future__ import annotations
+
 import json
 import math
 import re

@@ -5,6 +5,8 @@ can be kept in a folder, from which the same call goes on after it was stopped. 
 named after everything that its numbers depend on.
 """
 
+from __future__ import annotations
+
 import re
 import time
 import warnings

@@ -1,5 +1,7 @@
 """Concentrations for a search over EthicalModule: equal ones, and pairs near each other."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from numbers import Integral, Real

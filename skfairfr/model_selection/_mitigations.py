@@ -5,6 +5,8 @@ A mitigation is a transformer of embeddings, a comparator (it has ``prepare``, o
 when they are asked for: some need the libraries of the extra "mitigate".
 """
 
+from __future__ import annotations
+
 import os
 import warnings
 from importlib import import_module

@@ -1,5 +1,7 @@
 """Splits by person: folds balanced over groups, and the ROC over such splits."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass

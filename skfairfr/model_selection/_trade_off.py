@@ -1,5 +1,7 @@
 """The choice of the candidate that is the best compromise of two metrics."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 

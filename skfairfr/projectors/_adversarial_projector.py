@@ -1,5 +1,7 @@
 """AdversarialProjector: a head trained to hide the group from discriminators."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Self, Unpack
 

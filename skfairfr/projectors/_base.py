@@ -1,5 +1,7 @@
 """The base of the projectors: training from top to bottom, transform, persistence."""
 
+from __future__ import annotations
+
 import inspect
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """CentroidFairnessProjector: a head that regresses scores with a reference group's quantiles."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, Unpack

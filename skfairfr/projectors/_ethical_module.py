@@ -1,5 +1,7 @@
 """EthicalModule: a head trained with the Fair von Mises-Fisher loss."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Real

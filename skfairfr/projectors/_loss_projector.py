@@ -1,5 +1,7 @@
 """Heads trained with a margin softmax, with a penalty next to it, or with any loss."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from inspect import signature
 from numbers import Real

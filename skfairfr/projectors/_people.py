@@ -4,6 +4,8 @@ Pairs grow as the square of the images. Above a stated number of pairs a sample 
 held out is drawn once a fit, so that all epochs are judged by the same pairs.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from math import isqrt
 

@@ -1,5 +1,7 @@
 """TripletProjector: a head trained with semi-hard triplets, groups drawn by weight."""
 
+from __future__ import annotations
+
 from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Self, Unpack

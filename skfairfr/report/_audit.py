@@ -1,5 +1,7 @@
 """The audit: from data to a report, by one attribute or by several and their combinations."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Searches whose scores are known, from lists of candidates or a matrix: data of an audit."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
 
 import numpy as np

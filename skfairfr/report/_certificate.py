@@ -1,5 +1,7 @@
 """A threshold certified for every group, as a report."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -432,9 +434,9 @@ def _as_one_group(data):
 
 
 def certify_data(
-    data: "EmbeddingData | PairData",
+    data: EmbeddingData | PairData,
     *,
-    gallery: "EmbeddingData | None" = None,
+    gallery: EmbeddingData | None = None,
     rank: Any = 1,
     template: str = "image",
     limits: dict | None = None,

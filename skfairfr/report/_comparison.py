@@ -4,6 +4,8 @@ Every rate of every group is compared with the first system's person by person, 
 these comparisons are judged as one family.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, reduce
@@ -61,9 +63,9 @@ NAMES = ("before", "after")
 
 
 def compare_systems(
-    before: "EmbeddingData | PairData",
-    after: "EmbeddingData | PairData",
-    *more: "EmbeddingData | PairData",
+    before: EmbeddingData | PairData,
+    after: EmbeddingData | PairData,
+    *more: EmbeddingData | PairData,
     names: Sequence[str] | None = None,
     far: ArrayLike | None = None,
     threshold: ArrayLike | None = None,
@@ -234,9 +236,9 @@ def compare_systems(
 
 
 def compare_decisions(
-    before: "DecisionData",
-    after: "DecisionData",
-    *more: "DecisionData",
+    before: DecisionData,
+    after: DecisionData,
+    *more: DecisionData,
     kind: str | None = None,
     **options: Any,
 ) -> SystemsComparison:

@@ -4,6 +4,8 @@ The standardised rates are about the thresholds of the audit. Their intervals an
 those of all rates, from weighted pairs; the tests are a family of their own.
 """
 
+from __future__ import annotations
+
 import re
 from copy import copy
 from dataclasses import replace

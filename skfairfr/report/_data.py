@@ -4,6 +4,8 @@ Both kinds fit a SimilarityROC and list the people and images behind the pairs: 
 each image of embeddings, two for each scored pair. They hold arrays, also those of a file.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -192,7 +194,7 @@ class EmbeddingData(_Data):
     independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
 
-    def fit(self, roc: "SimilarityROC", attributes: tuple = ()) -> "SimilarityROC":
+    def fit(self, roc: SimilarityROC, attributes: tuple = ()) -> SimilarityROC:
         """Fit a SimilarityROC to these data.
 
         Parameters
@@ -412,7 +414,7 @@ class PairData(_Data):
         """Whether no person is known, so that each pair stands for people of its own."""
         return self.y_true is not None
 
-    def fit(self, roc: "SimilarityROC", attributes: tuple = ()) -> "SimilarityROC":
+    def fit(self, roc: SimilarityROC, attributes: tuple = ()) -> SimilarityROC:
         """Fit a SimilarityROC to these pairs.
 
         Parameters

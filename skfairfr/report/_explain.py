@@ -1,5 +1,7 @@
 """Errors of a file explained: attributes and covariates of all images, in one regression."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -230,9 +232,9 @@ class ExplainedErrors:
 
 
 def explain(
-    data: "EmbeddingData | PairData | DecisionData",
+    data: EmbeddingData | PairData | DecisionData,
     *,
-    gallery: "EmbeddingData | None" = None,
+    gallery: EmbeddingData | None = None,
     rank: int = 1,
     far: float | None = None,
     threshold: float | None = None,

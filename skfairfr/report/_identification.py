@@ -1,5 +1,7 @@
 """Audits and comparisons of searches (1:N), of IdentificationROC, by the group of the probe."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -138,7 +140,7 @@ def identify(
     template: str = "image",
     non_mated_only: bool = False,
     **options: Any,
-) -> "Report":
+) -> Report:
     """Assess for which groups searches of a gallery (1:N) err more, and how sure that is.
 
     Parameters
@@ -235,7 +237,7 @@ def identify_data(
     confidence_level: float | None = None,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
-) -> "Report":
+) -> Report:
     """Audit searches by every attribute of the probes and by every combination of them.
 
     Parameters
@@ -320,7 +322,7 @@ def compare_searches(
     rank: int = 1,
     template: str = "image",
     **options: Any,
-) -> "SystemsComparison":
+) -> SystemsComparison:
     """Find the groups that a change of system harms or helps in searches (1:N).
 
     As :func:`compare_systems`, with paired intervals and one family of tests.

@@ -1,5 +1,7 @@
 """The numbers of an audit: rates, disparities and findings from a fitted SimilarityROC."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from itertools import repeat
 

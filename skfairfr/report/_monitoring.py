@@ -1,5 +1,7 @@
 """What is known of a system from logs of its decisions: the record and its page."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass, field
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What a small report is written as: a text, a page, JSON, and a folder of these."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

@@ -4,6 +4,8 @@ What a file may hold is said once, in ``policies/schema.json``, where the ``desc
 every key is what an error states that it must be.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os

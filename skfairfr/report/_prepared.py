@@ -1,5 +1,7 @@
 """Preparation before pairs are compared: attributes, groups, and operating points."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass, replace
 from itertools import chain, combinations

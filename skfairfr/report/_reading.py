@@ -1,5 +1,7 @@
 """Data of an audit from files: which reader, which columns, and what a file lacks."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -4,6 +4,8 @@ Nothing is computed here. Rates are named ``far`` and ``frr`` as everywhere in P
 being better; disparities are larger if rates of groups differ more.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -228,7 +230,7 @@ class Level:
     set_on: str = "these data"
     indices: tuple = ()
     generalised: tuple = ()
-    matrix: "Matrix | None" = None
+    matrix: Matrix | None = None
     against_others: tuple = ()
     metrics: tuple = ()
 
@@ -378,8 +380,8 @@ class Audit:
     checks: tuple = field(default=(), metadata=HIDDEN)
     sizes: Any = field(default=None, compare=False, metadata=HIDDEN)
     failures: tuple = ()
-    curves: "Curves | None" = None
-    control: "Control | None" = None
+    curves: Curves | None = None
+    control: Control | None = None
     standardised: Remeasured | None = None
     costs: tuple = ()
     reliability: Any = field(default=None, compare=False, metadata=HIDDEN)
@@ -511,4 +513,4 @@ class Measured:
     attribute: str
     groups: tuple
     levels: tuple
-    curves: "Curves"
+    curves: Curves

@@ -1,5 +1,7 @@
 """A report of audits, and a comparison of systems: their documents, JSON, tables and files."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -4,6 +4,8 @@ All tests of a report share one error rate: if all groups have the same rates, t
 chance that any of them names a group is one minus the confidence level.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product

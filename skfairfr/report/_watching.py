@@ -1,5 +1,7 @@
 """Watching a log of decisions: it goes on where the last report ended."""
 
+from __future__ import annotations
+
 import os
 from hashlib import file_digest
 from typing import Any

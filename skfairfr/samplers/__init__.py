@@ -6,6 +6,8 @@ anyone's ``DataLoader`` and, made without data, the ``sampler=`` of the projecto
 torch, which comes with the extra "mitigate"; without it only the weights are here.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from numbers import Real

@@ -3,6 +3,8 @@
 A sampler serves a ``DataLoader``, or is the ``sampler=`` of a projector.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import torch
 from torch.utils.data import Sampler

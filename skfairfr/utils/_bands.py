@@ -1,5 +1,7 @@
 """Numbers as groups: a few ranges of them, by quantiles or at cut points."""
 
+from __future__ import annotations
+
 import itertools
 import re
 from collections.abc import Callable, Sequence

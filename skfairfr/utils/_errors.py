@@ -1,5 +1,7 @@
 """Errors about arguments: the name, the problem and its value, and the remedy."""
 
+from __future__ import annotations
+
 import difflib
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Files and folders of results that are written whole, and then renamed."""
 
+from __future__ import annotations
+
 import os
 from contextlib import contextmanager
 from fnmatch import fnmatch

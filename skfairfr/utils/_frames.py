@@ -1,5 +1,7 @@
 """Frames of any library: that of the caller's data, and records as tidy tables."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress

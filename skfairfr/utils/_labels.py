@@ -5,6 +5,8 @@ with the columns ``identity``, ``group`` and ``domain``. Everything below this f
 integer codes only; -1 stands for an unknown group.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from contextlib import suppress

@@ -6,6 +6,8 @@ parameters and what was fitted; only classes of skfairfr and scikit-learn are wr
 read, so that a file cannot name code to run. A file is written whole or not at all.
 """
 
+from __future__ import annotations
+
 import json
 from contextlib import contextmanager
 from importlib import import_module

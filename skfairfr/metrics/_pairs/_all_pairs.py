@@ -3,6 +3,8 @@
 Large sets never become a list: ``_core/_pair_tiles.py`` goes through their pairs in tiles.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

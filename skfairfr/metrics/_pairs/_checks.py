@@ -5,6 +5,8 @@ All metrics on pairs share these functions: what ``y_true``, ``y_score`` and
 group at the three operating points. Rates and disparities are computed elsewhere.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

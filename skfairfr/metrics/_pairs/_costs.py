@@ -6,6 +6,8 @@ folds. ``y_true`` and ``y_score`` are those of ``_rates``. scikit-learn has the 
 ROC curve, ``roc_auc_score(y_true, y_score)``, and parts of it, with ``max_fpr=``.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,6 +6,8 @@ and frr. ``far_disparity`` and ``frr_disparity`` join a rate, an operating point
 disparity; ``bfar`` and ``bfrr`` name the combination of EM22.
 """
 
+from __future__ import annotations
+
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass

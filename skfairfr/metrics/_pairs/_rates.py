@@ -5,6 +5,8 @@ A pair is accepted when its score is at least the threshold (``_core/_rates.py``
 within groups at one threshold are here too, intervals in ``SimilarityROC``.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

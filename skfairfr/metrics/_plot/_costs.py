@@ -1,5 +1,7 @@
 """Displays of costs and calibration: reliability, and errors at thresholds set elsewhere."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -89,7 +91,7 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
     @classmethod
     def from_roc(
         cls,
-        roc: "SimilarityROC",
+        roc: SimilarityROC,
         *,
         groups: Sequence[object] | None = None,
         n_bins: int = 8,

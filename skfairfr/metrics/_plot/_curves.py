@@ -1,5 +1,7 @@
 """Displays over FAR levels: the FRR, and disparities with their uncertainty."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -114,7 +116,7 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     @classmethod
     def from_roc(
         cls,
-        roc: "SimilarityROC",
+        roc: SimilarityROC,
         *,
         far: ArrayLike | None = None,
         groups: Sequence[object] | None = None,
@@ -325,7 +327,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
     @classmethod
     def from_roc(
         cls,
-        roc: "SimilarityROC",
+        roc: SimilarityROC,
         *,
         far: ArrayLike | None = None,
         rate: str | Sequence[str] = ("far", "frr"),

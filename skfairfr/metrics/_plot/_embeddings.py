@@ -1,5 +1,7 @@
 """Displays with one value for each identity or each image: inertia, and rates of images."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -118,7 +120,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
     @classmethod
     def from_inertias(
         cls,
-        inertias: "IdentityInertia",
+        inertias: IdentityInertia,
         *,
         groups: Sequence[object] | None = None,
         ax: Any = None,
@@ -310,7 +312,7 @@ class InstanceFARDisplay(FromTransformedMixin):
     @classmethod
     def from_instance_far(
         cls,
-        found: "InstanceFAR",
+        found: InstanceFAR,
         *,
         groups: Sequence[object] | None = None,
         ax: Any = None,

@@ -4,6 +4,8 @@ These functions change nothing of what is fitted. Drawing lives
 in the displays and in ``_style``.
 """
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Displays with a row, a cell or a line for each group: rates, the FAR between, weights."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
@@ -98,7 +100,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
     @classmethod
     def from_roc(
         cls,
-        roc: "SimilarityROC",
+        roc: SimilarityROC,
         *,
         far: ArrayLike | None = None,
         threshold: ArrayLike | None = None,
@@ -405,7 +407,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     @classmethod
     def from_roc(
         cls,
-        roc: "SimilarityROC",
+        roc: SimilarityROC,
         *,
         far: float | None = None,
         threshold: float | None = None,

@@ -1,5 +1,7 @@
 """The display of searches: error rates over the size of the gallery."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Displays of what was tried: candidates of a search, and methods of a bench."""
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Sequence
 from typing import Any, Self

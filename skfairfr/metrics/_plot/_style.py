@@ -5,6 +5,8 @@ marker, so that a grey print is readable. What the data do not support, and noth
 thin dotted lines, hollow markers and hatched bands. This module uses no SimilarityROC.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TypeVar, dataclass_transform
 from weakref import WeakKeyDictionary

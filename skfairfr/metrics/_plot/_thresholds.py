@@ -1,5 +1,7 @@
 """Displays over scores: both error rates at thresholds, and the scores themselves."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -112,7 +114,7 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
     @classmethod
     def from_roc(
         cls,
-        roc: "SimilarityROC",
+        roc: SimilarityROC,
         *,
         threshold: ArrayLike | None = None,
         far: ArrayLike = 1e-3,
@@ -307,7 +309,7 @@ class ScoreHistogramDisplay(AtThresholds):
     @classmethod
     def from_roc(
         cls,
-        roc: "SimilarityROC",
+        roc: SimilarityROC,
         *,
         edges: ArrayLike | None = None,
         far: ArrayLike = 1e-3,

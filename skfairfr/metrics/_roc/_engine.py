@@ -4,6 +4,8 @@
 unresolved values; ``_estimates`` turns a table into a value with its interval.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """Estimates from a table of rates: value, interval and support."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields, replace
 
 import numpy as np

@@ -5,6 +5,8 @@ intervals without resamples, tests of groups and comparisons of two systems star
 The ends of all disparities follow from those of max / min.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby

@@ -4,6 +4,8 @@
 which gives the pairs by any of them and by their combinations.
 """
 
+from __future__ import annotations
+
 import re
 import warnings
 from dataclasses import dataclass, field, replace

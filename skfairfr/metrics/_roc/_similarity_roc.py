@@ -4,6 +4,8 @@ The class checks its arguments and keeps the fitted state; ``_engine`` and ``_es
 compute answers, and ``skfairfr._core`` contains the functions of arrays.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
@@ -676,7 +678,7 @@ shape (n_pairs,), default=None
         operating_point: str = "overall",
         p_target: float = 0.01,
         max_far: float | None = None,
-    ) -> "Comparison":
+    ) -> Comparison:
         """Difference and ratio to another system on the same images.
 
         Variation common to both cancels. With ``resample="identities"`` the difference of
@@ -778,7 +780,7 @@ shape (n_pairs,), default=None
         groups: Sequence[object] | None = None,
         confidence_level: float = 0.95,
         operating_point: str = "overall",
-    ) -> "CertifiedThreshold":
+    ) -> CertifiedThreshold:
         """The loosest threshold that keeps a FAR for every group, also for new people.
 
         Upper bounds of the FAR within a group have people as units, and hold at each
@@ -849,7 +851,7 @@ shape (n_pairs,), default=None
 
     def far_matrix(
         self, far: float | None = None, *, threshold: float | None = None
-    ) -> "GroupFARMatrix":
+    ) -> GroupFARMatrix:
         """FAR within and between all groups at one overall threshold.
 
         Parameters
@@ -876,7 +878,7 @@ shape (n_pairs,), default=None
 
     def far_asymmetry(
         self, far: float | None = None, *, threshold: float | None = None
-    ) -> "FARAsymmetry":
+    ) -> FARAsymmetry:
         """Test whether the FAR of two groups depends on which is the probe's.
 
         Parameters

@@ -1,5 +1,7 @@
 """Detection costs of everyone and of every group, what calibration costs them, and changes."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from itertools import product
 

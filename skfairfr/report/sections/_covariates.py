@@ -1,5 +1,7 @@
 """Rates at equal covariates next to the rates as they are."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 

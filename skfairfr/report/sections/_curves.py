@@ -1,5 +1,7 @@
 """Detection error tradeoffs of the groups, of one system or of several."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

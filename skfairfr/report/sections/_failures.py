@@ -1,5 +1,7 @@
 """Failures to acquire and to enrol, and where each group is lost."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Disparities of the groups' rates, and indices of both rates."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 

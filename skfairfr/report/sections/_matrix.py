@@ -1,5 +1,7 @@
 """The FMR of every two groups, shaded by how far it is from the level."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Metrics of the user's: smooth functions of both rates of all groups."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Sections that a user adds to a report."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

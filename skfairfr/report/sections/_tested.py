@@ -1,5 +1,7 @@
 """Who and what was tested: people, comparisons, files, groups and operating points."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from itertools import product
