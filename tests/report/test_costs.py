@@ -1,6 +1,7 @@
 """Detection costs and calibration in a report."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,10 @@ from skfairfr.report import (
     compare_systems,
     identify,
 )
-from skfairfr.report.sections._costs import _of_difference
+from skfairfr.report._records import Figure
+from skfairfr.report.sections._costs import Cost, in_short, of_calibration
 
+SETTINGS = {"confidence_level": 0.95}
 NAMES = ("min_dcf", "dcf", "min_cllr", "cllr")
 
 
@@ -98,22 +101,70 @@ def test_what_calibration_loses_is_said_of_each_group(report, pairs):
         ((0.3, 0.1), "poor calibration hides part of the difference: after the best"),
     ],
 )
-@pytest.mark.parametrize("reference", ["women", "men"])
-def test_calibration_explains_a_part_of_the_difference(least, end, reference):
-    values = {"women": 0.31, "men": 0.22, "others": np.nan}
-    least = dict(zip(values, (*least, np.nan), strict=True))
-    (text,) = _of_difference(values, least, {*values} - {reference}, reference, 0.01)
-    start = "At p_target 0.01 the cost is 0.310 for women and 0.220 for men; "
-    assert text.startswith(start + end)
+def test_calibration_explains_a_part_of_the_difference(least, end):
+    values = {"women": 0.31, "men": 0.22}
+    text = of_calibration(values, dict(zip(values, least, strict=True)), "women", "men")
+    assert text.startswith(end)
 
 
-def test_equal_costs_and_one_group_have_no_difference():
-    values, least = {"a": 0.2, "b": 0.3}, {"a": 0.1, "b": 0.2}
-    assert _of_difference(values | {"b": 0.2}, least, {"b"}, "a", None) == []
-    assert _of_difference({"a": 0.2}, {"a": 0.1}, set(), None, None) == []
-    # Of an interval that includes equal costs nothing is attributed.
-    assert _of_difference(values, least, set(), "a", None) == []
-    assert len(_of_difference(values, least, {"b"}, "a", None)) == 1
+def sentences(rows, p_target=0.01, reference="men"):
+    """Sentences of costs (cost, group) -> (value, ratio and its ends)."""
+    found = []
+    for (cost, group), (value, *over) in rows.items():
+        over = Figure(*over, 0.1, True, "") if over else None
+        p = None if "cllr" in cost else p_target
+        found.append(
+            Cost(cost, p, group, Figure(value, 0.1, 0.5, 0.1, False, "few"), over)
+        )
+    audit = SimpleNamespace(costs=found, reference=reference, settings=SETTINGS)
+    return in_short(audit)
+
+
+def test_costs_in_short_name_the_groups_that_differ_most():
+    rows = {
+        ("min_dcf", None): (0.25,),
+        ("min_dcf", "women"): (0.25, 1.25, 0.9, 2.0),
+        ("min_dcf", "others"): (0.15, 0.75, 0.6, 0.9),
+        ("min_dcf", "men"): (0.2,),
+    }
+    start = "At p_target 0.01 minDCF is "
+    told = (
+        "0.200 for men and 0.150 for others, 1.33 times as high (95 % CI 1.11 to 1.67)."
+    )
+    assert sentences(rows) == [start + told]
+    rows |= {
+        ("dcf", group): (value + 0.06 * (group == "women"), *over)
+        for (_, group), (value, *over) in rows.items()
+    }
+    rows["dcf", "women"] = (0.31, 1.5, 1.1, 2.0)
+    told = "0.310 for women and 0.200 for men; 0.0600 of the difference is calibration."
+    assert sentences(rows) == [f"At p_target 0.01 the cost is {told}"]
+    rows["dcf", "women"], rows["dcf", "others"] = (
+        (0.31, 1.5, 0.9, 2),
+        (0.1, 0.5, 0.1, 2),
+    )
+    told = "0.310 for women and 0.200 for men; no significant difference."
+    assert sentences(rows) == [f"At p_target 0.01 the cost is {told}"]
+
+
+def test_costs_in_short_without_groups_have_an_interval():
+    rows = {("min_cllr", None): (0.25,), ("cllr", None): (0.3,)}
+    (text,) = sentences(rows, reference=None)
+    assert text == "Cllr is 0.300 (95 % CI 0.100 to 0.500), too few errors."
+
+
+@pytest.mark.parametrize("llr", [False, True])
+def test_costs_are_on_the_first_screen_without_limits(pairs, llr, tmp_path):
+    report = audit_pairs(*pairs, far=1e-2, p_target=0.1, llr=llr)
+    costs = {(c.cost, c.group): c.figure.value for c in report.audits[0].costs}
+    name, kind = ("the cost", "dcf") if llr else ("minDCF", "min_dcf")
+    low, high = sorted(("male", "female"), key=lambda g: costs[kind, g])
+    told = f"At p_target 0.1 {name} is {costs[kind, high]:.3g} for {high} and "
+    told += f"{costs[kind, low]:.3g} for {low}"
+    page = report.to_html().partition('id="data"')[0]
+    for text in (report.to_text(), report.to_text(full=True), page):
+        assert " ".join(text.split()).count(told) == 1
+        assert text.count("\n- Cllr is ") + text.count("<li>Cllr is ") <= llr
 
 
 def test_no_difference_of_equal_groups_is_attributed_to_calibration(pairs):
@@ -124,6 +175,7 @@ def test_no_difference_of_equal_groups_is_attributed_to_calibration(pairs):
     (own,) = (c.ratio for c in report.audits[0].costs if c.cost == "cllr" and c.ratio)
     assert own.low < 1 < own.high
     assert "of the difference" not in report.to_text()
+    assert "no significant difference" in report.to_text()
 
 
 def test_reliability_is_drawn_with_its_largest_certain_deviation(pairs):

@@ -1,6 +1,7 @@
 """The first screen of an audit: one sentence, the limits, one figure, and open questions."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from skfairfr.report._policy import COST_LIMITS, LIMITS, RATE_LIMITS
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections._averages import n_differing
 from skfairfr.report.sections._cells import level_in_percent
+from skfairfr.report.sections._costs import in_short as costs_in_short
 from skfairfr.report.sections._curves import curves_of_groups
 from skfairfr.report.sections._differences import (
     DIFFERS,
@@ -90,7 +92,13 @@ def _figure(audit, place):
 
 
 def verdict(report):
-    """Status, the sentence about the largest harm, and reasons why nothing is concluded."""
+    """Status, the sentence about the largest harm, why nothing is concluded, and costs."""
+    found = _verdict_of_rates(report)
+    of_costs = [text for audit in report.audits for text in costs_in_short(audit)]
+    return replace(found, texts=[*found.texts, *of_costs])
+
+
+def _verdict_of_rates(report):
     if nothing := nothing_concluded(report.audits[0].settings):
         return Verdict("undetermined", *nothing)
     status, label = _status(report)

@@ -15,6 +15,7 @@ from skfairfr._text._words import (
     NO_DIFFERENCE,
     NONE,
     TOO_FEW,
+    capital,
     number,
     numbers,
     p_value,
@@ -28,7 +29,12 @@ from skfairfr.report._figures import MAX_CURVES
 from skfairfr.report._figures import reliability as drawn_reliability
 from skfairfr.report._measure import figures_of
 from skfairfr.report._records import HIDDEN, Figure
-from skfairfr.report.sections._cells import concluded, few_of, row_of_group
+from skfairfr.report.sections._cells import (
+    concluded,
+    few_of,
+    level_in_percent,
+    row_of_group,
+)
 from skfairfr.utils._errors import refused
 from skfairfr.utils._validation import check_level
 
@@ -302,47 +308,89 @@ def _of_calibration(audit):
                 f"Most of this {NAMES[cost]} of everyone is lost by calibration: are the scores "
                 "natural logarithms of likelihood ratios?"
             )
-        of_groups = [
-            {g: v for (*of, g), v in found.items() if of == [name, p] and g is not None}
-            for name in (cost, f"min_{cost}")
-        ]
-        differ = {
-            row.group
-            for row in audit.costs
-            if (row.cost, row.p_target) == (cost, p) and row.ratio is not None
-            if not row.ratio.low <= 1 <= row.ratio.high
-        }
-        told += _of_difference(*of_groups, differ, audit.reference, p)
     return [told] if told else []
 
 
-def _of_difference(values, least, differ, reference, p):
-    """How much of the largest difference to the reference is calibration, a list of a sentence.
+def in_short(audit):
+    """Costs of the two groups that differ most, or of everyone, in sentences."""
+    found = {}
+    for row in audit.costs:
+        found.setdefault((row.cost, row.p_target), {})[row.group] = row
+    least = [c for c, p in found if c == "min_dcf" and ("dcf", p) not in found]
+    texts = []
+    for (cost, p), rows in found.items():
+        if cost in ("dcf", "cllr", *least):
+            name = "the cost" if cost == "dcf" else NAMES[cost]
+            start = capital(f"{'' if p is None else f'at p_target {p:g} '}{name} is")
+            of_least = found.get((f"min_{cost}", p))
+            texts.append(f"{start} {_in_words(rows, of_least, audit)}.")
+    return texts
 
-    Of the groups of ``differ``, whose interval excludes equal costs.
-    """
-    gaps = {g: abs(values[g] - values.get(reference, np.nan)) for g in differ}
-    furthest = max((g for g in gaps if gaps[g] > 0), key=gaps.get, default=None)
-    if furthest is None:
-        return []
-    high, low = sorted((furthest, reference), key=values.get, reverse=True)
-    both, of_least = (
-        f"{number(of[high])} for {who(high)} and {number(of[low])} for {who(low)}"
-        for of in (values, least)
+
+def _in_words(rows, least, audit):
+    """One cost of the two groups that differ most; significant differences come first."""
+    gaps = {
+        group: (
+            not row.ratio.low <= 1 <= row.ratio.high,
+            abs(row.figure.value - rows[audit.reference].figure.value),
+        )
+        for group, row in rows.items()
+        if row.ratio is not None and np.isfinite(row.ratio.value)
+    }
+    if not gaps:
+        of_all = rows[None].figure
+        ends = (
+            f"{level_in_percent(audit.settings)} CI {numbers(of_all.low, of_all.high)}"
+        )
+        return f"{number(of_all.value)} ({ends}){marked(of_all)}"
+    furthest = max(gaps, key=gaps.get)
+    value = {group: row.figure.value for group, row in rows.items()}
+    high, low = sorted((furthest, audit.reference), key=value.get, reverse=True)
+    text = (
+        f"{number(value[high])} for {who(high)} and {number(value[low])} for {who(low)}"
     )
+    over = rows[furthest].ratio
+    if not gaps[furthest][0]:
+        return f"{text}; {NO_DIFFERENCE}{marked(over)}"
+    if least is None:
+        ends = over.value, over.low, over.high
+        times, *ends = ends if furthest == high else 1 / np.array(ends)[[0, 2, 1]]
+        ends = f"{level_in_percent(audit.settings)} CI {ratios(*ends)}"
+        return f"{text}, {ratio(times)} times as high ({ends}){marked(over)}"
+    least = {group: row.figure.value for group, row in least.items()}
+    return f"{text}{marked(over)}; {of_calibration(value, least, high, low)}"
+
+
+def marked(figure):
+    """That a figure rests on too few errors, after a comma; empty if it does not."""
+    return f", {TOO_FEW}" if few_of(figure) else ""
+
+
+def of_calibration(values, least, high, low):
+    """How much of the difference of a cost between two groups is calibration.
+
+    Parameters
+    ----------
+    values, least : dict of label -> float
+        Costs of the groups, and those after the best calibration of each group.
+    high, low : label
+        The group with the higher and with the lower cost.
+    """
     rest = round(least[high] - least[low], 4)
     part = round(values[high] - values[low] - rest, 4)
-    end = f"{number(part)} of the difference is calibration"
+    of_least = (
+        f"{number(least[high])} for {who(high)} and {number(least[low])} for {who(low)}"
+    )
     if part < 0:
-        end = "poor calibration hides part of the difference: after the best calibration of "
-        end += f"each group it would be {of_least}"
-    elif rest < 0:
-        end = (
+        return (
+            "poor calibration hides part of the difference: after the best calibration of "
+            f"each group it would be {of_least}"
+        )
+    if rest < 0:
+        return (
             f"calibration is more than the difference, since the minima are {of_least}"
         )
-    return [
-        f"{'Cllr' if p is None else f'At p_target {p:g} the cost'} is {both}; {end}."
-    ]
+    return f"{number(part)} of the difference is calibration"
 
 
 def reliability(audit):
