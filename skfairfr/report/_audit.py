@@ -72,298 +72,12 @@ from skfairfr.report.sections._own import measured as measured_by_user
 from skfairfr.report.sections._tested import cross
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import check_length, to_column
+from skfairfr.utils._options import with_options_of
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_number, failed_rows
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
-
-
-def audit(
-    X: ArrayLike,
-    y: Column,
-    sensitive_features: Columns | None = None,
-    *,
-    attribute: str | None = None,
-    domain: Column | None = None,
-    similarity: Any = "cosine",
-    covariates: Columns | None = None,
-    failures: str | None = None,
-    non_mated_only: bool = False,
-    **options: Any,
-) -> Report:
-    """Measure the error rates of a verification system by group, with intervals and tests.
-
-    Rates, intervals and verdicts refer to the thresholds in the report. A FAR level only
-    chooses a threshold, which is then used as given.
-
-    Parameters
-    ----------
-    X : array-like, shape (n_samples, n_features)
-        Embeddings.
-    y : array-like, shape (n_samples,)
-        Identity of each row.
-    sensitive_features : array-like, shape (n_samples,), or dict or frame of several, default=None
-        Group of each row; None and NaN are unknown. A dict of names to labels, or a frame
-        with several columns, is audited by each attribute and by their combinations. None
-        audits everyone: rates, intervals and limits of rates, without groups.
-    attribute : str, default=None
-        Name of the attribute, for messages and the report; None takes that of a series or
-        of a frame's one column, else "group". Several attributes have names already.
-    domain : array-like, shape (n_samples,), default=None
-        With two values, only pairs across them are compared.
-    similarity : {"cosine", "dot"} or comparator, default="cosine"
-        As in :class:`~skfairfr.metrics.SimilarityROC`: a fitted comparator scores the
-        pairs instead of the cosine.
-    covariates : dict or frame of array-likes, shape (n_samples,), default=None
-        Columns of which ``control`` names some.
-    failures : {"reject", "report", "error"}, default=None
-        What becomes of rows of X with NaN, infinity or, unless the similarity is "dot",
-        zeros alone, of which no embedding was made: "reject" keeps
-        them, and every pair with one is rejected, so that rates are FRR and FAR with
-        failures to acquire; "report" leaves them out and counts them by group; "error", and
-        None where there are some, is an error.
-    non_mated_only : bool, default=False
-        Whether no two rows are of one person; not stated, such rows are an error.
-    **options : options
-        As of :func:`audit_data`.
-
-    Returns
-    -------
-    found : Report
-        Rates, lower being better, and disparities, larger being less fair: an audit by each
-        attribute, and by their combinations.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, the data have fewer than two people, an attribute has
-        fewer than two groups or is a measurement rather than a label, or an option is about
-        groups and there is no attribute.
-    TypeError
-        If an option is unknown.
-
-    Examples
-    --------
-    >>> from skfairfr import make_face_embeddings
-    >>> from skfairfr.report import audit
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
-    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
-    >>> finding = found.audits[0].levels[0].findings[0]
-    >>> finding.rate, finding.group, finding.verdict
-    ('far', 'female', 'higher')
-    """
-    columns, named = columns_of(sensitive_features, attribute)
-    more = {} if covariates is None else by_name(covariates)
-    data = EmbeddingData(
-        *(X, y, columns, domain),
-        similarity=similarity,
-        covariates=more,
-        non_mated_only=non_mated_only,
-    )
-    check_data(data, "sensitive_features", named=named)
-    failed = failed_rows(X, zeros=similarity != "dot")
-    if failures is not None or failed.any():
-        data = with_failures(data, failed, failures, ("X", NO_EMBEDDING))
-    return audit_data(data, **options)
-
-
-def audit_pairs(
-    y_score: ArrayLike,
-    identities: tuple | None,
-    sensitive_features: Columns | None = None,
-    *,
-    y_true: ArrayLike | None = None,
-    attribute: str | None = None,
-    images: tuple = (None, None),
-    covariates: Columns | None = None,
-    failures: str | None = None,
-    mated_only: bool = False,
-    non_mated_only: bool = False,
-    **options: Any,
-) -> Report:
-    """As :func:`audit`, of scored pairs.
-
-    Parameters
-    ----------
-    y_score : array-like, shape (n_pairs,)
-        Similarities, larger meaning more similar; give minus a distance.
-    identities : tuple of two array-likes, shape (n_pairs,), or None
-        Whom the first and the second image of each pair show; None where that is not known.
-    sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames, default=None
-        Groups of the first and of the second image of each pair, or one array-like,
-        (n_pairs,), of the groups that both have. A dict of names to either, or a tuple of
-        two frames with the same columns, is audited by each attribute and by their
-        combinations. None audits everyone, as of :func:`audit`.
-    y_true : array-like, shape (n_pairs,), default=None
-        Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
-        then taken as independent, as the first line of the audit states.
-    attribute : str, default=None
-        As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
-    images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
-        Names of the images.
-    covariates : dict or frame, default=None
-        Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
-        or in a dict a tuple of two, of both images.
-    failures : {"reject", "report", "error"}, default=None
-        As of :func:`audit`, of pairs whose score is NaN or minus infinity.
-    mated_only, non_mated_only : bool, default=False
-        Whether all pairs are genuine, or none is; not stated, such pairs are an error.
-    **options : options
-        As of :func:`audit_data`.
-
-    Returns
-    -------
-    found : Report
-        As of :func:`audit`.
-
-    Raises
-    ------
-    ValueError
-        As :func:`audit`, if two frames differ in their columns, if there are not two
-        arrays where each image of a pair needs one, or if neither identities nor
-        ``y_true`` were given, or both.
-    TypeError
-        If an option is unknown.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skfairfr.report import audit_pairs
-    >>> rng = np.random.default_rng(0)
-    >>> people = rng.integers(0, 40, (2, 4000))
-    >>> groups = tuple(np.where(people % 2, "f", "m"))
-    >>> scores = rng.normal(size=4000) + 2 * (people[0] == people[1])
-    >>> found = audit_pairs(scores, tuple(people), groups, far=0.1)
-    >>> [row.group for row in found.audits[0].groups]
-    [None, 'f', 'm']
-    """
-    check_people(identities, y_true)
-    if identities is not None:
-        identities = two_columns(identities, "identities")
-    images = two_columns(images, "images", needed=False)
-    columns, named = columns_of(sensitive_features, attribute, of_pairs=True)
-    more = {} if covariates is None else by_name(covariates)
-    data = PairData(
-        *(y_score, identities, columns, images, None, y_true, more),
-        mated_only=mated_only,
-        non_mated_only=non_mated_only,
-    )
-    known, failed = placeholders(data)
-    check_data(known, "sensitive_features", named=named)
-    data = with_failures(known, failed, failures, ("y_score", "is missing or infinite"))
-    return audit_data(data, **options)
-
-
-def audit_decisions(
-    error: ArrayLike,
-    identity: Column | None,
-    sensitive_features: Columns | None = None,
-    *,
-    kind: str = "frr",
-    session: Column | None = None,
-    best_of: int | None = None,
-    time: Column | None = None,
-    dates: str | None = None,
-    failures: str | None = None,
-    attribute: str | None = None,
-    covariates: Columns | None = None,
-    **options: Any,
-) -> Report:
-    """As :func:`audit`, of decisions on attempts, without scores.
-
-    People are the units, however many attempts each of them makes: rates, intervals, tests
-    and limits are those of an audit of genuine pairs at one threshold.
-
-    Parameters
-    ----------
-    error : array-like, shape (n_attempts,)
-        1 where the system erred, 0 elsewhere; NaN where nothing was captured. Of genuine attempts an error is a rejection, of others that they were
-        accepted.
-    identity : array-like, shape (n_attempts,), or None
-        The person who attempts, whoever is claimed. None takes attempts as independent, as
-        the first line of the audit states.
-    sensitive_features : array-like, shape (n_attempts,), or dict or frame of several, default=None
-        Group of each attempt; None and NaN are unknown. With ``kind="apcer"`` the species
-        of the attack instrument, which is required. Several, and None, as of :func:`audit`.
-    kind : {"frr", "far", "bpcer", "apcer"}, default="frr"
-        What the errors are called: FRR of genuine attempts, FAR of impostor attempts, BPCER
-        of bona fide and APCER of attack attempts (ISO/IEC 30107-3). Lower is better.
-    session : array-like, shape (n_attempts,), default=None
-        The session of each attempt, with ``best_of``.
-    best_of : int, default=None
-        Rates of transactions: the first so many attempts of a person in a session, accepted
-        if one of them is.
-    time : array-like, shape (n_attempts,), default=None
-        Time of each attempt, which orders those of a session: numbers, datetimes or texts.
-        None takes the rows in their order.
-    dates : {"day-first", "month-first"}, default=None
-        As of :func:`read_data`.
-    failures : {"reject", "report", "error"}, default=None
-        What becomes of attempts, or transactions, of which nothing was captured: "reject"
-        counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
-        of the rates and counts them by group; "error", and None where there are some, is an
-        error.
-    attribute : str, default=None
-        As of :func:`audit`.
-    covariates : dict or frame of array-likes, shape (n_attempts,), default=None
-        Columns of which ``control`` names some, such as the device of each attempt; a
-        transaction has those of its first attempt.
-    **options : options
-        As of :func:`audit_data`, but no operating point: the system had its own. In limits
-        ``max_fnmr`` and its ratios are about FRR and BPCER, ``max_fmr`` and its ratios about
-        FAR and APCER.
-
-    Returns
-    -------
-    found : Report
-        As of :func:`audit`. Its records call the rate ``frr``, whatever its kind, which
-        ``settings["decisions"]`` names; text, page, JSON and tables call it by its own name.
-
-    Raises
-    ------
-    ValueError
-        As :func:`audit`; if an error is neither 0 nor 1, or of ``session`` and ``best_of``
-        one alone was given.
-
-    References
-    ----------
-    .. [1] ISO/IEC 19795-1:2021. Information technology - Biometric performance testing and
-       reporting - Part 1.
-    .. [2] ISO/IEC 30107-3:2023. Information technology - Biometric presentation attack
-       detection - Part 3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skfairfr.report import audit_decisions
-    >>> rng = np.random.default_rng(0)
-    >>> person = rng.integers(0, 300, 3000)
-    >>> group = np.where(person % 2, "f", "m")
-    >>> rejected = rng.random(3000) < np.where(group == "f", 0.08, 0.02)
-    >>> found = audit_decisions(rejected, person, group, limits={"max_fnmr": 0.05})
-    >>> found.checks[0].groups, found.checks[0].verdict
-    (('f',), 'failed')
-    """
-    values = check_decisions(error, identity, session, best_of, kind, time)
-    if kind == "apcer" and sensitive_features is None:
-        problem = "is None, and errors of attacks are counted by species;"
-        remedy = "give the species of the instrument of each attempt."
-        raise refused("sensitive_features", None, problem, remedy)
-    columns, named = columns_of(sensitive_features, attribute)
-    for name, column in columns.items():
-        argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
-        check_length(to_column(column, argument), values.size, argument, "error")
-    covariates = {} if covariates is None else by_name(covariates)
-    for name, column in covariates.items():
-        argument = f"covariates[{name!r}]"
-        check_length(to_column(column, argument), values.size, argument, "error")
-    about = {"covariates": covariates, "failures": failures}
-    about |= {"kind": kind, "session": session, "best_of": best_of}
-    if time is not None:
-        about["time"] = read_times(to_column(time, "time"), "time", dates)
-    part = decisions(values, identity, columns, **about, problem=("error", "is nan"))
-    return audit_data(DecisionData((part,)), **options)
 
 
 def audit_data(
@@ -563,6 +277,305 @@ def audit_data(
     candidates = () if data.reading is None else data.reading.candidates
     report = Report(tuple(audits), crossings, about or {}, candidates=candidates)
     return replace(report, sections=measured_by_user(sections, report))
+
+
+@with_options_of(audit_data)
+def audit(
+    X: ArrayLike,
+    y: Column,
+    sensitive_features: Columns | None = None,
+    *,
+    attribute: str | None = None,
+    domain: Column | None = None,
+    similarity: Any = "cosine",
+    covariates: Columns | None = None,
+    failures: str | None = None,
+    non_mated_only: bool = False,
+    **options: Any,
+) -> Report:
+    """Measure the error rates of a verification system by group, with intervals and tests.
+
+    Rates, intervals and verdicts refer to the thresholds in the report. A FAR level only
+    chooses a threshold, which is then used as given.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_samples, n_features)
+        Embeddings.
+    y : array-like, shape (n_samples,)
+        Identity of each row.
+    sensitive_features : array-like, shape (n_samples,), or dict or frame of several, default=None
+        Group of each row; None and NaN are unknown. A dict of names to labels, or a frame
+        with several columns, is audited by each attribute and by their combinations. None
+        audits everyone: rates, intervals and limits of rates, without groups.
+    attribute : str, default=None
+        Name of the attribute, for messages and the report; None takes that of a series or
+        of a frame's one column, else "group". Several attributes have names already.
+    domain : array-like, shape (n_samples,), default=None
+        With two values, only pairs across them are compared.
+    similarity : {"cosine", "dot"} or comparator, default="cosine"
+        What scores a pair; a fitted comparator, such as
+        :class:`~skfairfr.comparators.CohortNormalizer`, in place of the cosine.
+    covariates : dict or frame of array-likes, shape (n_samples,), default=None
+        Columns that ``control`` names, such as quality or camera.
+    failures : {"reject", "report", "error"}, default=None
+        What becomes of rows of X with NaN, infinity or, unless the similarity is "dot",
+        zeros alone, of which no embedding was made: "reject" keeps
+        them, and every pair with one is rejected, so that rates are FRR and FAR with
+        failures to acquire; "report" leaves them out and counts them by group; "error", and
+        None where there are some, is an error.
+    non_mated_only : bool, default=False
+        Whether no two rows are of one person; not stated, such rows are an error.
+    **options
+        As of :func:`audit_data`.
+
+    Returns
+    -------
+    found : Report
+        Rates, lower being better, and disparities, larger being less fair: an audit by each
+        attribute, and by their combinations.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, the data have fewer than two people, an attribute has
+        fewer than two groups or is a measurement rather than a label, or an option is about
+        groups and there is no attribute.
+    TypeError
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.report import audit
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
+    >>> finding = found.audits[0].levels[0].findings[0]
+    >>> finding.rate, finding.group, finding.verdict
+    ('far', 'female', 'higher')
+    """
+    columns, named = columns_of(sensitive_features, attribute)
+    more = {} if covariates is None else by_name(covariates)
+    data = EmbeddingData(
+        *(X, y, columns, domain),
+        similarity=similarity,
+        covariates=more,
+        non_mated_only=non_mated_only,
+    )
+    check_data(data, "sensitive_features", named=named)
+    failed = failed_rows(X, zeros=similarity != "dot")
+    if failures is not None or failed.any():
+        data = with_failures(data, failed, failures, ("X", NO_EMBEDDING))
+    return audit_data(data, **options)
+
+
+@with_options_of(audit_data)
+def audit_pairs(
+    y_score: ArrayLike,
+    identities: tuple | None,
+    sensitive_features: Columns | None = None,
+    *,
+    y_true: ArrayLike | None = None,
+    attribute: str | None = None,
+    images: tuple = (None, None),
+    covariates: Columns | None = None,
+    failures: str | None = None,
+    mated_only: bool = False,
+    non_mated_only: bool = False,
+    **options: Any,
+) -> Report:
+    """As :func:`audit`, of scored pairs.
+
+    Parameters
+    ----------
+    y_score : array-like, shape (n_pairs,)
+        Similarities, larger meaning more similar; give minus a distance.
+    identities : tuple of two array-likes, shape (n_pairs,), or None
+        Whom the first and the second image of each pair show; None where that is not known.
+    sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames, default=None
+        Groups of the first and of the second image of each pair, or one array-like,
+        (n_pairs,), of the groups that both have. A dict of names to either, or a tuple of
+        two frames with the same columns, is audited by each attribute and by their
+        combinations. None audits everyone, as of :func:`audit`.
+    y_true : array-like, shape (n_pairs,), default=None
+        Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
+        then taken as independent, as the first line of the audit states.
+    attribute : str, default=None
+        As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
+    images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
+        Names of the images.
+    covariates : dict or frame, default=None
+        Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
+        or in a dict a tuple of two, of both images.
+    failures : {"reject", "report", "error"}, default=None
+        As of :func:`audit`, of pairs whose score is NaN or minus infinity.
+    mated_only, non_mated_only : bool, default=False
+        Whether all pairs are genuine, or none is; not stated, such pairs are an error.
+    **options
+        As of :func:`audit_data`.
+
+    Returns
+    -------
+    found : Report
+        As of :func:`audit`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit`, if two frames differ in their columns, if there are not two
+        arrays where each image of a pair needs one, or if neither identities nor
+        ``y_true`` were given, or both.
+    TypeError
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import audit_pairs
+    >>> rng = np.random.default_rng(0)
+    >>> people = rng.integers(0, 40, (2, 4000))
+    >>> groups = tuple(np.where(people % 2, "f", "m"))
+    >>> scores = rng.normal(size=4000) + 2 * (people[0] == people[1])
+    >>> found = audit_pairs(scores, tuple(people), groups, far=0.1)
+    >>> [row.group for row in found.audits[0].groups]
+    [None, 'f', 'm']
+    """
+    check_people(identities, y_true)
+    if identities is not None:
+        identities = two_columns(identities, "identities")
+    images = two_columns(images, "images", needed=False)
+    columns, named = columns_of(sensitive_features, attribute, of_pairs=True)
+    more = {} if covariates is None else by_name(covariates)
+    data = PairData(
+        *(y_score, identities, columns, images, None, y_true, more),
+        mated_only=mated_only,
+        non_mated_only=non_mated_only,
+    )
+    known, failed = placeholders(data)
+    check_data(known, "sensitive_features", named=named)
+    data = with_failures(known, failed, failures, ("y_score", "is missing or infinite"))
+    return audit_data(data, **options)
+
+
+@with_options_of(
+    audit_data,
+    without=(
+        *("far", "threshold", "threshold_from", "threshold_group"),
+        *("impostors", "metrics", "p_target", "llr"),
+    ),
+)
+def audit_decisions(
+    error: ArrayLike,
+    identity: Column | None,
+    sensitive_features: Columns | None = None,
+    *,
+    kind: str = "frr",
+    session: Column | None = None,
+    best_of: int | None = None,
+    time: Column | None = None,
+    dates: str | None = None,
+    failures: str | None = None,
+    attribute: str | None = None,
+    covariates: Columns | None = None,
+    **options: Any,
+) -> Report:
+    """As :func:`audit`, of decisions on attempts, without scores.
+
+    People are the units, however many attempts each of them makes: rates, intervals, tests
+    and limits are those of an audit of genuine pairs at one threshold.
+
+    Parameters
+    ----------
+    error : array-like, shape (n_attempts,)
+        1 where the system erred, 0 elsewhere; NaN where nothing was captured. Of genuine attempts an error is a rejection, of others that they were
+        accepted.
+    identity : array-like, shape (n_attempts,), or None
+        The person who attempts, whoever is claimed. None takes attempts as independent, as
+        the first line of the audit states.
+    sensitive_features : array-like, shape (n_attempts,), or dict or frame of several, default=None
+        Group of each attempt; None and NaN are unknown. With ``kind="apcer"`` the species
+        of the attack instrument, which is required. Several, and None, as of :func:`audit`.
+    kind : {"frr", "far", "bpcer", "apcer"}, default="frr"
+        What the errors are called: FRR of genuine attempts, FAR of impostor attempts, BPCER
+        of bona fide and APCER of attack attempts (ISO/IEC 30107-3). Lower is better.
+    session : array-like, shape (n_attempts,), default=None
+        The session of each attempt, with ``best_of``.
+    best_of : int, default=None
+        Rates of transactions: the first so many attempts of a person in a session, accepted
+        if one of them is.
+    time : array-like, shape (n_attempts,), default=None
+        Time of each attempt, which orders those of a session: numbers, datetimes or texts.
+        None takes the rows in their order.
+    dates : {"day-first", "month-first"}, default=None
+        As of :func:`read_data`.
+    failures : {"reject", "report", "error"}, default=None
+        What becomes of attempts, or transactions, of which nothing was captured: "reject"
+        counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
+        of the rates and counts them by group; "error", and None where there are some, is an
+        error.
+    attribute : str, default=None
+        As of :func:`audit`.
+    covariates : dict or frame of array-likes, shape (n_attempts,), default=None
+        Columns of which ``control`` names some, such as the device of each attempt; a
+        transaction has those of its first attempt.
+    limits : dict of str -> float, default=None
+        Largest rate allowed of each group, in (0, 1), or of everyone without groups, and
+        largest max / min allowed of the groups' rates, above 1: ``max_fnmr`` and
+        ``max_fnmr_ratio`` of FRR and BPCER, ``max_fmr`` and ``max_fmr_ratio`` of FAR and
+        APCER. They become the ``checks`` of the report and its ``exit_code``.
+    **options
+        As of :func:`audit_data`, without an operating point: the system had its own.
+
+    Returns
+    -------
+    found : Report
+        As of :func:`audit`. Its records call the rate ``frr``, whatever its kind, which
+        ``settings["decisions"]`` names; text, page, JSON and tables call it by its own name.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit`; if an error is neither 0 nor 1, or of ``session`` and ``best_of``
+        one alone was given.
+
+    References
+    ----------
+    .. [1] ISO/IEC 19795-1:2021. Information technology - Biometric performance testing and
+       reporting - Part 1.
+    .. [2] ISO/IEC 30107-3:2023. Information technology - Biometric presentation attack
+       detection - Part 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import audit_decisions
+    >>> rng = np.random.default_rng(0)
+    >>> person = rng.integers(0, 300, 3000)
+    >>> group = np.where(person % 2, "f", "m")
+    >>> rejected = rng.random(3000) < np.where(group == "f", 0.08, 0.02)
+    >>> found = audit_decisions(rejected, person, group, limits={"max_fnmr": 0.05})
+    >>> found.checks[0].groups, found.checks[0].verdict
+    (('f',), 'failed')
+    """
+    values = check_decisions(error, identity, session, best_of, kind, time)
+    if kind == "apcer" and sensitive_features is None:
+        problem = "is None, and errors of attacks are counted by species;"
+        remedy = "give the species of the instrument of each attempt."
+        raise refused("sensitive_features", None, problem, remedy)
+    columns, named = columns_of(sensitive_features, attribute)
+    for name, column in columns.items():
+        argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
+        check_length(to_column(column, argument), values.size, argument, "error")
+    covariates = {} if covariates is None else by_name(covariates)
+    for name, column in covariates.items():
+        argument = f"covariates[{name!r}]"
+        check_length(to_column(column, argument), values.size, argument, "error")
+    about = {"covariates": covariates, "failures": failures}
+    about |= {"kind": kind, "session": session, "best_of": best_of}
+    if time is not None:
+        about["time"] = read_times(to_column(time, "time"), "time", dates)
+    part = decisions(values, identity, columns, **about, problem=("error", "is nan"))
+    return audit_data(DecisionData((part,)), **options)
 
 
 def _check_without_groups(limits, **options):

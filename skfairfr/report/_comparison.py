@@ -54,6 +54,7 @@ from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections import _costs, _curves
 from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused
 from skfairfr.utils._labels import check_spelling, encode, join_columns, to_column
+from skfairfr.utils._options import with_options_of
 from skfairfr.utils._validation import to_array
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ def compare_systems(
         As of :func:`audit_data`: changes of costs of everyone and of each group are ``costs``,
         each judged alone. They are neither harm nor improvement.
     about : dict of str -> str, default=None
-        As of :func:`audit_data`.
+        "title", "system", "dataset" and "organisation": what the report is to show, and its
+        JSON to keep, about the test.
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
@@ -235,6 +237,9 @@ def compare_systems(
     )
 
 
+@with_options_of(
+    compare_systems, without=("far", "threshold", "impostors", "p_target", "llr")
+)
 def compare_decisions(
     before: DecisionData,
     after: DecisionData,
@@ -255,10 +260,8 @@ def compare_decisions(
         group that a log lacks is not compared.
     kind : {"frr", "far", "bpcer", "apcer"}, default=None
         Whose errors are compared; None takes the kind of the logs if they have one alone.
-    **options : options
-        ``names``, ``average``, ``confidence_level``, ``baseline``, ``fail_on_harm``,
-        ``about``, ``progress``, ``n_jobs`` and ``random_state``, as of
-        :func:`compare_systems`.
+    **options
+        As of :func:`compare_systems`.
 
     Returns
     -------

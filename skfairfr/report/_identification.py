@@ -25,6 +25,7 @@ from skfairfr.report._policy import as_policy
 from skfairfr.report.sections._matrix import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
 from skfairfr.utils._labels import encode, find_labels, is_unknown, to_column
+from skfairfr.utils._options import with_options_of
 from skfairfr.utils._types import Columns
 
 if TYPE_CHECKING:
@@ -123,6 +124,96 @@ class SearchData(EmbeddingData):
         return {"gallery": told}
 
 
+@with_options_of(
+    audit_data,
+    without=(
+        *("far", "threshold_from", "threshold_group", "control", "sections"),
+        *("metrics", "p_target", "llr", "average", "impostors"),
+    ),
+)
+def identify_data(
+    data: EmbeddingData,
+    *,
+    gallery: EmbeddingData,
+    fpir: ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
+    rank: int = 1,
+    template: str = "image",
+    limits: dict | None = None,
+    policy: Any = None,
+    **options: Any,
+) -> Report:
+    """Audit searches by every attribute of the probes and by every combination of them.
+
+    Parameters
+    ----------
+    data, gallery : EmbeddingData
+        Probes, and who is enrolled, such as :func:`read_data` gives.
+    fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
+        Levels, each of which chooses a threshold on the probes; None takes 1e-2 and 1e-3.
+    threshold : float or array-like, shape (n_levels,), default=None
+        Similarities from which on a deployed system alarms, instead.
+    rank : int, default=1
+        A mate counts as found if fewer others reach its score.
+    template : {"image", "mean", "max"}, default="image"
+        What is enrolled: the one image of each person, the mean of a person's unit rows, or
+        all of them, of which the best counts.
+    limits : dict of str -> float, default=None
+        Largest rate allowed of each group, in (0, 1), or largest max / min allowed of the
+        groups' rates, above 1, by the names ``max_fpir``, ``max_fnir``, ``max_fpir_ratio``,
+        ``max_fnir_ratio``, ``max_fpir_geomean_ratio`` and ``max_fnir_geomean_ratio``.
+    policy : Policy, str or path-like, default=None
+        Whose ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
+    **options
+        As of :func:`audit_data`.
+
+    Returns
+    -------
+    report : Report
+        In its records "far" is the FPIR and "frr" the FNIR, lower being better; in its texts,
+        JSON and CSV they are called so.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit_data`, and if a probe is itself in the gallery.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import EmbeddingData, identify_data
+    >>> rng = np.random.default_rng(0)
+    >>> probes, enrolled = rng.normal(size=(200, 8)), rng.normal(size=(50, 8))
+    >>> data = EmbeddingData(probes, np.arange(200), {"half": np.arange(200) % 2})
+    >>> gallery = EmbeddingData(enrolled, np.arange(50))
+    >>> report = identify_data(data, gallery=gallery, fpir=0.2)
+    >>> round(report.audits[0].levels[0].rates[0].far.value, 1)
+    0.2
+    """
+    searches = searches_of(data, gallery, rank, template)
+    policy, limits = as_of_pairs(policy, limits)
+    with in_arguments_of_searches(data.is_distance):
+        report = audit_data(
+            searches,
+            far=fpir,
+            threshold=threshold,
+            limits=limits,
+            policy=policy,
+            **options,
+        )
+        search = searches.fitted[0]  # a later one is without repeats
+        check_known(
+            search._systems[None], [one.threshold for one in report.audits[0].levels]
+        )
+    audits = [_of_searches(audit, searches, search) for audit in report.audits]
+    threshold = audits[0].levels[0].threshold
+    if search._searches.share < 1 or threshold >= search._searches.found.floor:
+        sizes = partial(over_gallery_sizes, search, threshold)
+        audits[0] = replace(audits[0], sizes=sizes)
+    return replace(report, audits=tuple(audits))
+
+
+@with_options_of(identify_data, without=("gallery",))
 def identify(
     X: ArrayLike | None,
     y: ArrayLike,
@@ -136,8 +227,6 @@ def identify(
     listed_from: float | None = None,
     attribute: str | None = None,
     similarity: Any = "cosine",
-    rank: int = 1,
-    template: str = "image",
     non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
@@ -161,14 +250,14 @@ def identify(
     listed_from : float, default=None
         Score from which on lists have all candidates.
     attribute : str, default=None
-        As of :func:`audit`.
+        Name of the attribute, for messages and the report; None takes that of a series or
+        of a frame's one column, else "group".
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        As in :class:`~skfairfr.metrics.SimilarityROC`.
-    rank, template : options
-        As in :class:`~skfairfr.metrics.IdentificationROC`.
+        What scores a probe and an enrolled image; a fitted comparator, such as
+        :class:`~skfairfr.comparators.CohortNormalizer`, in place of the cosine.
     non_mated_only : bool, default=False
         Whether no probe is of a person enrolled; not stated, such probes are an error.
-    **options : options
+    **options
         As of :func:`identify_data`.
 
     Returns
@@ -218,105 +307,17 @@ def identify(
         data = EmbeddingData(X, y, columns, **options_of)
     gallery = EmbeddingData(X_gallery, y_gallery, enrolled)
     check_data(data, "sensitive_features", named=given)
-    return identify_data(data, gallery=gallery, rank=rank, template=template, **options)
+    return identify_data(data, gallery=gallery, **options)
 
 
-def identify_data(
-    data: EmbeddingData,
-    *,
-    gallery: EmbeddingData,
-    fpir: ArrayLike | None = None,
-    threshold: ArrayLike | None = None,
-    rank: int = 1,
-    template: str = "image",
-    limits: dict | None = None,
-    policy: Any = None,
-    about: dict | None = None,
-    reference: Any = None,
-    progress: bool = False,
-    confidence_level: float | None = None,
-    n_jobs: int | None = None,
-    random_state: int | np.random.RandomState | None = 0,
-) -> Report:
-    """Audit searches by every attribute of the probes and by every combination of them.
-
-    Parameters
-    ----------
-    data, gallery : EmbeddingData
-        Probes, and who is enrolled, such as :func:`read_data` gives.
-    fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels, each of which chooses a threshold on the probes; None takes 1e-2 and 1e-3.
-    threshold : float or array-like, shape (n_levels,), default=None
-        Similarities from which on a deployed system alarms, instead.
-    rank, template : options
-        As in :class:`~skfairfr.metrics.IdentificationROC`.
-    limits : dict of str -> float, default=None
-        As of :func:`audit_data`, by the names ``max_fpir``, ``max_fnir``, ``max_fpir_ratio``,
-        ``max_fnir_ratio``, ``max_fpir_geomean_ratio`` and ``max_fnir_geomean_ratio``.
-    policy : Policy, str or path-like, default=None
-        Whose ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
-    confidence_level : float in (0, 1), default=None
-        Of the intervals; None takes 0.95.
-    about, reference, progress, n_jobs, random_state
-        As of :func:`audit_data`.
-
-    Returns
-    -------
-    report : Report
-        In its records "far" is the FPIR and "frr" the FNIR, lower being better; in its texts,
-        JSON and CSV they are called so.
-
-    Raises
-    ------
-    ValueError
-        As :func:`audit_data`, and if a probe is itself in the gallery.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skfairfr.report import EmbeddingData, identify_data
-    >>> rng = np.random.default_rng(0)
-    >>> probes, enrolled = rng.normal(size=(200, 8)), rng.normal(size=(50, 8))
-    >>> data = EmbeddingData(probes, np.arange(200), {"half": np.arange(200) % 2})
-    >>> gallery = EmbeddingData(enrolled, np.arange(50))
-    >>> report = identify_data(data, gallery=gallery, fpir=0.2)
-    >>> round(report.audits[0].levels[0].rates[0].far.value, 1)
-    0.2
-    """
-    searches = searches_of(data, gallery, rank, template)
-    policy, limits = as_of_pairs(policy, limits)
-    with in_arguments_of_searches(data.is_distance):
-        report = audit_data(
-            searches,
-            far=fpir,
-            threshold=threshold,
-            limits=limits,
-            policy=policy,
-            about=about,
-            reference=reference,
-            progress=progress,
-            confidence_level=confidence_level,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        search = searches.fitted[0]  # a later one is without repeats
-        check_known(
-            search._systems[None], [one.threshold for one in report.audits[0].levels]
-        )
-    audits = [_of_searches(audit, searches, search) for audit in report.audits]
-    threshold = audits[0].levels[0].threshold
-    if search._searches.share < 1 or threshold >= search._searches.found.floor:
-        sizes = partial(over_gallery_sizes, search, threshold)
-        audits[0] = replace(audits[0], sizes=sizes)
-    return replace(report, audits=tuple(audits))
-
-
+@with_options_of(
+    compare_systems, without=("far", "average", "impostors", "p_target", "llr")
+)
 def compare_searches(
     before: EmbeddingData,
     after: EmbeddingData,
     *more: EmbeddingData,
     galleries: Sequence[EmbeddingData],
-    names: Sequence[str] | None = None,
     fpir: ArrayLike | None = None,
     threshold: ArrayLike | None = None,
     rank: int = 1,
@@ -333,18 +334,18 @@ def compare_searches(
         The same probes of each system, such as :func:`read_data` gives.
     galleries : sequence of EmbeddingData, shape (n_systems,)
         The gallery of each system, of the same images; it is taken as given.
-    names : sequence of str, shape (n_systems,), default=None
-        As of :func:`compare_systems`.
     fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
         Levels, which every system meets at a threshold of its own; None takes 1e-2 and
         1e-3.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on all systems alarm, instead.
-    rank, template : options
-        As in :class:`~skfairfr.metrics.IdentificationROC`.
-    **options : options
-        ``confidence_level``, ``fail_on_harm``, ``about``, ``progress``, ``n_jobs`` and
-        ``random_state``, as of :func:`compare_systems`.
+    rank : int, default=1
+        A mate counts as found if fewer others reach its score.
+    template : {"image", "mean", "max"}, default="image"
+        What is enrolled: the one image of each person, the mean of a person's unit rows, or
+        all of them, of which the best counts.
+    **options
+        As of :func:`compare_systems`.
 
     Returns
     -------
@@ -391,9 +392,7 @@ def compare_searches(
     ]
     _check_same_galleries(galleries)
     with in_arguments_of_searches(before.is_distance):
-        found = compare_systems(
-            *systems, names=names, far=fpir, threshold=threshold, **options
-        )
+        found = compare_systems(*systems, far=fpir, threshold=threshold, **options)
     fitted = {n: one.fitted[0] for n, one in zip(found.systems, systems, strict=True)}
     measured = tuple(
         replace(one, levels=_with_matrices(one, before.columns, fitted[one.system]))

@@ -1,0 +1,53 @@
+"""Options that a function passes on to another, listed by name in its signature and help."""
+
+import re
+from inspect import Parameter, cleandoc, signature
+
+MARK = re.compile(r"\*\*options.*\n(?: {4}.*\n)*")
+# An entry of the section of parameters: a name, not indented, and its text.
+ENTRY = re.compile(r"(?m)^(\w+) : .*\n(?: {4}.*\n|\n(?= {4}))+")
+
+
+def with_options_of(source, *, without=()):
+    """List the options of ``source`` in place of a function's ``**options``.
+
+    ``inspect.signature``, ``help`` and completion in a notebook show their names, defaults
+    and texts, all written once. The function passes them on, so ``source`` raises for an
+    option that does not exist.
+
+    Parameters
+    ----------
+    source : callable
+        Its keyword-only parameters are listed, but those that the function has itself. A
+        text in the docstring of the function replaces that of ``source``.
+    without : sequence of str, default=()
+        Parameters of ``source`` that the function does not have.
+
+    Returns
+    -------
+    decorate : callable
+        From the function to itself, with another signature and docstring.
+    """
+
+    def decorate(function):
+        own = signature(function)
+        known = {n: p for n, p in own.parameters.items() if p.kind != p.VAR_KEYWORD}
+        taken = {
+            name: parameter
+            for name, parameter in signature(source).parameters.items()
+            if parameter.kind is Parameter.KEYWORD_ONLY
+            and name not in {*known, *without}
+        }
+        parameters = [*known.values(), *taken.values()]
+        function.__signature__ = own.replace(parameters=parameters)
+        text = cleandoc(function.__doc__ or "")
+        written = {entry[1] for entry in ENTRY.finditer(text)}
+        added = [
+            entry[0]
+            for entry in ENTRY.finditer(cleandoc(source.__doc__ or ""))
+            if entry[1] in taken.keys() - written
+        ]
+        function.__doc__ = MARK.sub(lambda _: "".join(added), text)
+        return function
+
+    return decorate
