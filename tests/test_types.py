@@ -14,7 +14,7 @@ from tests.house import assert_none
 from tests.test_floors import MODULES
 from tests.test_imports import ROOT, SUBPACKAGES
 
-PACKAGES = ("skfairfr", "skfairfr.comparators", *SUBPACKAGES)
+PACKAGES = ("skfairfr", *SUBPACKAGES)
 
 
 def signatures(package):
