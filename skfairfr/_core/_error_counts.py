@@ -22,7 +22,6 @@ from skfairfr._core._jackknife import (
     ErrorSums,
     genuine_sums,
     impostor_sums,
-    influences,
     never_falling,
     rate_ends,
 )
@@ -45,12 +44,25 @@ class ErrorCounts:
     ----------
     sums : ErrorSums
         Each (n_levels,).
-    influence : ndarray, shape (n_levels, n_people)
-        Of each person on the logarithm of the rate.
+    of_person : ndarray, shape (n_levels, n_people)
+        Weight of the errors that each person is in.
+    of_pairs : ndarray, shape (n_people,)
+        Weight of all pairs that each person is in.
+    ends : {1, 2}
+        How many people a pair is in: 1 of genuine pairs, 2 of impostor pairs.
+    squared_weights : float or None
+        As of :func:`genuine_sums`.
+    powers, sizes : ndarray and tuple, or None
+        As of :func:`impostor_sums`, or None for genuine pairs.
     """
 
     sums: ErrorSums
-    influence: np.ndarray
+    of_person: np.ndarray
+    of_pairs: np.ndarray
+    ends: int = 1
+    squared_weights: float | None = None
+    powers: np.ndarray | None = None
+    sizes: tuple | None = None
 
 
 def errors_first(pairs, scope, rate, sampled=False, thresholds=()):
@@ -96,7 +108,7 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
         of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
         squared = None if base is None else float((base**2).sum())
         sums = genuine_sums(of_person, of_pairs, squared)
-        return ErrorCounts(sums, influences(of_person, of_pairs))
+        return ErrorCounts(sums, of_person, of_pairs, 1, squared)
     if pairs.totals is None:
         left, right = sequence.identities(pairs.images)
         people = people_of_list(left, right, base, n_people)
@@ -120,7 +132,7 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
         left, right, base, positions, n_people, between
     )
     sums = impostor_sums(of_person, of_pairs, powers, sizes, squared)
-    return ErrorCounts(sums, influences(of_person, of_pairs, 2))
+    return ErrorCounts(sums, of_person, of_pairs, 2, squared, powers, sizes)
 
 
 def accepted_shares(pairs, scope, threshold, sampled=False):
@@ -165,7 +177,7 @@ def _errors_of_one(sequence, pairs, scope, rate, positions):
         share = sums.errors / np.where(number > 0, number, 1.0)
         single = np.maximum(share, pairs.least[rate])
         sums = sums._replace(single=single, clustered=sums.clustered * single)
-    return ErrorCounts(sums, influences(of_person, of_searches))
+    return ErrorCounts(sums, of_person, of_searches)
 
 
 def threshold_of(pairs, scope, levels, sampled=False):

@@ -38,6 +38,7 @@ from skfairfr.metrics._identification import (
 )
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
+from skfairfr.metrics._label_errors import LabelErrorBounds, label_error_bounds
 from skfairfr.metrics._monitor import (
     MonitorState,
     RateMonitor,
@@ -187,6 +188,7 @@ __all__ = [
     "InstanceFAR",
     "InstanceFARDisplay",
     "KappaGridDisplay",
+    "LabelErrorBounds",
     "MitigationsDisplay",
     "MonitorState",
     "PairAccuracy",
@@ -235,6 +237,7 @@ __all__ = [
     "identity_inertia",
     "inequity_rate",
     "instance_far",
+    "label_error_bounds",
     "make_fairness_scorer",
     "min_cllr",
     "pair_accuracy",

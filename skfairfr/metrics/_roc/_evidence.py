@@ -27,6 +27,7 @@ from skfairfr._core._jackknife import (
     Contrasts,
     ErrorSums,
     against_others,
+    influences,
     rate_ends,
     shrunken_rates,
 )
@@ -189,14 +190,20 @@ def gather(pairs, query):
     counts = asked.counts(rate, zip(scopes, held, strict=True))
     every = ErrorSums.of_groups([c.sums for c in counts])
     sums = every.rows(slice(n_levels))
-    influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
+    influence = [
+        sparse.csr_array(influences(c.of_person[:n_levels], c.of_pairs, c.ends))
+        for c in counts
+    ]
     slope, variance, covariance = np.zeros((3, *sums.errors.shape))
     of_threshold = [sparse.csr_array(i.shape) for i in influence]
     if query.levels is not None:
         slope = _slopes(every, np.stack(held, axis=-1), n_levels)
         setting = asked.counts("far", zip(setters, rows.T, strict=True))
         variance, covariance = asked.threshold_set(counts, setting)[:, :n_levels]
-        of_threshold = [sparse.csr_array(c.influence[:n_levels]) for c in setting]
+        of_threshold = [
+            sparse.csr_array(influences(c.of_person[:n_levels], c.of_pairs, c.ends))
+            for c in setting
+        ]
     return Evidence(
         *(scopes, sums, influence, slope, of_threshold, variance, covariance),
         *(thresholds, (asked,) * n_levels),
@@ -338,7 +345,10 @@ class ThresholdSetters:
         for scope, setter, own, by in zip(
             self.scopes, self.setters, counts, setting, strict=True
         ):
-            together = (own.influence * by.influence).sum(axis=1)
+            both = (
+                influences(one.of_person, one.of_pairs, one.ends) for one in (own, by)
+            )
+            together = np.prod([*both], axis=0).sum(axis=1)
             errors = by.sums.errors
             counted = np.where(errors > 0, errors, 1.0)
             inside = None in (scope, setter) or scope == setter
