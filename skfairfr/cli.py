@@ -247,7 +247,7 @@ def main(argv=None):
     Parameters
     ----------
     argv : list of str, default=None
-        Arguments; None takes those of the process.
+        Arguments. If None: those of the process.
 
     Returns
     -------
@@ -270,7 +270,7 @@ def main(argv=None):
         print(f"{name}: error: out of memory: {_one_line(str(error))}", file=sys.stderr)
         return 2
     except (ValueError, OSError, ImportError) as error:
-        # An import that Python itself could not do has a name; it is no unusable input.
+        # An import that Python itself could not do has a name. It is no unusable input.
         if isinstance(error, ImportError) and error.name is not None:
             return _fault(name, error)
         columns = {}
@@ -392,7 +392,7 @@ SHORT_FLAGS = {short: flag for flag, short in SHORT.items()}
 # ---- options -------------------------------------------------------------------------
 
 # A title of the help and the commands that have the options below it: each a flag, the name
-# of its value and, after two spaces, its meaning. One without a value is a switch; after the
+# of its value and, after two spaces, its meaning. One without a value is a switch. After the
 # value " ..." means several files, ",..." a list with commas.
 OPTIONS = """
 options: audit

@@ -8,7 +8,7 @@ people
 images
     Unit rows, float32, in the order in which they are compared (``_pair_tiles.Rows``).
 tile
-    One float32 product of two blocks of images. It proposes pairs; one loop in float64 scores
+    One float32 product of two blocks of images. It proposes pairs. One loop in float64 scores
     them (``_pair_tiles``).
 pairs
     Scores with both images, in order of score (``_pair_sequences``), by group
@@ -17,7 +17,7 @@ tail
     The impostor pairs at or above a floor. Below it a uniform sample of a million pairs
     answers, and is marked.
 weights
-    How often a person or an image is drawn in a resample; the data are the draw of ones
+    How often a person or an image is drawn in a resample. The data are the draw of ones
     (``_resampling``).
 totals
     The weight of all pairs of a scope, in closed form (``_totals``): no pair that no

@@ -113,7 +113,7 @@ class Adjustment:
         scores : ndarray of float32, shape (n_pairs,)
             Inner products of similar rows are larger.
         other : Adjustment
-            Of the second image of each pair; with curves if self has them.
+            Of the second image of each pair. With curves if self has them.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class Adjustment:
         Returns
         -------
         limits : ndarray of float32, shape (..., n_curves)
-            -inf where every score does; without curves there are none.
+            -inf where every score does. Without curves there are none.
         curve : ndarray of int64, shape (n_images,)
             The curve of each image.
         """

@@ -4,7 +4,7 @@ A wealth begins at 1. Shares of it are bet whenever a person comes, and multipli
 ``1 + bet * gain``. While the limit is kept, no gain is expected, so that a wealth ever reaches
 1 / delta with chance delta at most (Ville), however often one looks and whenever one stops.
 Gains are fair at every moment, so rates may drift below the limit. Several bets share one half
-of the first wealth; the other half is put in bit by bit, so that an excess that begins after
+of the first wealth. The other half is put in bit by bit, so that an excess that begins after
 long is found too.
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 from scipy.optimize import brentq
 from scipy.special import betaln
 
-# Rates that bets on a rate are for, over its limit; no bet is for one nearer to 1 than this
+# Rates that bets on a rate are for, over its limit. No bet is for one nearer to 1 than this
 # share of the way from the limit.
 TIMES, NEAREST = np.geomspace(1.2, 10, 8), 0.25
 # Bets on a ratio, as shares of the largest that leaves some wealth, and the most of them.

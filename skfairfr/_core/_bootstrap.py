@@ -1,6 +1,6 @@
 """Queries and their answers: rates of every scope, in the data and in every resample.
 
-``Query`` states which rates are computed and ``Rates`` contains them; ``point_rates`` computes
+``Query`` states which rates are computed and ``Rates`` contains them. ``point_rates`` computes
 them in the data alone, ``rate_table`` in every resample as well. The data count as a
 resample in which every image is drawn once, so that the same code gives both.
 """
@@ -40,7 +40,7 @@ class Query:
     sampled : frozenset
         Scopes whose impostor pairs come from a uniform sample.
     wanted : tuple
-        "far", "frr" or both; a rate left out is nan.
+        "far", "frr" or both. A rate left out is nan.
     """
 
     levels: np.ndarray | None
@@ -86,10 +86,10 @@ class RateTable:
     query : Query
         The query, with the scopes that needed a sample added to ``sampled``.
     point : Rates
-        In the data, (n_scopes, n_levels); exact where only resamples need a sample.
+        In the data, (n_scopes, n_levels). Exact where only resamples need a sample.
     centre : Rates
         Values on which the replicates are centred, (n_scopes, n_levels): where resamples
-        hold copies of images, the FRR is the V-statistic of ROC24 (eq. 10); otherwise the
+        hold copies of images, the FRR is the V-statistic of ROC24 (eq. 10). Otherwise the
         rates in the data, or in their sample.
     replicates : Rates
         (n_scopes, n_levels, n_resamples).
@@ -112,7 +112,7 @@ def point_rates(pairs, query):
     Returns
     -------
     query : Query
-        The query; scopes whose tail is too short are added to ``sampled``.
+        The query. Scopes whose tail is too short are added to ``sampled``.
     point : Rates
         (n_scopes, n_levels).
     """
@@ -231,7 +231,7 @@ def rates(pairs, query, resamples=None):
 def v_statistic_frr(pairs, scopes, thresholds):
     """V-statistic of the FRR (ROC24 eq. 10) at fixed thresholds, (n_scopes, n_levels).
 
-    The expectation of the resampled rejected weight over that of the resampled total; for
+    The expectation of the resampled rejected weight over that of the resampled total. For
     whole identities, sum_k c_k (1 - 1/n_k) FRR_k. One side, images resampled.
     """
     totals = pairs.totals
@@ -259,7 +259,7 @@ def v_statistic_frr(pairs, scopes, thresholds):
 def threshold_in(pairs, scope, levels, weights, sampled=False):
     """Thresholds (n_levels, n_resamples) at which the FAR of a scope meets levels.
 
-    -inf where one lies below the scores that are stored; nan where no pair is drawn.
+    -inf where one lies below the scores that are stored, or nan where no pair is drawn.
     """
     sequence = pairs.impostors(scope, sampled)
     sums = sequence.weighed(weights, pairs.images)
@@ -284,10 +284,10 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
 
 
 def frr_in(pairs, scope, thresholds, weights, copies):
-    """FRR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan.
+    """FRR of a scope at per-resample thresholds (n_levels, n_resamples), nan at nan.
 
     Rejected weight is summed, not computed as the complement, so that no rejection gives
-    exactly 0. ``copies`` shows whether pairs of two copies of one image count; if they do
+    exactly 0. ``copies`` shows whether pairs of two copies of one image count. If they do
     not, base weights make up for them.
     """
     undefined = np.isnan(thresholds)
@@ -329,7 +329,7 @@ def _rejected_copies(pairs, weight, thresholds):
     """Weight of the copies whose own score s(x, x) is rejected (n_levels, n_resamples)."""
     own = pairs.own_scores
     rejected = np.zeros((thresholds.shape[0], weight.shape[1]))
-    # Only images whose own score is below the highest threshold matter; for cosine these
+    # Only images whose own score is below the highest threshold matter. For cosine these
     # are rare.
     below = np.flatnonzero(~_rates.accepts(own, thresholds.max()))
     if below.size:
@@ -340,7 +340,7 @@ def _rejected_copies(pairs, weight, thresholds):
 
 
 # ---- the equal error rate, by bisection ----------------------------------------------
-# Along descending thresholds FAR - FRR rises; the equal error rate lies where its sign changes.
+# Along descending thresholds FAR - FRR rises. The equal error rate lies where its sign changes.
 
 # Thresholds tried per round of the bisection.
 GRID = 15

@@ -23,7 +23,7 @@ from scipy.special import expit, logit
 
 # q of a beta curve is kept so far away from 0 and 1 that curves stay finite.
 EDGE = 2.0**-24
-# Which coefficients are free, by preference; the loss is convex, so the best fit with slopes
+# Which coefficients are free, by preference. The loss is convex, so the best fit with slopes
 # that are not negative is that of one of these.
 FREE = {
     "beta": ([0, 1, 2], [1, 2], [0, 2], [2]),
@@ -131,9 +131,9 @@ def fit_curve(kind, genuine, impostor, p_target=0.5):
     ----------
     kind : {"logistic", "isotonic", "beta"}
     genuine, impostor : ndarrays, shape (n_genuine,) and (n_impostor,)
-        Of each one at least; in [-1, 1] for "beta".
+        Of each one at least. In [-1, 1] for "beta".
     p_target : float in (0, 1), default=0.5
-        Share of genuine pairs that likelihoods are weighed for; no matter for "isotonic".
+        Share of genuine pairs that likelihoods are weighed for. No matter for "isotonic".
 
     Returns
     -------

@@ -59,7 +59,7 @@ class ScoreMatrix:
         Parameters
         ----------
         own : ndarray of int, shape (n_searches,)
-            The search's person in the gallery; -1 where nobody is.
+            The search's person in the gallery, or -1 where nobody is.
         gallery : Gallery
         share : float
         """

@@ -92,7 +92,7 @@ def errors_first(pairs, scope, rate, sampled=False, thresholds=()):
 
 
 def errors_of(pairs, scope, rate, thresholds, sampled=False):
-    """Errors of a scope at thresholds (n_levels,); arguments as of :func:`errors_first`.
+    """Errors of a scope at thresholds (n_levels,). Arguments as of :func:`errors_first`.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def accepted_shares(pairs, scope, threshold, sampled=False):
     Returns
     -------
     shares : sparse array, shape (1, n_people**2)
-        As of :func:`~skfairfr._core._paired.clusters`; they add up to 1, or to 0 of none.
+        As of :func:`~skfairfr._core._paired.clusters`. They add up to 1, or to 0 of none.
     """
     sequence = pairs.impostors(scope, sampled)
     n = int(_rates.count_at_least(sequence.scores, threshold))
@@ -181,7 +181,7 @@ def _errors_of_one(sequence, pairs, scope, rate, positions):
 
 
 def threshold_of(pairs, scope, levels, sampled=False):
-    """Thresholds at which the FAR of a scope meets levels; nan beyond what is stored.
+    """Thresholds at which the FAR of a scope meets levels, or nan beyond what is stored.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     rate : {"far", "frr"}
     sampled : bool, default=False
     whole : bool, default=True
-        Whether the course of a FAR goes on beyond a usual one; up to there it is the same.
+        Whether the course of a FAR goes on beyond a usual one. Up to there it is the same.
 
     Returns
     -------
@@ -440,19 +440,19 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
     Parameters
     ----------
     left, right : ndarrays of int, shape (n_pairs,)
-        People of the pairs, errors first; a person with herself is a genuine pair.
+        People of the pairs, errors first. A person with herself is a genuine pair.
     weights : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
     positions : ndarray of int, shape (n_levels,)
         How many of the first pairs are errors at each level, in any order.
     n_people : int
     between : ndarray, shape (n_pairs,), or tuple of two ndarrays, default=None
-        Weight of all pairs of the two people of each of the first pairs; or the kind of each
+        Weight of all pairs of the two people of each of the first pairs, or the kind of each
         person, (n_people,), and what two people of these kinds have, (n_kinds, n_kinds).
 
     Returns
     -------
     of_person : ndarray, shape (n_levels, n_people)
-        Weight of the errors that each person is in; a genuine pair counts once.
+        Weight of the errors that each person is in. A genuine pair counts once.
     powers : ndarray, shape (n_levels, 9)
         With e the weight of the errors of two people and c that of all their pairs, sums
         over two people of e**2, e**3, e**4, e c, e**2 c, e**3 c, e c**2, e**2 c**2, e c**3.

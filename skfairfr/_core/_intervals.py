@@ -1,7 +1,7 @@
 """Intervals and bands from replicates, and whether errors suffice to support them.
 
 An estimate is supported if it has enough errors, from enough people, and no one person is
-in too many of them; a :class:`Reason` records what is missing.
+in too many of them. A :class:`Reason` records what is missing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "jackknife")
 def adjusted(replicates, value, centre, method):
     """Replicates as an interval uses them, (..., n_resamples).
 
-    ``"recentered"`` is value + replicate - centre, as are the bands of ``"jackknife"``;
+    ``"recentered"`` is value + replicate - centre, as are the bands of ``"jackknife"``.
     ``"multiplicative"`` is value * replicate / centre, with centre the V-statistic (ROC24
     §3.2). If value or centre is not finite (or, of the quotient, centre is 0), replicates
     are returned unchanged.
@@ -87,7 +87,7 @@ def simultaneous(replicates, value, pointwise, confidence_level, bounds):
     c is the quantile of the largest studentised deviation from the replicates' mean over
     the levels. Logits, to first order, so that a band of few errors is as skew as they
     are. Levels whose replicates do not vary, or are not all finite, take no part
-    and keep their interval; the band is never narrower than the interval.
+    and keep their interval. The band is never narrower than the interval.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ MAX_SHARE = 1 / 3
 
 @dataclass(frozen=True)
 class Reason:
-    """Why the data do not support an estimate; ``str`` says it in words.
+    """Why the data do not support an estimate. ``str`` says it in words.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Reason:
         level's threshold rests on, "few_groups" and "all_errors" (all rates are 1)
         of a disparity, and "no_pairs" of the kind that ``rate`` needs.
     groups : tuple of labels, default=None
-        One group, or two; empty for all pairs. None where the reason is about the whole
+        One group, or two, or empty for all pairs. None where the reason is about the whole
         estimate.
     rate : {"far", "frr"}, default=None
         Whose errors or pairs are meant, where an estimate depends on both.
@@ -248,7 +248,7 @@ class Support:
     n_identities : ndarray of int
         People in at least one of them.
     largest_share : ndarray
-        Largest share of the errors that touch one person; nan without errors.
+        Largest share of the errors that touch one person, or nan without errors.
     named : bool
         Whether the people are known. Else pairs were taken as independent, each of people
         of its own: nothing is said of them, since too few have too few errors as well.
@@ -276,7 +276,7 @@ class Support:
 
 
 def support_of(pairs, rate, scope, thresholds, sampled):
-    """Support of a rate of a scope; that of the last questions is kept.
+    """Support of a rate of a scope. That of the last questions is kept.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def _count_people(left, right, positions, order, n_identities):
     counts = np.zeros(n_identities, dtype=np.int64)
     n_people = largest = done = 0
     for level in order:
-        # The first positions[level] pairs are a level's errors; order makes these grow.
+        # The first positions[level] pairs are a level's errors. Order makes these grow.
         for p in range(done, positions[level]):
             a, b = left[p], right[p]
             n_people += counts[a] == 0

@@ -43,7 +43,7 @@ TINY = 1e-9
 
 
 class ErrorSums(NamedTuple):
-    """Errors of a rate, and moments of what people add to them; each (n_levels, n_groups).
+    """Errors of a rate, and moments of what people add to them. Each (n_levels, n_groups).
 
     A cluster is what may err together: all genuine pairs of one person, or all impostor pairs
     of the same two people.
@@ -56,7 +56,7 @@ class ErrorSums(NamedTuple):
         Sum of the squared weights of pairs, and of clusters, over ``pairs``: what a pair, and
         all pairs of a cluster, weigh on average.
     own : ndarray
-        Variance of the errors that clusters add on their own; all of it of genuine pairs.
+        Variance of the errors that clusters add on their own. All of it of genuine pairs.
     variance : ndarray
         Variance of the errors: with what people add to all clusters they are in.
     cubes, fourths : ndarrays
@@ -193,9 +193,9 @@ def genuine_sums(rejected, pairs, squared_weights=None):
     rejected : ndarray, shape (n_levels, n_people)
         Weight of each person's rejected pairs.
     pairs : ndarray, shape (n_people,)
-        Weight of each person's pairs; people without any are left out.
+        Weight of each person's pairs. People without any are left out.
     squared_weights : float, default=None
-        Sum of the squared weights of pairs; None if all weigh 1.
+        Sum of the squared weights of pairs, or None if all weigh 1.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
     sizes : tuple of three floats
         Sum over two people of the second to fourth power of the weight of all their pairs.
     squared_weights : float, default=None
-        Sum of the squared weights of pairs; None if all weigh 1.
+        Sum of the squared weights of pairs, or None if all weigh 1.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def lost(errors, pairs, ends=1):
     errors : ndarray, shape (n_levels, n_people)
         Weight of the erroneous pairs that each person is in.
     pairs : ndarray, shape (n_people,)
-        Weight of all pairs that each person is in; nobody has none.
+        Weight of all pairs that each person is in. Nobody has none.
     ends : {1, 2}, default=1
         How many people a pair is in: 1 of genuine pairs, 2 of impostor pairs.
 
@@ -309,13 +309,13 @@ def influences(errors, pairs, ends=1):
     Parameters
     ----------
     errors, pairs, ends
-        As of :func:`lost`; people without pairs have no part.
+        As of :func:`lost`. People without pairs have no part.
 
     Returns
     -------
     influence : ndarray, shape (n_levels, n_people)
         Adds up in squares to the variance of the logarithm, save that clusters of impostor
-        pairs count twice; 0 without errors.
+        pairs count twice, or 0 without errors.
     """
     seen, found = pairs > 0, np.zeros(errors.shape)
     total = errors.sum(axis=1, keepdims=True) / ends
@@ -415,7 +415,7 @@ def two_sided(beyond, shape):
     Parameters
     ----------
     beyond : callable
-        Of tails, how far the value is beyond the interval, an array of the shape; below 0
+        Of tails, how far the value is beyond the interval, an array of the shape. Below 0
         inside. The longer the interval, the less.
     shape : tuple of int
 
@@ -470,7 +470,7 @@ def never_falling(high, pivot):
     high : ndarray, shape (n_numbers, ...)
         Ends at growing numbers of errors.
     pivot : int
-        Up to this number an end is the least of its own and those of larger numbers; beyond
+        Up to this number an end is the least of its own and those of larger numbers. Beyond
         it, the largest of its own and those of smaller ones.
 
     Returns
@@ -534,7 +534,7 @@ class Contrasts:
         return self._erring.shape()
 
     def _reach(self, tail, upper):
-        """How far an end is from the estimate; infinite where a rate without error opens it.
+        """How far an end is from the estimate, or infinite where a rate without error opens it.
 
         ``tail`` and ``upper``, whether the end is the upper one, are of all contrasts or each.
         """
@@ -575,7 +575,7 @@ class Contrasts:
 def against_others(sums):
     """Weights of each group against the others, (..., n_groups, n_groups).
 
-    Others with few effective errors are left out, unless all have few; a group of one
+    Others with few effective errors are left out, unless all have few. A group of one
     person, or without pairs, is compared with nobody: its row is 0.
     """
     known = sums.is_known

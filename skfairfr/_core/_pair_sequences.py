@@ -1,7 +1,7 @@
 """Pairs sorted by descending score: sorting, splitting by group, and sums along them.
 
 Rates, thresholds and their replicates are running sums over such a sequence. A resample
-gives every unit (image or identity) a multiplicity; a pair weighs the product of its two
+gives every unit (image or identity) a multiplicity. A pair weighs the product of its two
 units' multiplicities, times its base weight. Jitted loops walk the pairs in order of score
 and sum all resamples of a block side by side, over contiguous weights.
 """
@@ -30,7 +30,7 @@ class PairSequence:
         Images of a pair.
     base : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
     complete : bool
-        Whether all pairs of the scope are stored; a tail contains only the largest scores.
+        Whether all pairs of the scope are stored. A tail contains only the largest scores.
     of_one : bool
         Whether each stands for a search by one person, whose image is both: it weighs v_k w_i.
     """
@@ -69,7 +69,7 @@ class PairSequence:
         return ends
 
     def weighed(self, weights=None, images=None, genuine=False):
-        """The pairs' weights in a block of resamples, RunningSums; kept for the next question.
+        """The pairs' weights in a block of resamples, RunningSums. Kept for the next question.
 
         Parameters
         ----------
@@ -105,19 +105,19 @@ class PairSequence:
 
 @njit(nogil=True, cache=True)
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
-    """Pairs split into cells by their groups, cell after cell; a cell keeps their order.
+    """Pairs split into cells by their groups, cell after cell. A cell keeps their order.
 
     Parameters
     ----------
     scores, left, right : ndarrays, shape (n_pairs,)
     group : ndarray of int, shape (n_images,)
-        -1 is unknown; pairs with such an image are in no cell.
+        -1 is unknown. Pairs with such an image are in no cell.
     n_groups : int
     across : bool
         False: one cell for each group, of the pairs within it. True: cell g * n_groups + h
         for every two other groups.
     ordered : bool
-        Whether (g, h) and (h, g) differ; else g < h.
+        Whether (g, h) and (h, g) differ, else g < h.
 
     Returns
     -------
@@ -163,7 +163,7 @@ SIGN = np.uint32(0x80000000)
 
 
 def sort_pairs(scores, left, right):
-    """Pairs sorted by descending score; ties keep their order. Scores hold no NaN.
+    """Pairs sorted by descending score. Ties keep their order. Scores hold no NaN.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def sort_pairs(scores, left, right):
 @njit(nogil=True, cache=True, inline="always")
 def _descending_key(bits):
     """A float's bits as an integer that falls as the float grows; self-inverse but for -0."""
-    # The bits of a negative float already fall as it grows; those of a positive one, and
+    # The bits of a negative float already fall as it grows. Those of a positive one, and
     # of minus zero, which is zero, are flipped.
     return bits if bits > SIGN else np.uint32(~(bits | SIGN))
 
@@ -279,7 +279,7 @@ class RunningSums:
     n_pairs : int
     base : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
     weights : tuple of two ndarrays, shape (n_units, n_resamples), default=None
-        Multiplicities of the units of the left and the right member of a pair; None is the
+        Multiplicities of the units of the left and the right member of a pair. If None, the
         data, where each is 1.
     units : tuple of two ndarrays of int32, shape (n_pairs,), default=None
         Unit of each member.
@@ -288,7 +288,7 @@ class RunningSums:
     ----------
     step : int
     known : ndarray, shape (n_rows, n_resamples)
-        The rows so far; row k is at the pair k * step.
+        The rows so far. Row k is at the pair k * step.
     n_bytes : int
         Memory that all rows take.
     """
@@ -357,7 +357,7 @@ class RunningSums:
         Returns
         -------
         weight : ndarray, shape (n_positions, n_resamples)
-            One walk over the pairs; :meth:`before` walks few of them to few positions.
+            One walk over the pairs. :meth:`before` walks few of them to few positions.
         """
         if self._walked is None:
             return self.before(positions[:, None])
@@ -406,7 +406,7 @@ def _sum_of_chunk(left_weight, right_weight, left, right, base, start, stop, r):
 def sum_products(sums, left_weight, right_weight, left, right, base, start, stop):
     """Write the weight of the pairs [start, stop) in every resample.
 
-    ``sums`` (n_resamples,) is int16, int32 or float64; every sum fits into its type.
+    ``sums`` (n_resamples,) is int16, int32 or float64. Every sum fits into its type.
     """
     kind = sums.dtype.type
     for r in range(sums.size):

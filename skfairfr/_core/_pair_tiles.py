@@ -3,7 +3,7 @@
 A tile of float32 products is fast and slightly wrong. It only proposes pairs: those whose
 score may reach the floor of their two groups. These are scored once more by the loop of
 :func:`inner_products`, and kept if they reach it. Only a tile and the pairs that are kept are
-ever held; nothing is n x n.
+ever held. Nothing is n x n.
 
 The slack. A float32 sum of d products, added in any order, is off by at most
 g X Y with g = d u / (1 - d u), u = 2**-24 and the lengths X, Y of the two rows. With d + 2 in
@@ -75,7 +75,7 @@ class Rows:
 
 
 def unit_rows(X, similarity):
-    """float32 rows whose inner product is the similarity; X is not changed.
+    """float32 rows whose inner product is the similarity. X is not changed.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
     probe, reference : Rows
         The same object for all pairs within one side.
     floors : ndarray of float32, shape (n_groups + 1, n_groups + 1)
-        Lowest score of the tail in the row and column of a pair's groups; the last ones
+        Lowest score of the tail in the row and column of a pair's groups. The last ones
         are those of unknown groups.
     n_jobs : int, default=None
         Number of joblib workers.
@@ -129,7 +129,7 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
     -------
     scores, left, right : ndarrays, shape (n_tail,)
         By descending score, ties in the order of the tiles, whatever the number of tasks
-        and workers; ``left`` and ``right`` are images.
+        and workers. ``left`` and ``right`` are images.
     """
     tiles = tiles_of(probe, reference, tile)
     tasks = np.array_split(tiles, min(len(tiles), MOST))  # the data alone decide how
@@ -212,7 +212,7 @@ def _candidates(tile, slack, diagonal, group, column_group, floors, adjustment):
             highest, lowest = tile[i, c], floor[c]
             if adjustment is not None:
                 highest += slack
-                # Numbers of rows and of columns; limits of both, at each one's curve.
+                # Numbers of rows and of columns. Limits of both, at each one's curve.
                 numbers, others, limits, curve, other_limits, other = adjustment
                 highest *= numbers[0, i] + others[0, c]
                 highest -= numbers[1, i] + others[1, c]

@@ -154,7 +154,7 @@ def ratio_ends(rates, covariance, reach):
     Returns
     -------
     low, high : float
-        0 and inf where the data do not bound the ratio; nan where both rates are 0.
+        0 and inf where the data do not bound the ratio, or nan where both rates are 0.
     """
     first, second = rates
     if not (first > 0 or second > 0):

@@ -74,7 +74,7 @@ class Expected:
         The lowest of the thresholds that will be given.
     whole : bool
         Whether up to WHOLE pairs are stored whole, for levels above far_max and for
-        resamples; if not, up to WHOLE_GROUP.
+        resamples. If not, up to WHOLE_GROUP.
     """
 
     equal_error: bool = False
@@ -90,12 +90,12 @@ class HeldPairs:
     vectors : ndarray of float32, shape (n_images, n_features)
         Rows whose inner product is the similarity, or what ``adjustment`` makes it of.
     images : Images
-        Identities and sides; its groups are not used.
+        Identities and sides. Its groups are not used.
     columns : list of ndarrays of int32, shape (n_images,), default=()
-        Codes of every attribute that groups will be made of; -1 is unknown.
+        Codes of every attribute that groups will be made of. -1 is unknown.
     n_jobs : int or None
     device : str, default="cpu"
-        Where passes over all pairs run; if there is no such device, on the CPU.
+        Where passes over all pairs run. If there is no such device, on the CPU.
     adjustment : Adjustment, default=None
         What makes scores of inner products; None: they are the scores.
     first : ndarray of int, shape (n_images + 1,), default=None
@@ -169,7 +169,7 @@ class HeldPairs:
         self.sample = None
         self.floors = {}
         n_cells = self.first_of_cell.size
-        # Lowest score held of every two cells; the last row and column are not used.
+        # Lowest score held of every two cells. The last row and column are not used.
         self.lowest = np.full((n_cells + 1,) * 2, np.inf, dtype=np.float32)
         self._held = None
 
@@ -195,7 +195,7 @@ class HeldPairs:
         Parameters
         ----------
         group : ndarray of int, shape (n_images,)
-            Group of each image; -1 is unknown.
+            Group of each image. -1 is unknown.
         overall : float32
             Floor of all impostor pairs.
         groups : ndarray of float32, shape (n_groups,)
@@ -540,7 +540,7 @@ class ListedPairs:
     ----------
     listed : ListedScores
     groups : tuple of two ndarrays of int32, shape (n_pairs,)
-        In the order of the list; -1 is unknown.
+        In the order of the list. -1 is unknown.
     images : Images
     average : {"pair", "identity"}
     impostors : {"all", "same_group"}
@@ -697,7 +697,7 @@ def score_moments(pairs, scope):
     Returns
     -------
     moments : tuple
-        n_genuine, mean, sd, n_impostor, mean, sd; nan without a pair.
+        n_genuine, mean, sd, n_impostor, mean, sd, or nan without a pair.
     """
     genuine = pairs.genuine.ascending(scope).scores.astype(np.float64)
     first = _of_scores(genuine)
@@ -738,7 +738,7 @@ def _impostor_sums(pairs, scope):
         everything = [total @ others[0], (gram * others[1]).sum()]
     else:
         everything = _sums_of_tiles(pairs.compared, *sides)
-    # Subtract the pairs of one person; within one side every pair is counted twice.
+    # Subtract the pairs of one person. Within one side every pair is counted twice.
     held = pairs.genuine.ascending(scope).scores.astype(np.float64)
     same = np.array([held.sum(), (held**2).sum()])
     if pairs.totals.two_sides:

@@ -135,8 +135,8 @@ def _blas():
 def one_blas_thread():
     """A context in which BLAS has one thread: products are then equal in every bit.
 
-    Of callers that overlap, the one that finds more threads sets and restores the limit;
-    another would restore what it found, and leave one thread for good.
+    Of callers that overlap, the one that finds more threads sets and restores the limit.
+    Another would restore what it found, and leave one thread for good.
     """
     with _LIMITING:
         if all(library["num_threads"] == 1 for library in _blas().info()):
@@ -169,7 +169,7 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
         It should release the GIL where it takes long.
     tasks : list of tuples
     n_jobs : int or None
-        As in scikit-learn; the joblib back end is the caller's choice.
+        As in scikit-learn. The joblib back end is the caller's choice.
     description : str
         Text of the progress bar.
     sizes : list of int, default=None

@@ -279,7 +279,7 @@ def enlarged(sums, factor, growth, moved=1.0):
     Returns
     -------
     sums : ErrorSums
-        The part of the variance that people add falls with their number; the skewness
+        The part of the variance that people add falls with their number. The skewness
         stays, and effective people grow as people do.
     """
     pairs = np.power(factor, growth)
@@ -319,7 +319,7 @@ class Question:
     limit : float
         Of each rate, if below 1, or of the ratio of two.
     groups : int
-        Of the test; the setting may hold only those that matter.
+        Of the test. The setting may hold only those that matter.
     confidence_level : float
     comparisons : int
         Number of all tests of groups, which share the error rate.

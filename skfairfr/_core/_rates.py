@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Deci
 
 import numpy as np
 
-# A rate that is a sum of floating-point weights carries rounding errors; one that exceeds
+# A rate that is a sum of floating-point weights carries rounding errors. One that exceeds
 # its level by less than this (relative) is taken to equal it. Counts are exact: two
 # rates that differ do so by more than 1e-12 for fewer than 1e12 accepted pairs.
 ROUNDING = 1e-12
@@ -49,7 +49,7 @@ def count_at_least(descending, thresholds):
     descending : ndarray, shape (n_scores,)
         Scores in descending order.
     thresholds : array-like, any shape
-        NaN thresholds accept nothing; a caller masks them.
+        NaN thresholds accept nothing. A caller masks them.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def accepts(scores, thresholds):
 
 
 def first_exceeding(accumulated, targets):
-    """First position at which an accumulated weight exceeds each target; -1 if none.
+    """First position at which an accumulated weight exceeds each target, or -1 if none.
 
-    ``accumulated`` is non-decreasing, shape (n_scores,); ``targets`` is level x total.
+    ``accumulated`` is non-decreasing, shape (n_scores,). ``targets`` is level x total.
     """
     bounds = np.asarray(targets, dtype=np.float64) * (1 + ROUNDING)
     position = np.searchsorted(accumulated, bounds, side="right")
@@ -78,7 +78,7 @@ def first_exceeding(accumulated, targets):
 
 
 def threshold_at(descending, position):
-    """The threshold just above the score at ``position``; -inf where position is -1.
+    """The threshold just above the score at ``position``, or -inf where position is -1.
 
     With ``position`` from :func:`first_exceeding` this is the number next above the
     largest impostor score at which the FAR still exceeds the level: the infimum of the
@@ -97,14 +97,14 @@ def shortest_between(rejected, accepted, dtype=np.float64):
     Parameters
     ----------
     rejected, accepted : floats
-        ``rejected < accepted``; one may be infinite, if there is no such score.
+        ``rejected < accepted``. One may be infinite, if there is no such score.
     dtype : dtype, default=numpy.float64
         Type of the scores.
 
     Returns
     -------
     threshold : float
-        The number that the decimal is read as; ``rejected < threshold <= accepted``, also
+        The number that the decimal is read as. ``rejected < threshold <= accepted``, also
         rounded to the type. Of equally short decimals that nearest to the middle.
     """
     if np.isinf(rejected):
@@ -217,11 +217,11 @@ def equal_error(far, frr):
 
 
 # ---- disparities of group rates ------------------------------------------------------
-# Each function maps rates of shape (..., n_groups) to (...,); larger is less fair. Zero
+# Each function maps rates of shape (..., n_groups) to (...,). Larger is less fair. Zero
 # denominators follow one rule: x/0 is +inf, 0/0 is nan. A nan rate makes the disparity nan:
 # the caller decides which groups take part. A new disparity needs one function, one line of
 # ``DISPARITIES`` and one entry in its test. With a ``range_of`` as well, its intervals agree
-# with those of max / min; with ``contrasts``, those of the ratio of two systems' disparities
+# with those of max / min. With ``contrasts``, those of the ratio of two systems' disparities
 # allow for a largest rate that is large by chance.
 
 
@@ -249,7 +249,7 @@ def log_geomean(rates, base=10.0, reduce="sum"):
     """Sum (or mean) over groups of abs(log(x / geometric mean of x)).
 
     One zero rate among positive ones puts every other infinitely far from the geometric
-    mean, so the sum is +inf; all zero is undefined.
+    mean, so the sum is +inf. All zero is undefined.
     """
     ratios = _divide(rates, _geometric_mean(rates)[..., None])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -352,7 +352,7 @@ class DisparityMeasure:
     bounds : tuple of two floats
     range_of : callable, default=None
         Least and largest value by the smallest rate and the number of groups, where the
-        largest rate is 1; None where it is not known.
+        largest rate is 1, or None where it is not known.
     in_rates : bool, default=False
         Whether the disparity is in units of a rate: of rates twice as large, twice as large.
     contrasts : callable, default=None

@@ -56,7 +56,7 @@ class Regression:
 
 
 def fit_regression(X, error, weight):
-    """Maximum likelihood by Newton's method; with a ridge if there is no maximum.
+    """Maximum likelihood by Newton's method. With a ridge if there is no maximum.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def standardised(fitted, ends, n_people, settings, members):
         People of each row: one of a genuine pair, or two.
     n_people : int
     settings : list of ndarray, shape (n_rows, n_columns)
-        Columns of all rows if they had the setting; callables that return them.
+        Columns of all rows if they had the setting. Callables that return them.
     members : list of ndarray of bool, shape (n_rows,)
         Rows that have the setting, whose pairs and people count.
 

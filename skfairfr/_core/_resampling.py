@@ -37,11 +37,11 @@ class Images:
         0 for probes and 1 for references where only pairs across are compared.
     n_identities, n_groups : int
     n_drawn : int, default=None
-        Number of identities, the first, that resamples draw among; the others count once
+        Number of identities, the first, that resamples draw among. The others count once
         in each. None draws among all. Independent pairs are drawn so: each has one
         identity that is drawn, though an impostor pair is of two.
     drawn : dict
-        Multiplicities already drawn, by their seeds; other groups of the same images
+        Multiplicities already drawn, by their seeds. Other groups of the same images
         share them. They stay behind when the images travel to another process.
     """
 
@@ -71,7 +71,7 @@ class Images:
 
 @dataclass(frozen=True)
 class Weights:
-    """Multiplicities of a block of resamples; by default the data, as one resample.
+    """Multiplicities of a block of resamples. By default the data, as one resample.
 
     Attributes
     ----------
@@ -79,12 +79,12 @@ class Weights:
     image : ndarray, shape (n_images, n_resamples), or None where all are 1
     n_resamples : int
     sums : dict
-        Sums over people that :class:`Totals` computed; many scopes need the same ones.
+        Sums over people that :class:`Totals` computed. Many scopes need the same ones.
     known : dict
-        Weights of all pairs of a scope that :class:`Totals` computed; kept with the drawn
+        Weights of all pairs of a scope that :class:`Totals` computed. Kept with the drawn
         multiplicities for the next question.
     block : tuple, or None
-        What was drawn; None is the data.
+        What was drawn. If None, the data.
     """
 
     identity: np.ndarray | None = None
@@ -165,7 +165,7 @@ def draw(images, mode, entropy, start, stop):
 def blocks_of_resamples(images, resampling):
     """Blocks of Resamples as tasks of ``over_blocks``, and how many resamples each has.
 
-    A block holds at most BLOCK_BYTES and MOST_RESAMPLES, but at least FEWEST_RESAMPLES; it is
+    A block holds at most BLOCK_BYTES and MOST_RESAMPLES, but at least FEWEST_RESAMPLES. It is
     smaller where there would be fewer of them than workers or threads that compute them.
     """
     least, most = FEWEST_RESAMPLES, MOST_RESAMPLES

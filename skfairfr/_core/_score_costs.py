@@ -30,9 +30,9 @@ class ScoreCost:
     ----------
     name : {"dcf", "cllr", "min_cllr", "auc"}
     p_target : float
-        Share of genuine pairs among those to be decided; costs are 1. Of "dcf".
+        Share of genuine pairs among those to be decided. Costs are 1. Of "dcf".
     threshold : float or None
-        Where decisions are made; None is the best threshold of each resample. Of "dcf".
+        Where decisions are made. If None, the best threshold of each resample. Of "dcf".
     max_far : float in (0, 1], default=1.0
         End of the part of the ROC curve, of "auc".
     """
@@ -63,7 +63,7 @@ class CostTable:
     Attributes
     ----------
     value, threshold : ndarrays, shape (n_scopes,)
-        In the data; the threshold of a "dcf", else nan.
+        In the data. The threshold of a "dcf", else nan.
     replicates : ndarray, shape (n_scopes, n_resamples)
         Without resamples (n_scopes, 0).
     sampled : bool
@@ -144,7 +144,7 @@ def _area(far, beyond, genuine, max_far):
     """Area under the ROC curve up to a FAR, between 0.5 (chance) and 1 (McClish 1989).
 
     Genuine pairs of a score lie on a line between the FAR from this score on and that beyond
-    it; each adds what it leaves of the FAR up to the end.
+    it. Each adds what it leaves of the FAR up to the end.
     """
     left, later = (np.maximum(max_far - x, 0.0) for x in (beyond, far))
     # The line of a score crosses the end if something is left beyond it alone.
@@ -209,7 +209,7 @@ def binned_ratios(pairs, scope, n_bins, resampling):
     Returns
     -------
     stated, observed : ndarrays, shape (n_bins,)
-        Natural logarithms, increasing bins; infinite if one kind of pairs is absent.
+        Natural logarithms, increasing bins, or infinite if one kind of pairs is absent.
     replicates : ndarray, shape (n_bins, n_resamples)
         Of those observed.
     """
@@ -224,7 +224,7 @@ def binned_ratios(pairs, scope, n_bins, resampling):
     below = np.searchsorted(frr, shares * frr[middle])
     above = np.searchsorted(-far, -shares[::-1] * far[middle])
     edges = thresholds[[*below, middle, *above]]
-    # Both kinds weigh the same; each pair counts as the chances that its score states.
+    # Both kinds weigh the same. Each pair counts as the chances that its score states.
     chances = np.zeros((2, n_bins))
     for kind, step in ((genuine, -1), (impostors, 1)):
         scores = kind.scores[::step].astype(np.float64)

@@ -30,7 +30,7 @@ from skfairfr._core._parallel import over_blocks
 
 # Comparisons held at most for smaller galleries, before more are asked for.
 HELD = 2**23
-# Share of the comparisons held at first; at an FPIR of 1 %, for galleries of ten people and more.
+# Share of the comparisons held at first. At an FPIR of 1 %, for galleries of ten people and more.
 FIRST_SHARE = 0.001
 # Up to so many comparisons all are stored.
 WHOLE = 2**22
@@ -77,11 +77,11 @@ class Searched:
     Attributes
     ----------
     best : ndarray, shape (n_probes,)
-        Best score with an enrolled person, of searches without a mate; -inf if it is not known.
+        Best score with an enrolled person, of searches without a mate, or -inf if it is not known.
     returned : ndarray of int32, shape (n_probes,)
         That person; of equal scores the first. -1 of mated searches, and if it is not known.
     mate : ndarray, shape (n_probes,)
-        Score with the probe's own person, -inf if it is not known; nan of non-mated searches.
+        Score with the probe's own person, -inf if it is not known. NaN of non-mated searches.
     above : ndarray of int32, shape (n_probes, n_groups + 1)
         How many others have a score no less than the mate's, by their group.
     scores, probe, person : ndarrays, shape (n_held,)
@@ -115,13 +115,13 @@ def search(probes, own, gallery, floor, n_jobs=None, device="cpu", tile=TILE):
     ----------
     probes : PreparedImages
     own : ndarray of int, shape (n_probes,)
-        The probe's person in the gallery; -1 where nobody is.
+        The probe's person in the gallery, or -1 where nobody is.
     gallery : Gallery
     floor : float32
         Non-mated candidates from here on are stored.
     n_jobs : int, default=None
     device : str, default="cpu"
-        Where the products are computed; a device of torch.
+        Where the products are computed. A device of torch.
     tile : int, default=1280
 
     Returns
@@ -236,7 +236,7 @@ def _proposed(scores, largest, slack, floor, best, mate, own, group, above):
     """Places, row * n_people + person, whose scores have to be known exactly.
 
     Of a non-mated probe: those that may be its best, or may reach the floor. Of a mated
-    one: those that may or may not reach the mate's score; those surely above are counted.
+    one: those that may or may not reach the mate's score. Those surely above are counted.
     ``largest`` (n_rows,) has the largest score of each row, NaN where one is NaN.
     """
     n_rows, n_people = scores.shape
@@ -311,7 +311,7 @@ def _log_choose(n, k):
 def log_none_drawn(marked, people, drawn):
     """log of the chance that a draw without replacement contains no marked person.
 
-    log C(people - marked, drawn) / C(people, drawn); arrays that broadcast.
+    log C(people - marked, drawn) / C(people, drawn). Arrays that broadcast.
     """
     return _log_choose(people - marked, drawn) - _log_choose(people, drawn)
 
@@ -421,10 +421,10 @@ class SearchEvents:
     alarms : PairSequence
         Non-mated candidates, descending; both images are the probe.
     misses : PairSequence
-        Mated searches; a score of -inf is missed at every threshold.
+        Mated searches. A score of -inf is missed at every threshold.
     mated : ndarray of bool, shape (n_probes,)
     used : ndarray of bool, shape (n_probes,)
-        Whether a search counts; those whose person cannot be in the gallery do not.
+        Whether a search counts. Those whose person cannot be in the gallery do not.
     floor : floating
         From which on all candidates are stored, in the type of the scores.
     alone : float
@@ -546,11 +546,11 @@ def events_of(found, images, gallery, own, rank, drawn=None):
         The probes.
     gallery : Gallery
     own : ndarray of int, shape (n_probes,)
-        The probe's person in the gallery; -1 where nobody is.
+        The probe's person in the gallery, or -1 where nobody is.
     rank : int
         A mate that ``rank`` others reach is missed.
     drawn : ndarray of int, default=None
-        As of :func:`alarm_weights`; None takes everybody.
+        As of :func:`alarm_weights`. If None: everybody.
 
     Returns
     -------

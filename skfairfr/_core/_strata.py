@@ -4,7 +4,7 @@ Pairs fall into strata of a covariate. The standardised rate of a group is the m
 rates in the strata, each weighing the share that the stratum has of the pairs of all groups.
 That is a rate of weighted pairs: one of stratum s in group g weighs w_s N_g / N_gs, with N
 the weight of pairs, so that those of a group weigh as much as before. What is known of
-weighted pairs holds for them; the weights are taken as given. Of embeddings N_gs and what
+weighted pairs holds for them. The weights are taken as given. Of embeddings N_gs and what
 the pairs of people weigh follow from how many images of each code people have.
 """
 
@@ -31,7 +31,7 @@ class Strata:
     ----------
     names : list of str, shape (n_strata,)
     of_codes : ndarray of int, shape (n_codes, n_codes), or None
-        Stratum of two images by their codes, symmetric; -1 is unknown.
+        Stratum of two images by their codes, symmetric. -1 is unknown.
     codes : ndarray of int, shape (n_images,) or, of listed pairs, (n_pairs,)
         Of listed pairs their strata.
     """

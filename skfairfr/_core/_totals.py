@@ -23,11 +23,11 @@ class Cells(NamedTuple):
     Attributes
     ----------
     person, count : ndarrays, shape (n_cells,)
-        Those of a group stand together, by person; those of everyone come last.
+        Those of a group stand together, by person. Those of everyone come last.
     starts : ndarray of int, shape (n_groups + 2,)
-        Where the cells of each group, and those of everyone, start; and their number.
+        Where the cells of each group, and those of everyone, start, and their number.
     of_image : ndarray of int, shape (2, n_images)
-        Cell of each image within its group, and within everyone; -1 where it has none.
+        Cell of each image within its group, and within everyone, or -1 where it has none.
     """
 
     person: np.ndarray
@@ -308,7 +308,7 @@ class Totals:
         ----------
         scope, weights
         copies : bool
-            Whether pairs of two copies of one image count; without them the base weights
+            Whether pairs of two copies of one image count. Without them the base weights
             are scaled by n_k / (n_k - 1), see :meth:`without_copies`.
         """
         key = (self, "genuine", scope if self.two_sides else copies)

@@ -118,7 +118,7 @@ def sample_vmf(mean, kappa, rng):
     Parameters
     ----------
     mean : ndarray, shape (n_samples, n_features)
-        Unit rows; at least two features.
+        Unit rows. At least two features.
     kappa : ndarray, shape (n_samples,)
         Concentrations in [0, inf), one for each row; 0 is uniform on the sphere.
     rng : numpy.random.Generator
@@ -180,7 +180,7 @@ def _sample_radial(kappa, n_features, rng):
 def _turn_first_axis_to(mean, samples):
     """Reflect ``samples``, in place, by the map that takes the first axis to ``mean``."""
     # Of the two reflections between +-axis and mean, the one along their sum never
-    # divides by a vanishing length; it takes the axis to -sign * mean.
+    # divides by a vanishing length. It takes the axis to -sign * mean.
     sign = np.where(mean[:, 0] >= 0, 1.0, -1.0)
     samples[:, 0] *= -sign
     normal = mean.copy()

@@ -1,7 +1,7 @@
 """A document as a tree of sections, and its writers: plain text, Markdown and HTML.
 
 The parts of a section are sections, paragraphs (str), lists of points (list of str),
-:class:`Verdict`, :class:`Facts`, :class:`Table` and :class:`Figure`; None, and what is empty,
+:class:`Verdict`, :class:`Facts`, :class:`Table` and :class:`Figure`. None, and what is empty,
 is left out. Texts are plain: each writer escapes what its form would take for more. A page has no script and takes nothing from
 a network: figures are images within it.
 """
@@ -47,7 +47,7 @@ IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document with a heading; ``name`` is its anchor, which may be empty.
+    """A part of a document with a heading. ``name`` is its anchor, which may be empty.
 
     A page shows one that is ``folded`` when it is opened, or printed.
     """
@@ -144,7 +144,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``kind`` is "matrix" where its rows must not become blocks on a telephone.
+    """A table. ``kind`` is "matrix" where its rows must not become blocks on a telephone.
 
     ``colours`` is the legend of those on a page. Texts have no colours.
     """
@@ -371,7 +371,7 @@ def write_page(document, version=None, date=None):
     ----------
     document : Document
     version, date : str, default=None
-        Of skfairfr, and the day of the page; None takes the installed one, and today.
+        Of skfairfr, and the day of the page. If None: the installed one, and today.
 
     Returns
     -------

@@ -69,7 +69,7 @@ def level_percent(level):
 
 
 def percents(low, high):
-    """Two ends of an interval in percent; empty if there is none.
+    """Two ends of an interval in percent, or empty if there is none.
 
     An end that is less than a hundred-thousandth of the other is 0 to its digits.
     """

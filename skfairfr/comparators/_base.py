@@ -99,7 +99,7 @@ def _to_lists(array):
 
 
 class Comparator(Exported, BaseEstimator):
-    """Estimator that scores pairs of embeddings; larger is more similar.
+    """Estimator that scores pairs of embeddings. Larger is more similar.
 
     A subclass defines ``fit`` and ``_prepare(X, sensitive_features)``, which returns
     :class:`~skfairfr.comparators.PreparedImages`. The pass over all pairs of
@@ -109,7 +109,7 @@ class Comparator(Exported, BaseEstimator):
     Attributes
     ----------
     takes_side : bool
-        Whether probes and references are prepared differently; ``_prepare`` then has a
+        Whether probes and references are prepared differently. ``_prepare`` then has a
         third argument, ``side``, as :meth:`prepare` accepts it.
     takes_groups : bool
         Whether the groups of both images are needed to score a pair.
@@ -162,9 +162,9 @@ class Comparator(Exported, BaseEstimator):
         X : array-like, shape (n_images, n_features)
             Embeddings.
         sensitive_features : array-like, frame or dict, shape (n_images,), default=None
-            Group of each image; only comparators that use groups read it.
+            Group of each image. Only comparators that use groups read it.
         side : array-like of int, shape (n_images,), default=None
-            0 of a probe, 1 of a reference; only comparators that treat them differently
+            0 of a probe, 1 of a reference. Only comparators that treat them differently
             read it.
 
         Returns
@@ -177,7 +177,7 @@ class Comparator(Exported, BaseEstimator):
         NotFittedError
             If the comparator is not fitted.
         ValueError
-            If X has other features than the data of ``fit``, or a row without direction; if
+            If X has other features than the data of ``fit``, or a row without direction. If
             groups or sides are needed and missing, or a group was not seen in ``fit``.
         """
         check_is_fitted(self)
@@ -200,8 +200,8 @@ class Comparator(Exported, BaseEstimator):
         X1, X2 : array-likes, shape (n_pairs, n_features)
             Probes and references, where the two sides differ.
         sensitive_features_1, sensitive_features_2 : array-likes, frames or dicts, (n_pairs,)
-            Group of each row, for comparators that take groups; None and NaN are unknown.
-            Of several columns those with the names of the fit count; a single one is taken
+            Group of each row, for comparators that take groups. None and NaN are unknown.
+            Of several columns those with the names of the fit count. A single one is taken
             whatever its name.
 
         Returns
@@ -475,7 +475,7 @@ class TrainingPairs:
 
 
 def fit_parts(fit, overall, parts, min_pairs, what):
-    """Calibrations of parts of the images; those with few pairs take the overall one.
+    """Calibrations of parts of the images. Those with few pairs take the overall one.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class CohortNormalizer(WithGroups, Comparator):
 
     .. math:: \\tfrac12 \\left[(s - m_i) / \\sigma_i + (s - m_j) / \\sigma_j\\right],
 
-    eq. (5) of [1]_; s is the cosine of the pair. No group label is needed, in ``fit`` or
+    eq. (5) of [1]_. S is the cosine of the pair. No group label is needed, in ``fit`` or
     later, unless ``by="group"``.
 
     Parameters
@@ -57,7 +57,7 @@ class CohortNormalizer(WithGroups, Comparator):
         whole cohort for the probe alone. These last two need to know which image is which:
         the rows of X1 are probes and those of X2 references, and so are the two sides of a
         SimilarityROC that was given ``domain`` or ``X_reference``. Within one set of
-        images no image of a pair is the reference; the mean of both orders is "s".
+        images no image of a pair is the reference. The mean of both orders is "s".
     cohort : {"images", "centroids"}, default="images"
         Whether every image of the fitting set counts, or a person once, by the unit mean of
         the unit rows. Images gave the lower FRR in the study of the bench.
@@ -66,14 +66,14 @@ class CohortNormalizer(WithGroups, Comparator):
         20 at least, or all where there are fewer.
     by : {"all", "group"}, default="all"
         Whether the cohort of an image is everyone, or those of its own group, which must
-        then be known of every image that is compared; one of unknown group has everyone.
+        then be known of every image that is compared. One of unknown group has everyone.
         Within groups, "z" and "t" are then the methods M1.1 and M2.1 of [2]_. For pairs of
         two groups these take the cohort of the other image's group.
     strength : float >= 0, default=1.0
         How far :math:`m_i` and :math:`\\sigma_i` are those of the image: 1 is the formula
         above, and 0 takes the cohort's own for all images, which orders pairs as the cosine
         does. Between, :math:`\\bar m + w (m_i - \\bar m)` and :math:`\\bar\\sigma
-        (\\sigma_i / \\bar\\sigma)^w` of the strength w; above 1, the same. A search can
+        (\\sigma_i / \\bar\\sigma)^w` of the strength w. Above 1, the same. A search can
         move along it.
 
     Attributes
@@ -81,12 +81,12 @@ class CohortNormalizer(WithGroups, Comparator):
     cohort_ : ndarray of float32, shape (n_cohort, n_features)
         Unit rows.
     top_ : int or ndarray of int, shape (n_groups + 1,)
-        How many of the cohort count for an image; with ``by="group"`` for one of each group,
+        How many of the cohort count for an image. With ``by="group"`` for one of each group,
         and of unknown group.
     groups_ : ndarray, shape (n_groups,)
-        Sorted labels, with ``by="group"``; ``attributes_`` are the names of their columns.
+        Sorted labels, with ``by="group"``. ``attributes_`` are the names of their columns.
     cohort_groups_ : ndarray of int, shape (n_cohort,)
-        Place of each one's group in ``groups_``, with ``by="group"``; -1 is unknown, and so
+        Place of each one's group in ``groups_``, with ``by="group"``. -1 is unknown, and so
         is that of a centroid of images of several groups.
     centre_ : tuple of two floats
         Mean of :math:`m` and geometric mean of :math:`\\sigma` of the cohort's members with

@@ -132,8 +132,8 @@ class FairScoreNormalizer(Comparator):
         X : array-like, shape (n_samples, n_features)
             Embeddings.
         y : array-like, shape (n_samples,)
-            Identity of each row, as :class:`~skfairfr.metrics.SimilarityROC` takes it;
-            required.
+            Identity of each row, as :class:`~skfairfr.metrics.SimilarityROC` takes it.
+            Required.
         sensitive_features : array-like, shape (n_samples,), default=None
             Not used.
 

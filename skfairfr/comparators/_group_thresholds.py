@@ -53,7 +53,7 @@ class GroupThresholds(WithGroups, Comparator):
         is that level too: "group" serves the worst-group operating point.
     thresholds : dict of label -> float, default=None
         Cosines from which on pairs within each group are accepted, such as
-        :meth:`~skfairfr.metrics.SimilarityROC.certify` gives them; they take the place of
+        :meth:`~skfairfr.metrics.SimilarityROC.certify` gives them. They take the place of
         those that ``far`` sets, and the strictest of them is ``threshold_``.
 
     Attributes
@@ -142,9 +142,9 @@ class GroupThresholds(WithGroups, Comparator):
             Embeddings.
         y : array-like, shape (n_samples,)
             Identity of each row, with groups or without, as
-            :class:`~skfairfr.metrics.SimilarityROC` takes it; required.
+            :class:`~skfairfr.metrics.SimilarityROC` takes it. Required.
         sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
-            Group of each row; None and NaN are unknown. Several columns make the groups of
+            Group of each row. None and NaN are unknown. Several columns make the groups of
             their combinations.
 
         Returns

@@ -48,8 +48,8 @@ class PLDAComparator(NeedsIdentities, Comparator):
     Parameters
     ----------
     shrinkage : float in [0, 1], default=0.7
-        How far both covariances are moved towards their mean variance in all directions;
-        the fewer the people and images, the more of it. 1 weighs all directions alike.
+        How far both covariances are moved towards their mean variance in all directions.
+        The fewer the people and images, the more of it. 1 weighs all directions alike.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class PLDAComparator(NeedsIdentities, Comparator):
     components_ : ndarray of float64, shape (n_components, n_features)
         ``(x - mean_) @ components_.T`` are the coordinates u of a unit row x.
     variances_ : ndarray of float64, shape (n_components,)
-        The variance b between people of each coordinate, in units of that within people;
-        above 0, decreasing.
+        The variance b between people of each coordinate, in units of that within people.
+        Above 0, decreasing.
     n_without_variance_ : int
         Directions left out because people differ no more along them than images of one
         person let expect, b <= 0: they say nothing about who it is.
@@ -77,7 +77,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
     divided by the number of images less that of people. B is the covariance of the people's
     means, each counted once whatever its number of images, less W times the mean of one
     over that number. Their expectations are W and B. The estimate of B can have negative
-    variances, which shrinkage raises; directions in which they stay are counted and left
+    variances, which shrinkage raises. Directions in which they stay are counted and left
     out. Beside cosines these scores are on another scale, and thresholds must be set again.
 
     References
@@ -118,7 +118,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
         y : array-like, shape (n_samples,)
             Identity of each image, or :func:`~skfairfr.face_labels`.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Not used; present so that searches can pass groups to every step.
+            Not used. Present so that searches can pass groups to every step.
 
         Returns
         -------
@@ -189,12 +189,12 @@ def covariances_of(rows, codes):
     ----------
     rows : ndarray, shape (n_images, n_features)
     codes : ndarray of int, shape (n_images,)
-        Identities, 0..n_identities - 1; at least two of them.
+        Identities, 0..n_identities - 1. At least two of them.
 
     Returns
     -------
     between, within : ndarrays of float64, shape (n_features, n_features)
-        Estimates by moments, whose expectations are B and W; the first may have negative
+        Estimates by moments, whose expectations are B and W. The first may have negative
         variances.
     mean : ndarray of float64, shape (n_features,)
     """

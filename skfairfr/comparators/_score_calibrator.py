@@ -55,15 +55,15 @@ class ScoreCalibrator(WithGroups, Comparator):
     kind : {"logistic", "isotonic", "beta"}, default="logistic"
         "logistic": a straight line, by logistic regression [1]_ (Platt scaling). "beta":
         :math:`a \\log q - b \\log(1 - q) + c` with :math:`q = (1 + s) / 2`, by logistic
-        regression on both logarithms [2]_; s is in [-1, 1], as cosines are. "isotonic": any
-        increasing curve, by pooling adjacent violators; it makes ties. Slopes are never
+        regression on both logarithms [2]_. S is in [-1, 1], as cosines are. "isotonic": any
+        increasing curve, by pooling adjacent violators. It makes ties. Slopes are never
         negative.
     by : {"all", "group", "cluster"}, default="all"
         Whose pairs a curve is fitted to: all pairs; those within the image's group, which
         must then be known of every image that is compared; or those with either image in its
         cluster of k-means.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        The scores s. A fitted comparator is used as it is; it should have been fitted to
+        The scores s. A fitted comparator is used as it is. It should have been fitted to
         other people. One that is not fitted, or a clone, is fitted to a random half of the
         people, and the curves to the other half.
     p_target : float in (0, 1), default=0.5
@@ -84,7 +84,7 @@ class ScoreCalibrator(WithGroups, Comparator):
     Attributes
     ----------
     curves_ : list of ndarray
-        Curve of each group or cluster; then that of all pairs, which images of unknown group
+        Curve of each group or cluster, then that of all pairs, which images of unknown group
         take. Slope and intercept, or a, b and c; of "isotonic" scores and values, shape
         (2, n_points), between which lines are drawn.
     n_genuine_, n_impostor_ : ndarrays of int, shape (n_curves - 1,)
@@ -94,7 +94,7 @@ class ScoreCalibrator(WithGroups, Comparator):
     similarity_ : {"cosine", "dot"} or comparator
         Fitted.
     groups_ : ndarray, shape (n_groups,)
-        Sorted labels, with ``by="group"``; ``attributes_`` are the names of their columns.
+        Sorted labels, with ``by="group"``. ``attributes_`` are the names of their columns.
     cluster_centers_ : ndarray of float32, shape (n_clusters, n_features)
         With ``by="cluster"``.
     n_features_in_ : int
@@ -110,7 +110,7 @@ class ScoreCalibrator(WithGroups, Comparator):
     Notes
     -----
     n genuine pairs are fitted to the probability (n + 1) / (n + 2), and m impostor pairs to
-    1 / (m + 2), as Platt did; "isotonic" has one more genuine and impostor pair at both ends.
+    1 / (m + 2), as Platt did. "isotonic" has one more genuine and impostor pair at both ends.
     So curves are finite if a threshold separates the two kinds. A genuine pair is of two
     images: no image is compared with itself.
 
@@ -198,9 +198,9 @@ class ScoreCalibrator(WithGroups, Comparator):
             Embeddings.
         y : array-like, shape (n_samples,)
             Identity of each row, with groups or without, as
-            :class:`~skfairfr.metrics.SimilarityROC` takes it; required.
+            :class:`~skfairfr.metrics.SimilarityROC` takes it. Required.
         sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
-            Group of each row, for ``by="group"`` and similarities that take groups; None and
+            Group of each row, for ``by="group"`` and similarities that take groups. None and
             NaN are unknown. Several columns make the groups of their combinations.
 
         Returns

@@ -1,6 +1,6 @@
 """Transformers of embeddings: unit rows in, unit rows out.
 
-``GroupMeanRemover`` removes the directions in which the groups' means lie;
+``GroupMeanRemover`` removes the directions in which the groups' means lie.
 ``WithinClassWhitening`` makes the directions in which images of one person differ count
 less. No row that is transformed depends on the rows next to it.
 """
@@ -41,7 +41,7 @@ class UnitRowTransformer(
 ):
     """Linear map of embeddings between encoder and matcher.
 
-    ``fit`` of a subclass reads its data by ``_read``; ``_map(rows)`` maps unit rows to rows
+    ``fit`` of a subclass reads its data by ``_read``. ``_map(rows)`` maps unit rows to rows
     of any length, as ``_matrix()`` does.
     """
 
@@ -117,7 +117,7 @@ class GroupMeanRemover(UnitRowTransformer):
         Orthonormal basis of what is removed. There are fewer of them than groups where the
         means of some lie in the span of the others'.
     groups_ : ndarray, shape (n_groups,)
-        Sorted labels of the groups whose means are removed; empty where no groups were
+        Sorted labels of the groups whose means are removed, or empty where no groups were
         given.
     n_unknown_ : int
         Images of unknown group, which no mean counts.
@@ -168,10 +168,10 @@ class GroupMeanRemover(UnitRowTransformer):
         X : array-like, shape (n_samples, n_features)
             Embeddings, rows of any length.
         y : array-like, shape (n_samples,), default=None
-            :func:`~skfairfr.face_labels` with the group of each image; identities alone
+            :func:`~skfairfr.face_labels` with the group of each image. Identities alone
             are not used.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image; None or NaN is unknown. Without any, the mean of all
+            Group of each image. None or NaN is unknown. Without any, the mean of all
             images is removed, with a warning.
 
         Returns
@@ -276,7 +276,7 @@ class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
     ----------
     shrinkage : float in [0, 1], default=0.7
         :math:`\\lambda`. Above 0 it is needed wherever W is singular, as with fewer images
-        than features; the fewer the images, the more of it.
+        than features. The fewer the images, the more of it.
 
     Attributes
     ----------
@@ -332,7 +332,7 @@ class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
         y : array-like, shape (n_samples,)
             Identity of each image, or :func:`~skfairfr.face_labels`.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Not used; present so that searches can pass groups to every step.
+            Not used. Present so that searches can pass groups to every step.
 
         Returns
         -------

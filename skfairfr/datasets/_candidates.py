@@ -38,7 +38,7 @@ def load_candidates(
     ----------
     path : str or path-like
         A table with one row for each candidate of a search, and names in its first line, in
-        one of the formats of :func:`load_pairs`; text of any other name is a list without
+        one of the formats of :func:`load_pairs`. Text of any other name is a list without
         names, ``search candidate score`` or ``search rank candidate score``, with spaces or
         tabs between. Or an .npy or .npz file with a matrix (n_searches, n_templates).
     search, candidate, score : str, default=None

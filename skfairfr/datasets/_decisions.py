@@ -69,16 +69,16 @@ def load_decisions(
         no match, in any case; an empty cell is an attempt without a decision. None takes
         "accepted".
     identity : str, default=None
-        Column that names the person who attempts, whoever is claimed; None takes "identity"
+        Column that names the person who attempts, whoever is claimed. If None: "identity"
         or "person".
     attempt : str, default=None
         Column that tells genuine (bona fide, live, mated), impostor (non-mated) and attack
-        (presentation attack, spoof) attempts apart, in any case; None takes all as genuine.
+        (presentation attack, spoof) attempts apart, in any case. If None: all as genuine.
     session, species : str, default=None
-        Columns that name the session of an attempt, and the instrument of an attack; None
+        Columns that name the session of an attempt, and the instrument of an attack. None
         reads none.
     columns : sequence of str, shape (n_columns,), default=None
-        Other columns to read, such as "gender"; None reads all.
+        Other columns to read, such as "gender". None reads all.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
     kinds : bool, default=True
         Whether a column of kinds of attempts has to be named.
     people : bool, default=True
-        Whether a column of the people is needed; without, there must be none.
+        Whether a column of the people is needed. Without, there must be none.
     """
     path = check_path(path, "path")
     table = _tables.read_table(path)
@@ -259,7 +259,7 @@ def read_times(column, name, dates=None):
 
 
 def dates_as_years(column, dates=None):
-    """Years of a column of dates as numbers, nan if unknown; another column as it is.
+    """Years of a column of dates as numbers, nan if unknown. Another column as it is.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def _time(text, dates):
 
 
 def guessed_times(column):
-    """Times of a column whose values all read as times, in whichever way; else None.
+    """Times of a column whose values all read as times, in whichever way, else None.
 
     Numbers are seconds since 1970, from 2001 to 2033, or milli- or microseconds, or digits
     such as 20260131100000.

@@ -55,7 +55,7 @@ def load_embeddings(
         the formats of :func:`load_pairs`. None takes those inside the .npz file or, of an
         .npy file, the table of the same name next to it. A column of a text table is
         numbers where every known cell is one, and identities are text unless all are
-        integers without leading zeros; empty cells are unknown. For embeddings that are
+        integers without leading zeros. Empty cells are unknown. For embeddings that are
         stored by the name of their image, a table with a column of these names, or a list
         of names and identities such as Kaldi's utt2spk.
     embedding : str, default=None
@@ -63,12 +63,12 @@ def load_embeddings(
         columns what their names share); None takes the first of "embedding", "embeddings"
         and "X" that is there, or the columns numbered from 0 or 1.
     identity : str, default=None
-        Name of the identities; None takes the first of "identity", "identities" and "y".
+        Name of the identities. If None: the first of "identity", "identities" and "y".
     columns : sequence of str, shape (n_columns,), default=None
-        Names of the other labels to read; None reads all.
+        Names of the other labels to read. None reads all.
     image : str, default=None
         Column of the labels with the names of the images, by which embeddings that are
-        stored by name find their row; None takes "image".
+        stored by name find their row. If None: "image".
 
     Returns
     -------
@@ -82,7 +82,7 @@ def load_embeddings(
     ValueError
         If a file cannot be read without pickle, is a device or a pipe (files are read more
         than once), has rows with NaN, infinity or zeros alone, or does not hold what is
-        needed; the message names all columns that a file lacks.
+        needed. The message names all columns that a file lacks.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -124,7 +124,7 @@ def read_embeddings(
     asked : dict of str -> str, default=None
         For each requested column the argument that names it, for messages.
     finite : bool, default=True
-        Whether every row has to hold numbers; else the caller checks those it takes.
+        Whether every row has to hold numbers, else the caller checks those it takes.
     """
     path = check_path(path, "path")
     labels = None if labels is None else check_path(labels, "labels")
@@ -184,7 +184,7 @@ def _opened(path, embedding, of_labels):
 
 
 def holds_embeddings(path, embedding=None, is_pairs=False):
-    """Whether a file has embeddings, and no pairs; a table has columns of one or the other.
+    """Whether a file has embeddings, and no pairs. A table has columns of one or the other.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def _rows_of(images, table, image, path):
 
 
 def find_listed(listed, wanted, known, image, path):
-    """Places of the images that a list names; an error about the list if some are unknown.
+    """Places of the images that a list names. An error about the list if some are unknown.
 
     Parameters
     ----------

@@ -42,13 +42,13 @@ def enrol(data, enrolment, template, image):
     data : Bunch
         Of ``read_embeddings`` or ``read_labels``, with :func:`columns_of_enrolment`.
     enrolment : str
-        A list, each line of which has the name of a template and those of its images; or
+        A list, each line of which has the name of a template and those of its images, or
         the column that marks images enrolled, all of a person's as one template.
     template : {"mean", "max"} or None
-        The mean of unit rows, or all of them, of which the best counts; None is "mean".
+        The mean of unit rows, or all of them, of which the best counts. If None, "mean".
         Rows that failed are left out if a template has others.
     image : str
-        Column with the names of the images; templates are called as the list does, or as
+        Column with the names of the images. Templates are called as the list does, or as
         their person.
 
     Returns
@@ -61,7 +61,7 @@ def enrol(data, enrolment, template, image):
     Raises
     ------
     ArgumentError
-        If no image is enrolled, or all are; a template names unknown images, or images of
+        If no image is enrolled, or all are. A template names unknown images, or images of
         several people.
     """
     enrolment = check_path(enrolment, "enrolment")

@@ -27,7 +27,7 @@ SCORE_NAMES = ("score", "scores", "similarity")
 MOST_LISTED = 30
 # So many labels that are not found are listed, and so many values that have no meaning.
 FEW, FEW_WORDS = 3, 5
-# Of numpy's types: numbers, text and dates; neither objects nor structures.
+# Of numpy's types: numbers, text and dates. Neither objects nor structures.
 KINDS_OF_LABELS = "biufSUmM"
 # Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
@@ -43,7 +43,7 @@ NUMBER = re.compile(
 )
 WITH_COMMA = re.compile(NUMBER.pattern.replace(r"\.", ","), re.ASCII)
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-# No text contains these bytes; a list is known by that.
+# No text contains these bytes. A list is known by that.
 NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
@@ -121,16 +121,16 @@ def first_of(candidates, present):
 
 
 def choose_all(wanted, present, path, remedy=None):
-    """What the file holds of all that is wanted; one error names all that it lacks.
+    """What the file holds of all that is wanted. One error names all that it lacks.
 
     Parameters
     ----------
     wanted : list of (str, tuple of str)
-        Arguments and the columns or arrays that they may name; the first is taken.
+        Arguments and the columns or arrays that they may name. The first is taken.
     present : sequence of str
     path : str
     remedy : str, default=None
-        What to do; None is to name others that are there.
+        What to do. If None, to name others that are there.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def choose_all(wanted, present, path, remedy=None):
 
 
 def check_columns(columns):
-    """The requested columns, each with the argument that names it; None for all.
+    """The requested columns, each with the argument that names it, or None for all.
 
     A dict, as which a reader of ours gives them, stays as it is.
     """

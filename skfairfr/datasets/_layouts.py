@@ -93,7 +93,7 @@ NAMES = tuple(one.name for one in (TABLE, *PAIR_LISTS, LFW))
 def _can_be(name, cells, doubt):
     """Whether a column can be scores, words for genuine pairs, or names.
 
-    Without doubt, only words for genuine pairs are nothing else; with a doubt of 2, images may
+    Without doubt, only words for genuine pairs are nothing else. With a doubt of 2, images may
     be called by numbers such as 1.50.
     """
     is_label = cells.every(_is_genuine_word)
@@ -177,9 +177,9 @@ def several(argument, path, first, fitting):
 
 
 def read_folds(text, argument, path, required=False):
-    """Fold of each pair of a text in the layout of LFW; None if it is not in that layout.
+    """Fold of each pair of a text in the layout of LFW, or None if it is not in that layout.
 
-    Each line has a name and two numbers of its images, a pair of one person; or a name and a
+    Each line has a name and two numbers of its images, a pair of one person, or a name and a
     number, twice. The first may be the number of folds and of the genuine pairs of each, or
     that of pairs alone.
 
@@ -229,13 +229,13 @@ def image_name(person, number):
 
 
 def features_of(names, stem=None):
-    """Columns numbered from 0 or 1, as 'e_0', 'e_1' and 'e_2', a list; the longest such run.
+    """Columns numbered from 0 or 1, as 'e_0', 'e_1' and 'e_2', a list. The longest such run.
 
     Parameters
     ----------
     names : list of str
     stem : str, default=None
-        What the names share; None takes runs of three columns or more.
+        What the names share. If None: runs of three columns or more.
     """
     numbered = {}
     for name in names:

@@ -45,16 +45,16 @@ def join_metadata(
         Of :func:`load_embeddings`, :func:`load_pairs`, :func:`load_trials`,
         :func:`load_score_matrix` or :func:`load_decisions`.
     path : str or path-like
-        A table in one of the formats of :func:`load_pairs`, with names in its first line; or
+        A table in one of the formats of :func:`load_pairs`, with names in its first line, or
         a list of people and one attribute, such as Kaldi's spk2gender.
     on : str, default=None
-        Its column of the people or, where this is ``image``, of the images; None takes the
+        Its column of the people or, where this is ``image``, of the images. If None: the
         first of "identity", "identities", "y", "person", "VoxCeleb1 ID", "VoxCeleb2 ID" and
         ``image`` that is there. Labels are compared as texts.
     image : str, default="image"
-        How the images' column is called; embeddings have it under the same name.
+        How the images' column is called. Embeddings have it under the same name.
     columns : sequence of str, shape (n_columns,), default=None
-        Attributes to add, in the place of columns of the same name; None adds all.
+        Attributes to add, in the place of columns of the same name. None adds all.
 
     Returns
     -------

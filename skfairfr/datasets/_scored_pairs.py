@@ -52,32 +52,32 @@ def load_pairs(
     path : str or path-like
         A table with one row for each pair, and names in its first row: text in UTF-8 (.csv,
         .tsv), with commas, semicolons or tabs between columns, plain or compressed by gzip
-        (.csv.gz, .tsv.gz), or .parquet; or a list without names in one of the layouts of
+        (.csv.gz, .tsv.gz), or .parquet, or a list without names in one of the layouts of
         :ref:`input-formats`, such as ``image image score target|nontarget``. The content
         decides which. Large texts are read by pyarrow if it is installed, in a fraction of
         the time.
     score : str, default=None
-        Column of the scores; None takes "score" or, of distances, the first of "distance"
+        Column of the scores. If None: "score" or, of distances, the first of "distance"
         and "score" that is there.
     identity_1, identity_2 : str, default=None
-        Columns that name the people in the two images; None takes "identity_1" and
+        Columns that name the people in the two images. If None: "identity_1" and
         "identity_2". In text tables labels are text unless all are integers without
         leading zeros.
     y_true : str, default=None
         Where there are no such columns, the one that shows whether both images show one
         person, by 1 and 0 or -1, true and false, yes and no, genuine and impostor, mated and
-        nonmated, same and different, match and nonmatch, or target and nontarget; None takes
+        nonmated, same and different, match and nonmatch, or target and nontarget. None takes
         "y_true", "genuine", "label", "target", "same" or a like name.
     image_1, image_2 : str, default=None
-        Columns that name the images; None takes "image_1" and "image_2" where both are
+        Columns that name the images. If None: "image_1" and "image_2" where both are
         there.
     columns : sequence of str, shape (n_columns,), default=None
-        Other columns to read, such as "gender_1" and "gender_2"; None reads all.
+        Other columns to read, such as "gender_1" and "gender_2". None reads all.
     distance : bool, default=False
         Whether the score is a distance, smaller meaning more similar.
     layout : str, default=None
         The layout of a list without names, such as "wespeaker", if its content leaves open
-        which it is; "table" if the first line names the columns.
+        which it is. "table" if the first line names the columns.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def load_pairs(
     ------
     ValueError
         If the file cannot be read, is a device or a pipe (files are read more than once), or
-        does not hold what is needed; the message names all columns that are missing. If a column shows which pairs are genuine ("label", "target",
+        does not hold what is needed. The message names all columns that are missing. If a column shows which pairs are genuine ("label", "target",
         "same", ...) and contradicts the identities.
     ImportError
         If a .parquet file is read without pyarrow.
@@ -344,7 +344,7 @@ def _sides(name, present):
 
 
 def columns_of_both(name, present):
-    """Columns of the first and of the second image; a name twice if one is that of both.
+    """Columns of the first and of the second image. A name twice if one is that of both.
 
     Parameters
     ----------
@@ -428,7 +428,7 @@ def _remedy(present, names, distance, score):
 
 
 def _read_columns(table, asked, both, path):
-    """The requested columns; those of the two images of a pair are converted alike.
+    """The requested columns. Those of the two images of a pair are converted alike.
 
     Those of an attribute are called NAME_1 and NAME_2, one column that is of both is twice.
     """

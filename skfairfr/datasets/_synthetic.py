@@ -50,7 +50,7 @@ def make_face_embeddings(
     random direction, each identity a centroid drawn about its group's direction with
     concentration ``crowding``, and each image is drawn about its identity's centroid with
     that identity's concentration. Crowded identities resemble each other, which raises
-    the group's far; loose images resemble their identity less, which raises its frr.
+    the group's far. Loose images resemble their identity less, which raises its frr.
 
     Parameters
     ----------
@@ -62,29 +62,29 @@ def make_face_embeddings(
     n_features : int, at least 2, default=128
         Dimension of the embeddings.
     groups : dict of label -> float in (0, 1], default={"male": 0.65, "female": 0.35}
-        Share of the identities that each group has; the shares sum to 1. Numbers of
+        Share of the identities that each group has. The shares sum to 1. Numbers of
         identities are apportioned by largest remainder, so they are exact, and every
         group has at least one identity.
     kappa : float or dict of label -> float in [0, inf), default=None
-        Concentration of a group's images about their centroids; a higher one raises
+        Concentration of a group's images about their centroids. A higher one raises
         genuine scores and lowers the frr, 0 makes images uniform on the sphere. None
         grades the groups in the order given, from 100 + 0.65 d for the first to 0.85
         times that for the last, where d is the number of directions in which images vary.
     crowding : float or dict of label -> float in [0, inf), default=None
-        Concentration of a group's centroids about the group's direction; a higher one
+        Concentration of a group's centroids about the group's direction. A higher one
         raises impostor scores inside the group, hence its far, and 0 spreads the
         identities uniformly over the sphere. None grades the groups in the order given,
         from 0.5 d**0.8 for the first to d**0.8 for the last, where d is the number of
         directions in which people vary.
     heterogeneity : float in [0, inf), default=0.3
         Standard deviation of the logarithm of an identity's concentration about the
-        logarithm of its group's; 0 gives all identities of a group the same.
+        logarithm of its group's. 0 gives all identities of a group the same.
     n_directions : int or (int, int), at least 2, default=None
         Number of directions, the same for all people, in which people vary, and in which
-        the images of a person vary about their centroid; one number for both, or two, the
+        the images of a person vary about their centroid. One number for both, or two, the
         second at least as large. The other features only turn these directions, so that
         cosines do not depend on ``n_features``. None: all features. Real encoders vary in
-        few; see Notes.
+        few. See Notes.
     nuisance : float or dict of label -> float in [0, inf), default=0.0
         What has nothing to do with the person and is alike for all, such as the camera or
         the light: every image of a group is moved along one direction that all groups
@@ -97,10 +97,10 @@ def make_face_embeddings(
         can be images.
     domain_shift : float in [0, inf), default=0.5
         Length of the vector added to every image of a domain other than "domain_0",
-        before it is scaled back to unit length; each domain has its own random
+        before it is scaled back to unit length. Each domain has its own random
         direction. Unused with one domain.
     random_state : int, RandomState instance, Generator or None, default=None
-        Source of randomness. An int gives the same data at every call; None draws fresh
+        Source of randomness. An int gives the same data at every call. None draws fresh
         entropy from the operating system and leaves numpy's global state alone.
 
     Returns
@@ -115,7 +115,7 @@ def make_face_embeddings(
         sensitive_features : ndarray, shape (n_samples,)
             Group of each image, that of its identity.
         domain : ndarray of str, shape (n_samples,), or None
-            Domain of each image; None if there is one domain only.
+            Domain of each image, or None if there is one domain only.
         kappa : ndarray of float64, shape (n_identities,)
             Concentration of each identity's images, in [0, inf).
         centroids : ndarray of float64, shape (n_identities, n_features)
@@ -149,7 +149,7 @@ def make_face_embeddings(
     and 44 between images of a person (``python -m docs.studies.check_directions``).
 
     All pairs of five default draws (``random_state`` 0 to 4), at the threshold where the
-    overall far is 1e-3: overall frr .046 to .062; far of the female group 3.2 to 3.7
+    overall far is 1e-3: overall frr .046 to .062. The far of the female group 3.2 to 3.7
     times that of the male group, frr 1.7 to 2.8 times.
 
     References
@@ -183,7 +183,7 @@ def make_face_embeddings(
     labels, shares = _check_groups(groups)
     n_of_group = _apportion(n_identities, shares, labels)
     # Defaults were chosen so that, for 16 to 512 features, about one genuine pair in twenty
-    # is rejected at far 1e-3 and both rates are higher in the last group; the slow test of
+    # is rejected at far 1e-3 and both rates are higher in the last group. The slow test of
     # this module prints the rates.
     tight, crowded = 100 + 0.65 * of_images, of_people**0.8
     kappa = _per_group(kappa, "kappa", labels, (tight, 0.85 * tight))

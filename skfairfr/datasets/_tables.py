@@ -1,7 +1,7 @@
 """Text tables, lists and .parquet files as named columns.
 
 A text is in UTF-8. Its content decides what separates cells, and whether its first line names
-the columns; without names it is a list in one of the layouts of :mod:`_layouts`. Labels are not
+the columns. Without names it is a list in one of the layouts of :mod:`_layouts`. Labels are not
 changed, and a column is numbers only if every cell is one.
 """
 
@@ -52,7 +52,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 class Cells:
     """Text cells of a column: all that occur, and for each row the index of its own."""
 
-    # The cells as numbers; None if they have to be looked at.
+    # The cells as numbers, or None if they have to be looked at.
     numbers = None
 
     def __init__(self, column):
@@ -165,7 +165,7 @@ class Table:
     def labels(self, *names):
         """Labels of people or images, converted alike for several columns.
 
-        Integers where every cell is one, written without leading zeros; else text, None
+        Integers where every cell is one, written without leading zeros, else text, None
         where missing. A list of columns where several are named.
         """
         return self._convert(names, _to_labels)
@@ -311,9 +311,9 @@ def read_table(path, argument="path", layouts=(), stated=None):
     argument : str, default="path"
         What names the file, for messages.
     layouts : tuple of Layout, default=()
-        Those that a text without names of columns may have; none to refuse such texts.
+        Those that a text without names of columns may have. None to refuse such texts.
     stated : str, default=None
-        Name of the layout, if the caller gave it; "table": the first line names columns.
+        Name of the layout, if the caller gave it. "table": the first line names columns.
     """
     kind = kind_of(path, argument)
     if kind == "parquet":
@@ -367,7 +367,7 @@ class Text:
     Attributes
     ----------
     names : list of str or None
-        None of a text without names; such are all of which no line looks like names.
+        None of a text without names. Such are all of which no line looks like names.
     """
 
     def __init__(self, path, argument, is_list, stated=None, most=-1):

@@ -57,12 +57,12 @@ def load_trials(
     trials : str or path-like
         A list without names, in one of the layouts of :ref:`input-formats`, such as ``1|0
         image image`` or ``image image score``, plain or compressed by gzip; or a table with
-        the columns image_1 and image_2. Scores of a list are used as they are; else a score
+        the columns image_1 and image_2. Scores of a list are used as they are, else a score
         is the cosine similarity.
     labels, embedding, identity : str, default=None
         As in :func:`load_embeddings`.
     image : str, default=None
-        Name of the images' names, each of one image, by which the list calls them; None
+        Name of the images' names, each of one image, by which the list calls them. None
         takes "image".
     score : str, default=None
         Column of the scores in a table of trials, as in :func:`load_pairs`.
@@ -74,9 +74,9 @@ def load_trials(
         As in :func:`load_pairs`, of the list.
     enrolment : str or path-like, default=None
         A list of templates, each line of which has the name of one, by which trials call it,
-        and the names of its images (``ann: ann/1.wav ann/2.wav``); or the column that marks
+        and the names of its images (``ann: ann/1.wav ann/2.wav``), or the column that marks
         the images enrolled, of which each person has one template, called as the person. All
-        images of a template show one person; on their own they are no images of the data.
+        images of a template show one person. On their own they are no images of the data.
     template : {"mean", "max"}, default=None
         What a template is: the mean of the unit rows of its images, or all of them, of which
         the best counts. None is "mean".
@@ -245,13 +245,13 @@ def load_score_matrix(
         references are None, or the same file, every two images are one pair, whose score
         stands above the diagonal.
     score : str, default=None
-        Name of the matrix in an .npz file; None takes the first of "score", "scores" and
+        Name of the matrix in an .npz file. If None: the first of "score", "scores" and
         "similarity" that is there.
     identity : str, default=None
-        Column of the people; None takes the first of "identity", "identities" and "y".
+        Column of the people. If None: the first of "identity", "identities" and "y".
     image : str, default=None
-        Column of the images' names; None numbers the images. A cell of one image twice is
-        left out; with numbers, several cells of the best score that seem to be such are an
+        Column of the images' names. None numbers the images. A cell of one image twice is
+        left out. With numbers, several cells of the best score that seem to be such are an
         error.
     columns : sequence of str, shape (n_columns,), default=()
         Other labels of the images to read.
@@ -261,7 +261,7 @@ def load_score_matrix(
     Returns
     -------
     data : Bunch
-        As that of :func:`load_trials`; cells that are nan stay so, and infinite ones at which
+        As that of :func:`load_trials`. Cells that are nan stay so, and infinite ones at which
         nothing is accepted become nan.
 
     Raises

@@ -1,4 +1,4 @@
-"""Losses as torch modules: tensors in, a scalar out; usable in any training loop.
+"""Losses as torch modules: tensors in, a scalar out. Usable in any training loop.
 
 They need torch, which comes with the extra "mitigate". Without it this package has no names.
 """

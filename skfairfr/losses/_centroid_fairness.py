@@ -18,7 +18,7 @@ from skfairfr.utils._validation import check_count, check_number
 # Impostor scores that the map of a group is made from: of some centroids alone where the
 # group has more.
 MOST_SCORES = 1 << 22
-# Cells of the table over [-1, 1]; within one the map is a straight line.
+# Cells of the table over [-1, 1]. Within one the map is a straight line.
 N_CELLS = 4096
 
 
@@ -36,33 +36,33 @@ class CentroidFairnessLoss(nn.Module):
     Parameters
     ----------
     X : array-like, shape (n_images, n_features_in)
-        Embeddings as they come, from whose scores the maps are made; some of every group
+        Embeddings as they come, from whose scores the maps are made. Some of every group
         suffice.
     y : array-like of int, shape (n_images,)
         Identity of each, in 0..n_identities - 1.
     group : array-like of int, shape (n_identities,)
         Code of each identity's group, from 0.
     reference : int, default=None
-        Code of the reference group, of two identities at least; None is the group whose
+        Code of the reference group, of two identities at least. If None, the group whose
         genuine and impostor scores lie furthest apart: largest difference of their means
         over the root of their mean variance.
     genuine_weight : float, default=1.0
-        Of the squares of genuine scores, beside impostor scores' 1; >= 0.
+        Of the squares of genuine scores, beside impostor scores' 1. >= 0.
     n_groups : int, default=None
         None is the largest code plus 1.
     n_features : int, default=None
-        Of the embeddings that are trained; None is n_features_in.
+        Of the embeddings that are trained. If None, n_features_in.
     before : array-like, shape (n_identities, n_features_in), default=None
-        Centroids of the embeddings as they come, of any length; None is the mean over X.
+        Centroids of the embeddings as they come, of any length. If None, the mean over X.
     centroids : array-like, shape (n_identities, n_features), default=None
-        Where the trained centroids start; None draws directions uniformly on the sphere.
+        Where the trained centroids start. None draws directions uniformly on the sphere.
     generator : torch.Generator, default=None
         What they are drawn with, and a sample of the scores where they are very many.
 
     Attributes
     ----------
     centroids : nn.Parameter, shape (n_identities, n_features)
-        Trained; only their directions matter.
+        Trained. Only their directions matter.
     reference : int
         Code of the reference group as used.
     takes_inputs : bool
@@ -148,7 +148,7 @@ class CentroidFairnessLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            That are trained, of any length; only their directions matter.
+            That are trained, of any length. Only their directions matter.
         y : tensor of int64, shape (n_samples,)
             Identity of each row, in 0..n_identities - 1.
         X : tensor, shape (n_samples, n_features_in)
@@ -171,7 +171,7 @@ class CentroidFairnessLoss(nn.Module):
     ) -> float:
         """The loss of people without a trained centroid, a float.
 
-        Their centroids are the means of their images, before and after; the maps are those
+        Their centroids are the means of their images, before and after. The maps are those
         of the people trained on.
 
         Parameters
@@ -359,7 +359,7 @@ def apply_score_map(table, scores):
     table : tensor of float32, shape (N_CELLS + 1,)
         As :func:`score_map` returns it.
     scores : tensor, any shape
-        Cosines; rounding may carry them beyond [-1, 1].
+        Cosines. Rounding may carry them beyond [-1, 1].
 
     Returns
     -------

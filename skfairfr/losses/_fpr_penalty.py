@@ -1,7 +1,7 @@
 """Cross-entropy with a penalty for each image's own false positives.
 
 FPR21: the share of an image's impostor cosines above a threshold unified over the batch,
-in proportion to the total share, is added to all other logits; the same as subtracting it
+in proportion to the total share, is added to all other logits. The same as subtracting it
 from the own one, as is done here. The margins on the own cosine and the search for the k
 largest of very many cosines live here too.
 """
@@ -55,9 +55,9 @@ class FPRPenaltyLoss(nn.Module):
         selected. The factor 1 + cos has no gradient for the centroids. Nor has a selected
         cosine that is not below the own one less the margin.
     far : float, default=None
-        Total share, in (0, 1); None is max(1e-4, 1 / (K - 1)).
+        Total share, in (0, 1). If None, max(1e-4, 1 / (K - 1)).
     alpha : float, default=0.1
-        Weight of the penalty, >= 0; with 0 the loss is that of ``base``.
+        Weight of the penalty, >= 0. With 0 the loss is that of ``base``.
     base : {"cosface", "arcface", "softmax"}, default="cosface"
         Margin of the own cosine: cos - margin, cos(angle + margin), none.
     scale : float, default=64.0
@@ -71,14 +71,14 @@ class FPRPenaltyLoss(nn.Module):
         In [0, 1): share of the threshold of the batches before, since one batch contains few
         cosines at 1e-4.
     centroids : array-like, shape (n_identities, n_features), default=None
-        Where the centroids start; None draws directions uniformly on the sphere.
+        Where the centroids start. None draws directions uniformly on the sphere.
     generator : torch.Generator, default=None
         What they are drawn with.
 
     Attributes
     ----------
     centroids : nn.Parameter, shape (n_identities, n_features)
-        Trained; only their directions matter.
+        Trained. Only their directions matter.
     threshold : tensor, shape ()
         Unified threshold of the last training batch: cosines at or above it are accepted
         and count as false positives ("mean_square": above it). nan before, and while
@@ -100,7 +100,7 @@ class FPRPenaltyLoss(nn.Module):
     ----------
     .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
        (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
-       CVPR. The abstract gives the penalty; its form is read there and, for
+       CVPR. The abstract gives the penalty. Its form is read there and, for
        "mean_square", from the published head (``Cifp`` of the repository TFace).
 
     Examples
@@ -153,12 +153,12 @@ class FPRPenaltyLoss(nn.Module):
         self.share = None
 
     def forward(self, embeddings: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """Mean loss of a batch; while training, also its threshold.
+        """Mean loss of a batch. While training, also its threshold.
 
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            Of any length; only their directions matter.
+            Of any length. Only their directions matter.
         y : tensor of int64, shape (n_samples,)
             Identity of each row, in 0..n_identities - 1.
 
@@ -191,7 +191,7 @@ class FPRPenaltyLoss(nn.Module):
         Returns
         -------
         loss : float
-            >= 0; nan where nobody has two images.
+            >= 0, or nan where nobody has two images.
         """
         scale = embeddings.new_full((n_identities,), self.scale)
         margin = partial(target_cosine, base=self.base, margin=self.margin)
@@ -211,14 +211,14 @@ def penalised_cross_entropy(embeddings, centroids, y, rule, running):
     rule : FPRPenaltyLoss
         Whose options are used.
     running : tensor, scalar
-        The threshold so far, a cosine; nan before the first batch.
+        The threshold so far, a cosine. NaN before the first batch.
 
     Returns
     -------
     loss : tensor, scalar
         It carries the gradient.
     threshold : tensor, scalar
-        Unified threshold as a cosine; -inf where fewer cosines than asked for are left.
+        Unified threshold as a cosine, or -inf where fewer cosines than asked for are left.
     share : tensor, shape (n_samples,)
         gamma_i, or for "mean_square" the mean squared cosine p_i.
     """
@@ -388,7 +388,7 @@ def sums_of_cosines(embeddings, centroids, row, column, weights):
 def places_of_largest(flat, k, also=None):
     """Positions of at least the k largest elements, and of all ties with the k-th.
 
-    A strided sample gives a lower bound; one comparison of all elements then leaves few
+    A strided sample gives a lower bound. One comparison of all elements then leaves few
     candidates.
 
     Parameters
@@ -396,7 +396,7 @@ def places_of_largest(flat, k, also=None):
     flat : tensor, shape (n_elements,)
         -inf where an element must not be found.
     k : int
-        At least 1; more than there are finds all.
+        At least 1. More than there are finds all.
     also : tensor, scalar, default=None
         Elements at or above it are found, too.
 

@@ -37,7 +37,7 @@ class GroupAdversaryLoss(nn.Module):
     n_groups : int
         At least 2.
     alpha : float, default=1.0
-        Weight of the penalty, >= 0; with 0 there are no discriminators.
+        Weight of the penalty, >= 0. With 0 there are no discriminators.
     scale : float, default=20.0
         Factor of the cosines to the centroids, positive.
     n_discriminators : int, default=5
@@ -45,14 +45,14 @@ class GroupAdversaryLoss(nn.Module):
     discriminator_dim : int, default=128
         Width of a discriminator's hidden layer.
     centroids : array-like, shape (n_identities, n_features), default=None
-        Where the centroids start; None draws directions uniformly on the sphere.
+        Where the centroids start. None draws directions uniformly on the sphere.
     generator : torch.Generator, default=None
         What they and the discriminators are drawn with.
 
     Attributes
     ----------
     centroids : nn.Parameter, shape (n_identities, n_features)
-        Trained; only their directions matter.
+        Trained. Only their directions matter.
     discriminators : nn.ModuleList
         Each maps unit rows to logits of the groups, (n_samples, n_groups). Their
         parameters need no gradient until the caller trains one.
@@ -132,7 +132,7 @@ class GroupAdversaryLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            Of any length; only their directions matter.
+            Of any length. Only their directions matter.
         y : tensor of int64, shape (n_samples,)
             Identity of each row, in 0..n_identities - 1. Groups are not asked for.
 
@@ -157,7 +157,7 @@ class GroupAdversaryLoss(nn.Module):
         -------
         penalty : tensor, shape ()
             Largest mean divergence of a discriminator from the uniform distribution,
-            >= 0; 0 where there are no discriminators.
+            >= 0, or 0 where there are no discriminators.
         """
         if not len(self.discriminators):
             return embeddings.new_zeros(())
@@ -210,7 +210,7 @@ class GroupAdversaryLoss(nn.Module):
         Returns
         -------
         loss : float
-            >= 0; nan where nobody has two images.
+            >= 0, or nan where nobody has two images.
         """
         scale = embeddings.new_full((n_identities,), float(self.scale[0]))
         loss = held_out_cross_entropy(embeddings, y, scale=scale)

@@ -56,14 +56,14 @@ class FairVMFLoss(nn.Module):
         Taken from the cosine to the own centroid, in [0, 2): a margin that EM22 names as
         open, larger asks for more.
     centroids : array-like, shape (n_identities, n_features), default=None
-        Where the centroids start; None draws directions uniformly on the sphere.
+        Where the centroids start. None draws directions uniformly on the sphere.
     generator : torch.Generator, default=None
         What they are drawn with.
 
     Attributes
     ----------
     centroids : nn.Parameter, shape (n_identities, n_features)
-        Trained; only their directions matter.
+        Trained. Only their directions matter.
     kappa : tensor, shape (n_identities,)
     log_normalizer : tensor, shape (n_identities,)
         log C_d(kappa).
@@ -72,7 +72,7 @@ class FairVMFLoss(nn.Module):
     ------
     ValueError
         If a kappa is not positive and finite, is missing for a label, or the shapes
-        disagree; if the margin is out of range.
+        disagree. If the margin is out of range.
 
     Notes
     -----
@@ -135,7 +135,7 @@ class FairVMFLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            Of any length; only their directions matter.
+            Of any length. Only their directions matter.
         y : tensor of int64, shape (n_samples,)
             Identity of each row, in 0..n_identities - 1.
 
@@ -283,27 +283,27 @@ def identity_cross_entropy(
     embeddings : tensor, shape (n_samples, n_features)
         Unit rows z_i.
     centroids : tensor, shape (n_identities, n_features)
-        Of any length; their directions are the mu_k.
+        Of any length. Their directions are the mu_k.
     y : tensor of int64, shape (n_samples,)
         Identity of each row.
     scale : tensor, shape (n_identities,)
-        Positive; treated as constant.
+        Positive. Treated as constant.
     offset : tensor, shape (n_identities,), default=None
-        Treated as constant; None is zero.
+        Treated as constant. If None, zero.
     shift : tensor, shape (n_samples,), default=None
-        Subtracted from the logit of each row's own identity (a margin); it may carry a
+        Subtracted from the logit of each row's own identity (a margin). It may carry a
         gradient. None is zero.
     once : bool, default=False
         Whether the shift has no second derivative.
     cosines : tensor, shape (n_samples, n_identities), default=None
-        Those of all rows, where the caller has them; they may be overwritten.
+        Those of all rows, where the caller has them. They may be overwritten.
 
     Returns
     -------
     loss : tensor, scalar
         >= 0. Under autocast the products are taken in its type, everything else stays in
         the type of the embeddings. Its gradient has one only where there are no blocks
-        and the shift's has; else ``create_graph=True`` is an error.
+        and the shift's has, else ``create_graph=True`` is an error.
     """
     if shift is None:
         shift = torch.zeros_like(embeddings[:, 0])
@@ -340,14 +340,14 @@ def held_out_cross_entropy(embeddings, y, *, scale, offset=None, margin=0.0):
     scale : tensor, shape (n_identities,)
         Factor of the cosines of each identity.
     offset : tensor, shape (n_identities,), default=None
-        Added to its logits; None is zero.
+        Added to its logits. If None, zero.
     margin : float or callable, default=0.0
         Subtracted from the cosine to the own centroid, or a function of these cosines.
 
     Returns
     -------
     loss : float
-        >= 0, over the images whose identity has another one; nan if there is none.
+        >= 0, over the images whose identity has another one, or nan if there is none.
         Under autocast the products are taken in its type, everything else stays in the
         type of the embeddings.
     """
@@ -386,7 +386,7 @@ def product_type(tensor):
 
 
 def softmax_(logits):
-    """Replace logits, in place, by exp(logit - m); the columns of row maxima m, and of sums.
+    """Replace logits, in place, by exp(logit - m). The columns of row maxima m, and of sums.
 
     The division by the sums is left to the smaller matrices that the rows are multiplied
     with.

@@ -3,7 +3,7 @@
 A negative that violates the margin is drawn uniformly for every pair. One matrix product in
 blocks of rows serves both directions: a row contains the candidates of an anchor on the left,
 a column those of an anchor on the right. Admissible candidates are bytes of 0 and 1, eight
-of which are counted in one addition; no list of indices is made and nothing is n x n.
+of which are counted in one addition. No list of indices is made and nothing is n x n.
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ class TripletLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            Of any length; only their directions matter.
+            Of any length. Only their directions matter.
         triplets : tensor of int64, shape (n_triplets, 3)
             Rows of anchor, positive and negative.
 
         Returns
         -------
         loss : tensor, shape ()
-            >= 0; 0 where there is no triplet.
+            >= 0, or 0 where there is no triplet.
         """
         if len(triplets) == 0:
             return embeddings.sum() * 0
@@ -92,12 +92,12 @@ class TripletLoss(nn.Module):
 
 @torch.no_grad()
 def mean_triplet_loss(left, right, y, margin):
-    """Mean loss over all triplets of pairs; no selection and no draw changes it.
+    """Mean loss over all triplets of pairs. No selection and no draw changes it.
 
     Parameters
     ----------
     left, right : tensors, shape (n_pairs, n_features)
-        Unit rows; the pairs (left_i, right_i) show one person each.
+        Unit rows. The pairs (left_i, right_i) show one person each.
     y : tensor of int, shape (n_pairs,)
         Identity of each pair.
     margin : float
@@ -106,7 +106,7 @@ def mean_triplet_loss(left, right, y, margin):
     -------
     loss : float
         In [0, 4 + margin], over the anchors left_i with every right_j of different people and
-        the anchors right_i with every left_j; nan if there are none.
+        the anchors right_i with every left_j, or nan if there are none.
     """
     bar = (left * right).sum(1) - margin / 2
     total, count = torch.zeros((), dtype=torch.float64, device=left.device), 0
@@ -133,7 +133,7 @@ def semi_hard_negatives(
 
     The pairs (left_i, right_i) show one person each. The anchor left_i has the positive
     right_i, and its negative is drawn uniformly among the right_j of different people with
-    D2_ap + margin > D2_an; the anchor right_i has the positive left_i and a negative among
+    D2_ap + margin > D2_an. The anchor right_i has the positive left_i and a negative among
     the left_j. Where left and right are two domains, selfies and documents, the negative
     therefore comes from the positive's domain.
 
@@ -142,7 +142,7 @@ def semi_hard_negatives(
     left, right : tensors, shape (n_pairs, n_features)
         Unit rows.
     y : tensor of int, shape (n_pairs,)
-        Identity of each pair; several pairs may show one person.
+        Identity of each pair. Several pairs may show one person.
     margin : float, default=0.6
         Of squared Euclidean distances, which lie in [0, 4].
     generator : torch.Generator, default=None
@@ -152,7 +152,7 @@ def semi_hard_negatives(
     -------
     of_left, of_right : tensors of int64, shape (n_pairs,)
         Row of ``right`` that is the negative of left_i, and of ``left`` that is that of
-        right_i; -1 where no candidate violates the margin.
+        right_i, or -1 where no candidate violates the margin.
 
     Raises
     ------

@@ -2,16 +2,16 @@
 
 Two images of one *identity* make a *genuine* pair, of two an *impostor* pair. A pair is
 accepted when its similarity is at least a *threshold*. The *far* is the share of impostor
-pairs accepted, the *frr* that of genuine pairs rejected; lower is better for both. ISO/IEC
+pairs accepted, the *frr* that of genuine pairs rejected. Lower is better for both. ISO/IEC
 19795 calls them FMR and FNMR, since its FAR and FRR also count failures to acquire.
 
-``sensitive_features`` give the *group* of each image; a pair belongs to a group when both
+``sensitive_features`` give the *group* of each image. A pair belongs to a group when both
 its images do. A *disparity* is one number for how much the rates of groups differ at an
 operating point, the threshold that meets a level of the FAR: over all pairs ("overall"),
 in every group ("worst_group"), or in each group at its own threshold ("group").
 
 Functions named ``*_rate``, ``*_at_far`` and ``*_disparity``, and ``bfar``, ``bfrr``, ``garbe``
-and ``werm``, are to be minimised; ``fairness_discrepancy_rate`` alone is to be maximised. A
+and ``werm``, are to be minimised. ``fairness_discrepancy_rate`` alone is to be maximised. A
 value that the data do not define is nan, with an ``UndefinedMetricWarning``.
 Names ending in ``_scorer``, and ``fairness_scores``, are for scikit-learn's searches and
 negate what they measure: greater is better.

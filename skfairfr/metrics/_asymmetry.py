@@ -20,7 +20,7 @@ class FARAsymmetry(Framed):
     One row for every two groups. If the matrix of the FAR by group is symmetric, the
     logarithms of its ratios show how large chance effects are; GEO20 therefore calls those
     of 0.3 (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by
-    what every person, and every two people, add to either direction; else over the same
+    what every person, and every two people, add to either direction, else over the same
     resamples for both.
 
     Attributes
@@ -28,19 +28,19 @@ class FARAsymmetry(Framed):
     group_1, group_2 : ndarrays, shape (n_pairs,)
         Labels of every two groups.
     far_12 : ndarray, shape (n_pairs,)
-        FAR in [0, 1] of probes of group_1 with references of group_2; lower is better.
+        FAR in [0, 1] of probes of group_1 with references of group_2. Lower is better.
     far_21 : ndarray, shape (n_pairs,)
         FAR of probes of group_2 with references of group_1, in [0, 1].
     difference : ndarray, shape (n_pairs,)
         log10(far_12 / far_21), in decades: a ratio on a logarithmic scale, and no difference
         of rates. Above 0 where probes of group_1 with references of group_2 are accepted
         more often than the reverse, 0 where the two are equal, 0.3 where the first is twice
-        the second; infinite where one of them is 0, nan where both are.
+        the second, or infinite where one of them is 0, nan where both are.
     low, high : ndarrays, shape (n_pairs,)
-        Ends of the interval of ``difference``, in decades too; nan where there is
+        Ends of the interval of ``difference``, in decades too, or nan where there is
         none, as where a group has one person.
     p_value : ndarray, shape (n_pairs,)
-        Two-sided, in [0, 1], of each pair of groups on its own; nan without an interval.
+        Two-sided, in [0, 1], of each pair of groups on its own, or nan without an interval.
         With ``resample="identities"`` it is below ``1 - confidence_level`` where the
         interval excludes 0.
     p_holm : ndarray, shape (n_pairs,)

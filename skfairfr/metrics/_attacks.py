@@ -31,18 +31,18 @@ class AttackDetection(Framed):
     rate : ndarray of str, shape (n_rows,)
         "apcer" at a level of the BPCER, "bpcer" at one of the APCER, or "eer".
     species : ndarray, shape (n_rows,)
-        Of the attacks; None is all.
+        Of the attacks. If None, all.
     level : ndarray in (0, 1), shape (n_rows,)
-        Of the other rate; nan of an EER.
+        Of the other rate. NaN of an EER.
     threshold : ndarray, shape (n_rows,)
         Score, larger meaning more likely bona fide, from which on a presentation is accepted
-        as bona fide; nan of an EER.
+        as bona fide. NaN of an EER.
     value, low, high : ndarrays, shape (n_rows,)
         The rate and its interval, lower being better.
     supported : ndarray of bool, shape (n_rows,)
         Whether enough errors, of enough people, carry it.
     reason : ndarray of str, shape (n_rows,)
-        Why not; else empty.
+        Why not, else empty.
     """
 
     rate: np.ndarray
@@ -82,7 +82,7 @@ def attack_detection(
     subject : array-like, shape (n_presentations,)
         The person who presents.
     species : array-like, shape (n_presentations,)
-        Instrument of each attack; not used of bona fide presentations.
+        Instrument of each attack, not used of bona fide presentations.
     bpcer : float in (0, 1) or array-like, shape (n_levels,), default=(0.01, 0.05)
         Shares of bona fide presentations that are taken for attacks, which set thresholds.
     apcer : float in (0, 1) or array-like, shape (n_levels,), default=(0.05, 0.1)
@@ -93,7 +93,7 @@ def attack_detection(
     Returns
     -------
     found : AttackDetection
-        With ``to_frame``; lower is better. The APCER of ISO/IEC 30107-3 is the largest of
+        With ``to_frame``. Lower is better. The APCER of ISO/IEC 30107-3 is the largest of
         the species [1]_.
 
     Raises

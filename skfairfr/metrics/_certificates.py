@@ -32,25 +32,25 @@ class CertifiedThreshold(Framed):
     threshold : float, or ndarray, shape (n_groups,)
         The loosest similarity from which on pairs may be accepted: there, and at every
         stricter one, the upper bounds of the FAR, which fall with it, keep the limit. The
-        shortest decimal that accepts the same pairs; nan where there is none.
+        shortest decimal that accepts the same pairs, or nan where there is none.
     groups : ndarray, shape (n_groups,)
         Labels.
     far : ndarray, shape (n_groups,)
-        FAR within each group at the threshold, in [0, 1]; lower is better.
+        FAR within each group at the threshold, in [0, 1]. Lower is better.
     far_high : ndarray, shape (n_groups,)
         Upper end of its two-sided interval, at most the limit.
     frr : ndarray, shape (n_groups,)
-        FRR of each group there, in [0, 1]; lower is better. NaN without genuine pairs.
+        FRR of each group there, in [0, 1]. Lower is better. NaN without genuine pairs.
     frr_low, frr_high : ndarrays, shape (n_groups,)
-        Ends of its two-sided interval, in [0, 1]; if every group has its own threshold, at
+        Ends of its two-sided interval, in [0, 1]. If every group has its own threshold, at
         the level of the bounds of the FAR.
     binding_group : label or None
-        The group whose FAR needs the threshold to be so strict; None without a threshold,
+        The group whose FAR needs the threshold to be so strict, or None without a threshold,
         and where every group has its own.
     supported : bool
         Whether there is a threshold that keeps all limits, for every group.
     reason : str
-        Why there is none; else empty.
+        Why there is none, else empty.
     needed : tuple of (label, int)
         Groups that are too small for any threshold, and about how many more people they
         take.
@@ -61,7 +61,7 @@ class CertifiedThreshold(Framed):
         The group whose FRR allows no stricter one.
     frr_least : ndarray, shape (n_groups,)
         Lower bounds of the FRR at the loosest threshold at which no group's FAR is known to
-        exceed its limit; all hold at once. No threshold keeps a limit below one of them.
+        exceed its limit. All hold at once. No threshold keeps a limit below one of them.
 
     Raises
     ------
@@ -267,9 +267,9 @@ class _Limit:
         return tuple(np.interp(errors, course.place, end) for end in ends)
 
     def more_people(self):
-        """About how many more people let some threshold keep the limit; None if one does.
+        """About how many more people let some threshold keep the limit, or None if one does.
 
-        Infinite beyond ``MAX_PEOPLE``; nan where there are too few pairs to tell by.
+        Infinite beyond ``MAX_PEOPLE``, or nan where there are too few pairs to tell by.
         """
         if not np.isnan(self.threshold):
             return None

@@ -46,11 +46,11 @@ class ExplainedRatio:
     ----------
     attribute : str
     group, reference : labels
-        Of pairs of two people both images are of the group; "different" if they are of two.
+        Of pairs of two people both images are of the group. "different" if they are of two.
     n_errors, n_trials : float
         Of the group.
     raw, raw_low, raw_high : float
-        Ratio of the rates as they are, and its interval; above 1, the group's is higher.
+        Ratio of the rates as they are, and its interval. Above 1, the group's is higher.
     ratio, low, high : float
         The same at equal covariates and equal other attributes.
     p_value : float
@@ -158,7 +158,7 @@ class Explanation:
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default=None
-            Library of the frame; None takes the first of these that is installed.
+            Library of the frame. If None: the first of these that is installed.
 
         Returns
         -------
@@ -185,7 +185,7 @@ def explain_errors(
     """Ratios of groups' error rates at equal covariates, by one logistic regression.
 
     The average rate of a group is the one predicted if every row were of this group and kept
-    its covariates and other attributes. Lower rates are better; a ratio above 1 means that the
+    its covariates and other attributes. Lower rates are better. A ratio above 1 means that the
     group's rate is higher. Intervals and p-values leave out one person at a time, as those of
     all rates of this package.
 
@@ -211,7 +211,7 @@ def explain_errors(
     sample_weight : array-like, shape (n_rows,), default=None
         Number of rows that each represents, if those without errors are a sample.
     reference : mapping of str -> label, default=None
-        Group of an attribute to compare with; None takes that with the most trials.
+        Group of an attribute to compare with. If None: that with the most trials.
     confidence_level : float in (0, 1), default=0.95
     random_state : int, RandomState instance or None, default=0
         Above 200,000 rows, all rows with errors are used, and a sample of the others: in each

@@ -1,4 +1,4 @@
-"""Errors of systems on folds of people, pooled; two systems compared by them.
+"""Errors of systems on folds of people, pooled. Two systems compared by them.
 
 A method that is fitted again in every fold gives scores that can be compared within a fold
 alone. So every fold has a threshold of its own, and a pooled rate is the sum of errors over
@@ -71,7 +71,7 @@ class FoldErrors:
         What every two people add together: the cell, the number of the two, below
         ``n_people**2``, and the weight.
     cllr : tuple of two floats
-        Cllr and minimal Cllr of everyone; nan of scores that are no likelihood ratios.
+        Cllr and minimal Cllr of everyone. NaN of scores that are no likelihood ratios.
     """
 
     sums: tuple
@@ -92,7 +92,7 @@ def cells_of(groups):
     -------
     cells : list of Cell
         For each attribute the FAR and the FRR, of everyone and of the groups, at both
-        shared thresholds; then the FRR of each group at its own.
+        shared thresholds. Then the FRR of each group at its own.
     """
     return [
         Cell(attribute, point, rate, group)
@@ -121,7 +121,7 @@ def count_errors(X, y, columns, groups, *, far, similarity="cosine", is_llr=Fals
     far : float in (0, 1)
         Level.
     similarity : str, comparator, or ndarray of shape (n_images, n_images)
-        As of :class:`~skfairfr.metrics.SimilarityROC`; or the scores themselves, of which
+        As of :class:`~skfairfr.metrics.SimilarityROC`, or the scores themselves, of which
         those above the diagonal count.
     is_llr : bool, default=False
         Whether scores are natural logarithms of likelihood ratios, which have a Cllr.
@@ -266,12 +266,12 @@ def pool(folds):
 
 @dataclass(frozen=True, kw_only=True)
 class PooledRatio:
-    """A rate or disparity of two systems on the same people; nan where one has none.
+    """A rate or disparity of two systems on the same people, or nan where one has none.
 
     Attributes
     ----------
     before, after, ratio : float
-        In the data; the ratio is after over before.
+        In the data. The ratio is after over before.
     low, high : float
         Interval of the ratio for new people.
     p_value : float
@@ -282,8 +282,8 @@ class PooledRatio:
     errors : float
         Fewest errors of a rate that it is made of, of either system.
     p_before : float
-        Two-sided, that the groups' rates before are equal (Bonferroni over pairs of groups);
-        nan of a rate.
+        Two-sided, that the groups' rates before are equal (Bonferroni over pairs of groups).
+        NaN of a rate.
     """
 
     before: float = np.nan
@@ -304,7 +304,7 @@ def compare(before, after, cells, how, confidence_level):
     ----------
     before, after : PooledErrors
     cells : sequence of int
-        Rows of the rates; one alone where ``how`` is None.
+        Rows of the rates. One alone where ``how`` is None.
     how : {None, "max_min", "max_geomean"}
     confidence_level : float in (0, 1)
 
@@ -328,7 +328,7 @@ def compare(before, after, cells, how, confidence_level):
         for rates in (system.sums.rate for system in systems)
     )
     sums = ErrorSums.joined([system.sums for system in systems])
-    # What the logarithms of the rates lose; without an error nobody takes any away.
+    # What the logarithms of the rates lose. Without an error nobody takes any away.
     scale = 1 / sums.with_an_error().errors
     people = np.concatenate([system.lost for system in systems]) * scale[:, None]
     two = sparse.diags_array(scale) @ stacked([system.of_two for system in systems])

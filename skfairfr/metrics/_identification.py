@@ -1,7 +1,7 @@
 """IdentificationROC: errors of searches (1:N) by group, with their uncertainty.
 
 A search is an event of one person. To the engine of SimilarityROC a non-mated search is an
-impostor pair whose score is that of the person returned, and a mated one a genuine pair; what
+impostor pair whose score is that of the person returned, and a mated one a genuine pair. What
 an alarm, a mate and a random gallery are is in ``_core._searches``.
 """
 
@@ -105,7 +105,7 @@ class GroupFPIRMatrix(Framed):
     fpir : ndarray, shape (n_groups, n_groups)
         Share of all non-mated searches of the row's group that return, first, a person of
         the column's, in [0, 1], lower is better. A row adds up to the FPIR of its group, less
-        those that return people of unknown group; nan without a search.
+        those that return people of unknown group, or nan without a search.
     low, high : ndarrays, shape (n_groups, n_groups)
         Ends of the interval, for new people who search.
     n_nonmated : ndarray of int, shape (n_groups,)
@@ -147,14 +147,14 @@ class GalleryAlarms(Framed):
     identity : ndarray, shape (n_people,)
         Enrolled people whom some false alarm returns first.
     group : ndarray, shape (n_people,)
-        Theirs; None where it is unknown.
+        Theirs, or None where it is unknown.
     n_alarms : ndarray of int, shape (n_people,)
         False alarms that return each.
     n_searchers : ndarray of int, shape (n_people,)
         Different people whose searches these are.
     p_value : ndarray, shape (n_people,)
         Of so many of them, if every false alarm of a person returned anyone enrolled with one
-        probability; times the number enrolled, at most 1.
+        probability. Times the number enrolled, at most 1.
     share : ndarray, shape (n_people,)
         Of all false alarms, in (0, 1]; without these people other candidates may still alarm.
 
@@ -208,11 +208,11 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     confidence_level : float in (0, 1), default=0.95
         Nominal coverage of the intervals.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        As in :class:`SimilarityROC`; a comparator's scores take several times as long.
+        As in :class:`SimilarityROC`. A comparator's scores take several times as long.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
-        Where products are computed; scores are the same.
+        Where products are computed. Scores are the same.
     n_jobs : int, default=None
-        Joblib workers; results do not depend on it.
+        Joblib workers. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Draws the seeds of the resamples in ``fit``.
 
@@ -319,10 +319,10 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         X : array-like, shape (n_probes, n_features)
             Embeddings of the probes, each a search.
         y : array-like, shape (n_probes,)
-            Identity of each probe, as of :class:`SimilarityROC`; those who are in the gallery
+            Identity of each probe, as of :class:`SimilarityROC`. Those who are in the gallery
             make mated searches, the others non-mated ones.
         sensitive_features : array-like, frame or dict, shape (n_probes,), default=None
-            Group of each probe; None and NaN are unknown.
+            Group of each probe. None and NaN are unknown.
         X_gallery : array-like, shape (n_images, n_features)
             Embeddings enrolled.
         y_gallery : array-like, shape (n_images,)
@@ -379,7 +379,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Parameters
         ----------
         scores : array-like, shape (n_searches, n_templates)
-            Similarities, larger meaning more similar; give minus a distance. With
+            Similarities, larger meaning more similar. Negate distances. With
             ``template="max"`` the best template of a person counts.
         y, sensitive_features : array-likes, shape (n_searches,)
             Of the rows, as in :meth:`fit`.
@@ -441,18 +441,18 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         candidate : array-like, shape (n_rows,)
             The person returned, one of ``y_gallery``.
         y_score : array-like, shape (n_rows,)
-            Similarities; give minus a distance.
+            Similarities. Negate distances.
         y : array-like, shape (n_searches,)
             Who searches, also if no candidate was returned; as in :meth:`fit`.
         sensitive_features : array-like, frame or dict, shape (n_searches,), default=None
-            Group of each search; None and NaN are unknown.
+            Group of each search. None and NaN are unknown.
         y_gallery : array-like, shape (n_enrolled,)
             Everybody enrolled, also those who are no candidate of any search. With
             ``template="max"`` the best of several candidates of one person counts.
         sensitive_features_gallery : array-like, frame or dict, shape (n_enrolled,), default=None
             Groups of these.
         names : array-like, shape (n_searches,), default=None
-            Names of the searches, by which ``search`` calls them; None numbers them from 0.
+            Names of the searches, by which ``search`` calls them. None numbers them from 0.
         listed_from : float, default=None
             Score from which on every list has all candidates. None if that is not known: lists
             are then taken to lack nobody above their last score and, if one is empty, nobody
@@ -539,7 +539,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Returns
         -------
         threshold : float or ndarray, shape (n_levels,)
-            Similarity from which on a search alarms; higher is stricter.
+            Similarity from which on a search alarms. Higher is stricter.
 
         Raises
         ------
@@ -569,22 +569,22 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Parameters
         ----------
         fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
-            FPIR level, met with the gallery asked about; its threshold is estimated again in
+            FPIR level, met with the gallery asked about. Its threshold is estimated again in
             every resample.
         threshold : float or array-like, shape (n_levels,), default=None
-            Similarity from which on a deployed system alarms; exactly one of the two.
+            Similarity from which on a deployed system alarms. Exactly one of the two.
         rate : {"fnir", "fpir"}, default="fnir"
             Lower is better.
         group : label, default=None
-            Rate of the probes of one group; None is overall.
+            Rate of the probes of one group. If None, overall.
         how : str, tuple or callable, default=None
             Disparity over the groups of probes, as in :meth:`SimilarityROC.estimate`.
         gallery_size : int, default=None
-            Number of people of a random gallery, up to those enrolled; None is all of them.
+            Number of people of a random gallery, up to those enrolled. If None, all of them.
             The rate is its expectation over such galleries. For a mated search the mate is
             enrolled.
         gallery_shares : dict of label -> float, default=None
-            Composition of that gallery by group, which adds up to 1; None draws from all alike.
+            Composition of that gallery by group, which adds up to 1. None draws from all alike.
             Mated searches of groups without a place are left out.
         operating_point : {"overall", "worst_group", "group"}, default="overall"
             Which FPIR meets the level.
@@ -592,13 +592,13 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Returns
         -------
         estimate : Estimate
-            ``n_genuine`` counts mated searches and ``n_impostor`` non-mated ones; in
+            ``n_genuine`` counts mated searches and ``n_impostor`` non-mated ones. In
             ``reasons`` the rates "far" and "frr" are the FPIR and the FNIR.
 
         Raises
         ------
         ValueError
-            If an argument is out of range or contradicts another; if a gallery is larger than
+            If an argument is out of range or contradicts another. If a gallery is larger than
             the one searched, or needs more people of a group than are enrolled.
 
         Warns
@@ -636,7 +636,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
             FPIR level, which each system meets at a threshold of its own.
         threshold : float or array-like, shape (n_levels,), default=None
-            Similarity from which on both alarm; exactly one of fpir and threshold.
+            Similarity from which on both alarm. Exactly one of fpir and threshold.
         rate, group, how, gallery_size, gallery_shares, operating_point
             As in :meth:`estimate`.
 
@@ -675,7 +675,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         ranks : int or array-like of int, shape (n_ranks,)
             From 1 on.
         group : label, default=None
-            Of the probes; None is overall.
+            Of the probes. If None, overall.
 
         Returns
         -------
@@ -723,9 +723,9 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         fpir : float in (0, 1)
             Largest FPIR allowed of each group.
         fnir : float in (0, 1), default=None
-            Largest FNIR allowed of each group, which is certified likewise; None allows any.
+            Largest FNIR allowed of each group, which is certified likewise. None allows any.
         groups : sequence of labels, shape (n_groups,), default=None
-            Groups of probes that have to keep the limits; None takes all.
+            Groups of probes that have to keep the limits. If None: all.
         confidence_level : float in (0, 1), default=0.95
             One minus the chance of a wrong certificate.
         operating_point : {"overall", "group"}, default="overall"
@@ -958,7 +958,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
 def searches_within(X, y, sensitive_features, similarity):
     """The SimilarityROC of searches among images: every second person of a group is enrolled.
 
-    By the first of her images; all other images search.
+    By the first of her images. All other images search.
     """
     identity, group, _ = label_images(
         y, sensitive_features, None, len(X), fields=("identity", "group")

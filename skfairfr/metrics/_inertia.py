@@ -27,9 +27,9 @@ class IdentityInertia(Framed):
     identities : ndarray, shape (n_identities,)
         Sorted labels of the identities with enough images.
     groups : ndarray, shape (n_identities,)
-        Group of each identity; None where unknown, or where its images disagree.
+        Group of each identity, or None where unknown, or where its images disagree.
     inertia : ndarray, shape (n_identities,)
-        Mean squared distance of its unit embeddings to their direction, in [0, 2]; lower
+        Mean squared distance of its unit embeddings to their direction, in [0, 2]. Lower
         is better: images more similar, so fewer false rejections.
     n_images : ndarray of int, shape (n_identities,)
         Number of images.
@@ -80,14 +80,14 @@ def identity_inertia(
     Parameters
     ----------
     X : array-like, shape (n_samples, n_features)
-        Embeddings; rows need not have unit length.
+        Embeddings. Rows need not have unit length.
     y : array-like, shape (n_samples,), or frame
-        Identity of each image; labels of any type. Or the result of
+        Identity of each image. Labels of any type. Or the result of
         :func:`~skfairfr.face_labels`, or a frame with the column ``identity`` and
         perhaps ``group``.
     sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), default=None
-        Group of each image; None and NaN are unknown. An identity has the group that its
-        images of known group agree on; if they disagree, as they may on age, it has
+        Group of each image. None and NaN are unknown. An identity has the group that its
+        images of known group agree on. If they disagree, as they may on age, it has
         none.
     min_images : int, at least 2, default=2
         Identities with fewer images are left out.
@@ -118,7 +118,7 @@ def identity_inertia(
     A mean lies closest to the points it is the mean of: of n images about one centre, the
     inertia is about 1 - 1/n of what it would be about the true direction, which is half
     of it for two images. Compare groups at like numbers of images, or take ``min_images``
-    large; [1]_ takes 100.
+    large. [1]_ takes 100.
 
     References
     ----------

@@ -31,10 +31,10 @@ class InstanceFAR(Framed):
     Attributes
     ----------
     instance_far : ndarray, shape (n_samples,)
-        Share of an image's impostor pairs that are accepted, in [0, 1]; lower is better.
+        Share of an image's impostor pairs that are accepted, in [0, 1]. Lower is better.
         nan where it has none.
     groups : ndarray, shape (n_samples,)
-        Group of each image; None where unknown.
+        Group of each image, or None where unknown.
     n_impostor : ndarray of int, shape (n_samples,)
         Its number of impostor pairs.
     threshold : float
@@ -96,18 +96,18 @@ def instance_far(
     Parameters
     ----------
     X : array-like, shape (n_samples, n_features)
-        Embeddings; rows need not have unit length.
+        Embeddings. Rows need not have unit length.
     y : array-like, shape (n_samples,), or frame
-        Identity of each image; labels of any type. Or the result of
+        Identity of each image. Labels of any type. Or the result of
         :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
-        ``group`` and ``domain``; with two domains, images are compared across them only.
+        ``group`` and ``domain``. With two domains, images are compared across them only.
     far : float in (0, 1), default=None
         Level of the FAR over all impostor pairs used, which sets the threshold. Exactly
         one of ``far`` and ``threshold`` is given.
     threshold : float, default=None
         Similarity to accept from.
     sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), default=None
-        Group of each image; None and NaN are unknown. They label the result, and matter
+        Group of each image. None and NaN are unknown. They label the result, and matter
         to it with ``impostors="same_group"`` only.
     impostors : {"all", "same_group"}, default="all"
         Pairs of two people, or only those within a group: "same_group" gives how often an
@@ -146,17 +146,17 @@ def instance_far(
     Notes
     -----
     With ``impostors="all"`` most of an image's impostors are of other groups, which are
-    rarely alike, so that the images of a small group have low rates for that reason alone;
+    rarely alike, so that the images of a small group have low rates for that reason alone.
     "same_group" compares like with like.
 
-    One pass over tiles of all pairs; the accepted ones are stored, 12 bytes each, and half as
+    One pass over tiles of all pairs. The accepted ones are stored, 12 bytes each, and half as
     many again.
 
     References
     ----------
     .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
        (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
-       CVPR. Abstract and introduction; equation numbers were not available.
+       CVPR. Abstract and introduction. Equation numbers were not available.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class WatchedRates(Framed):
     n_people : ndarray of int, shape (n_groups,)
         People who count.
     value : ndarray, shape (n_groups,)
-        Mean of their errors, in [0, 1]; lower is better. NaN without people.
+        Mean of their errors, in [0, 1]. Lower is better. NaN without people.
     low, high : ndarrays, shape (n_groups,)
         Ends of the confidence sequence, in [0, 1]: of a rate that does not change, all
         intervals that were ever looked at hold together with the confidence level.
@@ -102,13 +102,13 @@ class WatchedLimit:
     Attributes
     ----------
     how : str or None
-        "max_min" of a ratio; None of a rate.
+        "max_min" of a ratio. None of a rate.
     limit : float
         A rate in (0, 1), or a ratio of at least 1.
     groups : tuple of labels
         The group, or the two, that with the larger rate so far first.
     value : float
-        The rate in [0, 1], or the ratio, so far; larger is worse, nan where it is undefined.
+        The rate in [0, 1], or the ratio, so far. Larger is worse, nan where it is undefined.
     e_value : float
         The largest wealth so far of the bets that the limit is exceeded, 0 or more: a large
         one is evidence that it is.
@@ -206,10 +206,10 @@ class RateMonitor:
         The largest allowed, one for each ``how``: a ratio of at least 1, or a rate in (0, 1).
         None watches rates alone.
     confidence_level : float in (0, 1), default=0.95
-        One minus the chance that any limit that is always kept is ever found to be exceeded;
+        One minus the chance that any limit that is always kept is ever found to be exceeded,
         and of each confidence sequence.
     attempts : int, default=1
-        How many first attempts of a person make one value, their mean; the person counts when
+        How many first attempts of a person make one value, their mean. The person counts when
         they are complete. Later attempts are counted, and not bet on. More than one is for
         attempts that do not depend on each other's outcome, as in a test: where whoever is
         rejected tries again at once, those who are complete were rejected more often.
@@ -222,7 +222,7 @@ class RateMonitor:
     logs_ : list of str
         Digests of logs that were given.
     about_ : dict
-        What the caller keeps with the state, JSON-able; empty.
+        What the caller keeps with the state, JSON-able. Empty.
 
     See Also
     --------
@@ -310,7 +310,7 @@ class RateMonitor:
         identity : array-like, shape (n_attempts,)
             Who made the attempt.
         sensitive_features : array-like, shape (n_attempts,)
-            Group of each; None and NaN are unknown, and such people do not count.
+            Group of each. None and NaN are unknown, and such people do not count.
         when : str, default=None
             A date for the history.
         log : str, default=None

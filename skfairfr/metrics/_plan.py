@@ -94,7 +94,7 @@ class Dependence:
     -----
     The defaults are those of people who differ much. With m images of each person, errors
     vary by phi = 1 + correlation (c - 1) times as much as if pairs were independent, with
-    c = m**2 for the FAR and m (m - 1) / 2 for the FRR; with K people the logarithm of the
+    c = m**2 for the FAR and m (m - 1) / 2 for the FRR. With K people the logarithm of the
     FAR varies by 4 variation / K more.
 
     Examples
@@ -153,19 +153,19 @@ class Plan(Framed):
         differ. "pass": all their ratios are within a limit. "fail": a rate, or a ratio, is
         above its limit.
     rate : ndarray of str, shape (n_rows,)
-        "far", "frr" or "fpir"; "attempt" is the FRR of attempts.
+        "far", "frr" or "fpir". "attempt" is the FRR of attempts.
     limit : ndarray, shape (n_rows,)
-        Of the rate, or of the ratio of two; 1 where a difference is to be detected.
+        Of the rate, or of the ratio of two, or 1 where a difference is to be detected.
     true_rate : ndarray, shape (n_rows,)
         Assumed: the smallest of the groups' rates.
     true_ratio : ndarray, shape (n_rows,)
         Assumed: of the largest to the smallest.
     basis : ndarray of str, shape (n_rows,)
         "rule of 3" or "rule of 30" (as many errors are expected), then "independent errors" and
-        "dependent errors", or "given dependence", or "pilot"; "none" where what is assumed
+        "dependent errors", or "given dependence", or "pilot". "none" where what is assumed
         rules the answer out.
     people : ndarray, shape (n_rows,)
-        Per group; inf where no number is enough, which ``reason`` explains.
+        Per group, or inf where no number is enough, which ``reason`` explains.
     pairs : ndarray, shape (n_rows,)
         Within each group: impostor pairs for the FAR, genuine pairs for the FRR, or attempts.
     expected_errors : ndarray, shape (n_rows,)
@@ -176,7 +176,7 @@ class Plan(Framed):
         Share of simulated data sets with so many people that give the answer: certified,
         detected, passed, failed.
     reason : ndarray of str, shape (n_rows,)
-        Why no number of people is enough; else empty.
+        Why no number of people is enough, else empty.
     images_per_person, groups, comparisons : int
         As they were given to :func:`plan_test`, or found by it.
     power, confidence_level : float in (0, 1)
@@ -185,7 +185,7 @@ class Plan(Framed):
         Of either rate, in the last row of each question.
     pilot_errors : dict of str -> tuple (int, float)
         Of either rate, how many errors of the pilot show the dependence, and at which FAR,
-        nan where its threshold was given; empty without a pilot.
+        nan where its threshold was given, or empty without a pilot.
     left_out : tuple of str
         What was not planned for of the policy: such as "max_bfar", and "at".
 
@@ -394,22 +394,22 @@ def plan_test(
         ``max_fmr_ratio`` and ``max_fnmr_ratio`` of the largest to the smallest. Or an object
         with such a mapping as its attribute ``limits``, and ``fmr``, ``confidence_level``.
         ``max_bfar``, ``max_bfrr``, limits of costs and of single levels (``at``) are not
-        planned for; a policy of nothing else is an error.
+        planned for. A policy of nothing else is an error.
     far : float in (0, 1), or several, default=None
         FAR of the groups that have the smaller one, for ``detect_factor`` and
         ``max_fmr_ratio``; of a policy object, its own, and None is 0.001.
     frr : float in (0, 1), default=None
         FRR of the groups that have the smaller one, for ``detect_factor`` and
-        ``max_fnmr_ratio``; None is that of the pilot, or 0.01.
+        ``max_fnmr_ratio``. If None, that of the pilot, or 0.01.
     assumed : float of at least 0, default=0.5
         What is true, as a share of the way from no error, or equal groups, to the limit:
         with 0.5 the FMR is half of ``max_fmr``, and a limit of 2 for ratios is met with
         1.5. Above 1 the plan is one to show that a limit is exceeded, by one group.
     groups : int, default=None
-        Number of groups, at most 50, with as many people each; the first has the larger
+        Number of groups, at most 50, with as many people each. The first has the larger
         rate where rates differ. None is that of the pilot, or 2.
     images_per_person : int, default=2
-        Images of each person: at least 1, and 2 for the FRR; at most 1000.
+        Images of each person: at least 1, and 2 for the FRR. At most 1000.
     attempts_per_person : int, default=None
         Of everybody on average, from 1 to 1000, instead of images: the plan is one of
         attempts, whose FRR ``max_fnmr``, ``max_fnmr_ratio`` and ``detect_factor`` are
@@ -418,7 +418,7 @@ def plan_test(
     power : float in (0, 1), default=0.8
         Probability of an answer, in all groups at once.
     confidence_level : float in (0.5, 1), default=None
-        Of the bounds and tests; None is that of a policy object, or 0.95.
+        Of the bounds and tests. If None, that of a policy object, or 0.95.
     comparisons : int, default=None
         For how many tests of groups ``detect_factor`` is adjusted. None is as many as an
         audit makes of the groups, each against the reference, over both rates and its levels:
@@ -451,10 +451,10 @@ def plan_test(
     Notes
     -----
     A thousand data sets are drawn for each number of people, and judged by the bounds and
-    tests of an audit [1]_; the rules of 3 and 30 [2]_ are next to them. Errors of a person,
+    tests of an audit [1]_. The rules of 3 and 30 [2]_ are next to them. Errors of a person,
     or of two, are beta-binomial, and people's own rates lognormal. Of groups with more
     than 400 clusters of errors fewer people are drawn, and their sums enlarged. All
-    pairs within a group are compared, at a given threshold; one that the same data set, for
+    pairs within a group are compared, at a given threshold. One that the same data set, for
     a level, adds an error of its own, or takes some away.
 
     With E errors, of variance own by clusters and variance in all, of K people, a pilot has
@@ -744,7 +744,7 @@ def _bases(dependence, pilot, far, threshold, attempts=None):
         steps = 10.0 ** (np.arange(3) if rate == "far" else -np.arange(3))
         levels = np.minimum(far * steps, pilot._engine.far_max)
         if threshold is not None:
-            levels = np.array([np.nan])  # of the FAR; the threshold was given
+            levels = np.array([np.nan])  # of the FAR. The threshold was given
         sums = [_sums_of_pilot(pilot, rate, at, threshold) for at in levels.tolist()]
         if sums[0] is None:
             known[rate] = Dependence()

@@ -19,23 +19,23 @@ class Estimate(Framed):
     Attributes
     ----------
     value : float or ndarray, shape (n_levels,)
-        In the data. Rates lie in [0, 1], lower is better; a disparity is larger where the
+        In the data. Rates lie in [0, 1], lower is better. A disparity is larger where the
         rates of the groups differ more (larger is less fair).
     low, high : float or ndarray, shape (n_levels,)
-        Ends of the interval, intersected with the natural range of the quantity; nan where
+        Ends of the interval, intersected with the natural range of the quantity, or nan where
         too many replicates are undefined.
     standard_error : float or ndarray, shape (n_levels,)
-        Standard deviation, >= 0, of the replicates; with ``method="jackknife"`` that of leaving
+        Standard deviation, >= 0, of the replicates. With ``method="jackknife"`` that of leaving
         people out, and nan of disparities other than a ratio and of equal error rates.
     normalized_uncertainty : float or ndarray, shape (n_levels,)
-        sd(replicate - centre) / value, eq. (11) of [1]_; >= 0, lower is more certain.
+        sd(replicate - centre) / value, eq. (11) of [1]_. >= 0, lower is more certain.
     n_genuine, n_impostor : int or ndarray of int, shape (n_levels,)
         Pairs of the scope: all of them, or those within the groups.
     n_undefined : int or ndarray of int, shape (n_levels,)
-        Replicates without a value (0/0); never dropped.
+        Replicates without a value (0/0). Never dropped.
     corrected : float or ndarray, shape (n_levels,), or None
         Of a disparity with ``method="jackknife"``: that of rates which were moved together by
-        as much as they are noise. A disparity of noisy rates is too large; this one is its
+        as much as they are noise. A disparity of noisy rates is too large. This one is its
         neutral value where equal groups would look as different. None otherwise.
     p_value : float or ndarray, shape (n_levels,), or None
         Of a disparity with ``method="jackknife"``: of the hypothesis that all groups have the
@@ -45,12 +45,12 @@ class Estimate(Framed):
         whom is in more than a third of them; of a disparity also whether some rate is
         below 1.
     reason : str or ndarray of str, shape (n_levels,)
-        Why it is not supported, in words; then, above ``far_max``, that a sample of the
+        Why it is not supported, in words. Then, above ``far_max``, that a sample of the
         pairs was used. Empty if all is supported and exact.
     source : str or ndarray of str, shape (n_levels,)
         "all pairs" (exact) or "sample" (of the impostor pairs).
     reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
-        Why it is not supported, as records with a code; empty where it is.
+        Why it is not supported, as records with a code, or empty where it is.
 
     Raises
     ------
@@ -107,16 +107,16 @@ class ROCCurve(Framed):
     far : ndarray, shape (n_levels,)
         FAR levels in (0, 1).
     value : ndarray, shape (n_levels,)
-        In the data; rates in [0, 1], lower is better, and larger disparities are less
+        In the data. Rates in [0, 1], lower is better, and larger disparities are less
         fair.
     low, high : ndarrays, shape (n_levels,)
         Interval at each level on its own.
     band_low, band_high : ndarrays, shape (n_levels,)
         Band meant to hold the whole curve at once: value +- c standard errors, with c the
-        quantile of the largest studentised deviation over the levels; never narrower than
+        quantile of the largest studentised deviation over the levels. Never narrower than
         the interval.
     threshold : ndarray, shape (n_levels,)
-        Similarity from which on a pair is accepted, higher being stricter; nan where every
+        Similarity from which on a pair is accepted, higher being stricter, or nan where every
         group has its own.
     supported : ndarray of bool, shape (n_levels,)
         As in :class:`Estimate`.
@@ -157,8 +157,8 @@ class GroupFARMatrix(Framed):
     groups : ndarray, shape (n_groups,)
         Labels of rows and columns, sorted.
     far : ndarray, shape (n_groups, n_groups)
-        In [0, 1], lower is better; nan without a pair. Rows are the groups of probes and
-        columns those of references where there are two sides; symmetric otherwise.
+        In [0, 1], lower is better. NaN without a pair. Rows are the groups of probes and
+        columns those of references where there are two sides. Symmetric otherwise.
     low, high : ndarrays, shape (n_groups, n_groups)
         Ends of the interval, in [0, 1].
     n_impostor : ndarray of int, shape (n_groups, n_groups)
@@ -203,7 +203,7 @@ class GroupFARMatrix(Framed):
 
 @dataclass(frozen=True)
 class ScoreSummary(Framed):
-    """Moments of genuine and impostor scores, overall and by group; every pair counts once.
+    """Moments of genuine and impostor scores, overall and by group. Every pair counts once.
 
     Attributes
     ----------
@@ -212,9 +212,9 @@ class ScoreSummary(Framed):
     n_genuine, n_impostor : ndarrays of int, shape (1 + n_groups,)
         Number of pairs.
     genuine_mean, genuine_sd : ndarrays, shape (1 + n_groups,)
-        Of the similarity of genuine pairs; a larger mean is better, nan without a pair.
+        Of the similarity of genuine pairs. A larger mean is better, nan without a pair.
     impostor_mean, impostor_sd : ndarrays, shape (1 + n_groups,)
-        Of the similarity of impostor pairs; a lower mean is better. The standard
+        Of the similarity of impostor pairs. A lower mean is better. The standard
         deviation (>= 0) divides by the number of pairs.
 
     Raises
@@ -263,7 +263,7 @@ class Comparison(PairedRates, Framed):
     Attributes
     ----------
     difference : float or ndarray, shape (n_levels,)
-        First minus second; below 0 the first system has the lower rate, which is better,
+        First minus second. Below 0 the first system has the lower rate, which is better,
         or the smaller disparity (larger is less fair).
     low, high : float or ndarray, shape (n_levels,)
         Ends of the interval of the difference. If the ratio's is by contrasts, what the
@@ -273,12 +273,12 @@ class Comparison(PairedRates, Framed):
         Student's test of the sum of what every person, and every two people, add to the
         difference; of "max_min" and "max_geomean" by contrasts that of the largest of them,
         times their number (Bonferroni). Both are below ``1 - confidence_level`` where the
-        interval of the difference excludes 0, and that of the ratio 1; nan where a group has
+        interval of the difference excludes 0, and that of the ratio 1, or nan where a group has
         but one person, or the difference is undefined. Else twice the smaller share of
         replicates of the difference on either side of 0, each share counted with one
         replicate more.
     ratio : float or ndarray, shape (n_levels,)
-        First over second, >= 0; +inf where the second is 0, nan where both are.
+        First over second, >= 0. +inf where the second is 0, nan where both are.
     ratio_low, ratio_high : float or ndarray, shape (n_levels,)
         Ends of the interval of the ratio.
     supported : bool or ndarray of bool, shape (n_levels,)

@@ -232,7 +232,7 @@ def _parts_of(scorer, estimator):
 
 
 class FairnessScorer(_Scorer):
-    """Scorer of one rate or disparity; :func:`make_fairness_scorer` builds it.
+    """Scorer of one rate or disparity. :func:`make_fairness_scorer` builds it.
 
     Called as ``scorer(estimator, X, y, sensitive_features=None, domain=None)``, it
     compares the rows of ``estimator.transform(X)`` with each other and returns minus the
@@ -246,13 +246,13 @@ class FairnessScorer(_Scorer):
 default="far"
         False acceptances or false rejections, errors of searches, or a cost.
     how : str, tuple, callable or None, default="max_min"
-        The disparity over groups; None for the rate itself.
+        The disparity over groups, or None for the rate itself.
     far : float in (0, 1), default=1e-3
         FAR level at which to operate.
     operating_point : {"overall", "worst_group", "group"}, default="worst_group"
         Which FAR meets the level.
     group : label, default=None
-        With ``how=None``, the rate of one group; None is overall.
+        With ``how=None``, the rate of one group. If None, overall.
     average : {"pair", "identity"}, default="pair"
         Whether every comparison weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
@@ -319,17 +319,17 @@ default="far"
         X : array-like, shape (n_samples, n_features)
             Input of ``transform``.
         y : array-like, shape (n_samples,), or frame
-            Identity of each image; or the result of :func:`~skfairfr.face_labels`, or a
+            Identity of each image, or the result of :func:`~skfairfr.face_labels`, or a
             frame with the columns ``identity``, ``group`` and ``domain``.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image; None and NaN are unknown.
+            Group of each image. None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
             With two values, only pairs across them are compared.
 
         Returns
         -------
         score : float
-            Minus the rate or disparity, or the area under the ROC curve; for a signed ratio
+            Minus the rate or disparity, or the area under the ROC curve. For a signed ratio
             minus the absolute natural logarithm. Greater is better.
 
         Raises
@@ -338,12 +338,12 @@ default="far"
             If the estimator has no ``transform``.
         ValueError
             If groups are missing, the level cannot be resolved, or the value is undefined
-            or infinite; messages say what to change.
+            or infinite. Messages say what to change.
 
         Warns
         -----
         FewErrorsWarning
-            If the value rests on fewer than 30 errors in a group; once a scorer.
+            If the value rests on fewer than 30 errors in a group, once for each scorer.
         """
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
@@ -411,7 +411,7 @@ def make_fairness_scorer(
     The scorer compares all pairs of ``estimator.transform(X)`` and returns minus the rate
     or disparity. Groups reach it inside y (:func:`~skfairfr.face_labels`) or, with
     ``sklearn.set_config(enable_metadata_routing=True)``, as ``sensitive_features=`` of the
-    search's ``fit``; so does ``domain``, with which only pairs across the two domains are
+    search's ``fit``, so does ``domain``, with which only pairs across the two domains are
     compared. Defaults give BFAR, eq. (4) of [1]_.
 
     Parameters
@@ -423,7 +423,7 @@ default="far"
         images search. ``average``, ``impostors`` and ``domain`` are then not used. Costs use
         neither ``far`` nor ``operating_point``: the minimal detection cost ("min_dcf"), and,
         of a comparator whose scores are log-likelihood ratios, that at the threshold of
-        Bayes ("dcf") and Cllr ("cllr"); the minimal Cllr, and the area under the ROC curve
+        Bayes ("dcf") and Cllr ("cllr"). The minimal Cllr, and the area under the ROC curve
         ("auc"). With ``how=None`` a cost comes negated, and the area as it is.
     how : str, tuple, callable or None, default="max_min"
         The disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
@@ -437,7 +437,7 @@ default="far"
         Which FAR meets the level: over all impostor pairs, the largest of the groups', or
         each group's own.
     group : label, default=None
-        With ``how=None``, the rate of one group; None is overall.
+        With ``how=None``, the rate of one group. If None, overall.
     average : {"pair", "identity"}, default="pair"
         Whether every comparison weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
@@ -510,7 +510,7 @@ def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any
     Parameters
     ----------
     far : float in (0, 1) or sequence of floats, shape (n_levels,), default=1e-3
-        FAR level at which to operate; with several, every entry is named by its level as
+        FAR level at which to operate. With several, every entry is named by its level as
         well, as in "bfar@1e-3".
     ratio : tuple of two labels, default=None
         With groups (a, b), the entries "far_log_ratio" and "frr_log_ratio" are added: the
@@ -533,7 +533,7 @@ def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any
 
     See Also
     --------
-    make_fairness_scorer : One score; how groups and domains reach a scorer.
+    make_fairness_scorer : One score. How groups and domains reach a scorer.
     skfairfr.model_selection.BestTradeOff : Chooses by two of the entries.
 
     Notes
@@ -565,7 +565,7 @@ def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any
 
 
 class FairnessScores(_Scorer):
-    """Scorer that returns several scores; :func:`fairness_scores` builds it.
+    """Scorer that returns several scores. :func:`fairness_scores` builds it.
 
     Parameters
     ----------
@@ -604,10 +604,10 @@ class FairnessScores(_Scorer):
         X : array-like, shape (n_samples, n_features)
             Input of ``transform``.
         y : array-like, shape (n_samples,), or frame
-            Identity of each image; or the result of :func:`~skfairfr.face_labels`, or a
+            Identity of each image, or the result of :func:`~skfairfr.face_labels`, or a
             frame with the columns ``identity``, ``group`` and ``domain``.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image; None and NaN are unknown.
+            Group of each image. None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
             With two values, only pairs across them are compared.
 
@@ -629,7 +629,7 @@ class FairnessScores(_Scorer):
         UndefinedMetricWarning
             If a value is undefined for this estimator.
         FewErrorsWarning
-            If a value rests on fewer than 30 errors in a group; once a scorer.
+            If a value rests on fewer than 30 errors in a group, once for each scorer.
         """
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
 

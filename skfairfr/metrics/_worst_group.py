@@ -34,7 +34,7 @@ MAX_SEED = np.iinfo(np.int32).max
 class WorstGroupRate(Framed):
     """The rate of a worst group, corrected for its having been chosen.
 
-    From :func:`worst_group_rate` or :func:`worst_cluster_rate`. Rates lie in [0, 1]; lower
+    From :func:`worst_group_rate` or :func:`worst_cluster_rate`. Rates lie in [0, 1]. Lower
     is better.
 
     Attributes
@@ -49,7 +49,7 @@ class WorstGroupRate(Framed):
     naive_group : label
         The group that has it.
     chosen : ndarray, shape (2,)
-        The worst group in the first and in the second half of the people; each half has
+        The worst group in the first and in the second half of the people. Each half has
         its own clusters.
     held_out : ndarray, shape (2,)
         Its rate in the other half.
@@ -99,7 +99,7 @@ def worst_group_rate(
     """Rate of the worst of many groups, split in halves so that chance is not reported.
 
     The largest of many noisy rates is too high on average, because it was chosen for being
-    large. People are therefore split at random into two halves; the worst group is chosen
+    large. People are therefore split at random into two halves. The worst group is chosen
     in one half and its rate measured in the other, then the other way round. Both rates,
     at the threshold where the overall far of their half is ``far`` (eq. (2)-(4) of [1]_),
     are averaged.
@@ -107,20 +107,20 @@ def worst_group_rate(
     Parameters
     ----------
     X : array-like, shape (n_samples, n_features)
-        Embeddings; rows need not have unit length.
+        Embeddings. Rows need not have unit length.
     y : array-like, shape (n_samples,), or frame
-        Identity of each image; labels of any type. Or the result of
+        Identity of each image. Labels of any type. Or the result of
         :func:`~skfairfr.face_labels`, or a frame with the columns ``identity`` and
         ``group``.
     sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
             default=None
-        Group of each image; None and NaN are unknown.
+        Group of each image. None and NaN are unknown.
     far : float in (0, 1), default=1e-3
         Level of the overall far.
     rate : {"far", "frr"}, default="far"
-        Rate of the groups; lower is better.
+        Rate of the groups. Lower is better.
     min_identities : int, at least 2, default=10
-        Groups are compared that have at least so many people in each half; for the frr,
+        Groups are compared that have at least so many people in each half. For the frr,
         people with at least two images in the group.
     n_resamples : int, default=1000
         Resamples of people behind each interval.
@@ -156,9 +156,9 @@ def worst_group_rate(
     -----
     The estimated quantity is the rate, among all people, of the group that is worst in
     half of them: at most that of the truly worst group. The interval averages the ends of
-    two intervals; the standard error of a mean of two is at most the mean of theirs however
+    two intervals. The standard error of a mean of two is at most the mean of theirs however
     they depend on each other, so that it is conservative. Groups that were found in the
-    same embeddings remain fitted to them, whatever is held out; for clusters take
+    same embeddings remain fitted to them, whatever is held out. For clusters take
     :func:`worst_cluster_rate`.
 
     References
@@ -328,7 +328,7 @@ def cluster_groups(
     Parameters
     ----------
     X : array-like, shape (n_samples, n_features)
-        Embeddings; rows need not have unit length.
+        Embeddings. Rows need not have unit length.
     n_clusters : int, at least 2, default=30
         Number of clusters, at most n_samples.
     random_state : int, RandomState instance or None, default=None
@@ -337,7 +337,7 @@ def cluster_groups(
     Returns
     -------
     groups : ndarray of int, shape (n_samples,)
-        Cluster of each image, in 0..n_clusters - 1; a cluster may be empty.
+        Cluster of each image, in 0..n_clusters - 1. A cluster may be empty.
 
     Raises
     ------
@@ -359,7 +359,7 @@ def cluster_groups(
     with 200 people, 800 images and 30 clusters, the far within clusters was 0.059 in those
     images and 0.024 for new people's, each put to the nearest centre. With 2,000 people,
     8,000 images and 64 features it was 0.047 and 0.037. A cluster is no demographic
-    group; look at its images before naming it.
+    group. Look at its images before naming it.
 
     References
     ----------
@@ -407,18 +407,18 @@ def worst_cluster_rate(
     Parameters
     ----------
     X : array-like, shape (n_samples, n_features)
-        Embeddings; rows need not have unit length.
+        Embeddings. Rows need not have unit length.
     y : array-like, shape (n_samples,), or frame
-        Identity of each image; labels of any type. Groups inside it are not used.
+        Identity of each image. Labels of any type. Groups inside it are not used.
     n_clusters : int, at least 2, default=30
         Number of clusters, at most the number of images of either half.
     far : float in (0, 1), default=1e-3
         Level of the overall far.
     rate : {"far", "frr"}, default="far"
-        Rate of the clusters; lower is better. The frr within clusters is too low as a
+        Rate of the clusters. Lower is better. The frr within clusters is too low as a
         rule, see :func:`cluster_groups`.
     min_identities : int, at least 2, default=10
-        Clusters are compared that have at least so many people in each half; for the frr,
+        Clusters are compared that have at least so many people in each half. For the frr,
         people with at least two images in the cluster.
     n_resamples : int, default=1000
         Resamples of people behind each interval.

@@ -89,7 +89,7 @@ class MetricChange(PooledRatio):
     attribute : str
         By whose groups.
     before, after, ratio : float
-        With nothing, with the method, and the latter over the former; smaller is better.
+        With nothing, with the method, and the latter over the former. Smaller is better.
     low, high : float
         Interval of the ratio for new people from the same population. It is of rates with
         half an error more than was counted, and ``ratio`` is of those as counted: where a
@@ -101,7 +101,7 @@ class MetricChange(PooledRatio):
     errors : float
         Fewest errors of a group, or of everyone, with nothing or with the method.
     p_before : float
-        That the groups' rates with nothing are equal; nan of the FRR of everyone.
+        That the groups' rates with nothing are equal. NaN of the FRR of everyone.
     """
 
     metric: str
@@ -117,7 +117,7 @@ class GroupChange(PooledRatio):
     group : label
     rate : {"far", "frr"}
     before, after, ratio, low, high, p_value, log_error, errors, p_before : float
-        As of :class:`MetricChange`; lower is better.
+        As of :class:`MetricChange`. Lower is better.
     """
 
     group: object
@@ -134,10 +134,10 @@ class ControlResult:
         A trained head has the first two as controls. A method that lowers a disparity and
         raises the FRR has noise: on every image, as much as gives the same FRR.
     changes : dict of str -> MetricChange
-        By metric; ``before`` is with the control.
+        By metric. ``before`` is with the control.
     p_adjusted : float
         Of the first metric, adjusted for the number of all such comparisons of a bench
-        (Holm); those with nothing are another family.
+        (Holm). Those with nothing are another family.
     """
 
     control: str
@@ -165,7 +165,7 @@ class MethodResult:
     others : tuple of MetricChange
         BFAR and BFRR by the other attributes.
     levelling_down : str
-        How a disparity fell without a gain for any group; empty if that is not found.
+        How a disparity fell without a gain for any group, or empty if that is not found.
     harmed : tuple of str
         Other attributes whose disparity grew.
     seconds : float
@@ -178,7 +178,7 @@ class MethodResult:
         Whether it does anything beyond training a head, or adding noise.
     cllr, min_cllr : float
         Mean over splits of the cost of log-likelihood ratios of everyone, in bits, as they
-        are and after the best increasing map; nan of scores that are no such ratios.
+        are and after the best increasing map. NaN of scores that are no such ratios.
     """
 
     name: str
@@ -222,17 +222,17 @@ class Bench:
     notes : tuple of str
     detectable_factor : float
         The first metric has to fall by this factor to be found with probability .8, given
-        the median of the methods' errors; nan without methods.
+        the median of the methods' errors, or nan without methods.
     winner : str or None
         The best compromise of the metrics among the methods that surely lower the first
         one (by the adjusted p-value), cost no more than was allowed, need no groups to
-        score a pair, and level nothing down; None where there is none.
+        score a pair, and level nothing down, or None where there is none.
     system : fitted estimator or None
-        The winner, chosen and fitted on all people; not in the JSON.
+        The winner, chosen and fitted on all people, not in the JSON.
     parameters : dict of str -> str
         Of ``system``, where some were chosen.
     library : str or None
-        Frame library of the caller's data; not in the JSON.
+        Frame library of the caller's data, not in the JSON.
 
     See Also
     --------
@@ -387,7 +387,7 @@ def compare_mitigations(
     judged on the people of the other part. Errors and pairs of all parts are summed. Every
     method is compared with doing nothing on the same people, and some with controls: one that
     trains a head with heads trained without regard to groups, "plain head" and "margin head",
-    if they are among the methods; one that lowers a disparity and raises the FRR with noise
+    if they are among the methods. One that lowers a disparity and raises the FRR with noise
     on all images that has the same FRR.
 
     Parameters
@@ -395,9 +395,9 @@ def compare_mitigations(
     X : array-like, shape (n_samples, n_features)
         Embeddings.
     y : array-like, shape (n_samples,)
-        Identities; or the result of :func:`~skfairfr.face_labels`.
+        Identities, or the result of :func:`~skfairfr.face_labels`.
     sensitive_features : array-like, shape (n_samples,), default=None
-        Groups, where y contains none; None and NaN are unknown.
+        Groups, where y contains none. None and NaN are unknown.
     methods : sequence of str, shape (n_methods,), or dict, default=None
         Names, or a dict of a name to a known name, an estimator, or a tuple of one and its
         grid of parameters. Estimators are transformers, comparators, or pipelines of them;
@@ -408,7 +408,7 @@ def compare_mitigations(
     others : frame or dict of str -> array-like, shape (n_samples,), default=None
         Other attributes, whose disparities must not grow.
     far : float in (0, 1), default=1e-3
-        Level at which all systems operate; a method sets its threshold on the people it is
+        Level at which all systems operate. A method sets its threshold on the people it is
         judged on, in every split.
     metrics : sequence of str, shape (n_metrics,), default=("bfar", "frr_at_far")
         Parameters, and the winner, are chosen by :class:`BestTradeOff` of these. The
@@ -431,7 +431,7 @@ def compare_mitigations(
         Whether standard error shows a bar of finished fits or, if it is no terminal, a line
         at most every ten seconds.
     n_jobs : int, default=None
-        Fits at a time, in processes of joblib; results are the same.
+        Fits at a time, in processes of joblib. Results are the same.
     random_state : int, default=0
         Seed of splits, and of estimators that have no seed.
 
@@ -452,7 +452,7 @@ def compare_mitigations(
     -----
     Embeddings of two fits cannot be compared, so that pairs are those within the test part
     of a split: with five splits a fifth of all impostor pairs. The logarithm of a ratio is
-    tested with Student's distribution; its variance and degrees of freedom are of leaving
+    tested with Student's distribution. Its variance and degrees of freedom are of leaving
     out one person at a time. A method whose fit raises a ValueError is left out, with the
     reason.
 
@@ -702,7 +702,7 @@ def _judge(people, mitigation, fits, systems, noise, level):
 
 
 def levelling_down(changes, own_threshold):
-    """How a disparity fell without a gain for any group, in words; empty if it did not.
+    """How a disparity fell without a gain for any group, in words, or empty if it did not.
 
     Not empty if the interval of BFAR's or BFRR's ratio ends below 1, the FRR of every group
     at its own threshold is higher as counted, and the interval of one begins above 1. Shared

@@ -89,7 +89,7 @@ class People:
     y : ndarray of int, shape (n_images,)
         Codes of the identities.
     columns : dict of str -> ndarray of object, shape (n_images,)
-        Groups by every attribute, the one that is mitigated first; None is unknown.
+        Groups by every attribute, the one that is mitigated first. If None, unknown.
     groups : dict of str -> list of labels
     """
 
@@ -135,7 +135,7 @@ class Settings:
     n_splits, inner_splits : int
     seed : int
     max_cost : float or None
-        Largest FRR of a choice, over that of doing nothing; None allows any.
+        Largest FRR of a choice, over that of doing nothing. None allows any.
     """
 
     far: float
@@ -172,7 +172,7 @@ class FinishedFit:
     warnings : tuple of str
         Of the fit.
     failure : str
-        Why it could not be fitted; empty if it could.
+        Why it could not be fitted, or empty if it could.
     """
 
     errors: FoldErrors | None = None
@@ -377,7 +377,7 @@ def pool_fits(fits):
 
 # ---- noise that costs as much as a method --------------------------------------------
 
-# Squared length of the noise that is tried first; then twice as much, and so on. The one
+# Squared length of the noise that is tried first, then twice as much, and so on. The one
 # that costs as much as a method is found to this share of it.
 FIRST_NOISE, NEAR_COST = 0.01, 0.05
 # Beyond it, a row is noise alone, and a method that costs more has no control.
@@ -403,7 +403,7 @@ class NoiseOfCost:
         self._found = {}
 
     def control_of(self, changes):
-        """ "noise" -> PooledErrors at the FRR of a method; empty if it needs no such control.
+        """ "noise" -> PooledErrors at the FRR of a method, or empty if it needs no such control.
 
         It does if it lowers the first metric, by its interval, and raises the FRR as counted.
         """

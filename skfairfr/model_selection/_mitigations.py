@@ -1,4 +1,4 @@
-"""Mitigations by name, as the bench knows them; how any of them is fitted, asked and saved.
+"""Mitigations by name, as the bench knows them. How any of them is fitted, asked and saved.
 
 A mitigation is a transformer of embeddings, a comparator (it has ``prepare``, or at least
 ``score_matrix``), or a pipeline of transformers that may end with a comparator. Those with a name are imported
@@ -38,12 +38,12 @@ class Mitigation(NamedTuple):
     ----------
     name : str
     estimator : estimator or None
-        Not fitted; None is the embeddings as they are.
+        Not fitted. If None, the embeddings as they are.
     candidates : list of dict
-        Parameters, one of which is chosen on the people of a training part; empty or a
+        Parameters, one of which is chosen on the people of a training part. Empty or a
         single one where there is nothing to choose.
     note : str
-        What these people made differ from what the guide says of the name; else empty.
+        What these people made differ from what the guide says of the name, else empty.
     """
 
     name: str
@@ -370,7 +370,7 @@ def has_control(mitigation):
 
 
 def count_numbers(estimator):
-    """Count the numbers that a fitted mitigation keeps; identities and labels are none.
+    """Count the numbers that a fitted mitigation keeps. Identities and labels are none.
 
     Of a head that torch runs only the weights count.
     """

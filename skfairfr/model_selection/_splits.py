@@ -25,7 +25,7 @@ class IdentityKFold(BaseCrossValidator):
     A choice made on people used for training says little about others: a default KFold
     over shuffled images has most people on both sides. Here the identities come from y,
     and no ``groups=`` is needed. Folds are those of scikit-learn's
-    ``StratifiedGroupKFold``, with people as its groups; its strata are the group of each
+    ``StratifiedGroupKFold``, with people as its groups. Its strata are the group of each
     image, and whether the image has another of the same person and group to form a
     genuine pair with. So every fold gets its share of the pairs behind each group's frr
     of eq. (3) of [1]_.
@@ -94,14 +94,14 @@ class IdentityKFold(BaseCrossValidator):
         X : array-like, shape (n_samples, n_features)
             Only its length is used.
         y : array-like, shape (n_samples,), or frame
-            Identity of each image; or the result of :func:`~skfairfr.face_labels`, or a
+            Identity of each image, or the result of :func:`~skfairfr.face_labels`, or a
             frame with the columns ``identity``, ``group`` and ``domain``.
         groups : object, default=None
             Ignored, with a warning: identities come from y.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image, where y contains none; None and NaN are unknown.
+            Group of each image, where y contains none. None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
-            Two values; only pairs across them are genuine pairs.
+            Two values. Only pairs across them are genuine pairs.
 
         Yields
         ------
@@ -140,7 +140,7 @@ class IdentityKFold(BaseCrossValidator):
         if n_people < self.n_splits:
             problem = f"is {self.n_splits}, and there are {n_people} people;"
             raise refused("n_splits", self.n_splits, problem, "use fewer splits.")
-        # A pair of the overall frr may cross groups; a pair of a group's frr may not.
+        # A pair of the overall frr may cross groups. A pair of a group's frr may not.
         paired = _has_partner((identity.codes,), side)
         paired_within = _has_partner((identity.codes, codes), side)
         dealt = _deal(splitter, 2 * codes + paired_within, identity.codes, n_samples)
@@ -175,7 +175,7 @@ class IdentityKFold(BaseCrossValidator):
         Parameters
         ----------
         X, y, sensitive_features, domain : object, default=None
-            Ignored; scikit-learn passes what it passes to :meth:`split`.
+            Ignored: scikit-learn passes what it passes to :meth:`split`.
         groups : object, default=None
             Ignored.
 
@@ -223,7 +223,7 @@ def _deal(splitter, strata, identity, n_samples):
 
 @dataclass(frozen=True)
 class SplitROC:
-    """FRR over FAR levels, in every split; lower is better.
+    """FRR over FAR levels, in every split. Lower is better.
 
     Attributes
     ----------
@@ -282,11 +282,11 @@ def roc_over_splits(
     far : array-like, shape (n_levels,)
         FAR levels in (0, 1).
     sensitive_features : array-like, shape (n_samples,), default=None
-        Group of each row; folds are balanced over them.
+        Group of each row. Folds are balanced over them.
     domain : array-like, shape (n_samples,), default=None
         With two values, only pairs across them are compared.
     group : label, default=None
-        Whose FRR and FAR are reported, at thresholds of the overall FAR; None is overall.
+        Whose FRR and FAR are reported, at thresholds of the overall FAR. If None, overall.
     cv : cross-validator, default=None
         With ``split(X, y)``: thresholds come from its training parts, rates from its test
         parts. None is ``IdentityKFold(5, shuffle=True, random_state=0)``.

@@ -16,9 +16,9 @@ from skfairfr.utils._validation import to_float
 class BestTradeOff(BaseEstimator):
     """Callable ``refit`` of a search: the best compromise of two negated metrics.
 
-    The distance of a candidate from the best, in each metric, is log(metric / best); the
+    The distance of a candidate from the best, in each metric, is log(metric / best). The
     candidate whose larger distance is smallest wins. With ("bfar", "frr_at_far") that is
-    how a compromise such as EM-FAR of [1]_ can be made; ("bfrr", "frr_at_far") makes
+    how a compromise such as EM-FAR of [1]_ can be made. ("bfrr", "frr_at_far") makes
     EM-FRR and ("bfar", "bfrr") EM-C. Ratios make the choice independent of either metric's
     unit.
 
@@ -31,16 +31,16 @@ class BestTradeOff(BaseEstimator):
     tolerance : float >= 0, "1se" or None, default=None
         Which candidates pass for as good as the best compromise, so that ``prefer`` may
         choose among them. A float: those that in each metric are at most this share
-        larger; 0.05 allows 5 %. "1se": those that in each metric are at most one standard
+        larger. 0.05 allows 5 %. "1se": those that in each metric are at most one standard
         error larger, over the folds of the best one, which is the rule of [2]_. None: the
         best compromise itself.
     prefer : str, default="frr_at_far"
-        With a tolerance, the metric whose smallest mean wins among them; it need not be one
+        With a tolerance, the metric whose smallest mean wins among them. It need not be one
         of ``metrics``.
     at_most : dict of str -> float, default=None
         Largest mean allowed of some metrics, which need not be among ``metrics``: other
         candidates cannot win. Of a metric in ``before`` it is a multiple of the value there,
-        so that {"frr_at_far": 1.1} allows an FRR larger by 10 %; else the value itself.
+        so that {"frr_at_far": 1.1} allows an FRR larger by 10 %, else the value itself.
     before : dict of str -> float, default=None
         Metrics of doing nothing, on the same folds.
 
@@ -55,8 +55,8 @@ class BestTradeOff(BaseEstimator):
     are the best that others are compared with. A mean of 0, whose logarithm is infinite,
     counts as half the smallest positive mean of its metric among the others: it is better
     than what the folds can resolve, by an unknown amount. Among equals the first
-    candidate wins. The paper does not say how it weighed the two metrics of a compromise;
-    the larger of two logarithms is this package's choice.
+    candidate wins. The paper does not say how it weighed the two metrics of a compromise.
+    The larger of two logarithms is this package's choice.
 
     References
     ----------

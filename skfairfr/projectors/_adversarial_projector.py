@@ -44,12 +44,12 @@ class AdversarialProjector(BaseProjector):
     A group that is harder to read is not a smaller disparity. On people not fitted, 600 of
     1,200 synthetic ones in five draws, the default brought a new logistic regression's
     accuracy for the group from .91 to .72 where a group was crowded, and BFAR to .19 times
-    what it was, at 1.12 times the FRR; the same head without adversary (``alpha=0``)
+    what it was, at 1.12 times the FRR. The same head without adversary (``alpha=0``)
     brought BFAR to .21 times at .83 times the FRR. With ``alpha=1`` the FRR nearly doubled.
     ``python -m docs.studies.check_trained`` prints the table, intervals and all.
 
     On real faces it does harm. With 375 people of LFW fitted, the default multiplied the FRR by
-    1.03 [.99, 1.06] and BFAR by 2.47 [2.16, 2.82]; with twice the rate, ``lr=1e-3``, that is 1.09
+    1.03 [.99, 1.06] and BFAR by 2.47 [2.16, 2.82]. With twice the rate, ``lr=1e-3``, that is 1.09
     [1.05, 1.13] and 2.14 [1.79, 2.57], which is why the rate is what it is: ``python -m
     docs.studies.check_dimensions``. The lower rate needs more steps: of 400 synthetic people,
     one group crowded, 40 steps bring BFAR to .67 [.52, .86] times, and an ``EthicalModule`` of
@@ -59,13 +59,13 @@ class AdversarialProjector(BaseProjector):
     Parameters
     ----------
     alpha : float, default=0.1
-        Weight of the adversary's term, >= 0; 0 is the cross-entropy of identities alone,
+        Weight of the adversary's term, >= 0. 0 is the cross-entropy of identities alone,
         that of an :class:`EthicalModule` with ``kappa0 = kappa1 = scale``. The authors'
-        code has 10, of a term that it bounds; see the notes.
+        code has 10, of a term that it bounds. See the notes.
     scale : float, default=20.0
         Factor of the cosines to the identities' centroids, positive.
     n_discriminators : int, default=5
-        How many there are; the head's loss has the term of the surest one.
+        How many there are. The head's loss has the term of the surest one.
     discriminator_dim : int, default=128
         Width of a discriminator's hidden layer.
     discriminator_epochs : int, default=10
@@ -77,9 +77,9 @@ class AdversarialProjector(BaseProjector):
     head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
-        Width of the hidden layer; None is twice the features.
+        Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings; None is as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has, and another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Where the centroids start: at the mean of each person's unit rows after the head as
@@ -91,14 +91,14 @@ class AdversarialProjector(BaseProjector):
         Images in a step.
     lr : float, default=5e-4
         Learning rate of the first epoch, times 64 / n_features for the residual head. It is half
-        that of the other projectors; see above.
+        that of the other projectors. See above.
     final_lr : float, default=None
-        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+        Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
         As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
-        of those of every batch; its ``group`` is None where none were given.
+        of those of every batch. Its ``group`` is None where none were given.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
@@ -112,9 +112,9 @@ class AdversarialProjector(BaseProjector):
     monitor_far : float, default=1e-3
         In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops; None never does.
+        Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
-        Of the matrix products; the rest is float32.
+        Of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
         Where the state is kept after every epoch, for a fit that is killed.
     callbacks : list of skorch callbacks, default=None
@@ -132,22 +132,22 @@ class AdversarialProjector(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
+        Maps (n_samples, n_features) tensors of any row length to unit rows. On the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
         Unit rows.
     groups_ : ndarray, shape (n_groups,)
-        Sorted labels; empty without groups.
+        Sorted labels, or empty without groups.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
+        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds, and
         ``group_accuracy``, the mean over the groups of the share of their images that the
         discriminator trained before the epoch told, in [0, 1].
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
-        0 where nobody is held out.
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
+        or 0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
         Where X was a frame with names.
@@ -214,10 +214,10 @@ class AdversarialProjector(BaseProjector):
             Embeddings of a frozen encoder. On a CPU a memory map may be larger than
             memory.
         y : array-like, shape (n_samples,)
-            Identity of each image; or :func:`~skfairfr.face_labels` with its group, or a
+            Identity of each image, or :func:`~skfairfr.face_labels` with its group, or a
             frame with the columns ``identity`` and ``group``.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image; None or NaN is unknown: of such images the head hides the
+            Group of each image. None or NaN is unknown: of such images the head hides the
             group, too, but no discriminator is trained on them. None means one group: then
             a warning states that there is nothing to hide.
 
@@ -305,7 +305,7 @@ class TrainDiscriminators(Callback):
     ----------
     rows : DeviceRows
     people : People
-        Trained on; those of unknown group are left out.
+        Trained on. Those of unknown group are left out.
     seed : int
     n_passes : int
     enough : float

@@ -127,7 +127,7 @@ def with_parameters(own, *, n_positional=0, without=(), **defaults):
     Parameters
     ----------
     own : dict of str -> (default, constraint)
-        Its own, which come first; or a shared one with another constraint.
+        Its own, which come first, or a shared one with another constraint.
     n_positional : int, default=0
         How many of them may be given by position.
     without : tuple of str, default=()
@@ -178,7 +178,7 @@ class BaseProjector(
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 
-    # Whether the loss has a centroid for each identity; if not, ``_train`` takes the sum of
+    # Whether the loss has a centroid for each identity. If not, ``_train`` takes the sum of
     # each person's projected rows.
     _loss_has_centroids = True
     # Up to so many people a fit warns: the studies saw a lower FRR in some populations only.
@@ -197,8 +197,8 @@ class BaseProjector(
 
     def _held_out_loss(self, people, loss, embeddings, y, X):
         """The loss of people held out, a float, by the loss as trained so far."""
-        # embeddings are unit rows, (n_images, n_features); y contains codes of people,
-        # (n_images,); X the same images as they come, (n_images, n_features_in).
+        # embeddings are unit rows, (n_images, n_features). ``y`` contains codes of people,
+        # (n_images,). ``X`` has the same images as they come, (n_images, n_features_in).
         return loss.held_out(embeddings, y, people.identities.size)
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
@@ -360,7 +360,7 @@ class BaseProjector(
         # None: the loss has none, or they are drawn.
         if not self._loss_has_centroids or (self.init == "random" and not warm):
             return None
-        # At the means of people's images; those of an earlier fit keep their centroids.
+        # At the means of people's images. Those of an earlier fit keep their centroids.
         start = sums_by_identity(rows, people, head)
         nowhere = np.flatnonzero(~start.any(axis=1))
         if nowhere.size:
@@ -391,7 +391,7 @@ class BaseProjector(
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            Embeddings of the same encoder as in ``fit``, rows of any length; a memory map
+            Embeddings of the same encoder as in ``fit``, rows of any length. A memory map
             is read in blocks.
 
         Returns
@@ -472,7 +472,7 @@ class BaseProjector(
             header. It is overwritten.
         include_people : bool, default=False
             Whether to write ``centroids_`` and ``identities_``: templates of the faces of
-            the people trained on, with their names. ``transform`` needs neither; a warm
+            the people trained on, with their names. ``transform`` needs neither. A warm
             start goes on from them. Without, the attributes are missing after ``load``.
 
         Raises
@@ -490,7 +490,7 @@ class BaseProjector(
         UserWarning
             Which parameters have no JSON form and are left out: a loss, sampler, optimizer
             or callbacks of your own, say. ``transform`` needs none of them, so that the
-            head that your loss trained is saved whole; another ``fit`` needs them set.
+            head that your loss trained is saved whole. Another ``fit`` needs them set.
         """
         path = check_path(path, "path")
         _saved.write(path, self._to_save(include_people))
@@ -542,7 +542,7 @@ class BaseProjector(
         Returns
         -------
         projector : object of this class
-            Fitted; parameters that have no JSON form are None.
+            Fitted. Parameters that have no JSON form are None.
 
         Raises
         ------

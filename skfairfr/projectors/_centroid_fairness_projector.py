@@ -37,13 +37,13 @@ class CentroidFairnessProjector(BaseProjector):
     the centroid of a person is genuine where the image shows the person, else an impostor
     score. Within each group, the genuine ones are mapped to the quantiles of a reference
     group's, T = FRR_r^-1 o FRR_a, and the impostor ones likewise,
-    T = FAR_r^-1 o FAR_a; the head is trained so that its scores are the mapped ones.
+    T = FAR_r^-1 o FAR_a. The head is trained so that its scores are the mapped ones.
 
     Built from a summary of [1]_: the paper itself was not read, and what is not in the
-    summary is ours; see the notes.
+    summary is ours. See the notes.
 
     On people not fitted, 600 of 1,200 synthetic ones in five draws, BFAR fell to .21 times
-    what it was, and FRR to .85 times, if one group was crowded; a head trained on
+    what it was, and FRR to .85 times, if one group was crowded. A head trained on
     identities alone (:class:`AdversarialProjector` with ``alpha=0``) did as much, .21 and
     .83 times. If one group's images were spread, BFRR fell to .87 times at 1.08 times
     the FRR. ``python -m docs.studies.check_trained`` prints the table, intervals and all.
@@ -52,9 +52,9 @@ class CentroidFairnessProjector(BaseProjector):
     ----------
     reference : label, default=None
         The group whose quantiles all get. None is the group whose genuine and impostor
-        scores lie furthest apart; see :class:`~skfairfr.losses.CentroidFairnessLoss`.
+        scores lie furthest apart. See :class:`~skfairfr.losses.CentroidFairnessLoss`.
     genuine_weight : float, default=1.0
-        Of the squared errors of genuine scores, beside impostor scores' 1; >= 0.
+        Of the squared errors of genuine scores, beside impostor scores' 1. >= 0.
     min_agreement : float, default=None
         Share of an identity's images, in (0.5, 1], that must agree on its group: those
         with less are left out, those with at least that share take the group of most of
@@ -62,9 +62,9 @@ class CentroidFairnessProjector(BaseProjector):
     head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
-        Width of the hidden layer; None is twice the features.
+        Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings; None is as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has, and another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Where the centroids start: at the mean of each person's unit rows after the head as
@@ -77,12 +77,12 @@ class CentroidFairnessProjector(BaseProjector):
     lr : float, default=1e-3
         Learning rate of the first epoch, times 64 / n_features for the residual head.
     final_lr : float, default=None
-        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+        Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
         As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
-        of those of every batch; its ``group`` is None where none were given.
+        of those of every batch. Its ``group`` is None where none were given.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
@@ -96,9 +96,9 @@ class CentroidFairnessProjector(BaseProjector):
     monitor_far : float, default=1e-3
         In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops; None never does.
+        Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
-        Of the matrix products; the rest is float32.
+        Of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
         Where the state is kept after every epoch, for a fit that is killed.
     callbacks : list of skorch callbacks, default=None
@@ -116,25 +116,25 @@ class CentroidFairnessProjector(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
+        Maps (n_samples, n_features) tensors of any row length to unit rows. On the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
         Unit rows.
     groups_ : ndarray, shape (n_groups,)
-        Sorted labels; empty without groups.
+        Sorted labels, or empty without groups.
     reference_ : label
-        The reference group as used; None without groups.
+        The reference group as used, or None without groups.
     n_left_out_, n_unified_ : int
         Identities left out, and given the group of most of their images, for their
         images' disagreement.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
+        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
-        0 where nobody is held out.
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
+        or 0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
         Where X was a frame with names.
@@ -192,10 +192,10 @@ class CentroidFairnessProjector(BaseProjector):
             Embeddings of a frozen encoder. On a CPU a memory map may be larger than
             memory.
         y : array-like, shape (n_samples,)
-            Identity of each image; or :func:`~skfairfr.face_labels` with its group, or a
+            Identity of each image, or :func:`~skfairfr.face_labels` with its group, or a
             frame with the columns ``identity`` and ``group``.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image; None or NaN is unknown. None means one group: then a
+            Group of each image. None or NaN is unknown. None means one group: then a
             warning states that every score is its own target.
 
         Returns

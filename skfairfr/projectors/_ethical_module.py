@@ -49,12 +49,12 @@ class EthicalModule(BaseProjector):
     ----------
     kappa0 : float, default=20.0
         Concentration of the first group, positive: of ``groups[0]``, or else of the first
-        of the sorted labels (female before male); then a warning states which, as does the
+        of the sorted labels (female before male), then a warning states which, as does the
         repr of a fitted module.
     kappa1 : float, default=20.0
-        Concentration of the second group, positive; unused when there is one group.
+        Concentration of the second group, positive. Unused when there is one group.
     kappa : float, default=None
-        One concentration for all groups, however many; then ``kappa0`` and ``kappa1`` are
+        One concentration for all groups, however many. Then ``kappa0`` and ``kappa1`` are
         unused. None: these two, which serve any number of groups where they are equal.
     kappas : dict or callable, default=None
         Concentration of every group, ``{label: kappa}``, for any number of groups; or a
@@ -63,7 +63,7 @@ class EthicalModule(BaseProjector):
         ``("female", "old")`` or ``"female & old"``, here and in ``groups``.
     groups : tuple of labels, default=None
         Order of the groups, so that ``kappa0`` belongs to ``groups[0]`` whatever the
-        data hold; None sorts the labels. The papers' order is ("male", "female").
+        data hold. None sorts the labels. The papers' order is ("male", "female").
     margin : float, default=0.0
         Taken from the cosine to the own centroid while training, in [0, 2).
     min_agreement : float, default=None
@@ -76,32 +76,32 @@ class EthicalModule(BaseProjector):
         copy is trained, or ``head(n_features)`` that makes one, maps unit rows to rows,
         which are then divided by their lengths.
     hidden_dim : int, default=None
-        Width of the hidden layer; None is twice the features.
+        Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings; None is as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has, and another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Where the centroids start: at the mean of each person's unit rows after the head as
         it starts, or drawn by Xavier's rule, which needs more epochs. With ``warm_start``,
         new people start at means.
     max_epochs : int, default=20
-        Passes over the images; the paper has 50.
+        Passes over the images. The paper has 50.
     batch_size : int, default=1024
         Images in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch; the paper's .01 suits its own head. That of the
+        Learning rate of the first epoch. The paper's .01 suits its own head. That of the
         residual head is ``lr * 64 / n_features``, with which a step moves embeddings alike
         in any number of features.
     final_lr : float, default=None
-        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+        Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
         "adam" is ``partial(torch.optim.Adam, fused=True)``. A class of torch.optim is
-        called with the rate; ``set_params(optimizer__weight_decay=0.01)`` and the like add
+        called with the rate. ``set_params(optimizer__weight_decay=0.01)`` and the like add
         an argument, in a search, too. ``optimizer__lr`` replaces the rate.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions, an int array of shape
         (n_draws,), that an epoch visits in that order, or a list of those of every batch,
-        from integer codes of the images trained on; :mod:`skfairfr.samplers` has some by
+        from integer codes of the images trained on. :mod:`skfairfr.samplers` has some by
         group. None visits each once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
@@ -116,15 +116,15 @@ class EthicalModule(BaseProjector):
         In (0, 1): FAR at which people held out are monitored. A FewErrorsWarning says when
         it lets fewer than 30 impostor pairs of a group pass.
     patience : int, default=None
-        Epochs without a better value after which training stops; None never does.
+        Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
-        Of the matrix products; the rest is float32. "tf32" needs an accelerator.
+        Of the matrix products. The rest is float32. "tf32" needs an accelerator.
     checkpoint_dir : str or path-like, default=None
         Where the state is kept after every epoch: the same fit, started again after it
         was killed, goes on from there. Removed when a fit is through. The state of
         ``callbacks`` is not kept.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours; the people held out are skorch's validation set. Any of them
+        Notified after ours. The people held out are skorch's validation set. Any of them
         may end the training by a KeyboardInterrupt after an epoch. Ctrl-C pressed while one
         of them runs there cannot be told from that, and has no warning.
     device : str or torch.device, default="auto"
@@ -141,26 +141,26 @@ class EthicalModule(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
+        Maps (n_samples, n_features) tensors of any row length to unit rows. On the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
         Unit rows mu_k.
     groups_ : ndarray, shape (n_groups,)
-        Labels in the order of kappa0, kappa1; empty without groups.
+        Labels in the order of kappa0, kappa1, or empty without groups.
     kappa_ : dict
-        Concentration of each label as used; without groups that of the label None.
+        Concentration of each label as used. Without groups that of the label None.
     n_left_out_, n_unified_ : int
         Identities left out, and given the group of most of their images, for their
         images' disagreement.
     net_ : skorch.NeuralNet
         As trained, with ``module_`` (``head_``), ``criterion_``, ``history`` and
-        ``optimizer_``, whose state is not kept; not in saved files.
+        ``optimizer_``, whose state is not kept, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
-        0 where nobody is held out.
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
+        or 0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
         Where X was a frame with names.
@@ -229,11 +229,11 @@ class EthicalModule(BaseProjector):
             Embeddings of a frozen encoder. On a CPU a memory map may be larger than
             memory.
         y : array-like, shape (n_samples,)
-            Identity of each image; or :func:`~skfairfr.face_labels` with its group, or a
+            Identity of each image, or :func:`~skfairfr.face_labels` with its group, or a
             frame with the columns ``identity`` and ``group``.
         sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
                 default=None
-            Group of each image; None or NaN is unknown. Several columns make the groups of
+            Group of each image. None or NaN is unknown. Several columns make the groups of
             their combinations. None means one group.
 
         Returns

@@ -11,7 +11,7 @@ from skfairfr.utils._errors import refused
 from skfairfr.utils._torch import new_linear
 
 HEADS = ("residual", "mlp")
-# Features at which ``lr`` is the rate of the optimizer itself; see rate_scale.
+# Features at which ``lr`` is the rate of the optimizer itself. See rate_scale.
 FEATURES_OF_RATE = 64
 # Rows projected at a time where nothing is trained.
 BLOCK_ROWS = 8192
@@ -22,7 +22,7 @@ def rate_scale(head):
 
     Adam moves every weight by the rate, whatever the gradient. The residual head starts
     with an output of zero, and its 2 n_features hidden units then move a unit row by about
-    .65 rate n_features in one step, all rows alike; the scale makes that .65 lr 64 for any
+    .65 rate n_features in one step, all rows alike. The scale makes that .65 lr 64 for any
     number of features. The other head draws its output, and is the paper's with its rate.
     """
     return FEATURES_OF_RATE / head.sizes[0] if head.kind == "residual" else 1.0
@@ -106,7 +106,7 @@ class OwnHead(nn.Module):
 
     Parameters
     ----------
-    given : nn.Module, copied; or callable
+    given : nn.Module, copied, or callable
         ``given(n_features)`` makes a module that maps (n_samples, n_features) tensors to
         (n_samples, n_features_out).
     n_features : int

@@ -51,9 +51,9 @@ class LossProjector(BaseProjector):
     head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
-        Width of the hidden layer; None is twice the features.
+        Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings; None is as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has, and another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Where the centroids start: at the mean of each person's unit rows after the head as
@@ -66,12 +66,12 @@ class LossProjector(BaseProjector):
     lr : float, default=1e-3
         Learning rate of the first epoch, times 64 / n_features for the residual head.
     final_lr : float, default=None
-        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+        Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
         As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
-        of those of every batch; its ``group`` is None where none were given.
+        of those of every batch. Its ``group`` is None where none were given.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
@@ -85,9 +85,9 @@ class LossProjector(BaseProjector):
     monitor_far : float, default=1e-3
         In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops; None never does.
+        Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
-        Of the matrix products; the rest is float32.
+        Of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
         Where the state is kept after every epoch, for a fit that is killed.
     callbacks : list of skorch callbacks, default=None
@@ -105,18 +105,18 @@ class LossProjector(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
+        Maps (n_samples, n_features) tensors of any row length to unit rows. On the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
         Unit rows.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
+        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
-        0 where nobody is held out.
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
+        or 0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
         Where X was a frame with names.
@@ -161,10 +161,10 @@ class LossProjector(BaseProjector):
             Embeddings of a frozen encoder. On a CPU a memory map may be larger than
             memory.
         y : array-like, shape (n_samples,)
-            Identity of each image; or :func:`~skfairfr.face_labels` with its group, or a
+            Identity of each image, or :func:`~skfairfr.face_labels` with its group, or a
             frame with the columns ``identity`` and ``group``.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image, for a ``sampler`` and a ``monitor``; None or NaN is
+            Group of each image, for a ``sampler`` and a ``monitor``. None or NaN is
             unknown.
 
         Returns
@@ -282,12 +282,12 @@ class FPRPenaltyProjector(BaseProjector):
     ----------
     penalty : {"ratio", "mean_square"}, default="ratio"
         The abstract's ratio of an image's share of false positives to the total one, or
-        the published head's mean square; see :class:`~skfairfr.losses.FPRPenaltyLoss`.
+        the published head's mean square. See :class:`~skfairfr.losses.FPRPenaltyLoss`.
     far : float, default=None
-        Total share of false positives in (0, 1) that sets the threshold; None is
+        Total share of false positives in (0, 1) that sets the threshold. None is
         max(1e-4, 1 / (n_identities - 1)).
     alpha : float, default=0.1
-        Weight of the penalty, >= 0; 0 is the plain margin softmax.
+        Weight of the penalty, >= 0. 0 is the plain margin softmax.
     base : {"cosface", "arcface", "softmax"}, default="cosface"
         Margin of the own cosine: cos - margin, cos(angle + margin), none.
     scale : float, default=64.0
@@ -295,15 +295,15 @@ class FPRPenaltyProjector(BaseProjector):
     margin : float, default=0.35
         In [0, 2): of a cosine or, with "arcface", radians.
     weighting : {"count", "cosine"}, default="count"
-        Whether a false positive counts 1 or, with a gradient, its cosine; "ratio" only.
+        Whether a false positive counts 1 or, with a gradient, its cosine. "ratio" only.
     momentum : float, default=0.0
         In [0, 1): share of the threshold of the batches before.
     head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
-        Width of the hidden layer; None is twice the features.
+        Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings; None is as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has, and another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Where the centroids start: at the mean of each person's unit rows after the head as
@@ -316,12 +316,12 @@ class FPRPenaltyProjector(BaseProjector):
     lr : float, default=1e-3
         Learning rate of the first epoch, times 64 / n_features for the residual head.
     final_lr : float, default=None
-        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+        Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
         As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
-        of those of every batch; its ``group`` is None where none were given.
+        of those of every batch. Its ``group`` is None where none were given.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
@@ -334,9 +334,9 @@ class FPRPenaltyProjector(BaseProjector):
     monitor_far : float, default=1e-3
         In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops; None never does.
+        Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
-        Of the matrix products; the rest is float32.
+        Of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
         Where the state is kept after every epoch, for a fit that is killed.
     callbacks : list of skorch callbacks, default=None
@@ -354,20 +354,20 @@ class FPRPenaltyProjector(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
+        Maps (n_samples, n_features) tensors of any row length to unit rows. On the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
         Unit rows.
     threshold_ : float
-        Unified threshold of the last batch, a cosine; nan where alpha is 0.
+        Unified threshold of the last batch, a cosine, or nan where alpha is 0.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
+        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
-        0 where nobody is held out.
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
+        or 0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
         Where X was a frame with names.
@@ -382,7 +382,7 @@ class FPRPenaltyProjector(BaseProjector):
     ----------
     .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
        (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
-       CVPR. The abstract gives the penalty; equation numbers were not available.
+       CVPR. The abstract gives the penalty. Equation numbers were not available.
 
     Examples
     --------
@@ -448,7 +448,7 @@ class FPRPenaltyProjector(BaseProjector):
 
     @property
     def _fields(self):
-        # The loss needs no groups; a sampler may.
+        # The loss needs no groups. A sampler may.
         return ("identity",) if self.sampler is None else ("identity", "group")
 
     def _read_people(self, identity, group, domain):

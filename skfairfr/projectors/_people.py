@@ -51,9 +51,9 @@ class People:
     identities : ndarray, shape (n_identities,)
         Their labels, sorted.
     attribute : ndarray, shape (n_identities,), or None
-        Code of the group, or value, of each identity; None where no group is used.
+        Code of the group, or value, of each identity, or None where no group is used.
     groups : ndarray of int32, shape (n_images,), or None
-        Code of the group of each image, -1 unknown, as the caller gave it; metrics of
+        Code of the group of each image, -1 unknown, as the caller gave it. Metrics of
         held-out people and samplers use it.
     labels : ndarray, shape (n_groups,), or None
         What the codes stand for.
@@ -92,7 +92,7 @@ class People:
 
 
 def read_labels(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
-    """Identity, group and domain of the rows of X, as Labels; None where not given.
+    """Identity, group and domain of the rows of X, as Labels, or None where not given.
 
     The arguments are those of :func:`~skfairfr.utils._labels.label_images`.
 
@@ -140,7 +140,7 @@ def agree_on_group(identity, group, min_agreement):
     Returns
     -------
     chosen : ndarray of int64, shape (n_identities,)
-        Code of the group; -1 where too few images agree.
+        Code of the group, or -1 where too few images agree.
     unified : ndarray of bool, shape (n_identities,)
         Whether some of its images have another group than the chosen one.
 
@@ -282,12 +282,12 @@ class HeldOutNumbers(Callback):
 
 
 class HeldOutRates(HeldOutNumbers):
-    """Records the rate that is monitored, "valid_<monitor>"; smaller is better.
+    """Records the rate that is monitored, "valid_<monitor>". Smaller is better.
 
     Parameters
     ----------
     people : People
-        None of whose identities is trained on; all pairs of their images are compared.
+        None of whose identities is trained on. All pairs of their images are compared.
     monitor : str
         One of MONITORS but "loss".
     far : float
@@ -333,7 +333,7 @@ class GroupFARs(HeldOutNumbers):
     names : list of str
         Of the FARs in the history, "far_<label>".
     n_impostors : ndarray of int, shape (n_groups,)
-        Impostor pairs within each group; 0 for a group without images among them.
+        Impostor pairs within each group, or 0 for a group without images among them.
     resolved : bool
         Whether there are enough impostor pairs for the level.
     """
@@ -342,7 +342,7 @@ class GroupFARs(HeldOutNumbers):
         self.far = far
         self.names = [f"far_{label}" for label in people.labels.tolist()]
         self._images = images_of(people)
-        # The groups of ``_images`` are those that occur; these are their places.
+        # The groups of ``_images`` are those that occur. These are their places.
         self._present = np.unique(people.groups[people.groups >= 0])
         totals = Totals(self._images, "pair", "all")
         self.n_impostors = np.zeros(len(people.labels), dtype=np.int64)
@@ -380,7 +380,7 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
     images : Images
     embeddings : ndarray of float32, shape (n_images, n_features)
     scopes : list
-        None: all pairs; (g, g): the pairs within a group.
+        None: all pairs. (g, g): the pairs within a group.
     operating_point : str, default="overall"
 
     Returns

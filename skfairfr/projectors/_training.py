@@ -102,7 +102,7 @@ class Batches:
         for place in epoch_positions(
             self.sampler, self.generator, n_train, self.batch_size
         ):
-            # Neighbours on disk are read together; the order within a batch is free.
+            # Neighbours on disk are read together. The order within a batch is free.
             place = place.sort().values
             y = self.y[place].to(self.rows.device)
             yield self.rows.take(self.index[place]), y
@@ -130,7 +130,7 @@ def epoch_positions(sampler, generator, n_train, size):
     generator : torch.Generator
     n_train : int
     size : int
-        Images of a batch, unless the sampler makes the batches; more than torch can count
+        Images of a batch, unless the sampler makes the batches. More than torch can count
         are all.
     """
     size = min(size, sys.maxsize)
@@ -155,7 +155,7 @@ class EmbeddingNet(NeuralNet):
         ``held_out_loss(embeddings, y, X)`` gives a float.
     takes_batches : bool
         Whether it is given batches, which make themselves, without skorch's data set and
-        loader; until it is trained.
+        loader, until it is trained.
     """
 
     held_out = held_out_loss = None
@@ -345,7 +345,7 @@ class Monitor(Callback):
         if not math.isfinite(loss):
             problem = f"is too high: the training loss became {loss} in epoch "
             raise refused("lr", net.lr, f"{problem}{len(net.history)};", "lower it.")
-        # skorch records numbers of numpy; a checkpoint contains numbers of Python only.
+        # skorch records numbers of numpy. A checkpoint contains numbers of Python only.
         state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
             state.update(best=value, stale=0)
@@ -424,7 +424,7 @@ def checkpoint_path(estimator, X, people, seed):
 
 
 def read_checkpoint(path):
-    """The state in a file, on the CPU; None where there is no file.
+    """The state in a file, on the CPU, or None where there is no file.
 
     Raises
     ------

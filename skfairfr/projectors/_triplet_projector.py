@@ -61,10 +61,10 @@ class TripletProjector(BaseProjector):
     max(D2_ap - D2_an + margin, 0). Which groups the triplets come from is a matter of
     sampling: training on data as they are found serves the common groups and, in the
     paper, raises the FAR within one rare group. Every strategy against that lowers the
-    disparity of the FAR there at a cost in FRR; measure both.
+    disparity of the FAR there at a cost in FRR. Measure both.
 
     With a ``domain``, selfies and documents say, only pairs across the two are compared:
-    a selfie, a document of the person, and a document of somebody else; and the other way
+    a selfie, a document of the person, and a document of somebody else, and the other way
     round.
 
     Parameters
@@ -83,7 +83,7 @@ class TripletProjector(BaseProjector):
     margin : float, default=0.6
         Of squared distances, in (0, 4].
     selection_size : int, default=10240
-        Pairs among whose images negatives are selected; the paper's homogeneous batches
+        Pairs among whose images negatives are selected. The paper's homogeneous batches
         have 2048.
     far : float, default=1e-3
         In (0, 1): overall FAR at whose threshold the FAR within groups is measured on
@@ -97,19 +97,19 @@ class TripletProjector(BaseProjector):
         one that goes on training an encoder should. "mlp" forgets x. Or a head of your own,
         as in :class:`EthicalModule`.
     hidden_dim : int, default=None
-        Width of the hidden layer; None is twice the features.
+        Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings; None is as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has, and another number
         needs ``head="mlp"``.
     max_epochs : int, default=50
         Rounds over as many pairs as there are images.
     batch_size : int, default=32
         Triplets in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch, times 64 / n_features for the residual head; the
+        Learning rate of the first epoch, times 64 / n_features for the residual head. The
         paper's 1e-5 is for a whole encoder.
     final_lr : float, default=1e-5
-        Learning rate of the last epoch, reached geometrically; None keeps ``lr``, and
+        Learning rate of the last epoch, reached geometrically. None keeps ``lr``, and
         leaves it to an LRScheduler among ``callbacks``.
     optimizer : {"adam"}, class or partial, default="adam"
         As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
@@ -119,7 +119,7 @@ class TripletProjector(BaseProjector):
     validation_fraction : float, default=0.2
         Share of the identities, in [0, 1), held out and never trained on; if they are
         too few to hold any out, a warning states that all are trained on. With any, the
-        weights of the epoch with the best ``monitor`` are kept; the loss of people held
+        weights of the epoch with the best ``monitor`` are kept. The loss of people held
         out weighs groups as they are found, so that it may prefer an epoch before the
         sampling has served rare ones: 0.0 keeps the last epoch.
         An epoch compares at most 2**24 pairs of their images: of more than 5,792 images a
@@ -130,7 +130,7 @@ class TripletProjector(BaseProjector):
     monitor_far : float, default=1e-3
         In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops; None never does.
+        Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Of the matrix products in training steps. "tf32" needs an accelerator.
     checkpoint_dir : str or path-like, default=None
@@ -151,28 +151,28 @@ class TripletProjector(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
+        Maps (n_samples, n_features) tensors of any row length to unit rows. On the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
         Directions of the means of their projected images, unit rows.
     groups_ : ndarray, shape (n_groups,)
-        Sorted labels; empty without groups.
+        Sorted labels, or empty without groups.
     group_weights_ : ndarray of float64, shape (n_epochs, n_groups)
         Weights that each epoch drew by, their mean 1.
     group_fars_ : ndarray of float64, shape (n_epochs, n_groups)
         FAR within each group in [0, 1] after each epoch, at the threshold of the overall
-        ``far``, of people held out; nan where there are none to measure it.
+        ``far``, of people held out, or nan where there are none to measure it.
     n_left_out_ : int
         Identities without a pair (across the domains), which are not trained on.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
+        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, ``n_triplets`` that violated the margin, weights and
         FARs of the groups, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
-        0 where nobody is held out.
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
+        or 0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
         Where X was a frame with names.
@@ -240,10 +240,10 @@ class TripletProjector(BaseProjector):
             Embeddings of a frozen encoder. On a CPU a memory map may be larger than
             memory.
         y : array-like, shape (n_samples,)
-            Identity of each image; or :func:`~skfairfr.face_labels` with its group and
+            Identity of each image, or :func:`~skfairfr.face_labels` with its group and
             domain, or a frame with the columns ``identity``, ``group`` and ``domain``.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image; None or NaN is unknown: such images are drawn as often as
+            Group of each image. None or NaN is unknown: such images are drawn as often as
             they are found, and the weights share out the rest. None means one group.
         domain : array-like, shape (n_samples,), default=None
             Two values, the first in sorted order being the probe's: only pairs across
@@ -431,7 +431,7 @@ class GroupSampling(Callback):
     Attributes
     ----------
     fars : GroupFARs or None
-        Measured after every epoch; the weights follow them. None never changes the weights.
+        Measured after every epoch. The weights follow them. None never changes the weights.
     """
 
     fars = None
@@ -524,8 +524,8 @@ class TripletBatches(Batches):
     """Iterates over the batches (rows, triplets) of an epoch, a new epoch each time.
 
     A round draws images by the sampler, a partner of each, and for both anchors of these
-    pairs a semi-hard negative; its triplets are then shuffled into minibatches. Every one
-    of the people has a pair; the sampler's batches are rounds, a batch is of triplets.
+    pairs a semi-hard negative. Its triplets are then shuffled into minibatches. Every one
+    of the people has a pair. The sampler's batches are rounds, a batch is of triplets.
 
     Parameters
     ----------

@@ -2,9 +2,9 @@
 
 An audit collects a fixed set of estimates of :class:`~skfairfr.metrics.SimilarityROC` in one
 record, which is written as text, a page and JSON. :func:`audit` and :func:`audit_pairs` audit
-arrays in one call; :func:`read_data` and
+arrays in one call. :func:`read_data` and
 :func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
-compares the rates of each group between systems; ``skfairfr compare`` calls it.
+compares the rates of each group between systems. ``skfairfr compare`` calls it.
 :func:`identify` audits searches of a gallery (1:N), as ``skfairfr identify`` does by
 :func:`identify_data`, and :func:`compare_searches` compares those of several systems.
 :func:`certify_data` finds a threshold that keeps limits for every group, for

@@ -25,14 +25,14 @@ COLUMNS = ("search", "candidate", "score")
 
 @dataclass(frozen=True, eq=False)
 class CandidateData(EmbeddingData):
-    """Searches whose scores are known; other attributes are those of EmbeddingData.
+    """Searches whose scores are known. Other attributes are those of EmbeddingData.
 
     Attributes
     ----------
     X : ndarray of int, shape (n_searches, 1)
         Numbers of the searches in ``candidates``.
     candidates : tuple of search, candidate and y_score, each (n_rows,), or ndarray
-        Lists, whose ``search`` has the names in ``searches`` or numbers; or a matrix of scores
+        Lists, whose ``search`` has the names in ``searches`` or numbers, or a matrix of scores
         (n_searches, n_templates).
     searches : array-like, shape (n_searches,), default=None
         Names of the searches.
@@ -131,7 +131,7 @@ def read_candidates(
         A table with one row for each search, also for those that returned nobody: who searches,
         the groups and, unless everybody searches once, the name of the search.
     attributes : str or sequence of str, shape (n_attributes,), default=()
-        As of :func:`read_data`; columns that the gallery lacks are unknown there.
+        As of :func:`read_data`. Columns that the gallery lacks are unknown there.
     gallery : str or path-like
         A table with one row for each template enrolled, and the columns of people and groups.
     candidates : str or path-like
@@ -143,11 +143,11 @@ def read_candidates(
     candidate, score, distance : options
         As in :func:`~skfairfr.datasets.load_candidates`.
     identity : str, default=None
-        Column of the people in both tables; None takes "identity" or "y".
+        Column of the people in both tables. If None: "identity" or "y".
     metadata, on : options
         As in :func:`read_data`: a table of the people, for both tables.
     listed_from : float, default=None
-        Score from which on lists have all candidates (up to which, of distances); see
+        Score from which on lists have all candidates (up to which, of distances). See
         :meth:`~skfairfr.metrics.IdentificationROC.fit_candidates`.
     non_mated_only : bool, default=False
         Whether nobody who searches is enrolled.

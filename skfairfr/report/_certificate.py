@@ -65,7 +65,7 @@ class Certificate(Page):
     Attributes
     ----------
     attribute : str
-        What the groups are of; empty if there is none, and everyone is the one group.
+        What the groups are of, or empty if there is none, and everyone is the one group.
     settings : dict
         What the numbers depend on.
     limits : dict of str -> float
@@ -74,7 +74,7 @@ class Certificate(Page):
     found : CertifiedThreshold
         The threshold and the rates of each group there, lower being better.
     n_people : int or None
-        Of the data, those who search; None where people are not known.
+        Of the data, those who search, or None where people are not known.
     notes : tuple of str
         What looks like a mistake, and what was not certified.
     about : dict of str -> str
@@ -461,18 +461,18 @@ def certify_data(
         ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is
         limited too, ``max_fnmr``; of searches ``max_fpir`` and ``max_fnir``.
     policy : Policy, str or path-like, default=None
-        What sets the limits and the confidence level instead, as of :func:`audit_data`; the
+        What sets the limits and the confidence level instead, as of :func:`audit_data`. The
         strictest of its limits at several levels, none of which it operates at.
     own : bool, default=False
         Whether each group has a threshold of its own.
     confidence_level : float in (0, 1), default=None
-        One minus the share of wrong certificates; None takes 0.95.
+        One minus the share of wrong certificates. If None: 0.95.
     about : dict of str -> str, default=None
         As of :func:`audit_data`.
     progress : bool, default=False
         Whether standard error shows how far the comparison of all pairs is.
     n_jobs : int, default=None
-        Workers of joblib; None is one process, which uses all cores by threads.
+        Workers of joblib. If None, one process, which uses all cores by threads.
 
     Returns
     -------

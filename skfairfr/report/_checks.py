@@ -33,8 +33,8 @@ def check(audit, judged, limits, at):
         (rate, operating point, level) -> GroupTests.
     limits : dict of str -> float
     at : dict of float -> dict
-        Further limits of single FAR levels, or of single thresholds as they were given;
-        they take the place of those in ``limits``.
+        Further limits of single FAR levels, or of single thresholds as they were given.
+        They take the place of those in ``limits``.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def _worst(rates, low, high, limit):
     Parameters
     ----------
     rates, low, high : ndarrays, shape (n_groups,)
-        With bounds; the lower ones are valid for all at once.
+        With bounds. The lower ones are valid for all at once.
     limit : float
 
     Returns
@@ -252,7 +252,7 @@ def people_needed(judged, how, limit, sizes):
     judged : GroupTests
         Of an undetermined check.
     how : {"max_min", "max_geomean"} or None
-        The ratio that is limited; None of each group's rate.
+        The ratio that is limited. None of each group's rate.
     limit : float
     sizes : dict of label -> tuple
         How many people each group has, and with which power of their number its pairs
@@ -262,7 +262,7 @@ def people_needed(judged, how, limit, sizes):
     -------
     needed : tuple of (label, int)
         Groups, and how many more people each of them takes, so that the check is settled
-        with a probability of ``POWER`` if rates are as found; empty where no number up to
+        with a probability of ``POWER`` if rates are as found, or empty where no number up to
         ``MAX_PEOPLE`` does.
     """
     groups = _Groups(judged, sizes)
@@ -327,7 +327,7 @@ def _people_for_ratios(judged, groups, limit, how):
         low, high = Contrasts(sums, weights[chosen], left).bounds(tail)
         return (low * spread > limit if side < 0 else high * spread <= limit).all()
 
-    # All ratios have to stay within; independent are all groups but one.
+    # All ratios have to stay within. Independent are all groups but one.
     return groups.more(members, members.size - 1 if side > 0 else 1, settles)
 
 

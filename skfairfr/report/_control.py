@@ -1,7 +1,7 @@
 """An audit at equal covariates: strata from columns of the data, and standardised rates.
 
 The standardised rates are about the thresholds of the audit. Their intervals and tests are
-those of all rates, from weighted pairs; the tests are a family of their own.
+those of all rates, from weighted pairs. The tests are a family of their own.
 """
 
 from __future__ import annotations

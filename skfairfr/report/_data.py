@@ -153,7 +153,7 @@ class EmbeddingData(_Data):
     y : array-like, shape (n_samples,)
         Identity of each row.
     columns : dict of str -> array-like, shape (n_samples,)
-        Attributes; None and NaN are unknown.
+        Attributes. None and NaN are unknown.
     domain : array-like, shape (n_samples,), default=None
         With two values, only pairs across them are compared.
     reading : object, default=None
@@ -171,7 +171,7 @@ class EmbeddingData(_Data):
     failed : ndarray of bool, shape (n_samples,), default=None
         Rows that failed and are kept, to be rejected.
     non_mated_only : bool, default=False
-        Whether no two rows are of one person; not stated, such data are an error.
+        Whether no two rows are of one person. If not stated, such data are an error.
     samples : ndarray of object, shape (n_samples,), default=None
         Embeddings (n, n_features) behind each row, of which the best counts: rows of the
         second domain are templates. None: those of X.
@@ -190,7 +190,7 @@ class EmbeddingData(_Data):
     failed: np.ndarray | None = field(default=None, repr=False)
     non_mated_only: bool = False
     samples: np.ndarray | None = field(default=None, repr=False)
-    # Embeddings name their people; pairs may not.
+    # Embeddings name their people. Pairs may not.
     independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
 
@@ -202,8 +202,8 @@ class EmbeddingData(_Data):
         roc : SimilarityROC
             Not fitted.
         attributes : tuple of str, default=()
-            Names of columns, by which :meth:`~skfairfr.metrics.SimilarityROC.by` answers;
-            their combinations are the groups. Without any, no groups.
+            Names of columns, by which :meth:`~skfairfr.metrics.SimilarityROC.by` answers.
+            Their combinations are the groups. Without any, no groups.
 
         Returns
         -------
@@ -248,7 +248,7 @@ class EmbeddingData(_Data):
         Returns
         -------
         groups : Column, shape (n_samples,)
-            Distinct combinations, and the code of each row; -1 where one is unknown.
+            Distinct combinations, and the code of each row, or -1 where one is unknown.
 
         Raises
         ------
@@ -361,11 +361,11 @@ class PairData(_Data):
     Attributes
     ----------
     y_score : array-like, shape (n_pairs,)
-        Similarities, larger meaning more similar; give minus a distance.
+        Similarities, larger meaning more similar. Negate distances.
     identities : tuple of two array-likes, shape (n_pairs,), or None
-        Whom the first and the second image of each pair show; None with ``y_true``.
+        Whom the first and the second image of each pair show. None with ``y_true``.
     columns : dict of str -> tuple of two array-likes, shape (n_pairs,)
-        Attributes of both images; None and NaN are unknown.
+        Attributes of both images. None and NaN are unknown.
     image_names : tuple of two array-likes, shape (n_pairs,), default=(None, None)
         Names of the images, which resampling images needs.
     reading : object, default=None
@@ -387,7 +387,7 @@ class PairData(_Data):
     best_of : int, default=None
         Of transactions: how many attempts one has at most.
     mated_only, non_mated_only : bool, default=False
-        Whether all pairs are genuine, or none is; not stated, such data are an error.
+        Whether all pairs are genuine, or none is. If not stated, such data are an error.
     n_people : int, default=None
         Of which identities are codes, if the people of several logs were coded together.
     """
@@ -422,8 +422,8 @@ class PairData(_Data):
         roc : SimilarityROC
             Not fitted.
         attributes : tuple of str, default=()
-            Names of columns, by which :meth:`~skfairfr.metrics.SimilarityROC.by` answers;
-            their combinations are the groups. Without any, no groups.
+            Names of columns, by which :meth:`~skfairfr.metrics.SimilarityROC.by` answers.
+            Their combinations are the groups. Without any, no groups.
 
         Returns
         -------
@@ -469,7 +469,7 @@ class PairData(_Data):
         Returns
         -------
         groups : Column, shape (2 * n_pairs,)
-            Distinct combinations, and the code of each image; -1 where one is unknown.
+            Distinct combinations, and the code of each image, or -1 where one is unknown.
 
         Raises
         ------
@@ -516,7 +516,7 @@ class PairData(_Data):
         Returns
         -------
         repeated : ndarray of bool, shape (n_pairs,)
-            If images are not named, pairs of the same two people with the same score; all
+            If images are not named, pairs of the same two people with the same score. All
             False if scores have many ties. A failure has no score that could be the same.
         words : str
             How many they are.
@@ -583,7 +583,7 @@ class PairData(_Data):
         Parameters
         ----------
         rows : ndarray of bool, shape (2 * n_pairs,), default=None
-            Images, as of :meth:`people`, both of which a pair that counts has; None is all.
+            Images, as of :meth:`people`, both of which a pair that counts has. If None, all.
 
         Returns
         -------
@@ -605,7 +605,7 @@ class PairData(_Data):
         return np.bincount(left[genuine], minlength=people.max() + 1)
 
     def by(self, names: Sequence[str]) -> Self:
-        """The decisions by these attributes; attacks stay by the species of instruments.
+        """The decisions by these attributes. Attacks stay by the species of instruments.
 
         Parameters
         ----------

@@ -19,21 +19,21 @@ def transactions(error, keys, best_of, of_acceptance, time=None):
     Parameters
     ----------
     error : ndarray, shape (n_attempts,)
-        1 or 0; NaN where nothing was captured.
+        1 or 0. NaN where nothing was captured.
     keys : list of array-like, shape (n_attempts,)
     best_of : int
-        How many attempts a transaction has at most; later ones are left out.
+        How many attempts a transaction has at most. Later ones are left out.
     of_acceptance : bool
         Whether an error is that somebody is accepted.
     time : ndarray, shape (n_attempts,), default=None
-        As of :func:`read_times`; None takes the order of the rows.
+        As of :func:`read_times`. If None: the order of the rows.
 
     Returns
     -------
     first : ndarray of int, shape (n_transactions,)
         The first attempt of each, in the order of the rows.
     error : ndarray, shape (n_transactions,)
-        An accepted attempt makes an accepted transaction; NaN where none was captured.
+        An accepted attempt makes an accepted transaction. NaN where none was captured.
     """
     place = _places(keys)
     order = np.arange(place.size) if time is None else in_time(time, place, error)

@@ -52,7 +52,7 @@ class ExplainedErrors:
     adjusted : dict of str -> ndarray, shape (n_ratios,)
         p-values of the ratios of each, adjusted for their number in all (Holm).
     threshold : float or None
-        Similarity at which the errors are counted; None of decisions.
+        Similarity at which the errors are counted. None of decisions.
     level : float in (0, 1), or None
         The FMR, or FPIR, that set the threshold.
     notes : tuple of str
@@ -250,14 +250,14 @@ def explain(
     Parameters
     ----------
     data : EmbeddingData, PairData or DecisionData
-        Such as :func:`read_data` gives; ``control`` of it names the columns that become
+        Such as :func:`read_data` gives. ``control`` of it names the columns that become
         ``covariates``.
     gallery : EmbeddingData, default=None
         Who is enrolled: data are then searches, and the level is an FPIR.
     rank : int, default=1
         Of searches: a mate counts whom fewer others reach.
     far : float in (0, 1), default=None
-        Level that sets the threshold on these data; None takes 0.001.
+        Level that sets the threshold on these data. If None: 0.001.
     threshold : float, default=None
         Similarity from which on pairs are accepted (of distances, up to which), instead.
     curves : str or sequence of str, shape (n_curves,), default=()
@@ -265,7 +265,7 @@ def explain(
     interactions : sequence of pairs of str, shape (n_interactions, 2), default=()
         Attributes whose combinations are compared too.
     reference : label or sequence of labels, shape (n_references,), default=None
-        Groups to compare with, at most one of each attribute; None takes the largest.
+        Groups to compare with, at most one of each attribute. If None: the largest.
     confidence_level : float in (0, 1), default=None
         None takes 0.95.
     about : dict of str -> str, default=None
@@ -276,7 +276,7 @@ def explain(
     Returns
     -------
     found : ExplainedErrors
-        One regression of each rate that the data have; lower rates are better.
+        One regression of each rate that the data have. Lower rates are better.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from skfairfr.utils._validation import check_option
 NO_EMBEDDING = "is zero, or has nan or infinite values,"
 # What becomes of an attempt that failed.
 FAILURES = ("reject", "report", "error")
-# Score of an error of a decision, and of a decision that is none; and what lies between.
+# Score of an error of a decision, and of a decision that is none, and what lies between.
 WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
 # Values of a column of failures.
 MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
@@ -45,7 +45,7 @@ def decisions(
     Parameters
     ----------
     error : ndarray, shape (n_attempts,)
-        1 or 0; NaN if nothing was captured.
+        1 or 0. NaN if nothing was captured.
     identity : array-like, shape (n_attempts,), or None
         None takes attempts as independent.
     columns, covariates : dict of str -> array-like, shape (n_attempts,)
@@ -53,7 +53,7 @@ def decisions(
     session : array-like, shape (n_attempts,), default=None
     best_of : int, default=None
     time : ndarray, shape (n_attempts,), default=None
-        As of :func:`read_times`; None takes the order of the rows.
+        As of :func:`read_times`. If None: the order of the rows.
     failures : {"reject", "report", "error"}, default=None
     grouped : tuple of str, default=()
         Columns that separate transactions within a session.
@@ -122,11 +122,11 @@ def with_failures(data, failed, failures, problem, outcome=None):
     failed : ndarray of bool, shape (n_rows,)
         Of its images or pairs.
     failures : {"reject", "report", "error"} or None
-        What to do; None raises an error that names these.
+        What to do. None raises an error that names these.
     problem : tuple of two str
         The argument, and what is wrong, for messages.
     outcome : ndarray of int, shape (n_rows,), default=None
-        What became of each; None takes failures to acquire.
+        What became of each. If None: failures to acquire.
 
     Returns
     -------

@@ -27,7 +27,7 @@ from skfairfr.report._notes import collecting
 SALT = {"svg.hashsalt": "skfairfr"}
 # Inches of a page: at 72 points each, 10-point text is 12 pixels on a screen of 390.
 WIDTH = 4.1
-# More curves than this on one axes cannot be told apart; each has axes of its own.
+# More curves than this on one axes cannot be told apart. Each has axes of its own.
 MAX_CURVES = 6
 # Characters of a line below the axes, beside labels without a letter.
 LINE = 52
@@ -75,7 +75,7 @@ def group_rates(rows, names, limits, confidence_level, terms, rates=("far", "frr
     names : sequence of str, shape (n_levels,)
         Of the levels.
     limits : dict of str -> ndarray, shape (n_levels,)
-        Of each rate; nan where there is none.
+        Of each rate, or nan where there is none.
     confidence_level : float in (0, 1)
     terms : Terms
     rates : sequence of str, default=("far", "frr")
@@ -220,7 +220,7 @@ def _panels(groups, draw_panel, ends, about, names, styles, terms):
             ax.tick_params(labelsize="x-small", labelbottom=panel + 2 >= len(groups))
         for ax in axes[len(groups) :]:
             ax.set_visible(False)
-        # All panels share their ticks; the largest rates have the shortest labels.
+        # All panels share their ticks. The largest rates have the shortest labels.
         ticks = axes[0].get_xticks()
         axes[0].set_xticks(ticks[::-1][:: ceil(len(ticks) / 3)])
         figure.supxlabel(terms.far.title, fontsize="medium")
@@ -312,7 +312,7 @@ def changes(found, kind, names, few=()):
     names : dict of tuple -> str
         Level and threshold of a change -> its name.
     few : sequence of Change, default=()
-        Those that rest on too few errors; hollow.
+        Those that rest on too few errors. Hollow.
 
     Returns
     -------

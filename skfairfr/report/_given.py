@@ -21,7 +21,7 @@ ABOUT += ("sampling", "command")
 def choose_far_max(n_images, far):
     """The FAR up to which pairs are kept: the largest level, or more of few images.
 
-    Rates at the levels are exact; others, such as the FAR of one group at a threshold for
+    Rates at the levels are exact. Others, such as the FAR of one group at a threshold for
     all, may exceed them.
     """
     rule = usual_far_max(n_images)

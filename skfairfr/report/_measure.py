@@ -45,19 +45,19 @@ class Points:
     Attributes
     ----------
     far : ndarray, shape (n_levels,), or None
-        Levels, which hold on the data that ``set_on`` names; None of given thresholds.
+        Levels, which hold on the data that ``set_on`` names. None of given thresholds.
     threshold : ndarray, shape (n_levels,), or None
-        Similarities; None before the audited data have set them.
+        Similarities. None before the audited data have set them.
     set_on : {"these data", "other data", "given"}
     far_max : float, default=None
-        FAR up to which all pairs are stored; None before the data are known.
+        FAR up to which all pairs are stored. None before the data are known.
     worst_group : ndarray, shape (n_levels,), default=None
-        Similarities at which no group's FAR exceeds the level, nan without the pairs; None
+        Similarities at which no group's FAR exceeds the level, nan without the pairs, or None
         where the audited data do not set thresholds.
     path : str, default=None
         File of other data that set thresholds.
     group : label or tuple, default=None
-        The group whose FAR meets the levels; from ``prepare`` on the attributes that have
+        The group whose FAR meets the levels. From ``prepare`` on the attributes that have
         it, and its label. None: all impostor pairs.
     terms : Terms, default=COMPARISONS
         Of the data.
@@ -74,7 +74,7 @@ class Points:
 
     @classmethod
     def of(cls, far=None, threshold=None, distance=False, group=None):
-        """Points of levels or of thresholds, not both; neither takes the usual levels.
+        """Points of levels or of thresholds, not both. Neither takes the usual levels.
 
         With ``distance`` thresholds are distances.
         """
@@ -242,12 +242,12 @@ class AuditedROC:
         return figures_of(found, self.points.terms)[0]
 
     def levels(self, judged, in_short=False, withheld=False):
-        """Records of all levels; in short: max_min at the overall threshold alone.
+        """Records of all levels. In short: max_min at the overall threshold alone.
 
         Parameters
         ----------
         judged : dict or None
-            (rate, operating point, level) -> GroupTests, as ``_verdicts.judge`` gives it; None
+            (rate, operating point, level) -> GroupTests, as ``_verdicts.judge`` gives it. None
             leaves findings out.
         in_short : bool, default=False
         withheld : bool, default=False

@@ -33,7 +33,7 @@ ABOVE = "above, not certain"
 MOST_NAMED = 4
 # Limits of a policy that are watched, and what the monitor calls them.
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
-# Share of the error probability that first attempts get; single logs get the rest. Equal
+# Share of the error probability that first attempts get. Single logs get the rest. Equal
 # shares, as neither statement is more important.
 SHARE = 1 / 2
 

@@ -65,7 +65,7 @@ def reason_to_withhold(collected):
 
 
 def lack_of_rows(names, left_out, n, unit):
-    """How many rows of each system are compared, if another lacks some; a list of str.
+    """How many rows of each system are compared, if another lacks some. A list of str.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def lack_of_group(rates, group, attribute, name, others, terms):
 
 
 def mixed_people(people, group, attribute, decisions=None):
-    """The note about people whose images are in several groups; empty without any.
+    """The note about people whose images are in several groups, or empty without any.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ SOURCES = {
 
 
 def nothing_concluded(settings):
-    """A headline, and in a list why nothing is concluded; None if something is.
+    """A headline, and in a list why nothing is concluded, or None if something is.
 
     The reason names the systems of a comparison.
     """

@@ -59,7 +59,7 @@ def rates_of(audits):
     Returns
     -------
     rows : list of dict
-        With the same keys; ``group`` None is everyone.
+        With the same keys. ``group`` None is everyone.
     """
     rows = []
     for audit in audits:
@@ -108,7 +108,7 @@ def disparities_of(audits):
     Returns
     -------
     rows : list of dict
-        With the same keys; ``rate`` is "far", "frr" or "both".
+        With the same keys. ``rate`` is "far", "frr" or "both".
     """
     rows = []
     names = ("how", "operating_point", "neutral", "rate")
@@ -230,7 +230,7 @@ def _without_interval(index):
 
 
 def to_csv(rows):
-    """Rows as CSV in UTF-8 that spreadsheets recognise; empty where undefined or unknown.
+    """Rows as CSV in UTF-8 that spreadsheets recognise, or empty where undefined or unknown.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def _cell(value):
 
 
 def save_texts(folder, written, replace, figures=()):
-    """Write texts by name, and figures next to them, to a folder; the paths without these.
+    """Write texts by name, and figures next to them, to a folder. The paths without these.
 
     Parameters
     ----------

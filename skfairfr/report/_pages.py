@@ -26,7 +26,7 @@ EXIT_CODES = {"passed": 0, "failed": 1, "undetermined": 3}
 
 
 class Page:
-    """Base of a record that is one document; ``_name`` is that of its files.
+    """Base of a record that is one document. ``_name`` is that of its files.
 
     A record has ``settings``, ``notes``, ``about`` and a ``verdict``; it gives the keys of its
     JSON by ``_record()``, and the parts of its document: ``_heading``, what the page is
@@ -104,7 +104,7 @@ class Page:
         source : str, default=None
             Where the data come from.
         version, date : str, default=None
-            Of skfairfr, and the day of the page; None takes the installed one, and today.
+            Of skfairfr, and the day of the page. If None: the installed one, and today.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class Page:
         source, version, date : str, default=None
             As of :meth:`to_html`.
         replace : bool, default=False
-            Whether a report that the folder contains is replaced; files of others stay.
+            Whether a report that the folder contains is replaced. Files of others stay.
 
         Returns
         -------

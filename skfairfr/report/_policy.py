@@ -24,7 +24,7 @@ from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, to_float
 
 # Limit -> the rate that it is about, the operating point, and the disparity of the groups'
-# rates that it limits; None where it limits the rate of each group.
+# rates that it limits, or None where it limits the rate of each group.
 LIMITS = {
     "max_fmr": ("far", "overall", None),
     "max_fnmr": ("frr", "overall", None),
@@ -75,7 +75,7 @@ class Policy:
     confidence_level : float in (0, 1), default=0.95
         One minus the share of wrong verdicts that is put up with.
     attributes : str or sequence of str, shape (n_attributes,), default=()
-        Columns to audit by, each and in combination; none leaves them to the audit.
+        Columns to audit by, each and in combination. None leaves them to the audit.
     description : str, default=""
         What the policy is for.
     search : dict, default={}
@@ -179,7 +179,7 @@ class Policy:
             As ``tomllib`` reads the file. ``at`` is a list of tables with ``limits`` and
             either ``fmr`` or ``threshold``, which need not be repeated elsewhere.
         source : str, default=None
-            The file, for messages; None takes the name.
+            The file, for messages. If None: the name.
 
         Returns
         -------
@@ -317,7 +317,7 @@ class AuditRequest:
         As of a Policy.
     confidence_level : float in (0, 1)
     settings : dict
-        ``policy``, its name; empty without one.
+        ``policy``, its name, or empty without one.
     p_target, llr : options
         As of :func:`audit_data`.
     """
@@ -430,7 +430,7 @@ def settle_limits(policy, limits, confidence_level):
         Of a policy, the strictest where several levels have one.
     confidence_level : float in (0, 1)
     settings : dict
-        ``policy``, its name; empty without one.
+        ``policy``, its name, or empty without one.
     """
     if policy is None:
         limits = {} if limits is None else limits
@@ -627,7 +627,7 @@ def _validator(part):
 
 def _several(values):
     """One value, or a sequence of several, as a tuple."""
-    # Arrays and Series are sequences, too; what has other shapes is refused below.
+    # Arrays and Series are sequences, too. What has other shapes is refused below.
     values = values.tolist() if hasattr(values, "tolist") else values
     return tuple(values) if isinstance(values, list | tuple) else (values,)
 

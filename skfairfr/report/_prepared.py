@@ -24,7 +24,7 @@ from skfairfr.report.sections._failures import failures_of, groups_lost_to_failu
 from skfairfr.utils._errors import refused, shown
 from skfairfr.utils._validation import check_count
 
-# Every two groups are compared; with more labels than this they are names or numbers.
+# Every two groups are compared. With more labels than this they are names or numbers.
 MAX_GROUPS = 250
 
 
@@ -88,7 +88,7 @@ def points_on(threshold_from, data, points, options):
 
 
 def prepare(data, points, random_state, whole=()):
-    """Prepare the data before pairs are compared; raise if they cannot be audited.
+    """Prepare the data before pairs are compared. Raise if they cannot be audited.
 
     Parameters
     ----------

@@ -137,21 +137,21 @@ def read_data(
     labels, embedding, identity : str, default=None
         Of embeddings, as in :func:`~skfairfr.datasets.load_embeddings`.
     domain : str, default=None
-        Of embeddings: a column with two values, such as selfie and document; only pairs
+        Of embeddings: a column with two values, such as selfie and document. Only pairs
         across them are compared.
     image : str, default=None
         Of embeddings: a column that names the images, by which :func:`compare_systems`
-        pairs the rows of two files; None leaves them in their order. Lists of trials call
-        images by it; there None takes "image".
+        pairs the rows of two files. None leaves them in their order. Lists of trials call
+        images by it. There None takes "image".
     fte : str, default=None
         Of embeddings: a column that marks attempts without a template, whose
         embeddings are not read: ``fte`` (or 1) if enrolment failed, ``fta`` if
         acquisition failed, else 0 or empty. Unless ``failures`` is given, they are
         reported.
     accepted, attempt, session, species : str, default=None
-        Of a log of decisions, as in :func:`~skfairfr.datasets.load_decisions`; ``accepted``
+        Of a log of decisions, as in :func:`~skfairfr.datasets.load_decisions`. ``accepted``
         makes the file one. Errors of genuine attempts are FRR, or BPCER if there are
-        attacks; those of impostors are FAR, and those of attacks APCER by species.
+        attacks. Those of impostors are FAR, and those of attacks APCER by species.
     best_of : int, default=None
         Of a log, with ``session``: rates of transactions, the first so many attempts of a
         person in a session, accepted if one of them is.
@@ -162,7 +162,7 @@ def read_data(
         no column of times or of different numbers increases within all of them.
     dates : {"day-first", "month-first"}, default=None
         How ``time``, and attributes of which ranges are asked for, write dates with the year
-        last, such as 31.01.2026; None allows only dates such as 2026-01-31. Ranges of dates
+        last, such as 31.01.2026. None allows only dates such as 2026-01-31. Ranges of dates
         are in years: "born:1990".
     failures : {"reject", "report", "error"}, default=None
         What becomes of missing scores (also infinite ones, if nothing is accepted there),
@@ -180,7 +180,7 @@ def read_data(
         embeddings are compared, and if it has scores, those are taken.
     probes, references : str or path-like, default=None
         Labels of the rows and of the columns of a matrix of scores, as in
-        :func:`~skfairfr.datasets.load_score_matrix`; ``path`` is that of the matrix.
+        :func:`~skfairfr.datasets.load_score_matrix`. ``path`` is that of the matrix.
     metadata : str or path-like, default=None
         A table from which those attributes are taken that it has, as in
         :func:`~skfairfr.datasets.join_metadata`.
@@ -189,7 +189,7 @@ def read_data(
         the images.
     layout : str, default=None
         Layout of a list of pairs without names, such as "wespeaker", if its content leaves
-        open which it is; "table" if its first line names the columns.
+        open which it is. "table" if its first line names the columns.
     enrolment, template : str, default=None
         Of embeddings and of lists of trials, as in :func:`~skfairfr.datasets.load_trials`: a
         list or a column of images that are enrolled together, and what their templates are.

@@ -1,7 +1,7 @@
 """Results of an audit: plain frozen records of numbers and labels.
 
 Nothing is computed here. Rates are named ``far`` and ``frr`` as everywhere in Python, lower
-being better; disparities are larger if rates of groups differ more.
+being better. Disparities are larger if rates of groups differ more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Figure:
     ----------
     value, low, high, standard_error : float
     supported : bool
-        Whether the data carry it; see :class:`skfairfr.metrics.Estimate`.
+        Whether the data carry it. See :class:`skfairfr.metrics.Estimate`.
     reason : str
         Why not, and where it comes from if not from all pairs.
     source : {"all pairs", "sample"}
@@ -62,7 +62,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class GroupRow:
-    """Size of a group and its equal error rate; ``group`` None is everyone.
+    """Size of a group and its equal error rate. ``group`` None is everyone.
 
     ``equal_error_rate`` is None where all pairs are genuine, or none is.
 
@@ -88,10 +88,10 @@ class Effective:
 
 @dataclass(frozen=True)
 class GroupRates:
-    """Rates of a group at the threshold of a level; ``group`` None is over all pairs.
+    """Rates of a group at the threshold of a level. ``group`` None is over all pairs.
 
-    ``far_errors`` impostor pairs were accepted and ``frr_errors`` genuine pairs rejected;
-    the first is rounded where the rate was not counted over all pairs. ``far_effective``
+    ``far_errors`` impostor pairs were accepted and ``frr_errors`` genuine pairs rejected.
+    The first is rounded where the rate was not counted over all pairs. ``far_effective``
     and ``frr_effective`` are what these errors are worth. ``frr_failures`` of the rejected
     genuine pairs are failures to enrol or to acquire, where these count as rejections.
     """
@@ -110,7 +110,7 @@ class GroupRates:
 class Disparity:
     """One disparity of the groups' FAR and of their FRR.
 
-    ``neutral`` is its value when all groups have the same rate; larger is less fair.
+    ``neutral`` is its value when all groups have the same rate. Larger is less fair.
     """
 
     how: str
@@ -137,7 +137,7 @@ class Finding:
         Of the two, with the interval and the p-value of this comparison alone: the interval
         excludes 1 where the p-value is below one minus the confidence level.
     p_adjusted : float in (0, 1]
-        The p-value, adjusted for all comparisons of the report; nan without two groups.
+        The p-value, adjusted for all comparisons of the report, or nan without two groups.
     n_comparisons : int
         That it is adjusted for: every group but the reference, of each rate, level and
         attribute (or of each combination of attributes).
@@ -145,7 +145,7 @@ class Finding:
         Groups without the pairs of two people.
     verdict : {"higher", "lower", "no significant difference", "too few errors", \
             "undetermined"}
-        What the test says of the group's rate; "too few errors" if there are no two groups
+        What the test says of the group's rate. "too few errors" if there are no two groups
         with the pairs, "undetermined" if the scores, or a threshold beyond all of them, tell
         nothing.
     """
@@ -196,14 +196,14 @@ class Level:
     Attributes
     ----------
     far : float in (0, 1) or None
-        The level that the threshold was set for; None of a given one.
+        The level that the threshold was set for. None of a given one.
     threshold, worst_group_threshold : float
         Similarity (minus a distance) from which on a pair is accepted, so that the FAR of
         all impostor pairs, or that of every group, meets the level: the shortest number that
         accepts the same pairs. The second is nan where the threshold was not set on these
         data.
     rates : tuple of GroupRates
-        At ``threshold``; everyone first, then the groups.
+        At ``threshold``. Everyone first, then the groups.
     disparities : tuple of Disparity
     findings : tuple of Finding
         Of the FAR, then of the FRR: every group against the reference, the largest ratio
@@ -213,7 +213,7 @@ class Level:
     indices : tuple of Index
         Of both rates at ``threshold``, without intervals.
     generalised : tuple of GeneralisedRates
-        Everyone first; empty where no failures were recorded.
+        Everyone first, or empty where no failures were recorded.
     matrix : Matrix or None
         None of more groups than are shown. Of searches, by the group of the person returned.
     metrics : tuple of OwnMetric
@@ -262,7 +262,7 @@ class Check:
     name : str
         Of the limit.
     limit : float
-        Above 1 of a ratio; in (0, 1) of a rate.
+        Above 1 of a ratio. In (0, 1) of a rate.
     attribute : str
     far : float in (0, 1) or None
     threshold : float
@@ -278,16 +278,16 @@ class Check:
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}
-        Failed where ``low`` is above the limit, passed where ``high`` is not; undetermined
+        Failed where ``low`` is above the limit, passed where ``high`` is not. Undetermined
         with a ``reason``, whatever the bounds.
     people_needed : tuple of (label, int)
         Of an undetermined check, how many more people of which groups would settle it in
         80 % of cases if rates are as they were found, or how many more pairs where nobody
-        is known; empty where no number up to ten million does.
+        is known, or empty where no number up to ten million does.
     reason : str
-        Why an undetermined check tells nothing, whatever its bounds; else empty.
+        Why an undetermined check tells nothing, whatever its bounds, else empty.
     decided_by : tuple of labels
-        The group whose bound decides; empty of largest / smallest, whose bounds may be of
+        The group whose bound decides. Empty of largest / smallest, whose bounds may be of
         any two groups.
     """
 
@@ -327,45 +327,45 @@ class Audit:
     Attributes
     ----------
     attribute : str
-        Name of the attribute; empty if there is none, and everyone is the one group.
+        Name of the attribute, or empty if there is none, and everyone is the one group.
     settings : dict
         Options of the measurement; ``independent_pairs`` is there, and True, where scored
         pairs do not name their people, so that pairs were taken as independent;
         ``similarity`` is there where embeddings were not compared by their cosine, and
         ``gallery`` of searches, which "far" and "frr" are then the FPIR and the FNIR of.
     n_unknown : int
-        Images of unknown group, which count overall and in no group; people, or pairs,
+        Images of unknown group, which count overall and in no group. People, or pairs,
         where images, or people, are not named.
     largest_genuine_share : float in [0, 1]
-        Share of the genuine pairs that one person supplies; nan where people are not named.
+        Share of the genuine pairs that one person supplies, or nan where people are not named.
     groups : tuple of GroupRow
         Everyone first.
     levels : tuple of Level
         Largest FAR first.
     reference : label
-        The group that the others are compared with; None without two groups.
+        The group that the others are compared with, or None without two groups.
     averaged : Remeasured or None
         With the average changed, if one person supplies over 5 % of the genuine pairs.
     notes : tuple of str
         What was undefined, left out or could not be resolved.
     checks : tuple of Check
-        One for each limit and level; in the JSON they are next to the audits.
+        One for each limit and level. In the JSON they are next to the audits.
     sizes : callable or None
-        Of searches, what draws the rates over gallery sizes; not in the JSON.
+        Of searches, what draws the rates over gallery sizes, not in the JSON.
     failures : tuple of Failures
-        Everyone first; empty where no failures to enrol or to acquire were recorded.
+        Everyone first, or empty where no failures to enrol or to acquire were recorded.
     curves : Curves or None
         Both rates over levels.
     control : Control or None
         Strata of the covariates that are controlled for.
     standardised : Remeasured or None
         With the pairs within each group weighed so that every stratum weighs the same in all
-        (direct standardisation); the findings have a family of tests of their own. Rates of
+        (direct standardisation). The findings have a family of tests of their own. Rates of
         everyone are as they are.
     costs : tuple of Cost
-        Of everyone first, at each operating point; empty if none was asked for.
+        Of everyone first, at each operating point, or empty if none was asked for.
     reliability : ReliabilityDisplay or None
-        Of each group's log-likelihood ratios, intervals of all bins together; not in the JSON.
+        Of each group's log-likelihood ratios, intervals of all bins together, not in the JSON.
     """
 
     attribute: str
@@ -407,17 +407,17 @@ class Change:
     group : label or None
     rate : {"far", "frr"}
     far : float in (0, 1) or None
-        Level, which each system meets at a threshold of its own; None of a given one.
+        Level, which each system meets at a threshold of its own. None of a given one.
     threshold : float or None
         The given one: the similarity (minus a distance) from which on a pair is accepted.
     before, after : float
-        Rates, lower being better; nan without the pairs they need.
+        Rates, lower being better. NaN without the pairs they need.
     difference, low, high : float
         After minus before, and its interval for new people from the same population.
     ratio, ratio_low, ratio_high : float
         After over before, with the interval that goes with it.
     p_value : float
-        Of no difference, on its own; nan where it cannot be told.
+        Of no difference, on its own, or nan where it cannot be told.
     p_adjusted : float
         The same for all changes of the comparison at once.
     verdict : {"higher", "lower", "no significant difference", "too few errors", \
@@ -426,7 +426,7 @@ class Change:
         "undetermined" for another reason, or if verdicts are withheld.
     reason : str
         Why the change is not tested: too few errors set the threshold of a system, or one
-        lacks the pairs of a group that another has; or why it is no improvement: a system
+        lacks the pairs of a group that another has, or why it is no improvement: a system
         accepts all pairs, or none.
     """
 
@@ -461,19 +461,19 @@ class DisparityChange:
     far : float in (0, 1) or None
         As of :class:`Change`.
     threshold : float or None
-        As of :class:`Change`; a pair is accepted from this similarity on.
+        As of :class:`Change`. A pair is accepted from this similarity on.
     before, after : float
-        max / min of the groups' rates, 1 where they are equal; larger is less fair.
+        max / min of the groups' rates, 1 where they are equal. Larger is less fair.
     ratio, ratio_low, ratio_high : float
         After over before, and its interval for new people, as
         :meth:`~skfairfr.metrics.SimilarityROC.compare` has them.
     p_value : float
-        On its own; it is no part of the family, and agrees with the interval.
+        On its own. It is no part of the family, and agrees with the interval.
     frr_before, frr_after : float
         Of everyone: what the disparity costs. nan without genuine pairs.
     levelling_down : bool
         Whether it fell, the interval of the ratio ending below 1, while a group got worse
-        in this rate and none better in either rate at this level; not where it rests on too
+        in this rate and none better in either rate at this level, not where it rests on too
         few errors, or a threshold lies beyond all scores of a system.
     """
 

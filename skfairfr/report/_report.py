@@ -57,11 +57,11 @@ class Report:
         For each combination of attributes the number of people in its cells.
     about : dict of str -> str
         What the caller said of the test, by "title", "system", "dataset", "organisation",
-        "tested" (a day), "labels_source" and "sampling"; and the "command" that made it.
+        "tested" (a day), "labels_source" and "sampling", and the "command" that made it.
     sections : tuple
         What sections of the user's measured: ``title``, ``record`` and ``parts`` of each.
     candidates : tuple of str
-        Without an attribute, columns of the file that may name groups; not in the JSON.
+        Without an attribute, columns of the file that may name groups, not in the JSON.
     """
 
     audits: tuple
@@ -125,7 +125,7 @@ class Report:
         source : str, default=None
             Where the data come from, for the line under the title.
         date : str, default=None
-            Day of the report, for the same line; None leaves it out, so equal audits
+            Day of the report, for the same line. None leaves it out, so equal audits
             give equal texts. JSON never has it.
         full : bool, default=True
             Whether all sections are given, or the result, the limits and the largest
@@ -152,9 +152,9 @@ class Report:
         source : str, default=None
             Where the data come from.
         version : str, default=None
-            Of skfairfr; None takes the installed one.
+            Of skfairfr. If None: the installed one.
         date : str, default=None
-            Day of the report, under the title; None takes today in UTC, or that of the
+            Day of the report, under the title. If None: today in UTC, or that of the
             environment variable SOURCE_DATE_EPOCH. JSON never has it.
 
         Returns
@@ -171,12 +171,12 @@ class Report:
         table : {"rates", "disparities"}, default="rates"
             A row for each attribute, level and group, or for each disparity of each rate.
         backend : {"pandas", "polars", "pyarrow"}, default=None
-            Library of the frame; None takes the first of these that is installed.
+            Library of the frame. If None: the first of these that is installed.
 
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            With n_rows rows; a missing ``group`` is everyone.
+            With n_rows rows. A missing ``group`` is everyone.
 
         Raises
         ------
@@ -249,7 +249,7 @@ class Report:
         folder : path-like
             Made if it does not exist.
         replace : bool, default=False
-            Whether a report in the folder is replaced; files of others stay.
+            Whether a report in the folder is replaced. Files of others stay.
         source, version, date : str, default=None
             As of :meth:`to_html`. The date is on the page alone: equal audits write the
             same bytes into the other files.
@@ -323,13 +323,13 @@ class SystemsComparison:
     Attributes
     ----------
     systems : tuple of str
-        Names; all others are compared with the first.
+        Names. All others are compared with the first.
     settings : dict
         Options of the measurement.
     n_people : int
         With an image, a pair or an attempt in all systems.
     n_rows : int
-        Images, or scored pairs, in all systems; attempts of all logs together.
+        Images, or scored pairs, in all systems. Attempts of all logs together.
     left_out : tuple of int
         Images, or scored pairs, of every system that another lacks.
     unit : {"images", "pairs", "attempts", "transactions"}
@@ -394,7 +394,7 @@ class SystemsComparison:
 
     @property
     def exit_code(self) -> int:
-        """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 if it is unknown.
+        """0 unless ``fail_on_harm`` is set, then 1 for harm, 3 if it is unknown.
 
         It is unknown if a change is undetermined, as of a group most pairs of which a system lacks, or
         all rates rest on too few errors.
@@ -486,9 +486,9 @@ class SystemsComparison:
         folder : path-like
             Made if it does not exist.
         replace : bool, default=False
-            Whether a report in the folder is replaced; files of others stay.
+            Whether a report in the folder is replaced. Files of others stay.
         version, date : str, default=None
-            As of :meth:`to_html`. The text has the date where it is given; equal
+            As of :meth:`to_html`. The text has the date where it is given. Equal
             comparisons write the same bytes into the JSON and the table.
 
         Returns

@@ -37,10 +37,10 @@ class GroupTests:
         Position of the group that the others are compared with.
     confidence_level : float
     p_adjusted : ndarray, shape (n_groups,)
-        Of the hypothesis that a group has the same rate as the reference; nan of a group
+        Of the hypothesis that a group has the same rate as the reference. NaN of a group
         that is not compared.
     p_others : ndarray, shape (n_groups,)
-        The same of the geometric mean of all other groups; nan without three groups.
+        The same of the geometric mean of all other groups, or nan without three groups.
     n_comparisons : int
         Number of tests of the whole report.
     sums : ErrorSums
@@ -106,7 +106,7 @@ class GroupTests:
         Returns
         -------
         low, high : floats, 1 at least
-            ``low``, the largest of bounds that hold for all groups at once; ``high``, the
+            ``low``, the largest of bounds that hold for all groups at once. ``high``, the
             largest of bounds each alone, one of which is that of the largest rate.
         groups : tuple of labels
             The group that the bound above the limit is of, or else the upper one.
@@ -122,7 +122,7 @@ class GroupTests:
     def one_sided(self):
         """Lower and upper bounds of the groups' rates, each (n_groups,).
 
-        The upper ones are those of the intervals of the rates, and hold one by one; the
+        The upper ones are those of the intervals of the rates, and hold one by one. The
         lower ones hold all at once, and are no larger. With all upper ones within a limit
         all groups are, with one lower one above it some group is not.
         """
@@ -147,8 +147,8 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
     Returns
     -------
     judged : list of dict
-        Of each audit (rate, operating point, level) -> GroupTests, where some group has pairs;
-        levels in the order of the points.
+        Of each audit (rate, operating point, level) -> GroupTests, where some group has pairs.
+        Levels in the order of the points.
     """
     combined = np.array(sizes) > 1
     mixed = combined.any() and not combined.all()
@@ -202,7 +202,7 @@ def _holm(p, share):
 
 
 def beyond_all_scores(everyone, terms=COMPARISONS):
-    """That a threshold accepts every pair, or none, which tells nothing; else empty.
+    """That a threshold accepts every pair, or none, which tells nothing, else empty.
 
     Parameters
     ----------

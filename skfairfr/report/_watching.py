@@ -60,7 +60,7 @@ def monitor_log(
     dates : {"day-first", "month-first"}, default=None
         As of :func:`read_data`.
     state : path-like, default=None
-        File that keeps what is known for the next log; made if it does not exist. None keeps
+        File that keeps what is known for the next log. Made if it does not exist. None keeps
         nothing.
     limits : dict of str -> float, default=None
         ``max_fnmr``, the largest FRR allowed of each group, in (0, 1), and
@@ -68,7 +68,7 @@ def monitor_log(
     policy : Policy, str or path-like, default=None
         What sets the limits and the confidence level instead.
     confidence_level : float in (0, 1), default=None
-        One minus the chance of any false alarm, ever; None takes 0.95. Half of that chance
+        One minus the chance of any false alarm, ever. If None: 0.95. Half of that chance
         is for first attempts of people in all logs. The other half is for single logs: the
         k-th gets 6 / (pi k)**2 of it. These shares sum to 1 (union bound).
     attempts : int, default=1
@@ -88,7 +88,7 @@ def monitor_log(
     ------
     ValueError
         If the log cannot be read, was given before, begins before the last one ended, or, by
-        a column that reads as a time, lies before the last one began; if the state is of other limits, another attribute or another confidence level, or had
+        a column that reads as a time, lies before the last one began. If the state is of other limits, another attribute or another confidence level, or had
         times and the log has none.
 
     See Also
@@ -236,7 +236,7 @@ def _notes(data, monitor, limits):
 
 
 def _by_itself(error, identity, sensitive_features, limits, share):
-    """Rates and checks of one log, as of ``Monitoring.log``; empty if it has one group.
+    """Rates and checks of one log, as of ``Monitoring.log``, or empty if it has one group.
 
     ``sensitive_features`` is a dict of one column. ``share`` is the error probability of the
     log, which is divided equally among its limits. A limit on rates is judged by their lower

@@ -3,7 +3,7 @@
 The weights are functions of numpy arrays, their mean 1: a group's share of the draws is its
 weight over the sum of all weights, whatever its number of images. The samplers serve
 anyone's ``DataLoader`` and, made without data, the ``sampler=`` of the projectors. They need
-torch, which comes with the extra "mitigate"; without it only the weights are here.
+torch, which comes with the extra "mitigate". Without it only the weights are here.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def adjusted_weights(weights: dict, groups: ArrayLike) -> np.ndarray:
     Parameters
     ----------
     weights : dict of label -> float in [0, inf)
-        An entry for every group and for no other; not all 0.
+        An entry for every group and for no other, not all 0.
     groups : array-like, shape (n_groups,)
         Labels of the groups, in the order of the result.
 
@@ -190,7 +190,7 @@ def dynamic_weights(
     n_impostors : array-like of int, shape (n_groups,)
         Impostor pairs within each group, at least 1.
     smoothing : float in [0, 1], default=0.2
-        Weight of the target; 0 never changes the weights.
+        Weight of the target. 0 never changes the weights.
     exponent : float in [0, inf), default=log10(4)
         With log10(4), ten times the FAR is four times the weight.
 

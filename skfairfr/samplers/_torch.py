@@ -23,12 +23,12 @@ class GroupCells:
     """The images of each group, to draw from.
 
     Images of an unknown group have a cell of their own, the last one. It is drawn as often
-    as it is found; the weights divide the remaining draws among the groups.
+    as it is found. The weights divide the remaining draws among the groups.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n_images,)
-        Group of each image in 0..n_groups - 1; -1 is unknown.
+        Group of each image in 0..n_groups - 1. -1 is unknown.
     n_groups : int
     """
 
@@ -134,21 +134,21 @@ class GroupWeightedSampler(GroupSampler):
     """Draw images so that each group's share of them is its weight.
 
     A group is drawn by its weight, then one of its images uniformly, with replacement.
-    Images of an unknown group are drawn as often as they are found; the weights share out
+    Images of an unknown group are drawn as often as they are found. The weights share out
     the rest.
 
     Parameters
     ----------
     groups : array-like, shape (n_samples,), default=None
-        Group of each image of the data set; None or NaN is unknown. Without it the
+        Group of each image of the data set. None or NaN is unknown. Without it the
         sampler is a recipe for the ``sampler=`` of a projector, whose ``fit`` gives the
         groups of the images it trains on.
     weights : {"natural", "equal"} or dict of label -> float in [0, inf), default="equal"
         "equal" draws every group, "natural" every image equally often.
     n_draws : int, default=None
-        Images of an epoch; None is as many as there are.
+        Images of an epoch. If None, as many as there are.
     generator : torch.Generator, default=None
-        What is drawn with; it goes on from epoch to epoch. None seeds a new one from the
+        What is drawn with. It goes on from epoch to epoch. None seeds a new one from the
         operating system.
 
     Raises
@@ -214,7 +214,7 @@ class GroupWeightedSampler(GroupSampler):
         identity : ndarray of int, shape (n_images,)
             Unused.
         group : ndarray of int, shape (n_images,), or None
-            Code of the group of each image trained on; -1 is unknown.
+            Code of the group of each image trained on. -1 is unknown.
         generator : torch.Generator
         labels : ndarray, shape (n_groups,), default=None
             Labels of the codes; None: the codes themselves.
@@ -242,17 +242,17 @@ class HomogeneousBatchSampler(GroupSampler):
     Parameters
     ----------
     groups : array-like, shape (n_samples,), default=None
-        Group of each image; None or NaN is unknown, and such images make batches of their
+        Group of each image. None or NaN is unknown, and such images make batches of their
         own, as often as they are found. Without it, a recipe for the ``sampler=`` of a
         projector, whose own ``batch_size`` is then unused.
     batch_size : int, default=2048
-        Images of a batch; no more than there are.
+        Images of a batch. No more than there are.
     weights : {"natural", "equal"} or dict of label -> float in [0, inf), default="equal"
         "equal" draws every group equally often, "natural" by its number of images.
     n_batches : int, default=None
-        Batches of an epoch; None is as many as hold all images once.
+        Batches of an epoch. If None, as many as hold all images once.
     generator : torch.Generator, default=None
-        What is drawn with; it goes on from epoch to epoch. None seeds a new one from the
+        What is drawn with. It goes on from epoch to epoch. None seeds a new one from the
         operating system.
 
     Raises
@@ -321,7 +321,7 @@ class HomogeneousBatchSampler(GroupSampler):
         identity : ndarray of int, shape (n_images,)
             Unused.
         group : ndarray of int, shape (n_images,), or None
-            Code of the group of each image trained on; -1 is unknown.
+            Code of the group of each image trained on. -1 is unknown.
         generator : torch.Generator
         labels : ndarray, shape (n_groups,), default=None
             Labels of the codes; None: the codes themselves.

@@ -29,9 +29,9 @@ def to_bands(
     Parameters
     ----------
     values : array-like, shape (n_samples,)
-        Numbers; None and NaN are unknown.
+        Numbers. None and NaN are unknown.
     cuts : int or sequence of float, shape (n_cuts,)
-        How many ranges, between quantiles; or the cut points between ranges, in ascending
+        How many ranges, between quantiles, or the cut points between ranges, in ascending
         order. A value at a cut point is in the range above it.
     people : array-like, shape (n_samples,), default=None
         Whose value each is: quantiles then count a person's value once.
@@ -39,7 +39,7 @@ def to_bands(
     Returns
     -------
     labels : ndarray of object, shape (n_samples,)
-        Such as "under 18", "18 to under 30" and "30 and over"; None where unknown.
+        Such as "under 18", "18 to under 30" and "30 and over", or None where unknown.
 
     Raises
     ------

@@ -24,11 +24,11 @@ class ArgumentError(ValueError):
     Attributes
     ----------
     argument : str or None
-        Its name, with which the message begins; the command puts its flag there.
+        Its name, with which the message begins. The command puts its flag there.
     value : object
-        What was given for it; None where that is not known.
+        What was given for it, or None where that is not known.
     remedy : str
-        What to do, with which the message ends; may be empty.
+        What to do, with which the message ends. May be empty.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class LackingError(ArgumentError):
 
 
 def refused(name, value, problem, remedy="", kind=ArgumentError):
-    """The error that an argument has a value that it cannot have; ``problem`` follows its name.
+    """The error that an argument has a value that it cannot have. ``problem`` follows its name.
 
     A part of an argument is named with it: ``columns['age']`` is about ``columns``, and what
     one of two has, as ``y or y_gallery``, is about the first.

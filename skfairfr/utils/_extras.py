@@ -1,6 +1,6 @@
 """Public names that are imported on first use, and what they need beyond a plain install.
 
-A plain install measures. Training needs the libraries of an extra; without them its names
+A plain install measures. Training needs the libraries of an extra. Without them its names
 are left out of ``__all__`` and ``dir()``, and using one raises an error that names the extra.
 """
 
@@ -22,7 +22,7 @@ def lazy_names(package, homes, needs=None):
     homes : dict of str to str
         The module in which each public name lives.
     needs : dict of str to sequence of str, default=None
-        Libraries of the extra "mitigate" that a module imports; one without an entry needs
+        Libraries of the extra "mitigate" that a module imports. One without an entry needs
         none.
 
     Returns
@@ -32,7 +32,7 @@ def lazy_names(package, homes, needs=None):
     resolve : callable
         Raises ImportError where a library is missing, also inside ``hasattr``. An
         AttributeError would make ``hasattr`` False, but ``from package import name`` replaces
-        its message, which names the remedy; no class can inherit from both errors.
+        its message, which names the remedy. No class can inherit from both errors.
     listed : callable
         What ``dir()`` lists.
     """

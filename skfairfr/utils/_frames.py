@@ -33,7 +33,7 @@ def build_frame(columns, backend=None, default_library=None):
     Parameters
     ----------
     columns : dict of str -> array-like
-        Single values are repeated; without any array, the frame has one row. Arrays of
+        Single values are repeated. Without any array, the frame has one row. Arrays of
         more dimensions have a row for each element.
     backend : {"pandas", "polars", "pyarrow"} or None
     default_library : str or None
@@ -107,7 +107,7 @@ class Framed:
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            A new frame with n_rows rows; no index carries meaning.
+            A new frame with n_rows rows. No index carries meaning.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class Framed:
     def _columns(self):
         """Column name -> values (n_rows,) or one value; levels, then fields."""
         names = [field.name for field in dataclasses.fields(self)]
-        # ``reasons`` are records, which no table holds; ``reason`` gives them in words.
+        # ``reasons`` are records, which no table holds. ``reason`` gives them in words.
         columns = {name: getattr(self, name) for name in names if name != "reasons"}
         return {**self._level_columns, **columns}
 

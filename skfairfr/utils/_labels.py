@@ -2,7 +2,7 @@
 
 ``y`` is an array of identities, a structured array from :func:`face_labels`, or a frame
 with the columns ``identity``, ``group`` and ``domain``. Everything below this floor sees
-integer codes only; -1 stands for an unknown group.
+integer codes only. -1 stands for an unknown group.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ QUOTES = re.compile("[\"'`\u2018\u2019\u201c\u201d#(){}\\[\\]]")
 LAST_FIRST = re.compile(r"([^,]*[^\W\d][^,]*), *([^,]+)")
 BETWEEN_DIGITS = re.compile(rf"(?<=\d){SEPARATORS}(?=\d)")
 WITH_POINTS = re.compile(rf"(?<=[^\W_])(?:\.|{SIGNS})+(?=[^\W_])")
-# Letters, digits or signs; a beginning or an ending is some of these.
+# Letters, digits or signs. A beginning or an ending is some of these.
 PARTS = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
-# Cyrillic and Greek letters that are drawn as a Latin one, small or capital; and Latin ones
+# Cyrillic and Greek letters that are drawn as a Latin one, small or capital, and Latin ones
 # with a stroke, or without a dot, which are not composed of a letter and an accent.
 LOOK_ALIKE = str.maketrans(
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
@@ -87,9 +87,9 @@ def face_labels(
     Parameters
     ----------
     identity : array-like, shape (n_samples,)
-        Whose image each row is; labels of any type.
+        Whose image each row is. Labels of any type.
     group : array-like, shape (n_samples,) or (n_samples, n_attributes), default=None
-        Demographic group of each image; None or NaN is unknown. Several columns, of a frame
+        Demographic group of each image. None or NaN is unknown. Several columns, of a frame
         say, are joined into one label of their combination, " & " between.
     domain : array-like, shape (n_samples,), default=None
         Where each image comes from, such as "selfie" and "document".
@@ -129,7 +129,7 @@ def face_labels(
 
 
 def split_labels(y, sensitive_features=None, domain=None):
-    """The identity, group and domain columns of whatever ``y`` is; None where absent.
+    """The identity, group and domain columns of whatever ``y`` is, or None where absent.
 
     Explicit arguments win over nothing: a group given both inside ``y`` and next to it is
     an error, since one of them would be silently ignored.
@@ -185,7 +185,7 @@ def label_images(
     n_samples : int
         Rows of X.
     fields : tuple of str, default=FIELDS
-        What is used; other fields are ignored, but may not be given twice either.
+        What is used. Other fields are ignored, but may not be given twice either.
     by_attribute : bool, default=False
         Whether the group is a dict, of the Labels of every attribute by its name.
 
@@ -291,7 +291,7 @@ def join_columns(columns):
     """Columns end to end, without a label changing on the way.
 
     numpy would make 1 and "1" equal, and join int64 with uint64 (or float) through float64,
-    where identifiers above 2**53 collapse. Objects stay as they are; encoding labels that
+    where identifiers above 2**53 collapse. Objects stay as they are. Encoding labels that
     cannot be sorted together raises an error.
     """
     kinds = {column.dtype.kind for column in columns}
@@ -378,7 +378,7 @@ def spelled_otherwise(absent, known):
 
 
 def spellings(label):
-    """Texts of a label, a tuple; labels that differ in spelling only share one of them.
+    """Texts of a label, a tuple. Labels that differ in spelling only share one of them.
 
     A label with umlauts has another text without them (ue for ü). So does one with
     separators, in which points are separators too: R writes p.1 for p-1. A point is not
@@ -611,7 +611,7 @@ def _is_missing(label):
 
 
 def joint_codes(codes, first):
-    """Code of each run of rows that have one code; -1 of runs that have several.
+    """Code of each run of rows that have one code. -1 of runs that have several.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Saving and loading: one safetensors file, with JSON in its header; neither pickle nor torch.
+"""Saving and loading: one safetensors file, with JSON in its header. Neither pickle nor torch.
 
 A value is made of dicts, lists, tuples, texts, numbers, arrays and estimators. Arrays of
 numbers become tensors, everything else is JSON. An estimator becomes its class, its
-parameters and what was fitted; only classes of skfairfr and scikit-learn are written and
+parameters and what was fitted. Only classes of skfairfr and scikit-learn are written and
 read, so that a file cannot name code to run. A file is written whole or not at all.
 """
 
@@ -49,7 +49,7 @@ def write(path, value):
     Raises
     ------
     ValueError
-        If something in it has no form without pickle; the message names it.
+        If something in it has no form without pickle. The message names it.
     OSError
         If the file cannot be written.
     """
@@ -116,7 +116,7 @@ def damage_named(path, remedy):
 
 
 def to_form(value, name="", tensors=None):
-    """The JSON form of a value; its arrays of numbers go to ``tensors``, by their names.
+    """The JSON form of a value. Its arrays of numbers go to ``tensors``, by their names.
 
     Raises
     ------

@@ -11,7 +11,7 @@ PRECISIONS = ("float32", "tf32", "bfloat16")
 
 
 def choose_device(device):
-    """The torch device of a name; "auto" is the accelerator where there is one.
+    """The torch device of a name. "auto" is the accelerator where there is one.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def new_linear(n_in, n_out, generator=None):
 
 @contextmanager
 def precision_of_products(precision, device):
-    """Take matrix products in ``precision``; restore the settings afterwards.
+    """Take matrix products in ``precision``. Restore the settings afterwards.
 
     A block inside another has its own precision.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-# One for each row, of any type; None and NaN are unknown.
+# One for each row, of any type. None and NaN are unknown.
 Column = ArrayLike | Sequence[Any]
 # Several attributes: a frame, or a dict of columns.
 Columns = Column | Mapping[Any, Any]

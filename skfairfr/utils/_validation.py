@@ -223,10 +223,10 @@ def check_no_diagonal(is_genuine, scores):
 
 
 def code_of_failure(scores):
-    """A similarity, and of how many pairs, that seems to be a code and no score; else None.
+    """A similarity, and of how many pairs, that seems to be a code and no score, else None.
 
     It is an end of the scores, of several pairs, and farther from the others than these are
-    from each other; or it is alone above zero, as the code -1 among minus distances.
+    from each other, or it is alone above zero, as the code -1 among minus distances.
     """
     distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
     if distinct.size <= FEWEST_SCORES:
@@ -299,7 +299,7 @@ def check_number(value, name, holds, wanted):
     value : object
     name : str
     holds : callable
-        Whether a float is in range; false of nan.
+        Whether a float is in range. False of nan.
     wanted : str
         The range, after the argument's name.
     """

@@ -24,14 +24,14 @@ def all_pairs(
     Parameters
     ----------
     X : array-like, shape (n_samples, n_features)
-        Embeddings; rows need not have unit length.
+        Embeddings. Rows need not have unit length.
     y : array-like, shape (n_samples,), or frame
-        Identity of each image; labels of any type. Or the result of
+        Identity of each image. Labels of any type. Or the result of
         :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
-        ``group`` and ``domain``; with two domains, images are compared across them only.
+        ``group`` and ``domain``. With two domains, images are compared across them only.
     sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
             default=None
-        Group of each image; None and NaN are unknown. Several columns are joined into
+        Group of each image. None and NaN are unknown. Several columns are joined into
         one label.
 
     Returns
@@ -39,9 +39,9 @@ def all_pairs(
     y_true : ndarray of int, shape (n_pairs,)
         1 when both images are of one identity (genuine), else 0 (impostor).
     y_score : ndarray of float32, shape (n_pairs,)
-        Cosine similarity in [-1, 1]; larger is more similar.
+        Cosine similarity in [-1, 1]. Larger is more similar.
     pair_groups : ndarray, shape (n_pairs, 2), or None
-        Group of each image, unknown ones None; None when no groups were given.
+        Group of each image, unknown ones None, or None when no groups were given.
 
     Raises
     ------

@@ -53,7 +53,7 @@ class ReversedScoresWarning(UserWarning):
     Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
     where chance alone would rarely put them there (``code`` "reversed_scores"), or where the
     area under the ROC curve of genuine against impostor scores is within 0.05 of one half
-    ("uninformative_scores"), or all scores are equal ("equal_scores"); not if a group's
+    ("uninformative_scores"), or all scores are equal ("equal_scores"), not if a group's
     genuine scores are surely larger. Audits and comparisons of embeddings look for the
     latter two too.
     """
@@ -87,13 +87,13 @@ def check_pair_groups(sensitive_features, n_pairs):
     Parameters
     ----------
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
-        The group of both images, or of each image; None and NaN are unknown.
+        The group of both images, or of each image. None and NaN are unknown.
     n_pairs : int
 
     Returns
     -------
     labels : Labels
-        ``values`` (n_groups,) sorted; ``codes`` (n_pairs,), -1 for a pair in no group.
+        ``values`` (n_groups,) sorted. ``codes`` (n_pairs,), -1 for a pair in no group.
     """
     name = "sensitive_features"
     if sensitive_features is None:
@@ -147,7 +147,7 @@ def check_single_threshold(threshold):
 
 
 def operating_thresholds(overall, by_group, groups, *, far, operating_point):
-    """The threshold at which each group operates; warns of undefined and coarse ones.
+    """The threshold at which each group operates. Warns of undefined and coarse ones.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def operating_thresholds(overall, by_group, groups, *, far, operating_point):
     Returns
     -------
     thresholds : ndarray, shape (n_groups,)
-        All equal except with "group"; nan without an impostor pair.
+        All equal except with "group", or nan without an impostor pair.
     """
     if operating_point == "overall":
         if overall.impostor.size == 0:

@@ -55,7 +55,7 @@ def detection_cost(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     p_target : float in (0, 1) or array-like, shape (n_points,), default=0.01
         Share of genuine pairs among those that the system will decide. Of several operating
         points, the mean of their costs is taken, as in NIST's plans [1]_.
@@ -129,7 +129,7 @@ def half_total_error_rate(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     threshold : float
         Similarity from which on a pair is accepted, such as that of the equal error rate of
         other data.
@@ -137,7 +137,7 @@ def half_total_error_rate(
     Returns
     -------
     rate : float in [0, 1]
-        Lower is better; nan without genuine or impostor pairs.
+        Lower is better. NaN without genuine or impostor pairs.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def expected_performance_curve(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair of the test set, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     y_true_dev, y_score_dev : array-likes, shape (n_dev_pairs,)
         The same of the development set.
     alpha : float in (0, 1) or array-like, shape (n_alpha,), default=None
@@ -197,9 +197,9 @@ def expected_performance_curve(
     alpha : ndarray, shape (n_alpha,)
         Increasing.
     error : ndarray, shape (n_alpha,)
-        In [0, 1]; lower is better. nan if a set lacks genuine or impostor pairs.
+        In [0, 1]. Lower is better. NaN if a set lacks genuine or impostor pairs.
     thresholds : ndarray, shape (n_alpha,)
-        Similarities from which on a pair is accepted; inf rejects all.
+        Similarities from which on a pair is accepted. Inf rejects all.
 
     Raises
     ------
@@ -255,14 +255,14 @@ def tar_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> f
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     far : float in (0, 1), default=1e-3
         False acceptance rate over all impostor pairs at which to operate.
 
     Returns
     -------
     rate : float in [0, 1]
-        Share of genuine pairs accepted; higher is better.
+        Share of genuine pairs accepted. Higher is better.
 
     Raises
     ------
@@ -308,7 +308,7 @@ def cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Returns
     -------
     cost : float >= 0, in bits
-        Lower is better. Scores of 0 have 1; nan without genuine or impostor pairs.
+        Lower is better. Scores of 0 have 1, or nan without genuine or impostor pairs.
 
     Raises
     ------
@@ -354,13 +354,13 @@ def min_cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair, on any scale; larger is more similar.
+        Similarity of each pair, on any scale. Larger is more similar.
 
     Returns
     -------
     cost : float in [0, 1], in bits
         Lower is better. 0 if a threshold separates the two kinds, 1 if scores carry no
-        information; nan without genuine or impostor pairs.
+        information, or nan without genuine or impostor pairs.
 
     Raises
     ------
@@ -405,12 +405,12 @@ def calibration_loss(y_true: ArrayLike, y_score: ArrayLike) -> float:
         1 for a genuine pair, 0 for an impostor pair. Of the pairs of one group, the loss is
         what the group loses because the calibration was fitted on everyone.
     y_score : array-like of float, shape (n_pairs,)
-        Natural logarithm of the likelihood ratio of each pair; larger is more similar.
+        Natural logarithm of the likelihood ratio of each pair. Larger is more similar.
 
     Returns
     -------
     loss : float >= 0, in bits
-        Lower is better; nan without genuine or impostor pairs.
+        Lower is better. NaN without genuine or impostor pairs.
 
     Raises
     ------
@@ -454,7 +454,7 @@ class PairAccuracy(Framed):
     Attributes
     ----------
     value : float in [0, 1]
-        Mean of the accuracies of the folds; higher is better.
+        Mean of the accuracies of the folds. Higher is better.
     standard_error : float
         Their standard deviation over the square root of their number. It takes folds as
         independent, which folds that share people are not.
@@ -489,9 +489,9 @@ def pair_accuracy(y_true: ArrayLike, y_score: ArrayLike, folds: Column) -> PairA
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     folds : array-like, shape (n_pairs,)
-        Fold of each pair, of any label type; those of a list of pairs as published.
+        Fold of each pair, of any label type. Those of a list of pairs as published.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """Functions of given rates, and disparities of scored pairs at an operating point.
 
-``disparity`` reduces the rates of groups; indices (FDR, inequity rate, WERM, GARBE) join both
+``disparity`` reduces the rates of groups. Indices (FDR, inequity rate, WERM, GARBE) join both
 rates and are published proposals whose papers say FMR and FNMR where this package says far
 and frr. ``far_disparity`` and ``frr_disparity`` join a rate, an operating point and a
-disparity; ``bfar`` and ``bfrr`` name the combination of EM22.
+disparity. ``bfar`` and ``bfrr`` name the combination of EM22.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ def far_disparity(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
         Group of both images, or of each image. A pair is in a group when both images
-        are; other pairs count for the overall FAR only. None and NaN are unknown.
+        are. Other pairs count for the overall FAR only. None and NaN are unknown.
     far : float in (0, 1), default=1e-3
         False acceptance rate at which to operate, eq. (2) of [1]_.
     how : str or callable, default="max_min"
-        The disparity, as in :func:`disparity`; "ratio" takes two groups in sorted order.
+        The disparity, as in :func:`disparity`. "ratio" takes two groups in sorted order.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
-        Where FAR meets the level: over all impostor pairs; in every group, at the
-        largest of the groups' thresholds (eq. (4) of [2]_); or in each group at a
+        Where FAR meets the level: over all impostor pairs. In every group, at the
+        largest of the groups' thresholds (eq. (4) of [2]_), or in each group at a
         threshold of its own, where FARs differ by their resolution only.
     zero_division : float, default=nan
         Returned, with a warning, when a denominator is zero, as in :func:`disparity`.
@@ -76,7 +76,7 @@ def far_disparity(
     Returns
     -------
     value : float
-        Larger is less fair; its interval is that of ``how`` in :func:`disparity`. nan with
+        Larger is less fair. Its interval is that of ``how`` in :func:`disparity`. nan with
         fewer than two groups that have impostor pairs.
 
     Raises
@@ -142,17 +142,17 @@ def frr_disparity(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
         Group of both images, or of each image. A pair is in a group when both images
-        are; other pairs count for the overall FAR only. None and NaN are unknown.
+        are. Other pairs count for the overall FAR only. None and NaN are unknown.
     far : float in (0, 1), default=1e-3
         False acceptance rate at which to operate, eq. (2) of [1]_.
     how : str or callable, default="max_min"
-        The disparity, as in :func:`disparity`; "ratio" takes two groups in sorted order.
+        The disparity, as in :func:`disparity`. "ratio" takes two groups in sorted order.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
-        Where FAR meets the level: over all impostor pairs; in every group, at the
-        largest of the groups' thresholds (eq. (3) of [2]_); or in each group at a
+        Where FAR meets the level: over all impostor pairs. In every group, at the
+        largest of the groups' thresholds (eq. (3) of [2]_), or in each group at a
         threshold of its own.
     zero_division : float, default=nan
         Returned, with a warning, when a denominator is zero, as in :func:`disparity`.
@@ -160,7 +160,7 @@ def frr_disparity(
     Returns
     -------
     value : float
-        Larger is less fair; its interval is that of ``how`` in :func:`disparity`. nan with
+        Larger is less fair. Its interval is that of ``how`` in :func:`disparity`. nan with
         fewer than two groups that have genuine pairs (and, at the operating point
         "group", impostor pairs).
 
@@ -228,9 +228,9 @@ def bfar(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
-        Group of both images, or of each image; None and NaN are unknown.
+        Group of both images, or of each image. None and NaN are unknown.
     far : float in (0, 1), default=1e-3
         False acceptance rate that no group exceeds.
     zero_division : float, default=nan
@@ -239,7 +239,7 @@ def bfar(
     Returns
     -------
     value : float in [1, inf]
-        Eq. (4) of [1]_. Larger is less fair; 1 when the groups' rates are equal.
+        Eq. (4) of [1]_. Larger is less fair. 1 when the groups' rates are equal.
 
     Raises
     ------
@@ -298,9 +298,9 @@ def bfrr(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
-        Group of both images, or of each image; None and NaN are unknown.
+        Group of both images, or of each image. None and NaN are unknown.
     far : float in (0, 1), default=1e-3
         False acceptance rate that no group exceeds.
     zero_division : float, default=nan
@@ -309,7 +309,7 @@ def bfrr(
     Returns
     -------
     value : float in [1, inf]
-        Eq. (3) of [1]_. Larger is less fair; 1 when the groups' rates are equal.
+        Eq. (3) of [1]_. Larger is less fair. 1 when the groups' rates are equal.
 
     Raises
     ------
@@ -412,7 +412,7 @@ def fairness_discrepancy_rate(
     Returns
     -------
     value : float in [0, 1]
-        Larger is more similar; 1 when all groups have equal rates. It stays near 1 whenever
+        Larger is better: 1 when all groups have equal rates. It stays near 1 whenever
         rates are small, however different their ratios.
 
     Raises
@@ -423,7 +423,7 @@ def fairness_discrepancy_rate(
     Warns
     -----
     UndefinedMetricWarning
-        If a rate is nan (left out); nan is returned with fewer than two of a kind.
+        If a rate is nan (left out). NaN is returned with fewer than two of a kind.
 
     See Also
     --------
@@ -465,7 +465,7 @@ def inequity_rate(
     Returns
     -------
     value : float in [1, inf)
-        Larger is less fair; 1 when all groups have equal rates. nan where a group's rate
+        Larger is less fair. 1 when all groups have equal rates. NaN where a group's rate
         is zero.
 
     Raises
@@ -520,7 +520,7 @@ def werm(
     Returns
     -------
     value : float in [1, inf)
-        Larger is less fair; 1 when all groups have equal rates. nan where a group's rate
+        Larger is less fair. 1 when all groups have equal rates. NaN where a group's rate
         is zero.
 
     Raises
@@ -541,7 +541,7 @@ def werm(
     ----------
     .. [1] Linghu, Y., de Freitas Pereira, T., Ecabert, C., Marcel, S., & Günther, M. (2024).
        Score Normalization for Demographic Fairness in Face Recognition. IJCB. Read in the
-       authors' code, which adds 1e-5 to the rates in the geometric mean; the paper was not
+       authors' code, which adds 1e-5 to the rates in the geometric mean. The paper was not
        available.
 
     Examples
@@ -576,7 +576,7 @@ def garbe(
     Returns
     -------
     value : float in [0, 1]
-        Larger is less fair; 0 when all groups have equal rates. nan where all rates of a
+        Larger is less fair. 0 when all groups have equal rates. NaN where all rates of a
         kind are zero.
 
     Raises
@@ -658,7 +658,7 @@ def disparity(
     Parameters
     ----------
     rates : array-like, shape (n_groups,)
-        One rate per group, each in [0, 1]; nan where a group has none, which leaves the
+        One rate per group, each in [0, 1], or nan where a group has none, which leaves the
         group out.
     how : str or callable, default="max_min"
         A name of the table, or a function of the rates, shape (n_kept,), to a float.
@@ -819,7 +819,7 @@ def check_zero_division(zero_division):
 
 @dataclass(frozen=True)
 class GroupGateRates(Framed):
-    """Rates of a matcher behind a gate; lower is better for all of them.
+    """Rates of a matcher behind a gate. Lower is better for all of them.
 
     Attributes
     ----------
@@ -854,10 +854,10 @@ def group_gate_rates(
     """Rates of a matcher behind a classifier that rejects pairs of two groups.
 
     A thought experiment: a matcher treats all groups alike, within and between them. A
-    classifier predicts the group of each image, wrongly at a rate ``error``; a pair of two
+    classifier predicts the group of each image, wrongly at a rate ``error``. A pair of two
     predicted groups is rejected, and the matcher decides on the others. The overall FAR
     is divided by the number of groups, which looks like progress, but within a group,
-    where an impostor will look for a victim, it is unchanged; and the FRR rises. A low
+    where an impostor will look for a victim, it is unchanged, and the FRR rises. A low
     overall FAR says little where groups are separated.
 
     Parameters
@@ -875,7 +875,7 @@ def group_gate_rates(
     Returns
     -------
     rates : GroupGateRates
-        Of the two together; lower is better.
+        Of the two together. Lower is better.
 
     Raises
     ------
@@ -887,7 +887,7 @@ def group_gate_rates(
     .. [1] Bruveris, M., Mortazavian, P., Gietema, J., & Mahadevan, M. (2020). Reducing
        Geographic Performance Differentials for Face Recognition. WACV Workshops. The
        slides' thought experiment, for two groups. For these rates their table prints a
-       FAR of 5e-6 within a group; the experiment as it is described gives 9.98e-6, and
+       FAR of 5e-6 within a group. The experiment as it is described gives 9.98e-6, and
        5e-6 is the overall FAR.
 
     Examples

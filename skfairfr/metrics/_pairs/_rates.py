@@ -41,16 +41,16 @@ def far_frr_curve(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
 
     Returns
     -------
     far : ndarray, shape (n_thresholds,)
         Share of impostor pairs accepted, in [0, 1], non-decreasing from 0 to 1, eq. (2)
-        of [1]_; lower is better.
+        of [1]_. Lower is better.
     frr : ndarray, shape (n_thresholds,)
         Share of genuine pairs rejected, in [0, 1], non-increasing from 1 to 0, eq. (3)
-        of [1]_; lower is better.
+        of [1]_. Lower is better.
     thresholds : ndarray of float64, shape (n_thresholds,)
         Similarities to accept from, descending: +inf, then the distinct scores.
 
@@ -113,11 +113,11 @@ def threshold_at_far(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     far : float in (0, 1)
         False acceptance rate not to exceed.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2), default=None
-        Group of both images, or of each image; None and NaN are unknown. Needed by
+        Group of both images, or of each image. None and NaN are unknown. Needed by
         "worst_group", unused by "overall".
     operating_point : {"overall", "worst_group"}, default="overall"
         "overall": the FAR over all impostor pairs meets the level. "worst_group": the
@@ -126,7 +126,7 @@ def threshold_at_far(
     Returns
     -------
     threshold : float
-        A similarity; -inf if even accepting every pair meets the level, nan if undefined.
+        A similarity, or -inf if even accepting every pair meets the level, nan if undefined.
 
     Raises
     ------
@@ -201,14 +201,14 @@ def frr_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> f
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     far : float in (0, 1), default=1e-3
         False acceptance rate over all impostor pairs at which to operate.
 
     Returns
     -------
     frr : float in [0, 1]
-        Share of genuine pairs rejected, eq. (4) of [1]_; lower is better. nan if there is
+        Share of genuine pairs rejected, eq. (4) of [1]_. Lower is better. NaN if there is
         no genuine or no impostor pair.
 
     Raises
@@ -254,7 +254,7 @@ def equal_error_rate(y_true: ArrayLike, y_score: ArrayLike) -> float:
 
     With finite data they are rarely equal: (FAR + FRR) / 2 at the score, taken as the
     threshold, where they are closest (the lower one of two equally close). It summarises
-    a system at a threshold at which few are operated; prefer :func:`frr_at_far` at the
+    a system at a threshold at which few are operated. Prefer :func:`frr_at_far` at the
     level in use.
 
     Parameters
@@ -262,12 +262,12 @@ def equal_error_rate(y_true: ArrayLike, y_score: ArrayLike) -> float:
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
 
     Returns
     -------
     rate : float in [0, 1]
-        Mean of FAR and FRR, eq. (2)-(3) of [1]_, where they meet; lower is better. nan
+        Mean of FAR and FRR, eq. (2)-(3) of [1]_, where they meet. Lower is better. nan
         if there is no genuine or no impostor pair.
 
     Raises
@@ -330,10 +330,10 @@ class GroupErrorRates(Framed):
     groups : ndarray, shape (n_groups,)
         Sorted labels of the groups.
     far : ndarray, shape (n_groups,)
-        Share of the group's impostor pairs accepted, in [0, 1]; lower is better. nan for
+        Share of the group's impostor pairs accepted, in [0, 1]. Lower is better. NaN for
         a group without impostor pairs.
     frr : ndarray, shape (n_groups,)
-        Share of the group's genuine pairs rejected, in [0, 1]; lower is better. nan for a
+        Share of the group's genuine pairs rejected, in [0, 1]. Lower is better. NaN for a
         group without genuine pairs.
     n_impostor : ndarray of int, shape (n_groups,)
         Number of impostor pairs within each group.
@@ -393,18 +393,18 @@ def group_error_rates(
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
         1 for a genuine pair, 0 for an impostor pair.
     y_score : array-like of float, shape (n_pairs,)
-        Similarity of each pair; larger is more similar.
+        Similarity of each pair. Larger is more similar.
     sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
         Group of both images, or of each image. A pair is in a group when both images
-        are; None and NaN are unknown, in no group.
+        are. None and NaN are unknown, in no group.
     threshold : float
-        A pair is accepted when its score is at least this; +-inf are allowed.
+        A pair is accepted when its score is at least this. +-inf are allowed.
 
     Returns
     -------
     rates : GroupErrorRates
         With the arrays ``groups``, ``far``, ``frr``, ``n_impostor`` and ``n_genuine``, of
-        shape (n_groups,), and ``threshold``. Rates lie in [0, 1]; lower is better.
+        shape (n_groups,), and ``threshold``. Rates lie in [0, 1]. Lower is better.
 
     Raises
     ------

@@ -33,18 +33,18 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
     impostor pairs. The stated one is the ratio that the scores of the same pairs predict.
     Below the diagonal, scores overstate that two samples are of one person, and decisions
     make more false acceptances than their threshold is meant to. Above it, they make more
-    false rejections. Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters are
+    false rejections. Build it with :meth:`from_roc` or :meth:`from_estimator`. Parameters are
     kept as attributes.
 
     Parameters
     ----------
     groups : tuple, shape (n_curves,)
-        Label of each curve; None is overall.
+        Label of each curve. If None, overall.
     stated, observed : ndarrays, shape (n_curves, n_bins)
-        Natural logarithms of likelihood ratios. Infinite if a bin lacks one kind of pairs;
-        nan if it lacks both.
+        Natural logarithms of likelihood ratios. Infinite if a bin lacks one kind of pairs,
+        or nan if it lacks both.
     low, high : ndarrays, shape (n_curves, n_bins)
-        Interval of the observed ratio of each bin on its own; infinite if too many resamples
+        Interval of the observed ratio of each bin on its own, or infinite if too many resamples
         lack one kind of pairs.
     name : str, default=None
         Name of the system, put before the labels of the legend.
@@ -107,13 +107,13 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
             Fitted to scores that are natural logarithms of likelihood ratios. Its resamples,
             of people by default, make the intervals.
         groups : sequence of labels, shape (n_curves,), default=None
-            Groups to draw, None among them standing for overall; by default every group, or
+            Groups to draw, None among them standing for overall. By default every group, or
             overall where there is none.
         n_bins : int, default=8
             Even number of bins. They meet at the threshold of equal error of each group, and
             each has an equal share of the errors there on its side.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         **kwargs : dict
@@ -153,14 +153,14 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the curves, with the interval of each bin.
 
-        An infinite ratio is drawn at the edge; the stored arrays keep it.
+        An infinite ratio is drawn at the edge. The stored arrays keep it.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         **kwargs : dict
             Keywords of ``ax.plot``, for every curve.
 
@@ -194,17 +194,17 @@ class ExpectedPerformanceDisplay:
     """Errors of a test set at thresholds chosen on a development set, by group.
 
     All groups have the same thresholds, each the best one of the development set for a
-    weight of false acceptances. Build it with :meth:`from_pairs`; parameters are kept as
+    weight of false acceptances. Build it with :meth:`from_pairs`. Parameters are kept as
     attributes. Lower curves are better.
 
     Parameters
     ----------
     alpha : ndarray, shape (n_alpha,)
-        Weights of the FAR in (0, 1), increasing; that of the FRR is 1 - alpha.
+        Weights of the FAR in (0, 1), increasing. That of the FRR is 1 - alpha.
     error : ndarray, shape (n_curves, n_alpha)
-        Errors of the test set in [0, 1]; lower is better.
+        Errors of the test set in [0, 1]. Lower is better.
     groups : tuple, shape (n_curves,)
-        Label of each curve; None is overall.
+        Label of each curve. If None, overall.
     kind : {"half", "weighted"}, default="half"
         Which error, as of :func:`~skfairfr.metrics.expected_performance_curve`.
     name : str, default=None
@@ -264,13 +264,13 @@ class ExpectedPerformanceDisplay:
         Parameters
         ----------
         y_true, y_score, y_true_dev, y_score_dev, alpha, error
-            As of :func:`~skfairfr.metrics.expected_performance_curve`; a larger score is more
+            As of :func:`~skfairfr.metrics.expected_performance_curve`. A larger score is more
             alike.
         sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2), default=None
             Group of both images of each pair of the test set, or of each image. A pair is in
             a group when both images are.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         **kwargs : dict
@@ -309,9 +309,9 @@ class ExpectedPerformanceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         **kwargs : dict
             Keywords of ``ax.plot``, for every curve.
 

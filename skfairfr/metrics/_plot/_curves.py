@@ -43,7 +43,7 @@ HOW_LABELS = {
 class SimilarityROCDisplay(_from_roc.OverLevels):
     """The frr over the far with its uncertainty, overall and by group.
 
-    Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters are kept as
+    Build it with :meth:`from_roc` or :meth:`from_estimator`. Parameters are kept as
     attributes. Lower curves are better. ``operating_point="group", scale="det"`` draws the
     detection error tradeoff (DET) of every group [1]_, and ``p_target=`` marks where its
     detection cost is least.
@@ -53,21 +53,21 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     far : ndarray, shape (n_levels,)
         FAR levels in (0, 1), increasing.
     frr : ndarray, shape (n_curves, n_levels)
-        FRR in [0, 1] at each level; lower is better.
+        FRR in [0, 1] at each level. Lower is better.
     low, high : ndarrays, shape (n_curves, n_levels)
         Interval at each level on its own.
     supported : ndarray of bool, shape (n_curves, n_levels)
         Whether there are enough errors, of enough people.
     groups : tuple, shape (n_curves,)
-        Label of each curve; None is overall.
+        Label of each curve. If None, overall.
     band_low, band_high : ndarrays, shape (n_curves, n_levels), default=None
-        Band meant to hold a whole curve at once; None where none was computed.
+        Band meant to hold a whole curve at once, or None where none was computed.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
         Which FAR the levels are of.
     name : str, default=None
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None
-        Level above which not all pairs were counted, shaded; None where all were.
+        Level above which not all pairs were counted, shaded, or None where all were.
     cost_names : tuple of str, shape (n_costs,), default=()
         What is marked on each curve, such as "minDCF, p_target 0.01".
     cost_far, cost_frr : ndarrays, shape (n_costs, n_curves), default=()
@@ -82,7 +82,7 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     lines_ : list of matplotlib Line2D
         One for each curve, its supported part.
     unsupported_lines_ : list of matplotlib Line2D or None
-        The rest of each curve; None where all is supported.
+        The rest of each curve, or None where all is supported.
 
     See Also
     --------
@@ -134,10 +134,10 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         roc : SimilarityROC
             Fitted.
         far : array-like, shape (n_levels,), default=None
-            FAR levels in (0, 1); by default eight a decade, from the first power of ten
+            FAR levels in (0, 1). By default eight a decade, from the first power of ten
             with ten impostor pairs above its threshold up to 0.1.
         groups : sequence of labels, shape (n_curves,), default=None
-            Groups to draw, None among them standing for overall; by default overall and
+            Groups to draw, None among them standing for overall. By default overall and
             every group, and with ``operating_point="group"`` every group.
         operating_point : {"overall", "worst_group", "group"}, default="overall"
             Whether the levels are of the overall FAR, of the largest of the groups', or
@@ -148,9 +148,9 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         threshold : float, {"bayes"} or None, default=None
             Similarity from which on a pair is accepted, whose actual cost is marked too: that
             of a deployed system or, if scores are natural logarithms of likelihood ratios,
-            "bayes"; goes with ``p_target``.
+            "bayes". Goes with ``p_target``.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         **kwargs : dict
@@ -202,15 +202,15 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         """Draw the curves.
 
         A rate of zero has no place on either scale: it is drawn at the lower edge, half
-        the smallest positive number shown; the stored arrays keep the zero. A marked point
+        the smallest positive number shown. The stored arrays keep the zero. A marked point
         beyond the axes is drawn at their edge.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         scale : {"log", "det"}, default="log"
             Logarithms of both rates, or normal deviates, in which the scores of two
             normal distributions give a straight line.
@@ -263,15 +263,15 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
 class DisparityCurveDisplay(_from_roc.OverLevels):
     """One or several disparities over FAR levels, with their uncertainty.
 
-    Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters are kept as
-    attributes. Larger disparities are less fair; the dotted line shows equal groups.
+    Build it with :meth:`from_roc` or :meth:`from_estimator`. Parameters are kept as
+    attributes. Larger disparities are less fair. The dotted line shows equal groups.
 
     Parameters
     ----------
     far : ndarray, shape (n_levels,)
         FAR levels in (0, 1), increasing.
     value : ndarray, shape (n_curves, n_levels)
-        Disparities; larger is less fair.
+        Disparities. Larger is less fair.
     low, high : ndarrays, shape (n_curves, n_levels)
         Interval at each level on its own.
     supported : ndarray of bool, shape (n_curves, n_levels)
@@ -279,16 +279,16 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
     curves : tuple of (str, str), shape (n_curves,)
         The rate, "far" or "frr", and the disparity of each curve.
     band_low, band_high : ndarrays, shape (n_curves, n_levels), default=None
-        Band meant to hold a whole curve at once; None where none was computed.
+        Band meant to hold a whole curve at once, or None where none was computed.
     normalized_uncertainty : ndarray, shape (n_curves, n_levels), default=None
-        Standard deviation over value, lower being more certain; None where it was not
+        Standard deviation over value, lower being more certain, or None where it was not
         computed.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
         Which FAR the levels are of.
     name : str, default=None
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None
-        Level above which not all pairs were counted, shaded; None where all were.
+        Level above which not all pairs were counted, shaded, or None where all were.
 
     Attributes
     ----------
@@ -299,7 +299,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
     lines_ : list of matplotlib Line2D
         One for each curve, its supported part.
     unsupported_lines_ : list of matplotlib Line2D or None
-        The rest of each curve; None where all is supported.
+        The rest of each curve, or None where all is supported.
 
     See Also
     --------
@@ -344,18 +344,18 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         roc : SimilarityROC
             Fitted, with groups.
         far : array-like, shape (n_levels,), default=None
-            FAR levels in (0, 1); by default eight a decade, from the first power of ten
+            FAR levels in (0, 1). By default eight a decade, from the first power of ten
             with ten impostor pairs above its threshold up to 0.1.
         rate : {"far", "frr"} or sequence, shape (n_rates,), default=("far", "frr")
             Rates whose disparity is drawn.
         how : str, callable or sequence, shape (n_disparities,), default="max_min"
-            Disparities, as ``how`` of :meth:`~skfairfr.metrics.SimilarityROC.estimate`;
-            a sequence gives a curve for each, except ``("ratio", a, b)``, which is one.
+            Disparities, as ``how`` of :meth:`~skfairfr.metrics.SimilarityROC.estimate`.
+            A sequence gives a curve for each, except ``("ratio", a, b)``, which is one.
         operating_point : {"overall", "worst_group", "group"}, default="overall"
             Whether the levels are of the overall FAR, of the largest of the groups', or
             of each group's own.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         **kwargs : dict
@@ -396,14 +396,14 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
 
         Infinite disparities (a group without errors) have their sign at the upper edge, and
         bands may leave the axes, whose limits are those of the curves and of the
-        supported bands; the stored arrays keep everything.
+        supported bands. The stored arrays keep everything.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         quantity : {"value", "normalized_uncertainty"}, default="value"
             Whether the disparities themselves are drawn, or their uncertainty, on a
             log axis whose limits are those of the supported levels.

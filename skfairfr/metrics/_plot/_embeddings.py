@@ -40,13 +40,13 @@ class FromTransformedMixin:
         Parameters
         ----------
         estimator : transformer
-            Fitted; the result of its ``transform`` is measured.
+            Fitted. The result of its ``transform`` is measured.
         X : array-like, shape (n_samples, n_features)
             What the estimator transforms.
         y : array-like, shape (n_samples,), or frame
             As in ``from_embeddings``.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each row; None and NaN are unknown.
+            Group of each row. None and NaN are unknown.
         **kwargs : dict
             Further arguments of ``from_embeddings``.
 
@@ -74,15 +74,15 @@ class IdentityInertiaDisplay(FromTransformedMixin):
 
     The histograms of Fig. 13-14 of EM22: where they are not aligned, the images of one
     group's identities are more spread than those of another's. Build it with
-    :meth:`from_inertias`, :meth:`from_embeddings` or :meth:`from_estimator`; parameters
+    :meth:`from_inertias`, :meth:`from_embeddings` or :meth:`from_estimator`. Parameters
     are kept as attributes.
 
     Parameters
     ----------
     inertia : sequence of ndarrays, shape (n_groups,), each of shape (n_identities,)
-        Inertia in [0, 2] of the identities of each group; lower is better.
+        Inertia in [0, 2] of the identities of each group. Lower is better.
     groups : tuple, shape (n_groups,)
-        Label of each; None is overall.
+        Label of each. If None, overall.
     name : str, default=None
         Name of the system, put before the labels of the legend.
 
@@ -134,10 +134,10 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         inertias : IdentityInertia
             Inertia and group of each identity.
         groups : sequence of labels, shape (n_groups,), default=None
-            Groups to draw, None among them standing for all identities; by default every
+            Groups to draw, None among them standing for all identities. By default every
             group, or all identities where no group is known.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         **kwargs : dict
@@ -178,11 +178,11 @@ class IdentityInertiaDisplay(FromTransformedMixin):
             Identity of each row, or any other ``y`` of
             :func:`~skfairfr.metrics.identity_inertia`.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each row; None and NaN are unknown.
+            Group of each row. None and NaN are unknown.
         min_images : int, at least 2, default=2
             Identities with fewer images are left out.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         **kwargs : dict
             Further arguments of :meth:`from_inertias`.
 
@@ -209,9 +209,9 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         kind : {"histogram", "ecdf"}, default="histogram"
             Densities over bins that all groups share, or the share of identities whose
             inertia is at most so large.
@@ -260,16 +260,16 @@ class InstanceFARDisplay(FromTransformedMixin):
     at least as high, both on log axes. FPR21 sees bias in images that draw many false
     accepts at the threshold of all. If the curve of one group lies
     above another's, its images are falsely accepted more often. Images without any false
-    accept have no place on a log axis; the legend gives their share. Build it with
-    :meth:`from_instance_far`, :meth:`from_embeddings` or :meth:`from_estimator`;
-    parameters are kept as attributes.
+    accept have no place on a log axis. The legend gives their share. Build it with
+    :meth:`from_instance_far`, :meth:`from_embeddings` or :meth:`from_estimator`.
+    Parameters are kept as attributes.
 
     Parameters
     ----------
     instance_far : sequence of ndarrays, shape (n_groups,), each of shape (n_samples,)
-        Rates in [0, 1] of the images of each group, without nan; lower is better.
+        Rates in [0, 1] of the images of each group, without nan. Lower is better.
     groups : tuple, shape (n_groups,)
-        Label of each; None is overall.
+        Label of each. If None, overall.
     mean : float, default=None
         Mean rate of all images, drawn as a line: where every curve would fall if all
         images had the same rate.
@@ -285,7 +285,7 @@ class InstanceFARDisplay(FromTransformedMixin):
     lines_ : list of matplotlib Line2D
         One curve for each group.
     means_ : list of matplotlib Line2D
-        The mark at each group's mean; empty where that is zero or nan.
+        The mark at each group's mean, or empty where that is zero or nan.
 
     See Also
     --------
@@ -324,12 +324,12 @@ class InstanceFARDisplay(FromTransformedMixin):
         Parameters
         ----------
         found : InstanceFAR
-            Rate and group of each image; images whose rate is nan are left out.
+            Rate and group of each image. Images whose rate is nan are left out.
         groups : sequence of labels, shape (n_groups,), default=None
-            Groups to draw, None among them standing for all images; by default every
+            Groups to draw, None among them standing for all images. By default every
             group, or all images where no group is known.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         **kwargs : dict
@@ -375,15 +375,15 @@ class InstanceFARDisplay(FromTransformedMixin):
             Identity of each row, or any other ``y`` of
             :func:`~skfairfr.metrics.instance_far`.
         far : float in (0, 1), default=None
-            Level of the overall far that sets the threshold; give it or ``threshold``.
+            Level of the overall far that sets the threshold. Give it or ``threshold``.
         threshold : float, default=None
             Similarity to accept from.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each row; None and NaN are unknown.
+            Group of each row. None and NaN are unknown.
         impostors : {"all", "same_group"}, default="all"
             Which pairs of two people count.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         **kwargs : dict
             Further arguments of :meth:`from_instance_far`.
 
@@ -402,9 +402,9 @@ class InstanceFARDisplay(FromTransformedMixin):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         **kwargs : dict
             Keywords of ``ax.plot``, for every curve.
 

@@ -46,7 +46,7 @@ class FromEstimatorMixin:
         Parameters
         ----------
         estimator : estimator
-            Fitted, with a ``transform`` whose result is compared; or a SimilarityROC, of
+            Fitted, with a ``transform`` whose result is compared, or a SimilarityROC, of
             which a clone is fitted to ``X`` itself.
         X : array-like, shape (n_samples, n_features)
             Embeddings.
@@ -54,11 +54,11 @@ class FromEstimatorMixin:
             Identity of each row, or any other ``y`` of
             :meth:`~skfairfr.metrics.SimilarityROC.fit`.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each row; None and NaN are unknown.
+            Group of each row. None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
             With two values, only pairs across them are compared.
         roc : SimilarityROC, default=None
-            How to compare; a clone is fitted. None takes the defaults of the class.
+            How to compare. A clone is fitted. None takes the defaults of the class.
         **kwargs : dict
             Further arguments of ``from_roc``.
 
@@ -149,7 +149,7 @@ def curves_of(roc, questions, *, far=None, threshold=None, bands=False):
     questions : list of dict
         Keywords of its ``estimate``.
     far, threshold : ndarray, shape (n_points,), default=None
-        Levels or thresholds; one of them.
+        Levels or thresholds. One of them.
     bands : bool, default=False
         Whether bands that hold whole curves are needed.
 
@@ -252,7 +252,7 @@ def cost_points(roc, groups, p_target, threshold):
     groups : tuple of labels, shape (n_groups,)
     p_target : float or array-like, shape (n_targets,)
     threshold : float, {"bayes"} or None
-        As of :func:`~skfairfr.metrics.detection_cost`; adds points of actual costs.
+        As of :func:`~skfairfr.metrics.detection_cost`. Adds points of actual costs.
 
     Returns
     -------

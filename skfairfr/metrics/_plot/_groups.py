@@ -37,25 +37,25 @@ class GroupRatesDisplay(_from_roc.BothRates):
     """The FAR and the FRR of every group at operating points, with intervals.
 
     One panel for each rate and one row for each group: further right is worse. A rate
-    without an error is drawn at the left edge as "<", with its interval; one that the data
+    without an error is drawn at the left edge as "<", with its interval. One that the data
     do not support has a hollow marker and a dotted interval. Limits on rates are vertical
-    lines. Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters are kept as
+    lines. Build it with :meth:`from_roc` or :meth:`from_estimator`. Parameters are kept as
     attributes.
 
     Parameters
     ----------
     groups : tuple, shape (n_groups,)
-        Label of each row; None is everyone.
+        Label of each row. If None, everyone.
     far, frr : ndarrays, shape (n_levels, n_groups)
-        Rates in [0, 1], lower is better; nan without the pairs.
+        Rates in [0, 1], lower is better. NaN without the pairs.
     far_low, far_high, frr_low, frr_high : ndarrays, shape (n_levels, n_groups)
-        Ends of the intervals, in [0, 1]; nan where there is none.
+        Ends of the intervals, in [0, 1], or nan where there is none.
     far_supported, frr_supported : ndarrays of bool, shape (n_levels, n_groups)
         Whether there are enough errors, of enough people.
     names : tuple of str, shape (n_levels,)
         Of the operating points, such as "FMR 0.1 %".
     limits : dict of str -> float or ndarray, shape (n_levels,), default=None
-        Largest ``far`` and ``frr`` allowed; nan where there is none.
+        Largest ``far`` and ``frr`` allowed, or nan where there is none.
     name : str, default=None
         Name of the system or of its data, for the title.
     confidence_level : float in (0, 1), default=None
@@ -118,16 +118,16 @@ class GroupRatesDisplay(_from_roc.BothRates):
         roc : SimilarityROC
             Fitted.
         far : float in (0, 1) or array-like, shape (n_levels,), default=None
-            Overall FAR levels to operate at; 1e-3 where no threshold is given either.
+            Overall FAR levels to operate at. 1e-3 where no threshold is given either.
         threshold : float or array-like, shape (n_levels,), default=None
             Similarities from which on a deployed system accepts, instead.
         groups : sequence of labels, shape (n_groups,), default=None
-            Groups to draw, None among them standing for everyone; by default everyone and
+            Groups to draw, None among them standing for everyone. By default everyone and
             every group.
         limits : dict of str -> float or array-like, shape (n_levels,), default=None
             Largest ``far`` and ``frr`` allowed, each in (0, 1), drawn as lines.
         ax : sequence of matplotlib Axes, shape (n_rates,), default=None
-            Axes to draw on, one for each rate; None makes a new figure.
+            Axes to draw on, one for each rate. None makes a new figure.
         name : str, default=None
             Name of the system or of its data, for the title.
         distance : bool, default=False
@@ -182,9 +182,9 @@ class GroupRatesDisplay(_from_roc.BothRates):
         Parameters
         ----------
         ax : sequence of matplotlib Axes, shape (n_rates,), default=None
-            Axes to draw on, one for each rate; None makes a new figure.
+            Axes to draw on, one for each rate. None makes a new figure.
         name : str, default=None
-            Name for the title; None takes the stored one.
+            Name for the title. If None: the stored one.
         rates : sequence of {"far", "frr"}, shape (n_rates,), default=("far", "frr")
             Rates to draw.
         **kwargs : dict
@@ -352,7 +352,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     groups : ndarray, shape (n_groups,)
         Labels of rows and columns.
     far : ndarray, shape (n_groups, n_groups)
-        FAR of every two groups in [0, 1], lower is better; nan without a pair.
+        FAR of every two groups in [0, 1], lower is better. NaN without a pair.
     low, high : ndarrays, shape (n_groups, n_groups)
         Ends of the interval, in [0, 1].
     n_impostor : ndarray of int, shape (n_groups, n_groups)
@@ -375,7 +375,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     im_ : matplotlib AxesImage
         The coloured cells.
     text_ : ndarray of matplotlib Text or None, shape (n_groups, n_groups)
-        The numbers; None in cells without pairs.
+        The numbers. None in cells without pairs.
 
     See Also
     --------
@@ -422,11 +422,11 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         roc : SimilarityROC
             Fitted, with groups.
         far : float in (0, 1), default=None
-            Overall FAR level; 1e-3 where no threshold is given either.
+            Overall FAR level. 1e-3 where no threshold is given either.
         threshold : float, default=None
             Similarity from which on a deployed system accepts, instead.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, for the colour bar.
         **kwargs : dict
@@ -463,13 +463,13 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         colorbar : bool, default=True
             Whether to draw the scale of the colours, with the overall level marked.
         **kwargs : dict
-            Keywords of ``ax.imshow``; ``vmin`` and ``vmax`` are rates.
+            Keywords of ``ax.imshow``. ``vmin`` and ``vmax`` are rates.
 
         Returns
         -------
@@ -574,14 +574,14 @@ class GroupWeightsDisplay:
     """Sampling weights of groups over the epochs of a fit, or the FAR they follow.
 
     The FARs within groups over training are Fig. 6 of GEO20. Build it with
-    :meth:`from_projector`; parameters are kept as attributes.
+    :meth:`from_projector`. Parameters are kept as attributes.
 
     Parameters
     ----------
     weights : ndarray, shape (n_epochs, n_groups)
         Weights that each epoch drew by, >= 0, their mean 1.
     fars : ndarray, shape (n_epochs, n_groups), default=None
-        FAR within each group after each epoch, in [0, 1]; lower is better.
+        FAR within each group after each epoch, in [0, 1]. Lower is better.
     groups : sequence of labels, shape (n_groups,)
         Label of each column.
 
@@ -625,7 +625,7 @@ class GroupWeightsDisplay:
             Fitted, or any object with ``group_weights_``, ``group_fars_`` and
             ``groups_``.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         **kwargs : dict
             Further arguments of :meth:`plot`.
 
@@ -654,7 +654,7 @@ class GroupWeightsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         kind : {"weights", "far"}, default="weights"
             Sampling weights, or the FAR within groups on a log axis, where a FAR of 0
             leaves a gap.

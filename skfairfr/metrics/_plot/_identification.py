@@ -23,7 +23,7 @@ N_SIZES = 9
 class GallerySizeDisplay:
     """FPIR or FNIR over the number of people in random galleries, overall and by group.
 
-    Build it with :meth:`from_identification`; parameters are kept as attributes. Lower curves
+    Build it with :meth:`from_identification`. Parameters are kept as attributes. Lower curves
     are better. Crosses show what is often taken for the FPIR instead,
     1 - (1 - FMR)**n.
 
@@ -32,16 +32,16 @@ class GallerySizeDisplay:
     sizes : ndarray of int, shape (n_sizes,)
         People in the gallery, up to those enrolled.
     value : ndarray, shape (n_curves, n_sizes)
-        Rates in [0, 1]; lower is better.
+        Rates in [0, 1]. Lower is better.
     low, high : ndarrays, shape (n_curves, n_sizes)
         Interval at each size on its own.
     supported : ndarray of bool, shape (n_curves, n_sizes)
         Whether there are enough errors, of enough people.
     groups : tuple, shape (n_curves,)
-        Label of each curve; None is overall.
+        Label of each curve. If None, overall.
     rate : {"fpir", "fnir"}, default="fpir"
     formula : ndarray, shape (n_curves, n_sizes), default=None
-        1 - (1 - FMR)**n, in [0, 1]; None of the FNIR.
+        1 - (1 - FMR)**n, in [0, 1]. None of the FNIR.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class GallerySizeDisplay:
     lines_ : list of matplotlib Line2D
         One for each curve, its supported part.
     unsupported_lines_ : list of matplotlib Line2D or None
-        The rest of each curve; None where all is supported.
+        The rest of each curve, or None where all is supported.
     formula_lines_ : list of matplotlib Line2D
-        One for each curve; empty of the FNIR.
+        One for each curve. Empty of the FNIR.
 
     See Also
     --------
@@ -107,15 +107,15 @@ class GallerySizeDisplay:
         fpir : float in (0, 1), default=None
             Level that the threshold meets with the whole gallery.
         threshold : float, default=None
-            Similarity from which on a search alarms, instead; exactly one of the two.
+            Similarity from which on a search alarms, instead. Exactly one of the two.
         rate : {"fpir", "fnir"}, default="fpir"
         sizes : array-like of int, shape (n_sizes,), default=None
-            Sizes of galleries; by default nine from 1 to that of the whole one.
+            Sizes of galleries. By default nine from 1 to that of the whole one.
         groups : sequence of labels, shape (n_curves,), default=None
-            Groups of probes to draw, None among them standing for overall; by default overall
+            Groups of probes to draw, None among them standing for overall. By default overall
             and every group.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         **kwargs : dict
             Keywords of ``ax.plot``, for every curve.
 
@@ -169,7 +169,7 @@ class GallerySizeDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         **kwargs : dict
             Keywords of ``ax.plot``, for every curve.
 

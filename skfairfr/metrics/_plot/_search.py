@@ -41,16 +41,16 @@ LABELS = {"bfar": "BFAR (1: equal FMR)", "bfrr": "BFRR (1: equal FNMR)"}
 class KappaGridDisplay:
     """Ratio of a rate of two groups over a grid of two parameters, on a log scale about 1.
 
-    Each cell is a candidate of a search; 1 is equal treatment, 2 means twice the errors
+    Each cell is a candidate of a search. 1 is equal treatment, 2 means twice the errors
     for the group named first, 0.5 half of them. A black line runs between cells above and
     below 1, and a frame marks the chosen candidate. Several levels are drawn side by side,
-    so that a choice at one can be judged at another. Build it with :meth:`from_search`;
-    parameters are kept as attributes.
+    so that a choice at one can be judged at another. Build it with :meth:`from_search`.
+    Parameters are kept as attributes.
 
     Parameters
     ----------
     ratio : ndarray, shape (n_levels, n_y, n_x)
-        Ratio in each cell; 1 is equal, and the further from 1, the less fair. nan where
+        Ratio in each cell. 1 is equal, and the further from 1, the less fair. NaN where
         there is no candidate, or no value.
     x, y : ndarrays, shape (n_x,) and (n_y,)
         Values of the parameters, in increasing order.
@@ -70,7 +70,7 @@ class KappaGridDisplay:
     im_ : list of matplotlib AxesImage
         The coloured cells of each level.
     text_ : ndarray of matplotlib Text or None, shape (n_levels, n_y, n_x)
-        The numbers; None in cells without a value.
+        The numbers. None in cells without a value.
 
     See Also
     --------
@@ -122,7 +122,7 @@ class KappaGridDisplay:
             in "ethicalmodule__kappa0". The label of a kappa names the group it belongs to
             in the search's ``best_estimator_``, as in "kappa0 (female)".
         ax : matplotlib Axes or sequence of Axes, shape (n_levels,), default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         **kwargs : dict
             Further arguments of :meth:`plot`.
 
@@ -158,11 +158,11 @@ class KappaGridDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or sequence of Axes, shape (n_levels,), default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         colorbar : bool, default=True
             Whether to draw the scale of the colours, which all levels share.
         **kwargs : dict
-            Keywords of ``ax.imshow``; ``vmin`` and ``vmax`` are ratios.
+            Keywords of ``ax.imshow``. ``vmin`` and ``vmax`` are ratios.
 
         Returns
         -------
@@ -237,12 +237,12 @@ class TradeOffDisplay:
 
     A disparity rarely falls for free: a point further down is less disparate, one further
     left has fewer errors, and nothing in the data prefers one point of the front to
-    another. Build it with :meth:`from_search`; parameters are kept as attributes.
+    another. Build it with :meth:`from_search`. Parameters are kept as attributes.
 
     Parameters
     ----------
     x, y : ndarrays, shape (n_candidates,)
-        Mean metric of each candidate over the test folds; lower is better. nan where a
+        Mean metric of each candidate over the test folds. Lower is better. NaN where a
         candidate has none, which is not drawn.
     front : ndarray of bool, shape (n_candidates,)
         Whether no candidate is at least as good in both and better in one.
@@ -264,7 +264,7 @@ class TradeOffDisplay:
     figure_ : matplotlib Figure
         Figure of the axes.
     points_, front_, chosen_, baseline_ : matplotlib Line2D
-        What was drawn; the last two are None where there is nothing to draw.
+        What was drawn. The last two are None where there is nothing to draw.
 
     See Also
     --------
@@ -315,7 +315,7 @@ class TradeOffDisplay:
             The same scores of what the candidates are compared with: what
             ``cross_validate`` returned for it on the same folds, or what the scorer did.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         **kwargs : dict
@@ -353,9 +353,9 @@ class TradeOffDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         **kwargs : dict
             Keywords of ``ax.plot``, for the candidates and their front.
 
@@ -400,7 +400,7 @@ class MitigationsDisplay:
 
     An arrow that goes down lowers the disparity, one that goes to the right rejects more
     of everybody's genuine pairs. Bars are intervals of the method over nothing. Build it
-    with :meth:`from_bench`; parameters are kept as attributes.
+    with :meth:`from_bench`. Parameters are kept as attributes.
 
     Parameters
     ----------
@@ -457,7 +457,7 @@ class MitigationsDisplay:
         bench : Bench
             With one method at least.
         axes : tuple of two matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
 
         Returns
         -------
@@ -488,7 +488,7 @@ class MitigationsDisplay:
         Parameters
         ----------
         axes : tuple of two matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
 
         Returns
         -------

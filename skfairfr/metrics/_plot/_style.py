@@ -125,7 +125,7 @@ def begin(drawn, ax, name=None, figsize=None):
     ax : matplotlib Axes or None
         None makes a pyplot figure of (width, height) inches.
     name : str or None
-        Of the system; None takes that of the display, if it has one.
+        Of the system. If None: that of the display, if it has one.
 
     Returns
     -------
@@ -408,10 +408,10 @@ def write_once(ax, text, place, offset, **options):
 
 
 def add_legend(ax, above=False):
-    """Add a legend with long handles, which show line styles; conventions come last.
+    """Add a legend with long handles, which show line styles. Conventions come last.
 
     If it would hide much of the axes it stands above them, and above what is written
-    there; with ``above`` it always does.
+    there. With ``above`` it always does.
     """
     handles, labels = ax.get_legend_handles_labels()
     last = [label in CONVENTIONS or label.startswith(SHADED) for label in labels]

@@ -54,31 +54,31 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
 
     A deployed system has one threshold for everybody: at a vertical line, read how far
     the curves of one kind lie apart. Build it with :meth:`from_roc` or
-    :meth:`from_estimator`; parameters are kept as attributes.
+    :meth:`from_estimator`. Parameters are kept as attributes.
 
     Parameters
     ----------
     threshold : ndarray, shape (n_thresholds,)
         Similarities from which on a pair is accepted, increasing.
     far, frr : ndarrays, shape (n_curves, n_thresholds)
-        Rates, each in [0, 1]; lower is better.
+        Rates, each in [0, 1]. Lower is better.
     far_low, far_high, frr_low, frr_high : ndarrays, shape (n_curves, n_thresholds)
         Intervals at each threshold on its own.
     far_supported, frr_supported : ndarrays of bool, shape (n_curves, n_thresholds)
         Whether there are enough errors, of enough people.
     groups : tuple, shape (n_curves,)
-        Label of each curve; None is overall.
+        Label of each curve. If None, overall.
     operating_thresholds : ndarray, shape (n_levels,), default=()
         Thresholds to mark, at which a pair of that similarity is accepted.
     levels : ndarray, shape (n_levels,), default=()
-        FAR levels that set them; nan where they were given.
+        FAR levels that set them, or nan where they were given.
     name : str, default=None
         Name of the system, put before the labels of the legend.
     distance : bool, default=False
         Whether scores are minus distances, which the axis then shows.
     sampled_to : float, default=None
-        Largest threshold at which not all impostor pairs were counted, shaded up to it;
-        None where all were. The FRR is exact everywhere.
+        Largest threshold at which not all impostor pairs were counted, shaded up to it,
+        or None where all were. The FRR is exact everywhere.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
     lines_ : list of matplotlib Line2D
         Supported parts, the FAR of every group, then the FRR.
     unsupported_lines_ : list of matplotlib Line2D or None
-        The rest of each curve; None where all is supported.
+        The rest of each curve, or None where all is supported.
 
     See Also
     --------
@@ -132,18 +132,18 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         roc : SimilarityROC
             Fitted.
         threshold : array-like, shape (n_thresholds,), default=None
-            Similarities from which on a pair is accepted; by default 41 of them, from
+            Similarities from which on a pair is accepted. By default 41 of them, from
             where the overall FAR is 0.2 to where it is as low as the data can resolve.
         far : float in (0, 1) or array-like, shape (n_levels,), default=1e-3
-            Levels of the overall FAR whose thresholds are marked; None marks nothing.
+            Levels of the overall FAR whose thresholds are marked. None marks nothing.
         operating_thresholds : array-like, shape (n_levels,), default=None
             Thresholds to mark instead, at which a pair of that similarity is accepted:
             those of a deployed system or, with ``far``, those set on other data.
         groups : sequence of labels, shape (n_curves,), default=None
-            Groups to draw, None among them standing for overall; by default every group,
+            Groups to draw, None among them standing for overall. By default every group,
             or overall where there is none.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         distance : bool, default=False
@@ -184,14 +184,14 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         """Draw the curves: the FAR with filled markers, the FRR with a thinner line.
 
         A rate of zero has no place on a log axis: it is drawn at the lower edge, half the
-        smallest positive number shown; the stored arrays keep the zero.
+        smallest positive number shown. The stored arrays keep the zero.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         band : {"pointwise"} or None, default=None
             Whether intervals are drawn: filled, or for more than three curves as bars.
         **kwargs : dict
@@ -250,7 +250,7 @@ class ScoreHistogramDisplay(AtThresholds):
     """Distributions of genuine and impostor scores by group, with the threshold.
 
     Impostor pairs at or above the threshold are falsely accepted, genuine pairs below it
-    falsely rejected. Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters
+    falsely rejected. Build it with :meth:`from_roc` or :meth:`from_estimator`. Parameters
     are kept as attributes.
 
     Parameters
@@ -258,17 +258,17 @@ class ScoreHistogramDisplay(AtThresholds):
     edges : ndarray, shape (n_bins + 1,)
         Ends of the bins of the similarity, increasing.
     genuine, impostor : ndarrays, shape (n_curves, n_bins)
-        Densities, which times the width of a bin give the share of pairs in it; nan
+        Densities, which times the width of a bin give the share of pairs in it, or nan
         without a pair.
     n_genuine, n_impostor : ndarrays of int, shape (n_curves,)
         Number of pairs; of fewer than 30 no density is drawn, but marks at the bottom
         where a bin contains any.
     groups : tuple, shape (n_curves,)
-        Label of each curve; None is overall.
+        Label of each curve. If None, overall.
     operating_thresholds : ndarray, shape (n_levels,), default=()
         Thresholds to mark, at which a pair of that similarity is accepted.
     levels : ndarray, shape (n_levels,), default=()
-        FAR levels that set them; nan where they were given.
+        FAR levels that set them, or nan where they were given.
     name : str, default=None
         Name of the system, put before the labels of the legend.
     distance : bool, default=False
@@ -327,19 +327,19 @@ class ScoreHistogramDisplay(AtThresholds):
         roc : SimilarityROC
             Fitted.
         edges : int or array-like, shape (n_bins + 1,), default=None
-            Ends of the bins; a number of bins spreads them over the scores, of which
+            Ends of the bins. A number of bins spreads them over the scores, of which
             those beyond five deviations from every group's mean are left out. None takes
             twice the square root of the number of genuine pairs, between 20 and 60.
         far : float in (0, 1) or array-like, shape (n_levels,), default=1e-3
-            Levels of the overall FAR whose thresholds are marked; None marks nothing.
+            Levels of the overall FAR whose thresholds are marked. None marks nothing.
         operating_thresholds : array-like, shape (n_levels,), default=None
             Thresholds to mark instead, at which a pair of that similarity is accepted:
             those of a deployed system or, with ``far``, those set on other data.
         groups : sequence of labels, shape (n_curves,), default=None
-            Groups to draw, None among them standing for overall; by default every group,
+            Groups to draw, None among them standing for overall. By default every group,
             or overall where there is none.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
             Name of the system, put before the labels of the legend.
         distance : bool, default=False
@@ -370,9 +370,9 @@ class ScoreHistogramDisplay(AtThresholds):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. None makes a new figure.
         name : str, default=None
-            Name of the system; None takes the stored one.
+            Name of the system. If None: the stored one.
         **kwargs : dict
             Keywords of ``ax.plot``, for every line.
 

@@ -1,7 +1,7 @@
 """The engine of SimilarityROC: from a checked question to rates, replicates and warnings.
 
 ``Engine`` computes tables of rates with ``_core``, caches them, and warns of undefined and
-unresolved values; ``_estimates`` turns a table into a value with its interval.
+unresolved values. ``_estimates`` turns a table into a value with its interval.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def level_with_errors(rate, level="far"):
 
 
 class EstimandWarning(UserWarning):
-    """The interval covers the people in the data only; other people vary much more.
+    """The interval covers the people in the data only. Other people vary much more.
 
     Issued by :class:`~skfairfr.metrics.SimilarityROC` with ``resample="images"`` when the
     standard error over new people from the same population is more than 1.5 times that
@@ -90,7 +90,7 @@ class Engine:
     groups : ndarray, shape (n_groups,)
         Labels.
     far_max : float
-        Largest level computed from all pairs; larger ones are computed from samples.
+        Largest level computed from all pairs. Larger ones are computed from samples.
     resampling : Resampling, default=None
         None is enough for rates in the data: :meth:`points`, :meth:`thresholds`.
     method : str, default="recentered"
@@ -106,7 +106,7 @@ class Engine:
     question : callable
         Checks the arguments of ``SimilarityROC.estimate``, and returns a Question.
     drawn : Resampling or None
-        What intervals are made of; None of "jackknife".
+        What intervals are made of. None of "jackknife".
     two_sides : bool
         Whether probes are compared with references.
     """
@@ -166,7 +166,7 @@ class Engine:
         ----------
         question : Question
         scopes : tuple, default=None
-            Those of the queries; None takes those that the question needs.
+            Those of the queries. If None: those that the question needs.
 
         Returns
         -------
@@ -353,7 +353,7 @@ class Engine:
         return dict(zip(scopes, found, strict=True))
 
     def evidence(self, question, scopes=None):
-        """Evidence about a question's rates in these scopes; None of no pairs.
+        """Evidence about a question's rates in these scopes. None of no pairs.
 
         None: in all scopes like the question's own, but for two groups only in theirs.
         """
@@ -521,17 +521,17 @@ class Question:
     Attributes
     ----------
     levels, thresholds : ndarray, shape (n_levels,), or None
-        In increasing order; exactly one of them.
+        In increasing order. Exactly one of them.
     order : ndarray of int, shape (n_levels,)
         Position of each of them in the caller's argument.
     shape : tuple
         Shape of the caller's argument.
     rate : {"far", "frr"}
     scope : None, (g, g) or (g, h)
-        Of a rate; None where ``how`` is given.
+        Of a rate, or None where ``how`` is given.
     how : DisparityMeasure or None
     picked : tuple of int or None
-        The two groups of a signed ratio; None is all groups.
+        The two groups of a signed ratio. If None, all groups.
     operating_point : {"overall", "worst_group", "group"}
     """
 

@@ -216,7 +216,7 @@ def answer_cost(engine, table, question, cost):
 
 
 def _ends_of_largest(how, value, drawn, confidence_level):
-    """Ends of the largest contrast of groups; nan of what is none.
+    """Ends of the largest contrast of groups. NaN of what is none.
 
     The upper end is the largest of the basic ones of all contrasts, one of which is that of
     the largest. The lower end is the largest of those that are valid for all contrasts at once,

@@ -51,7 +51,7 @@ class Evidence:
     influence : list of sparse arrays, each (n_levels, n_people)
         Of each scope: that of people on the logarithm of its rate at a given threshold.
     slope : ndarray, shape (n_levels, n_scopes)
-        Derivative of the logarithm of the rate by that of the FAR which sets the threshold;
+        Derivative of the logarithm of the rate by that of the FAR which sets the threshold.
         0 at given thresholds.
     of_threshold : list of sparse arrays, each (n_levels, n_people)
         Influence of people on the logarithm of that FAR.
@@ -59,7 +59,7 @@ class Evidence:
         Of the logarithm of that FAR at a given threshold, and with that of the rate.
     thresholds : ndarray, shape (n_levels, n_scopes)
     asked : tuple of ThresholdSetters, shape (n_levels,)
-        What each level was asked of; levels of one query share it.
+        What each level was asked of. Levels of one query share it.
     """
 
     scopes: tuple
@@ -160,7 +160,7 @@ def gather(pairs, query):
     Returns
     -------
     evidence : Evidence or None
-        Of the scopes of the query that have pairs, in their order; None of none.
+        Of the scopes of the query that have pairs, in their order. None of none.
     """
     (rate,) = query.wanted
     query, point = point_rates(pairs, query)
@@ -232,7 +232,7 @@ class ThresholdSetters:
     setters: tuple
 
     def counts(self, rate, asked):
-        """ErrorCounts of scopes at thresholds; no error where one is undefined.
+        """ErrorCounts of scopes at thresholds. No error where one is undefined.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class ThresholdSetters:
         Returns
         -------
         variance, covariance : ndarrays, shape (n_levels, n_scopes)
-            Of the logarithms; 0 where no impostor pair sets the threshold.
+            Of the logarithms, or 0 where no impostor pair sets the threshold.
         """
         found = []
         for scope, setter, own, by in zip(
@@ -456,7 +456,7 @@ class ComparedGroups:
         -------
         low, high : floats, 1 at least
             ``low`` is above 1 if the rate of some group differs from that of the others,
-            and then the largest of all bounds that hold together; ``high`` is the largest
+            and then the largest of all bounds that hold together. ``high`` is the largest
             of the bounds of two groups, of which one is that of the largest ratio. NaN
             without two groups.
         """
@@ -495,7 +495,7 @@ def analyse(evidence, question, confidence_level):
     -------
     found : dict of str -> ndarray, shape (n_levels,)
         ``low`` and ``high``, the ends of the interval, nan without two groups, and of a
-        function that the user gives, of which nothing is known but its values;
+        function that the user gives, of which nothing is known but its values.
         ``standard_error``, nan of a disparity of all groups. A disparity also has
         ``corrected``, that of shrunken rates, from which the upward bias is removed, and
         ``p_value``, that all groups have the same rate in the population.

@@ -193,7 +193,7 @@ class BestRow:
     rows : ndarray, shape (n_rows, n_features)
         Those of one image together.
     first : ndarray of int, shape (n_images + 1,)
-        Where those of each image begin; probes have one.
+        Where those of each image begin. Probes have one.
     similarity : {"cosine", "dot"} or comparator
         Of two rows.
     """
@@ -387,7 +387,7 @@ def prepare(X, similarity, attributes, side=None):
     groups = {name: labels.of_rows() for name, labels in attributes.items()}
     sides = {"side": side} if getattr(similarity, "takes_side", False) else {}
     with warnings.catch_warnings():
-        # X was a frame before it came here; check_names compares its columns.
+        # X was a frame before it came here. ``check_names`` compares its columns.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         vectors, adjustment = similarity.prepare(
             X, sensitive_features=groups or None, **sides
@@ -763,7 +763,7 @@ class EmbeddingAttributes(Attributes):
 class ListedAttributes(Attributes):
     """Attributes of listed pairs: of the first images of all pairs, then of the second.
 
-    ``image_names`` are sorted; None where images are people.
+    ``image_names`` are sorted, or None where images are people.
     """
 
     listed: ListedScores

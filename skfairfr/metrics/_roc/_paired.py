@@ -31,7 +31,7 @@ def check_same_images(first, second):
     Parameters
     ----------
     first, second : SimilarityROC
-        Fitted. Rows of embeddings must stand in one order; pairs of a list may not.
+        Fitted. Rows of embeddings must stand in one order. Pairs of a list may not.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def compare(first, second, questions):
     """Comparison of two engines about the same images, each asked its own question.
 
     Rates of new people are a sum of what every person and every two people add, and some
-    disparities the largest contrast of such rates; else both take the same resamples.
+    disparities the largest contrast of such rates, else both take the same resamples.
     """
     engines, answers, question = (first, second), [], questions[0]
     how, drawn = question.how, first.resampling
@@ -223,7 +223,7 @@ def compare_rates(engines, questions, values):
     ----------
     engines : tuple of two Engines
     questions : tuple of two Questions
-        Without ``how``; they may differ in thresholds, and in codes of groups.
+        Without ``how``. They may differ in thresholds, and in codes of groups.
     values : tuple of two ndarrays, shape (n_levels,)
         The rate of either system.
 

@@ -1,6 +1,6 @@
 """SimilarityROC: error rates of a verification system, by group, with their uncertainty.
 
-The class checks its arguments and keeps the fitted state; ``_engine`` and ``_estimates``
+The class checks its arguments and keeps the fitted state. ``_engine`` and ``_estimates``
 compute answers, and ``skfairfr._core`` contains the functions of arrays.
 """
 
@@ -62,7 +62,7 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
     """Error rates of a verification system over all pairs, by group, with intervals.
 
     ``fit`` compares every two images once, in tiles, and keeps the largest impostor
-    scores; every rate, disparity and bootstrap replicate is then a running sum over them.
+    scores. Every rate, disparity and bootstrap replicate is then a running sum over them.
     A pair is accepted when its similarity is at least the threshold. FAR(t) is the share
     of impostor pairs accepted, FRR(t) that of genuine pairs rejected, ROC(far) = FRR at
     the threshold where FAR = far: eq. (2)-(4) of [1]_.
@@ -77,7 +77,7 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
     resample : {"identities", "images", "both"}, default="identities"
         What an interval covers. "identities": new people from the same population ([3]_),
         which nearly every report is about. "images": these people in other photographs, as
-        published in [1]_, for a closed set; an estimate warns, once a fit, where the standard
+        published in [1]_, for a closed set. An estimate warns, once a fit, where the standard
         error for new people is over 1.5 times larger. "both": both at once (conservative).
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "jackknife"}, \
 default="recentered"
@@ -85,7 +85,7 @@ default="recentered"
         one person at a time: the variance of [3]_, Student's quantiles, and the skewness of
         what people contribute, from no error to all; of independent errors the ends are exact.
         A ratio ends where the ends of both rates say (MOVER), and a disparity where those of
-        max / min let it; a function of your own has no interval. The others say how replicates
+        max / min let it. A function of your own has no interval. The others say how replicates
         become an interval. Two draws
         of one image make a pair that is always accepted, so that naive replicates of the FRR
         are too low: recentered moves them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
@@ -95,7 +95,7 @@ default="recentered"
     confidence_level : float in (0, 1), default=0.95
         Nominal coverage of the intervals.
     far_max : float in (0, 1), default=1e-2
-        Largest FAR level answered exactly; above it answers come from a uniform sample of
+        Largest FAR level answered exactly. Above it answers come from a uniform sample of
         a million impostor pairs, as ``source`` and ``reason`` state. About
         ``1.5 * far_max`` of all pairs are stored, 12 bytes each and several times that
         while they are resampled, or as many as the equal error rate needs where it is
@@ -112,11 +112,11 @@ default="recentered"
         each person, the mean of the unit rows, or all of them, of which the best counts. None
         compares every reference on its own. References are then no pairs of each other.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
-        Where ``fit`` compares all pairs; the scores and the pairs stored are the same, bit
+        Where ``fit`` compares all pairs. The scores and the pairs stored are the same, bit
         for bit. A CUDA device needs torch, which the extra ``mitigate`` installs, and takes
         no comparator. No CUDA device was available to check it on.
     n_jobs : int, default=None
-        Joblib workers for tiles and for blocks of resamples; None is one process, which
+        Joblib workers for tiles and for blocks of resamples. If None, one process, which
         uses all cores by threads. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Draws the seeds of the resamples in ``fit``, so repeated calls give the same answer.
@@ -126,11 +126,11 @@ default="recentered"
     groups_ : ndarray, shape (n_groups,)
         Sorted labels of the groups.
     identities_ : ndarray, shape (n_identities,)
-        Sorted labels of the people; numbers where ``fit_pairs`` was given none.
+        Sorted labels of the people. Numbers where ``fit_pairs`` was given none.
     n_genuine_, n_impostor_ : ndarrays of int, shape (1 + n_groups,)
         Number of genuine and of impostor pairs, overall and within each group.
     n_features_in_ : int
-        Number of features of the embeddings; absent after ``fit_pairs``.
+        Number of features of the embeddings. Absent after ``fit_pairs``.
     feature_names_in_ : ndarray, shape (n_features,)
         Names of the features, where X has string names.
 
@@ -184,7 +184,7 @@ default="recentered"
 
     # Questions that the pass of fit prepares for, beside levels up to far_max.
     _expected = Expected(equal_error=True)
-    # Of pairs whose identities are codes of so many people; None takes them as labels.
+    # Of pairs whose identities are codes of so many people. If None: them as labels.
     _n_people = None
 
     def __init__(
@@ -233,15 +233,15 @@ default="recentered"
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            Embeddings; with a reference side, the probes.
+            Embeddings. With a reference side, the probes.
         y : array-like, shape (n_samples,)
-            Identity of each row, of any label type; or the structured array of
+            Identity of each row, of any label type, or the structured array of
             :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
             ``group`` and ``domain``.
         sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
-            Group of each row; None and NaN are unknown: such images count overall and in
+            Group of each row. None and NaN are unknown: such images count overall and in
             no group. Several columns, (n_samples, n_attributes) or a dict of names to
-            columns, make the groups of their combinations; :meth:`by` answers by some.
+            columns, make the groups of their combinations. :meth:`by` answers by some.
         domain : array-like, shape (n_samples,), default=None
             With two values, only pairs across them are compared (selfie against
             document); the first value in sorted order is the probe's.
@@ -333,7 +333,7 @@ default="recentered"
         A list has one side: pairs of the groups (g, h) and (h, g) make one cell, and pairs
         of the people (k, l) and (l, k) are comparisons of the same two people. ``fit``
         distinguishes them where there are two sides, so that on the same scores the two
-        methods differ in cross-group rates and, with ``average="identity"``, in every FAR;
+        methods differ in cross-group rates and, with ``average="identity"``, in every FAR,
         and with one side it does so for the cross-group rates of that average, where one
         person's images are in several groups. An earlier fit is discarded.
 
@@ -351,16 +351,16 @@ default="recentered"
         Parameters
         ----------
         y_score : array-like, shape (n_pairs,)
-            Similarity of each pair, larger meaning more similar; give minus a distance.
+            Similarity of each pair, larger meaning more similar. Negate distances.
         identity_1, identity_2 : array-like, shape (n_pairs,), default=None
-            Whom the two images show; a pair is genuine where they are equal.
+            Whom the two images show. A pair is genuine where they are equal.
         y_true : array-like, shape (n_pairs,), default=None
             Instead of the people: 1 where both images show one person, else 0.
         sensitive_features : array-like, frame or dict, shape (n_pairs,), default=None
             Group of both images of each pair, if they have the same.
         sensitive_features_1, sensitive_features_2 : array-like, frame or dict, \
 shape (n_pairs,), default=None
-            Group of each image; None and NaN are unknown. Several columns as in ``fit``.
+            Group of each image. None and NaN are unknown. Several columns as in ``fit``.
         image_1, image_2 : array-like, shape (n_pairs,), default=None
             Names of the images, which resampling images needs.
         mated_only, non_mated_only : bool, default=False
@@ -499,7 +499,7 @@ shape (n_pairs,), default=None
         Returns
         -------
         threshold : float or ndarray, shape (n_levels,)
-            Similarity from which on a pair is accepted; higher is stricter.
+            Similarity from which on a pair is accepted. Higher is stricter.
 
         Raises
         ------
@@ -533,19 +533,19 @@ shape (n_pairs,), default=None
         Parameters
         ----------
         far : float in (0, 1) or array-like, shape (n_levels,), default=None
-            FAR level; its threshold is estimated again in every resample.
+            FAR level. Its threshold is estimated again in every resample.
         threshold : float or array-like, shape (n_levels,), default=None
-            Similarity from which on a deployed system accepts; exactly one of far and
+            Similarity from which on a deployed system accepts. Exactly one of far and
             threshold.
         rate : {"frr", "far", "dcf", "min_dcf", "cllr", "min_cllr", "auc"}, default="frr"
-            False rejections or false acceptances; lower is better. The others are of all
+            False rejections or false acceptances. Lower is better. The others are of all
             thresholds: the detection cost at ``threshold``, which may be "bayes", or the
             minimal one if that is None too (:func:`detection_cost`), :func:`cllr` and
             :func:`min_cllr`, lower being better, and the area under the ROC curve. They take
             neither ``far`` nor an operating point. Their disparities "ratio", "max_min",
             "max_geomean" and "difference" have an interval, the others none.
         group : label or tuple of two labels, default=None
-            Rate of one group, or the FAR between two; None is overall.
+            Rate of one group, or the FAR between two. If None, overall.
         how : str, tuple or callable, default=None
             Disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
             "difference", "std" (larger is less fair), "ratio" (of two groups, second over
@@ -560,7 +560,7 @@ shape (n_pairs,), default=None
             p c_miss / (p c_miss + (1 - p) c_fa).
         max_far : float in (0, 1), default=None
             FAR up to which "auc" is taken, between 0.5 of scores that carry no information
-            and 1, as scikit-learn's ``roc_auc_score(max_fpr=)``; None is the whole curve.
+            and 1, as scikit-learn's ``roc_auc_score(max_fpr=)``. If None, the whole curve.
 
         Returns
         -------
@@ -632,7 +632,7 @@ shape (n_pairs,), default=None
         how: str | tuple | Callable | None = None,
         operating_point: str = "overall",
     ) -> ROCCurve:
-        """A rate or disparity over FAR levels; ``rate="frr"`` over far is the ROC.
+        """A rate or disparity over FAR levels. ``rate="frr"`` over far is the ROC.
 
         Parameters
         ----------
@@ -683,11 +683,11 @@ shape (n_pairs,), default=None
 
         Variation common to both cancels. With ``resample="identities"`` the difference of
         two rates is a sum of what every person, and every two people, add to it, its
-        threshold included, and the interval that of this sum, whatever ``method`` is; so is
+        threshold included, and the interval that of this sum, whatever ``method`` is, so is
         that of a "ratio", and of "max_min" and "max_geomean" of two groups. Of more groups
         a largest rate may be large by chance: the interval is then that of the largest
         contrast of such sums, and other disparities have none. Else both systems use the
-        same resamples; a function of your own may be said to differ too often.
+        same resamples. A function of your own may be said to differ too often.
 
         Parameters
         ----------
@@ -698,10 +698,10 @@ shape (n_pairs,), default=None
         far : float in (0, 1) or array-like, shape (n_levels,), default=None
             FAR level, which each system meets at a threshold of its own.
         threshold : float or array-like, shape (n_levels,), default=None
-            Similarity from which on both accept; exactly one of far and threshold.
+            Similarity from which on both accept. Exactly one of far and threshold.
         rate, group, how, operating_point, p_target, max_far
             As in :meth:`estimate`. Costs and the area under the curve are compared in the
-            same resamples of people, the minimum taken again in each; ``how`` may be a ratio.
+            same resamples of people, the minimum taken again in each. ``how`` may be a ratio.
 
         Returns
         -------
@@ -711,7 +711,7 @@ shape (n_pairs,), default=None
         Raises
         ------
         ValueError
-            As :meth:`estimate`, and if the two were not fitted on the same images; the
+            As :meth:`estimate`, and if the two were not fitted on the same images. The
             message names what differs.
         """
         check_is_fitted(self)
@@ -750,14 +750,14 @@ shape (n_pairs,), default=None
         far : float in (0, 1) or array-like, shape (n_levels,), default=None
             FAR level.
         threshold : float or array-like, shape (n_levels,), default=None
-            Similarity from which on a pair is accepted; exactly one of far and threshold.
+            Similarity from which on a pair is accepted. Exactly one of far and threshold.
         rate, group, how, operating_point
             As in :meth:`estimate`.
 
         Returns
         -------
         replicates : ndarray, shape (n_resamples,) or (n_resamples, n_levels)
-            Rates in [0, 1] or disparities; nan where one is undefined (0/0).
+            Rates in [0, 1] or disparities, or nan where one is undefined (0/0).
 
         Raises
         ------
@@ -789,7 +789,7 @@ shape (n_pairs,), default=None
         the group whose true threshold is strictest decides, so that the number of groups needs
         no correction [1]_, and thresholds of each group's own share the chance. The bounds are
         the upper ends of two-sided intervals, whose chance is nominally half of that, so that
-        an audit at the threshold passes the limit too; few people with strongly dependent errors take the
+        an audit at the threshold passes the limit too. Few people with strongly dependent errors take the
         other half, as the user guide shows. ``method``, ``resample`` and
         ``confidence_level`` of the class play no part.
 
@@ -802,7 +802,7 @@ shape (n_pairs,), default=None
             of the result ends the thresholds that keep both, each limit with the stated
             confidence. None allows any.
         groups : sequence of labels, shape (n_groups,), default=None
-            Groups that have to keep the limits; None takes all.
+            Groups that have to keep the limits. If None: all.
         confidence_level : float in (0, 1), default=0.95
             One minus the chance of a wrong certificate.
         operating_point : {"overall", "group"}, default="overall"
@@ -824,7 +824,7 @@ shape (n_pairs,), default=None
         ----------
         .. [1] Bates, S., Angelopoulos, A., Lei, L., Malik, J., & Jordan, M. (2021).
            Distribution-Free, Risk-Controlling Prediction Sets. Journal of the ACM 68(6).
-           One risk; that of the worst group is the intersection of such tests.
+           One risk. That of the worst group is the intersection of such tests.
 
         Examples
         --------
@@ -859,7 +859,7 @@ shape (n_pairs,), default=None
         far : float in (0, 1), default=None
             Overall FAR level.
         threshold : float, default=None
-            Similarity from which on a deployed system accepts, instead; exactly one of
+            Similarity from which on a deployed system accepts, instead. Exactly one of
             the two.
 
         Returns
@@ -886,7 +886,7 @@ shape (n_pairs,), default=None
         far : float in (0, 1), default=None
             Overall FAR level.
         threshold : float, default=None
-            Similarity from which on a deployed system accepts, instead; exactly one of
+            Similarity from which on a deployed system accepts, instead. Exactly one of
             the two.
 
         Returns
@@ -922,7 +922,7 @@ shape (n_pairs,), default=None
         Parameters
         ----------
         group : label, default=None
-            One group; None is overall.
+            One group. If None, overall.
 
         Returns
         -------

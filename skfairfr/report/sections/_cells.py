@@ -15,7 +15,7 @@ from skfairfr._text._words import (
     ratios,
 )
 
-# A page has its notes below; the terminal prints them on request.
+# A page has its notes below. The terminal prints them on request.
 READ_NOTES = "Read the notes first (at the terminal, with --full)."
 
 

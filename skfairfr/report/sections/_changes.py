@@ -273,7 +273,7 @@ def _largest_change(found):
 
 
 def _size(change):
-    """Logarithm of the factor of a change up or down; below all others if it is undefined.
+    """Logarithm of the factor of a change up or down. Below all others if it is undefined.
 
     The factor from or to a rate of 0 is the end of its interval that is nearer to 1.
     """

@@ -66,13 +66,13 @@ class Cost:
     Attributes
     ----------
     cost : {"min_dcf", "dcf", "min_cllr", "cllr"}
-        Lower is better; "dcf" is that of decisions at the threshold of Bayes.
+        Lower is better. "dcf" is that of decisions at the threshold of Bayes.
     p_target : float or None
         Of a detection cost.
     group : label
     figure : Figure
     ratio : Figure or None
-        That over the cost of the reference; None of everyone and of the reference.
+        That over the cost of the reference. None of everyone and of the reference.
     low_of_all : float
         Lower end that is valid for everyone and all groups at once, of limits.
     """

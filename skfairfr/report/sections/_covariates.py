@@ -25,9 +25,9 @@ class Stratum:
     name : str
     far_share, frr_share : float in [0, 1]
         Share of the impostor, and of the genuine, pairs of all groups that are in common
-        strata; 0 of a stratum that some group has no pairs in, which is left out.
+        strata. 0 of a stratum that some group has no pairs in, which is left out.
     far_within, frr_within : tuple of float, shape (n_groups,)
-        Share of the pairs of each group that are in the stratum; nan of a group without any.
+        Share of the pairs of each group that are in the stratum. NaN of a group without any.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Control:
         Those of the tuples of a Stratum.
     strata : tuple of Stratum
     far_lost, frr_lost : float in [0, 1]
-        Share of the groups' pairs outside common strata; nan if there is none.
+        Share of the groups' pairs outside common strata, or nan if there is none.
     """
 
     groups: tuple

@@ -20,7 +20,7 @@ SHARES_OF_GENUINE = np.linspace(0, 1, 65)
 
 @dataclass(frozen=True)
 class Curves:
-    """The FRR of every group over levels of the overall FAR; the first is everyone's.
+    """The FRR of every group over levels of the overall FAR. The first is everyone's.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Curves:
     threshold : ndarray, shape (n_levels,)
         Similarities (minus a distance) from which on a pair is accepted.
     far, frr : ndarrays, shape (n_groups, n_levels)
-        Rates of a group at these thresholds; nan without the pairs.
+        Rates of a group at these thresholds, or nan without the pairs.
     """
 
     groups: tuple
@@ -46,7 +46,7 @@ class Curves:
 def measure(audited, whole):
     """Both rates of everyone and of every group over levels of the overall FAR.
 
-    If not ``whole``, they end at the audit's threshold that accepts most; those of searches
+    If not ``whole``, they end at the audit's threshold that accepts most. Those of searches
     end where candidates are not known.
     """
     if "far" not in audited.rates:

@@ -18,7 +18,7 @@ class GeneralisedRates:
     """Rates of a group that count failures to enrol and to acquire as well.
 
     ``gfar`` is FMR (1 - FTA) (1 - FTE), and ``gfrr`` is FTE + (1 - FTE) FTA +
-    (1 - FTE) (1 - FTA) FNMR, of ISO/IEC 19795-1; nan without the pairs, but 0 and 1
+    (1 - FTE) (1 - FTA) FNMR, of ISO/IEC 19795-1, or nan without the pairs, but 0 and 1
     if no attempt of the group gave a template.
     """
 
@@ -29,7 +29,7 @@ class GeneralisedRates:
 
 @dataclass(frozen=True)
 class Failures:
-    """Attempts of a group that gave no template; ``group`` None is everyone.
+    """Attempts of a group that gave no template. ``group`` None is everyone.
 
     ``fta`` is the share of all attempts that failed to acquire, ``fte`` the share of the
     others that failed to enrol.
@@ -59,7 +59,7 @@ def failures_of(attempts, attributes):
     Returns
     -------
     failures : tuple of Failures
-        Of groups without any template as well; empty where no attempts were recorded.
+        Of groups without any template as well, or empty where no attempts were recorded.
     """
     if attempts is None:
         return ()
@@ -105,7 +105,7 @@ def generalised(rates, failures):
 
 
 def n_lost(data, inside):
-    """How many genuine pairs of some images failed; None if none is kept.
+    """How many genuine pairs of some images failed, or None if none is kept.
 
     Parameters
     ----------

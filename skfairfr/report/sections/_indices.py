@@ -44,7 +44,7 @@ INDICES = {
 
 @dataclass(frozen=True)
 class Index:
-    """An index that joins both rates of all groups; nan if undefined.
+    """An index that joins both rates of all groups, or nan if undefined.
 
     ``neutral`` is its value when all groups have the same rates. The fairness discrepancy
     rate is smaller if rates of groups differ more, the others larger.
@@ -71,7 +71,7 @@ def measure(rates):
 def disparities(levels, systems, settings, hows=None, names=("",)):
     """Disparities at a level of each of some systems, whose rows stand side by side.
 
-    ``hows`` are those that are shown; None shows all, and the indices of both rates.
+    ``hows`` are those that are shown. None shows all, and the indices of both rates.
     """
     measured, rows = rates_in(systems[0].groups), []
     for level, name in zip(levels, names, strict=True):

@@ -71,7 +71,7 @@ def measure(audited):
 
 
 def matrices(found, neutral, abouts, terms):
-    """Tables of matrices of some systems at one operating point; empty without two groups.
+    """Tables of matrices of some systems at one operating point, or empty without two groups.
 
     ``neutral`` is the rate without a colour: the level, or the rate of everyone.
     """

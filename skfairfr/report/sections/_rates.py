@@ -65,7 +65,7 @@ def in_one_order(audit):
     """The audit with its groups in the order of all tables and figures.
 
     That with the highest rate at the first operating point, as a multiple of the rate of
-    everyone, is the first; everyone is before all groups.
+    everyone, is the first. Everyone is before all groups.
     """
     measured, (everyone, *rows) = rates_in(audit.groups), audit.levels[0].rates
 

@@ -30,7 +30,7 @@ class GroupCount:
     Attributes
     ----------
     groups : tuple of labels
-        One of each attribute; None is unknown.
+        One of each attribute. If None, unknown.
     n_identities : int
         Where scored pairs do not name their people, the number of pairs.
     n_images : int or None
@@ -65,7 +65,7 @@ def cross(data, attributes):
     Returns
     -------
     crossing : Crossing
-        Combinations in the order of sorted labels, unknown last if some are; a person
+        Combinations in the order of sorted labels, unknown last if some are. A person
         whose images differ in a label counts in several.
     """
     masks = [_masks(data.groups((name,))) for name in attributes]
