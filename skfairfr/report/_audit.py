@@ -111,14 +111,14 @@ def audit_data(
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
         Levels, each of which chooses a threshold on the audited data, the shortest number
-        that accepts the same pairs; the audit is then about it as though it had been
+        that accepts the same pairs. The audit is then about it as though it had been
         given. None takes 1e-2 and 1e-3, and 1e-4 where two groups of every attribute have
         300,000 impostor pairs, or everyone has them if there is no attribute.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on a deployed system accepts, instead; of data that were
         read as distances, distances up to which it does.
     threshold_from : EmbeddingData, PairData or path-like, default=None
-        Other data, on which the thresholds of the levels are set; a path is read as
+        Other data, on which the thresholds of the levels are set. A path is read as
         ``data`` were.
     threshold_group : label, default=None
         Group of an attribute, or of a combination of several ("f & young"), whose FAR
@@ -129,7 +129,7 @@ def audit_data(
         rates, above 1: ``max_fmr_ratio`` and ``max_fnmr_ratio`` there, ``max_bfar`` and
         ``max_bfrr`` at the threshold where no group's FAR exceeds the level. Largest cost
         allowed of everyone and of each group, above 0: ``max_dcf`` at each ``p_target``, of
-        decisions at the threshold of Bayes if ``llr``, else minDCF; ``max_cllr``, which
+        decisions at the threshold of Bayes if ``llr``, else minDCF. ``max_cllr``, which
         requires ``llr``. They become the ``checks`` of the report and its ``exit_code``.
     policy : Policy, str or path-like, default=None
         What sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
@@ -142,10 +142,10 @@ def audit_data(
         Covariates, at equal values of which rates are shown too: NAME of categories of a
         column (of both images), "NAME:K" for K quantiles of a number (the lower one of both
         images) or "NAME:K:gap" for those of its difference. Several make strata of all at
-        once. Each stratum weighs the same in every group (direct standardisation); those
+        once. Each stratum weighs the same in every group (direct standardisation). Those
         in which some group has no pairs are left out.
     reference : label or sequence of labels, shape (n_references,), default=None
-        Group with which the others are compared, or one of each attribute; None takes the
+        Group with which the others are compared, or one of each attribute. If None: the
         group with the most people.
     sections : sequence of objects, shape (n_sections,), default=()
         Sections of your own, with a ``title``, ``measure(report)``, which gives what the JSON
@@ -169,16 +169,16 @@ def audit_data(
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold.
     confidence_level : float in (0, 1), default=None
-        Of the intervals; None takes 0.95.
+        Of the intervals. If None: 0.95.
     n_jobs : int, default=None
-        Workers of joblib; None is one process, which uses all cores by threads.
+        Workers of joblib. If None, one process, which uses all cores by threads.
     random_state : int, default=0
         Seed of samples of impostor pairs, from which rates above an FMR of 1e-2 come.
 
     Returns
     -------
     report : Report
-        One audit for each attribute and for each combination of them; without attributes
+        One audit for each attribute and for each combination of them. Without attributes
         one of everyone.
 
     Raises
@@ -305,16 +305,16 @@ def audit(
     y : array-like, shape (n_samples,)
         Identity of each row.
     sensitive_features : array-like, shape (n_samples,), or dict or frame of several, default=None
-        Group of each row; None and NaN are unknown. A dict of names to labels, or a frame
+        Group of each row. None and NaN are unknown. A dict of names to labels, or a frame
         with several columns, is audited by each attribute and by their combinations. None
         audits everyone: rates, intervals and limits of rates, without groups.
     attribute : str, default=None
-        Name of the attribute, for messages and the report; None takes that of a series or
+        Name of the attribute, for messages and the report. If None: that of a series or
         of a frame's one column, else "group". Several attributes have names already.
     domain : array-like, shape (n_samples,), default=None
         With two values, only pairs across them are compared.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        What scores a pair; a fitted comparator, such as
+        What scores a pair. A fitted comparator, such as
         :class:`~skfairfr.comparators.CohortNormalizer`, in place of the cosine.
     covariates : dict or frame of array-likes, shape (n_samples,), default=None
         Columns that ``control`` names, such as quality or camera.
@@ -325,7 +325,7 @@ def audit(
         failures to acquire; "report" leaves them out and counts them by group; "error", and
         None where there are some, is an error.
     non_mated_only : bool, default=False
-        Whether no two rows are of one person; not stated, such rows are an error.
+        Whether no two rows are of one person. If not stated, such rows are an error.
     **options
         As of :func:`audit_data`.
 
@@ -389,9 +389,9 @@ def audit_pairs(
     Parameters
     ----------
     y_score : array-like, shape (n_pairs,)
-        Similarities, larger meaning more similar; give minus a distance.
+        Similarities, larger meaning more similar. Negate distances.
     identities : tuple of two array-likes, shape (n_pairs,), or None
-        Whom the first and the second image of each pair show; None where that is not known.
+        Whom the first and the second image of each pair show, or None where that is not known.
     sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames, default=None
         Groups of the first and of the second image of each pair, or one array-like,
         (n_pairs,), of the groups that both have. A dict of names to either, or a tuple of
@@ -401,7 +401,7 @@ def audit_pairs(
         Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
         then taken as independent, as the first line of the audit states.
     attribute : str, default=None
-        As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
+        As of :func:`audit`. The two series or frames have one name, or NAME_1 and NAME_2.
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
         Names of the images.
     covariates : dict or frame, default=None
@@ -410,7 +410,7 @@ def audit_pairs(
     failures : {"reject", "report", "error"}, default=None
         As of :func:`audit`, of pairs whose score is NaN or minus infinity.
     mated_only, non_mated_only : bool, default=False
-        Whether all pairs are genuine, or none is; not stated, such pairs are an error.
+        Whether all pairs are genuine, or none is. If not stated, such pairs are an error.
     **options
         As of :func:`audit_data`.
 
@@ -487,13 +487,13 @@ def audit_decisions(
     Parameters
     ----------
     error : array-like, shape (n_attempts,)
-        1 where the system erred, 0 elsewhere; NaN where nothing was captured. Of genuine attempts an error is a rejection, of others that they were
+        1 where the system erred, 0 elsewhere. NaN where nothing was captured. Of genuine attempts an error is a rejection, of others that they were
         accepted.
     identity : array-like, shape (n_attempts,), or None
         The person who attempts, whoever is claimed. None takes attempts as independent, as
         the first line of the audit states.
     sensitive_features : array-like, shape (n_attempts,), or dict or frame of several, default=None
-        Group of each attempt; None and NaN are unknown. With ``kind="apcer"`` the species
+        Group of each attempt. None and NaN are unknown. With ``kind="apcer"`` the species
         of the attack instrument, which is required. Several, and None, as of :func:`audit`.
     kind : {"frr", "far", "bpcer", "apcer"}, default="frr"
         What the errors are called: FRR of genuine attempts, FAR of impostor attempts, BPCER
@@ -516,7 +516,7 @@ def audit_decisions(
     attribute : str, default=None
         As of :func:`audit`.
     covariates : dict or frame of array-likes, shape (n_attempts,), default=None
-        Columns of which ``control`` names some, such as the device of each attempt; a
+        Columns of which ``control`` names some, such as the device of each attempt. A
         transaction has those of its first attempt.
     limits : dict of str -> float, default=None
         Largest rate allowed of each group, in (0, 1), or of everyone without groups, and
@@ -530,12 +530,12 @@ def audit_decisions(
     -------
     found : Report
         As of :func:`audit`. Its records call the rate ``frr``, whatever its kind, which
-        ``settings["decisions"]`` names; text, page, JSON and tables call it by its own name.
+        ``settings["decisions"]`` names. Text, page, JSON and tables call it by its own name.
 
     Raises
     ------
     ValueError
-        As :func:`audit`; if an error is neither 0 nor 1, or of ``session`` and ``best_of``
+        As :func:`audit`. If an error is neither 0 nor 1, or of ``session`` and ``best_of``
         one alone was given.
 
     References
@@ -644,7 +644,7 @@ def _measured(data, chosen, points, asked, options, threshold_from, control, ref
     if threshold_from is not None:
         points, notes = points_on(threshold_from, data, points, options)
     by_default = asked.far is None and points.set_on == "these data"
-    # All pairs are compared once; every attribute is a question about them.
+    # All pairs are compared once. Every attribute is a question about them.
     next_step("comparing all pairs")
     warnings, columns = [], tuple(data.columns)
     with collecting(warnings):

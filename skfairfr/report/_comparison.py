@@ -95,12 +95,12 @@ def compare_systems(
     before, after, *more : EmbeddingData or PairData
         Such as :func:`read_data` gives, all of one kind, with the same columns. Images are
         paired by the names of their rows, pairs of images by those of both, and what
-        another system lacks is left out; without names, rows stand in the same order. A
+        another system lacks is left out. Without names, rows stand in the same order. A
         group that loses most of its rows, or all pairs, is not compared.
     names : sequence of str, shape (n_systems,), default=None
-        Of the systems; None takes the paths that were read, or "before" and "after".
+        Of the systems. If None: the paths that were read, or "before" and "after".
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels, which every system meets at a threshold of its own; None takes 1e-2 and
+        Levels, which every system meets at a threshold of its own. If None: 1e-2 and
         1e-3.
     threshold : float or array-like, shape (n_levels,) or (n_systems, 1), default=None
         Similarities from which on all systems accept, instead, or one for each system; of
@@ -108,7 +108,7 @@ def compare_systems(
     average : {"pair", "identity"}, default="pair"
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
-        Pairs whose FAR sets the threshold; "same_group" needs one attribute.
+        Pairs whose FAR sets the threshold. "same_group" needs one attribute.
     confidence_level : float in (0, 1), default=0.95
         Of the intervals, and of the family of tests.
     baseline : bool, default=False
@@ -126,7 +126,7 @@ def compare_systems(
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
     n_jobs : int, default=None
-        Workers of joblib; None is one process, which uses all cores by threads.
+        Workers of joblib. If None, one process, which uses all cores by threads.
     random_state : int, default=0
         Seed of samples of impostor pairs, and of draws.
 
@@ -259,7 +259,7 @@ def compare_decisions(
         Such as :func:`read_data` gives, with the same columns, and people with the same names. A
         group that a log lacks is not compared.
     kind : {"frr", "far", "bpcer", "apcer"}, default=None
-        Whose errors are compared; None takes the kind of the logs if they have one alone.
+        Whose errors are compared. If None: the kind of the logs if they have one alone.
     **options
         As of :func:`compare_systems`.
 
@@ -267,7 +267,7 @@ def compare_decisions(
     -------
     found : SystemsComparison
         In its records "frr" is the rate, whatever its kind, which ``settings["decisions"]``
-        names; lower is better. ``n_people`` are those in all logs, and
+        names. Lower is better. ``n_people`` are those in all logs, and
         ``settings["attempts"]`` has the attempts and the people of each.
 
     Raises
@@ -399,7 +399,7 @@ def overlap(data, names):
     """The images, or the pairs, that all systems have, in one order.
 
     Images of embeddings are known by the names of their rows, pairs by those of their two
-    images, in either order; without names, rows are the same in the order of the files.
+    images, in either order. Without names, rows are the same in the order of the files.
 
     Parameters
     ----------
@@ -697,7 +697,7 @@ def _changes(names, rocs, chosen, points, rates, lost):
     named = list(zip(names, rocs, points, strict=True))
     few = {name: _few_setters(roc, chosen[0], own) for name, roc, own in named}
     found = []
-    # None: of everyone; then of the groups of every attribute.
+    # None: of everyone, then of the groups of every attribute.
     for (name, roc, own), attributes in product(
         named[1:], (None, *filter(None, chosen))
     ):

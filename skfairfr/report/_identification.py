@@ -37,7 +37,7 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, eq=False)
 class SearchData(EmbeddingData):
-    """Probes and the gallery that they search; parameters are those of EmbeddingData.
+    """Probes and the gallery that they search. Parameters are those of EmbeddingData.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SearchData(EmbeddingData):
     template : {"image", "mean", "max"}, default="image"
         As in :class:`~skfairfr.metrics.IdentificationROC`.
     candidates, searches, listed_from
-        As of CandidateData; None of embeddings.
+        As of CandidateData. None of embeddings.
     fitted : list
         An IdentificationROC of each fit.
     """
@@ -150,7 +150,7 @@ def identify_data(
     data, gallery : EmbeddingData
         Probes, and who is enrolled, such as :func:`read_data` gives.
     fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels, each of which chooses a threshold on the probes; None takes 1e-2 and 1e-3.
+        Levels, each of which chooses a threshold on the probes. If None: 1e-2 and 1e-3.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on a deployed system alarms, instead.
     rank : int, default=1
@@ -170,7 +170,7 @@ def identify_data(
     Returns
     -------
     report : Report
-        In its records "far" is the FPIR and "frr" the FNIR, lower being better; in its texts,
+        In its records "far" is the FPIR and "frr" the FNIR; lower is better. In its texts,
         JSON and CSV they are called so.
 
     Raises
@@ -235,7 +235,7 @@ def identify(
     Parameters
     ----------
     X, y, sensitive_features : array-likes, (n_probes, n_features), (n_probes,), (n_probes,)
-        Probes, as of :func:`audit`; each is a search. Without groups everyone is audited. X is
+        Probes, as of :func:`audit`. Each is a search. Without groups everyone is audited. X is
         None with ``candidates``.
     X_gallery, y_gallery : array-likes, shape (n_images, n_features), (n_images,)
         Who is enrolled. X_gallery is None with ``candidates``.
@@ -246,17 +246,17 @@ def identify(
         or a matrix of scores (n_probes, n_images). As in ``fit_candidates`` and ``fit_matrix`` of
         :class:`~skfairfr.metrics.IdentificationROC`.
     searches : array-like, shape (n_probes,), default=None
-        Names of the searches, by which lists call them; None numbers them from 0.
+        Names of the searches, by which lists call them. None numbers them from 0.
     listed_from : float, default=None
         Score from which on lists have all candidates.
     attribute : str, default=None
-        Name of the attribute, for messages and the report; None takes that of a series or
+        Name of the attribute, for messages and the report. If None: that of a series or
         of a frame's one column, else "group".
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        What scores a probe and an enrolled image; a fitted comparator, such as
+        What scores a probe and an enrolled image. A fitted comparator, such as
         :class:`~skfairfr.comparators.CohortNormalizer`, in place of the cosine.
     non_mated_only : bool, default=False
-        Whether no probe is of a person enrolled; not stated, such probes are an error.
+        Whether no probe is of a person enrolled. If not stated, such probes are an error.
     **options
         As of :func:`identify_data`.
 
@@ -333,9 +333,9 @@ def compare_searches(
     before, after, *more : EmbeddingData
         The same probes of each system, such as :func:`read_data` gives.
     galleries : sequence of EmbeddingData, shape (n_systems,)
-        The gallery of each system, of the same images; it is taken as given.
+        The gallery of each system, of the same images. It is taken as given.
     fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels, which every system meets at a threshold of its own; None takes 1e-2 and
+        Levels, which every system meets at a threshold of its own. If None: 1e-2 and
         1e-3.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on all systems alarm, instead.
@@ -350,7 +350,7 @@ def compare_searches(
     Returns
     -------
     found : SystemsComparison
-        In its records "far" is the FPIR and "frr" the FNIR, lower being better; in its
+        In its records "far" is the FPIR and "frr" the FNIR; lower is better. In its
         texts, JSON and CSV they are called so.
 
     Raises
