@@ -11,6 +11,7 @@ from scipy.stats import hypergeom
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._bootstrap import far_in, frr_in, threshold_in
 from skfairfr._core._error_counts import errors_of
+from skfairfr._core._jackknife import influences
 from skfairfr._core._pair_tiles import (
     PreparedImages,
     score_prepared_matrix,
@@ -227,7 +228,8 @@ def test_influences_of_people_are_what_the_rate_loses_without_them(drawn):
             expected = np.zeros(30)
             lost = (without.mean() - without) * searches.sum() / wrong.sum()
             expected[seen] = lost * np.sqrt(1 - 1 / seen.size)
-            of_people = errors_of(events, scope, rate, np.array([t])).influence[0]
+            counts = errors_of(events, scope, rate, np.array([t]))
+            of_people = influences(counts.of_person, counts.of_pairs, counts.ends)[0]
             assert_allclose(of_people, expected, atol=1e-12)
 
 
