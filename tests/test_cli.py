@@ -224,7 +224,7 @@ def test_other_formats_are_printed_alone(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--attribute", "beard"), "holds no 'beard'"),
+        (("--attribute", "beard"), "contains no 'beard'"),
         (("--attribute", "one"), "'one' has one group, 'a'"),
         (("--attribute", "gender", "--fmr", "0.1,1.5"), "--fmr: must be a number"),
         (("--attribute", "gender", "--seed", "-1"), "--seed: must be an integer"),
@@ -342,7 +342,7 @@ def test_pairs_with_distances(capsys, pairs, options):
             ("--distance", "--domain", "lens"),
             "--domain is no option of scored pairs",
         ),
-        (("--score", "gender_1"), "must hold numbers"),
+        (("--score", "gender_1"), "must contain numbers"),
     ],
 )
 def test_unusable_pairs(capsys, pairs, options, message):
@@ -431,7 +431,7 @@ def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
     assert (code, err) == (0, "")
     assert "- Note: " in out
     out = run(capsys, "audit", tmp_path / "faces.npz", *options, "--full")[1]
-    assert "'gender' holds 'nan' in 3 rows" in " ".join(out.split())
+    assert "'gender' contains 'nan' in 3 rows" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("inside", ["", "/deeper"])
@@ -530,7 +530,7 @@ def test_an_older_report_is_refused_before_the_work(
     attribute = ["--attribute", "gender"] if data else []
     said = run(capsys, command, *data, *attribute, "--out", tmp_path)
     assert_one_line(*said, command=command)
-    assert f"--out {str(tmp_path)!r} holds an older report ({record})" in said[2]
+    assert f"--out {str(tmp_path)!r} contains an older report ({record})" in said[2]
     assert "--replace" in said[2]
 
 

@@ -52,7 +52,7 @@ def test_the_winner_its_figure_and_its_fits_are_written(capsys, faces, toys, tmp
     assert f"load_mitigation('{tmp_path / 'winner'}')" in out
     assert out.startswith((tmp_path / "bench.txt").read_text())
     refused, _, told = run(capsys, *arguments, "--out", tmp_path)
-    assert refused == 2 and "holds an older report (bench.json)" in told
+    assert refused == 2 and "contains an older report (bench.json)" in told
     assert "--replace" in told
     # The same command goes on from the fits that are there, and prints the same.
     again = run(capsys, *arguments, "--out", tmp_path, "--replace")
@@ -135,7 +135,7 @@ def test_a_method_that_cannot_be_had(capsys, faces, toys, own, method, words):
     ("options", "message"),
     [
         (("--attribute", "gender", "--methods", "asnorm"), "--methods has 'asnorm'"),
-        (("--attribute", "beard"), "holds no 'beard'"),
+        (("--attribute", "beard"), "contains no 'beard'"),
         (("--attribute", "gender", "--splits", "1"), "--splits: must be an integer of"),
         (
             ("--attribute", "gender", "--splits", "999"),

@@ -226,7 +226,7 @@ def test_groups_in_two_spellings_are_refused(capsys, tmp_path, one, other, where
     for row in rows[::5]:
         row[where] = row[where].replace(one, other)
     code, _, err = audited(capsys, write(tmp_path / "pairs.csv", rows))
-    assert code == 2 and "error: --attribute sex holds 1 label in two" in err
+    assert code == 2 and "error: --attribute sex contains 1 label in two" in err
     assert f"{one!r} and {other!r}" in err or f"{other!r} and {one!r}" in err
 
 

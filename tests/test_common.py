@@ -86,7 +86,7 @@ def expected_failures(estimator):
     """One check draws integers and so a row of zeros, whose cosine is undefined."""
     of_cosines = isinstance(estimator, Comparator)
     if of_cosines or getattr(estimator, "similarity", None) == "cosine":
-        return {"check_estimators_dtypes": "its data hold a zero row, an error here"}
+        return {"check_estimators_dtypes": "its data contain a zero row, an error here"}
     return {}
 
 

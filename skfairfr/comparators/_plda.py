@@ -138,7 +138,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
         codes = identities_of(y, len(rows))
         if codes.max() < 1:
             raise ValueError(
-                "y holds one identity (1 class), and how people differ takes several; "
+                "y contains one identity (1 class), and how people differ takes several; "
                 "give the images of more people."
             )
         between, within, mean = covariances_of(rows, codes)

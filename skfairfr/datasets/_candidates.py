@@ -114,7 +114,7 @@ def load_candidates(
 def _matrix(path, score):
     matrix = _files.read_scores(path, score)
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
-        problem = f" holds {matrix.dtype} of shape {matrix.shape}, and numbers are needed, a row "
+        problem = f" contains {matrix.dtype} of shape {matrix.shape}, and numbers are needed, a row "
         problem += "for each search and a column for each template enrolled;"
         raise _files.file_error("candidates", path, problem, "write such a matrix.")
     return matrix
@@ -129,7 +129,7 @@ def _check_order(search, scores, table, rank, distance):
     if rank is not None:
         place = table.numbers(rank)
         if not np.isfinite(place).all() or (place != np.floor(place)).any():
-            problem = f": column {rank!r} must hold whole numbers;"
+            problem = f": column {rank!r} must contain whole numbers;"
             remedy = "correct it, or leave it out."
             raise _files.file_error("candidates", table.path, problem, remedy)
     order = np.lexsort((place, codes))

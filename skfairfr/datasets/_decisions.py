@@ -247,7 +247,7 @@ def read_times(column, name, dates=None):
     for text in texts.tolist():
         times.append(_time(text.strip(), dates))
         if times[-1] is None or (times[-1].tzinfo is None) != (times[0].tzinfo is None):
-            problem = f"{name!r} must hold numbers, or texts as 2026-01-31 or 2026-01-31T10:00, "
+            problem = f"{name!r} must contain numbers, or texts as 2026-01-31 or 2026-01-31T10:00, "
             problem += f"all or none with a time zone; got {text!r}."
             remedy = "03.04.2026 is 3 April or 4 March: give dates='day-first' or "
             remedy += "'month-first' (--dates)."

@@ -166,7 +166,9 @@ def _opened(path, embedding, of_labels):
             yield repr(name), archive.read(name), None, archive, ()
     elif kind == "npy":
         if embedding is not None:
-            problem = f"is of an .npz file, but {path!r} holds one array; leave it out."
+            problem = (
+                f"is of an .npz file, but {path!r} contains one array; leave it out."
+            )
             raise refused("embedding", embedding, problem)
         yield "the array", _files.read_npy(path), None, None, ()
     elif kind == "ark":
@@ -179,7 +181,7 @@ def _opened(path, embedding, of_labels):
         _files.choose_all(wanted, table.names, path)
         yield repr(names[0]), table.vectors(names), None, table, names
     else:
-        problem = OTHERS.get(kind, " holds no embeddings that can be read;")
+        problem = OTHERS.get(kind, " contains no embeddings that can be read;")
         raise _files.file_error("path", path, problem, WRITE_NPZ)
 
 
@@ -360,7 +362,7 @@ def find_images(known, wanted, image):
     _files.check_known("image", image, known, "every image needs a name.")
     first, rows = find_labels(known, known), find_labels(known, wanted)
     if (twice := np.flatnonzero(first != np.arange(first.size))).size:
-        problem = f"{image!r} holds {plain(known[twice[0]])!r} several times;"
+        problem = f"{image!r} contains {plain(known[twice[0]])!r} several times;"
         raise refused("image", image, problem, "give each image a name of its own.")
     return rows
 
@@ -393,7 +395,7 @@ def labels_beside(path):
     for suffix in (".csv", ".parquet", *_files.TEXT_TABLES):
         if os.path.exists(stem + suffix):
             return stem + suffix
-    problem = f" holds no labels of its rows, and no {stem + '.csv'!r} is beside it;"
+    problem = f" contains no labels of its rows, and no {stem + '.csv'!r} is beside it;"
     remedy = f"name a {_files.TABLE_FORMATS} file with labels (--labels)."
     raise _files.file_error("path", path, problem, remedy)
 
@@ -401,9 +403,9 @@ def labels_beside(path):
 def _check_vectors(name, vectors, finite):
     expected = None
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
-        expected = "hold one row of numbers for each image, (n_samples, n_features)"
+        expected = "contain one row of numbers for each image, (n_samples, n_features)"
     elif vectors.shape[0] < 2 or vectors.shape[1] == 0:
-        expected = "hold two images at least"
+        expected = "contain two images at least"
     if expected is not None:
         got = f"shape {vectors.shape} of {vectors.dtype}"
         problem = f"{name} must {expected}; got {got}."
@@ -422,6 +424,6 @@ def _check_vectors(name, vectors, finite):
 def _check_labels(argument, name, labels, n_samples):
     kinds = "O" + _files.KINDS_OF_LABELS
     if labels.shape != (n_samples,) or labels.dtype.kind not in kinds:
-        problem = f"{name!r} must hold one number or text for each of the {n_samples} rows of "
+        problem = f"{name!r} must contain one number or text for each of the {n_samples} rows of "
         problem += f"the embeddings; got shape {labels.shape} of type {labels.dtype}."
         raise refused(argument, name, problem, "Name another.")

@@ -152,7 +152,7 @@ def choose_all(wanted, present, path, remedy=None):
         instead = "add what is missing to the file."
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
     problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
-    problem += f"holds {' and '.join(lacking)}, {listed};"
+    problem += f"contains {' and '.join(lacking)}, {listed};"
     raise refused(first, missing[0][1][0], problem, remedy or instead, LackingError)
 
 
@@ -216,7 +216,7 @@ def meanings(values, rows, words, argument, name, remedy, missing=None):
     if (wrong := codes < -1).any():
         found = [*map(repr, np.unique(values[rows][wrong].astype(str)).tolist())]
         known = ", ".join(filter(None, words))
-        problem = f"{name!r} holds {', '.join(found[:FEW_WORDS])}"
+        problem = f"{name!r} contains {', '.join(found[:FEW_WORDS])}"
         if len(found) > FEW_WORDS:
             problem += f" and {len(found) - FEW_WORDS:,} other values"
         problem += f" (first in {data_row(wrong.argmax())}); every value must be one of {known}, "
@@ -241,7 +241,7 @@ def warn_of_words(labels, name, path):
     if words:
         count = sum(map(texts.count, words))
         warn_caller(
-            f"{path!r}: {name!r} holds {' and '.join(map(repr, words))} in {count} "
+            f"{path!r}: {name!r} contains {' and '.join(map(repr, words))} in {count} "
             f"{'row' if count == 1 else 'rows'}, which are labels like any other. Where "
             "unknown is meant, leave the field empty: '' in an array, no text in a .csv "
             "file, null in a .parquet file.",
@@ -342,7 +342,7 @@ class Archive:
                 return labels
             texts = labels.astype(object)  # fails on what is no character
         except (ValueError, SystemError):
-            problem = f": {name!r} holds bytes that are no UTF-8 text;"
+            problem = f": {name!r} contains bytes that are no UTF-8 text;"
             remedy = f"save {name!r} as numpy.asarray(..., dtype=str)."
             raise file_error("path", self.path, problem, remedy) from None
         # A text array has no other missing value.

@@ -125,11 +125,13 @@ def joined(data, table, key, image, names):
     alike = spelled_otherwise(lacking, keys)
     found = two_spellings(alike, one) if alike else None
     if found := found or affixed(keys.astype(str).tolist(), lacking.tolist(), one):
-        problem = f"{key!r} of {table.path!r} and the data hold {found[0]}"
+        problem = f"{key!r} of {table.path!r} and the data contain {found[0]}"
         raise refused("on", key, problem, found[1])
     absent = _files.few(labels[places < 0], what)
     if (places < 0).all():
-        problem = f"{key!r} of {table.path!r} holds none of the data's {absent}, but "
+        problem = (
+            f"{key!r} of {table.path!r} contains none of the data's {absent}, but "
+        )
         problem += f"others, as {plain(keys[0])!r};"
         raise refused("on", key, problem, "name the column that does.")
     if (places < 0).any():

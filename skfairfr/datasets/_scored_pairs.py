@@ -423,7 +423,7 @@ def _remedy(present, names, distance, score):
         people = "name others as identity_1 and identity_2, or for an audit as y_true "
         return f"{people}the one that shows which pairs are genuine."
     told = "a row has a score and two identities, or what says whether it is genuine. "
-    told += "If the file holds the labels of embeddings, give those (.npz, .npy) in its place, "
+    told += "If the file contains the labels of embeddings, give those (.npz, .npy) in its place, "
     return f"{told}and it with labels (--labels). A log of decisions needs --accepted."
 
 

@@ -196,13 +196,13 @@ class Table:
         values = self.values(name)
         try:
             if values.dtype.kind in "mM":
-                raise TypeError("it holds times")
+                raise TypeError("it contains times")
             dtype = float_type(values.dtype)
             if values.dtype.kind in "OU":
                 values = [None if _files.is_missing(v) else v for v in values.tolist()]
             return np.array(values, dtype=dtype)  # None as nan
         except (TypeError, ValueError) as error:
-            problem = f": column {name!r} must hold numbers ({error});"
+            problem = f": column {name!r} must contain numbers ({error});"
             raise file_error(*self._file, problem, "name another column.") from None
 
     def vectors(self, names):
@@ -227,7 +227,7 @@ class Table:
         columns = [self._columns[name] for name in names]
         for name, column in zip(names, columns, strict=True):
             if isinstance(column, ListColumn):
-                problem = f": column {name!r} holds {column.kind}, no "
+                problem = f": column {name!r} contains {column.kind}, no "
                 problem += "numbers or labels;"
                 remedy = "name another column, or write one value into each cell."
                 raise file_error(*self._file, problem, remedy)
@@ -327,7 +327,7 @@ def read_table(path, argument="path", layouts=(), stated=None):
         raise file_error(argument, path, " is no table;", remedy)
     if not table.n_rows:
         remedy = "give a table with names in its first line."
-        raise file_error(argument, path, " holds no row;", remedy)
+        raise file_error(argument, path, " contains no row;", remedy)
     if KEPT.get() is not None:
         KEPT.get()[path] = table
     return table

@@ -300,7 +300,7 @@ def load_score_matrix(
     matrix = _read_matrix(path, score)
     shape = first.y.size, second.y.size
     if matrix.shape != shape or matrix.dtype.kind not in "fiu":
-        problem = f" holds {matrix.dtype} of shape {matrix.shape}, and there are {shape[0]:,} "
+        problem = f" contains {matrix.dtype} of shape {matrix.shape}, and there are {shape[0]:,} "
         problem += f"probes and {shape[1]:,} references;"
         remedy = "give numbers, a row for each probe and a column for each reference."
         raise _files.file_error("path", path, problem, remedy)
@@ -334,7 +334,7 @@ def _check_no_image_twice(matrix, of_rows, of_columns, path, distance):
         row.size == n_alike >= FEWEST_IMAGES
         and (of_rows[row] == of_columns[column]).all()
     ):
-        problem = f" holds the best score, {best:g}, in {row.size:,} cells of one person, one in a row "
+        problem = f" contains the best score, {best:g}, in {row.size:,} cells of one person, one in a row "
         problem += "and in a column, as if these compare an image with itself;"
         remedy = "name the images (--image), so that their cells are left out."
         raise _files.file_error("path", path, problem, remedy)

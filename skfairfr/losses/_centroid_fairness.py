@@ -294,7 +294,9 @@ def pseudo_scores(X, y, group, before, code, generator=None):
 def _check_codes(codes, name, n):
     bad = codes[(codes < 0) | (codes >= n)]
     if len(bad):
-        problem = f"has the code {int(bad[0])}, but must hold codes from 0 to {n - 1}."
+        problem = (
+            f"has the code {int(bad[0])}, but must contain codes from 0 to {n - 1}."
+        )
         remedy = "Number the identities of X, and their groups, from 0 on."
         raise refused(name, codes, problem, remedy)
 

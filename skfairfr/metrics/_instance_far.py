@@ -220,7 +220,7 @@ def _threshold(pairs, far_max, question):
     if not pairs.holds(None, threshold):
         raise refused(
             *("threshold", threshold),
-            f"of {threshold:g} accepts too many impostor pairs to hold;",
+            f"of {threshold:g} accepts too many impostor pairs to store;",
             "give a higher one, or far=.",
         )
     return threshold

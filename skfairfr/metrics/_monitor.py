@@ -481,7 +481,7 @@ class RateMonitor:
         )
         if 2 * other.size > here.size:
             remedy = "name groups as in the earlier logs, or start a new state."
-            problem = f"holds other groups than before for {whose};"
+            problem = f"contains other groups than before for {whose};"
             raise refused("sensitive_features", None, problem, remedy)
         warn_caller(f"Another group than before: {whose}.", UserWarning)
 

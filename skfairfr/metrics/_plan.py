@@ -302,7 +302,7 @@ class Plan(Framed):
             yield f"The {level} interval of every group's rate must stay within the limit."
         if ((self.kind == "fail") & (self.limit < 1)).any():
             yield (
-                f"The lower bound of a group's rate, which holds at {level} for all groups "
+                f"The lower bound of a group's rate, which is valid at {level} for all groups "
                 "at once, must exceed the limit."
             )
         if "detect" in self.kind:
@@ -680,7 +680,7 @@ def _read_policy(policy, far, confidence_level):
             raise refused(
                 "policy",
                 getattr(policy, "name", policy),
-                f"holds nothing that can be planned for, only {', '.join(left_out)}.",
+                f"contains nothing that can be planned for, only {', '.join(left_out)}.",
                 f"Give one of {', '.join(LIMITS)} for all levels.",
             )
     of_policy = None if isinstance(policy, Mapping) else getattr(policy, "fmr", None)

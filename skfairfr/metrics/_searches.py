@@ -213,7 +213,7 @@ class Searches(_inputs.Attributes):
         """
         people, who = np.unique(identity.codes[:n_searches], return_inverse=True)
         if people.size < 2:
-            problem = "holds no two people who search;"
+            problem = "contains no two people who search;"
             raise refused("y", None, problem, "give the probes of more people.")
         enrolled, of_image = np.unique(identity.codes[n_searches:], return_inverse=True)
         order = np.argsort(of_image, kind="stable")

@@ -552,7 +552,7 @@ class BaseProjector(
         path = check_path(path, "path")
         found = _saved.read(path, "save the projector again")
         if type(found) is not cls:
-            problem = f"{path!r} holds {type(found).__name__}, not {cls.__name__};"
+            problem = f"{path!r} contains {type(found).__name__}, not {cls.__name__};"
             raise refused(
                 "path", path, problem, "call load of the class that was saved."
             )

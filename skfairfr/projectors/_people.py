@@ -105,7 +105,7 @@ def read_labels(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
         y, sensitive_features, domain, n_samples, fields=fields
     )
     if identity.values.size < 2:
-        problem = "holds one identity (1 class), with nobody to tell it from;"
+        problem = "contains one identity (1 class), with nobody to tell it from;"
         raise refused("y", y, problem, "give the images of at least two people.")
     return identity, group, domain
 
@@ -223,7 +223,7 @@ def mean_value(identity, group):
     try:
         values = group.values.astype(np.float64)
     except (TypeError, ValueError):
-        problem = f"holds {group.values.tolist()[:5]}, and kappas is of numbers;"
+        problem = f"contains {group.values.tolist()[:5]}, and kappas is of numbers;"
         remedy = "give numbers, or kappas={label: kappa}."
         raise refused("sensitive_features", None, problem, remedy) from None
     known = group.codes >= 0

@@ -472,5 +472,5 @@ def _option_hash(name, value):
         return joblib.hash(value)
     except Exception as error:  # what cannot be pickled raises many kinds
         problem = f"is {value!r}, which checkpoint_dir cannot tell from others;"
-        remedy = "give a function or class that its module holds by name."
+        remedy = "give a function or class that can be imported by name."
         raise refused(name, value, problem, remedy) from error

@@ -279,7 +279,7 @@ class TripletProjector(BaseProjector):
         self.n_left_out_ = int((~paired).sum())
         if paired.sum() < 2:
             where = "" if domain is None else " in both domains"
-            problem = f"holds {int(paired.sum())} people with two images{where};"
+            problem = f"contains {int(paired.sum())} people with two images{where};"
             raise refused("y", None, problem, "triplets need two: give more images.")
         return people.of(paired)
 

@@ -96,7 +96,7 @@ def _numbers(values):
     numbers = np.array([to_number(value) for value in labels.values])
     if (wrong := np.isnan(numbers)).any():
         found = str(labels.values[wrong.argmax()])
-        problem = f"hold what is no number, such as {found!r};"
+        problem = f"contain what is no number, such as {found!r};"
         raise refused("values", values, problem, "leave the ranges out.")
     return labels, numbers
 

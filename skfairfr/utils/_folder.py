@@ -35,7 +35,7 @@ def check_replaceable(folder, replace=False, contents=REPORT):
 
     held = [name for name in contents.records if (Path(folder) / name).exists()]
     if held and not replace:
-        problem = f"{str(folder)!r} holds an older report ({held[0]});"
+        problem = f"{str(folder)!r} contains an older report ({held[0]});"
         remedy = "name another, or give replace=True (--replace)."
         raise refused("folder", folder, problem, remedy)
 

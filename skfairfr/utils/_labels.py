@@ -232,7 +232,7 @@ def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
     texts = [*map(str, group.values.tolist())]
     are_many = MANY_GROUPS < n_groups <= n_people < 2 * n_groups
     if are_many and not any(map(NUMBER.fullmatch, texts)):
-        problem = f"holds {n_groups:,} groups, as {texts[0]!r}, of {n_people:,} people, and groups "
+        problem = f"contains {n_groups:,} groups, as {texts[0]!r}, of {n_people:,} people, and groups "
         problem += "have several people: are they names, dates or numbers with a unit?"
         remedy = "Give groups, or numbers alone, of which ranges can be made."
         raise refused(names[1], None, problem, remedy)
@@ -244,7 +244,7 @@ def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
     # Images of the same age, which may be whole numbers, are of several people.
     n_mixed = np.unique(both, axis=1).shape[1] - n_groups
     if 2 * n_mixed <= both.shape[1] - n_groups:
-        problem = f"holds {n_groups:,} groups, and {names[0]} {n_people:,} people; {names[0]} names "
+        problem = f"contains {n_groups:,} groups, and {names[0]} {n_people:,} people; {names[0]} names "
         problem += "the person of each row, and a group has several;"
         remedy = "exchange the two, if they were exchanged."
         raise refused(names[1], None, problem, remedy)
@@ -304,9 +304,7 @@ def check_exact(labels, name):
     """Raise if floats are so large that several integers have the same number."""
     largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
     if labels.size and np.abs(labels).max() > largest:
-        problem = (
-            f"holds {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
-        )
+        problem = f"contains {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
         problem += f"number for several integers above {largest:,};"
         remedy = "give identities as integers or as text."
         raise refused(name, None, problem, remedy)
@@ -341,11 +339,11 @@ def check_spelling(labels, name, other=None, what="person"):
     # Two spellings may be equal in both ways.
     several = dict.fromkeys(tuple(a[:2]) for a in alike.values() if len(a) > 1)
     if several:
-        holds = "holds" if other is None else f"and {other} hold"
+        contains = "contains" if other is None else f"and {other} contain"
         if what == "group" and name != "sensitive_features":  # that of an attribute
-            name, holds = "sensitive_features", f"{name} {holds}"
+            name, contains = "sensitive_features", f"{name} {contains}"
         problem, remedy = two_spellings([*several], what)
-        raise refused(name, None, f"{holds} {problem}", remedy)
+        raise refused(name, None, f"{contains} {problem}", remedy)
 
 
 def two_spellings(pairs, what="person"):
@@ -425,7 +423,7 @@ def check_affixes(labels, second, name, other):
             np.bincount(labels.codes[s], minlength=n) > 0 for s in (~second, second)
         )
         if found := affixed(*(labels.values[one].tolist() for one in rows)):
-            raise refused(name, None, f"and {other} hold {found[0]}", found[1])
+            raise refused(name, None, f"and {other} contain {found[0]}", found[1])
 
 
 def affixed(first, second, what="person"):
@@ -640,7 +638,7 @@ def intersect(encoded):
     if names.size < len(combined):
         raise ValueError(
             'Two combinations of labels have the same name once joined by " & "; rename '
-            "the labels that hold it."
+            "the labels that contain it."
         )
     joint = np.full(known.size, -1, dtype=np.int32)
     joint[known] = order[place]

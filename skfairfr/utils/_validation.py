@@ -154,7 +154,7 @@ def to_numbers(values, name, dtype=np.float64):
     is_whole = np.issubdtype(dtype, np.integer)
     if array.dtype.kind not in ("iub" if is_whole else "fiub"):
         what = "integers" if is_whole else "numbers"
-        remedy = f"Give {what} that numpy's types hold."
+        remedy = f"Give {what} that numpy's types can store."
         raise refused(name, values, f"must be {what}; got {array.dtype}.", remedy)
     return array.astype(dtype)
 
@@ -216,7 +216,7 @@ def check_no_diagonal(is_genuine, scores):
         if (is_largest and own[0] > np.median(scores)) or (
             is_all and np.allclose(matrix, matrix.T, rtol=0, atol=near)
         ):
-            problem = f"holds a matrix of {diagonal.size:,} images with each other, whose diagonal "
+            problem = f"contains a matrix of {diagonal.size:,} images with each other, whose diagonal "
             problem += "compares images with themselves and would count as genuine;"
             remedy = "leave it out, and one half: score[numpy.triu_indices(n, 1)]."
             raise refused("y_score", None, problem, remedy)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:fit was given no groups")
 # The labels that the checks draw tell nothing of their rows; with less shrinkage, fewer of
 # them leave no direction in which people differ.
 ESTIMATORS = [GroupMeanRemover(), WithinClassWhitening(), PLDAComparator(0.1)]
-ZERO_ROW = {"check_estimators_dtypes": "its data hold a zero row, an error here"}
+ZERO_ROW = {"check_estimators_dtypes": "its data contain a zero row, an error here"}
 
 
 def run_check(check, estimator):

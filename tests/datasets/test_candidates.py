@@ -94,8 +94,8 @@ def test_matrices_keep_their_type(tmp_path):
     [
         ("s1,2,bob,0.4", "s1,2,bob,0.95", "'rank' contradicts the scores in 1 lists"),
         ("s1,2,bob,0.4\n", "", "'rank' skips a rank in 1 lists, first in data row 2"),
-        ("s1,2,bob", "s1,2.5,bob", "'rank' must hold whole numbers"),
-        ("s1,2,bob", "s1,x,bob", "'rank' must hold numbers"),
+        ("s1,2,bob", "s1,2.5,bob", "'rank' must contain whole numbers"),
+        ("s1,2,bob", "s1,x,bob", "'rank' must contain numbers"),
         ("s1,2,bob,0.4", "s1,2,bob,", "'score' is missing or infinite in data row 2"),
         ("s1,2,bob", "s1,2,", "'candidate' is missing in data row 2"),
         ("s1,2,bob", ",2,bob", "'probe' is missing in data row 2"),

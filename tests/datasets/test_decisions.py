@@ -70,14 +70,16 @@ def test_words_for_a_kind_of_attempt(save, words, kinds):
 @pytest.mark.parametrize("word", ["live", "Spoof", "bona fide", "nonmated", "genuine"])
 def test_a_kind_of_attempt_is_no_decision(save, word):
     path = save("identity,accepted", "a,yes", f"b,{word}")
-    with pytest.raises(ValueError, match=f"'accepted' holds '{word}'.*one of 1, true"):
+    with pytest.raises(
+        ValueError, match=f"'accepted' contains '{word}'.*one of 1, true"
+    ):
         load_decisions(path)
 
 
 @pytest.mark.parametrize("word", ["yes", "0", "FALSE", "match", "nein"])
 def test_a_decision_is_no_kind_of_attempt(save, word):
     path = save("identity,accepted,spoof", "a,yes,genuine", f"b,no,{word}")
-    with pytest.raises(ValueError, match=f"'spoof' holds '{word}'.*one of genuine"):
+    with pytest.raises(ValueError, match=f"'spoof' contains '{word}'.*one of genuine"):
         load_decisions(path, attempt="spoof")
 
 
@@ -85,7 +87,7 @@ def test_five_unknown_words_are_listed_and_the_others_counted(save):
     words = [f"maybe {n}" for n in range(7)]
     path = save("identity,accepted", *(f"a,{word}" for word in words), "a,yes")
     listed = ", ".join(map(repr, words[:5]))
-    with pytest.raises(ValueError, match=f"holds {listed} and 2 other values "):
+    with pytest.raises(ValueError, match=f"contains {listed} and 2 other values "):
         load_decisions(path)
 
 
@@ -124,7 +126,7 @@ def test_an_attempt_without_a_decision_was_not_captured(save, tmp_path):
             {"attempt": "try"},
             "^attempt .*'None'",
         ),
-        (("identity,accepted,captured", "a,1,2"), {}, "^captured .* holds '2'"),
+        (("identity,accepted,captured", "a,1,2"), {}, "^captured .* contains '2'"),
         (
             ("identity,accepted,captured", "a,1,1", "a,1,0"),
             {},

@@ -82,7 +82,7 @@ def test_npz_with_labels_beside_it(tmp_path, save, arrays):
 
 def test_npy_needs_labels(tmp_path, arrays):
     np.save(tmp_path / "faces.npy", arrays["embedding"])
-    assert "holds no labels of its rows" in complaint(tmp_path / "faces.npy")
+    assert "contains no labels of its rows" in complaint(tmp_path / "faces.npy")
     (tmp_path / "faces.csv").write_text(LABELS)
     assert "leave it out" in complaint(tmp_path / "faces.npy", embedding="X")
 
@@ -109,8 +109,8 @@ def test_a_workbook_is_an_archive_of_no_arrays(tmp_path):
             {"embedding": "Z", "identity": "who", "columns": ["age", "gender"]},
             "embedding and identity and columns cannot be found: .* no 'Z' and no 'who'",
         ),
-        ({"embedding": "gender"}, r"embedding 'gender' must hold .* shape \(6,\)"),
-        ({"identity": "embedding"}, "identity 'embedding' must hold one number"),
+        ({"embedding": "gender"}, r"embedding 'gender' must contain .* shape \(6,\)"),
+        ({"identity": "embedding"}, "identity 'embedding' must contain one number"),
         ({"identity": "gender"}, "identity 'gender' is missing in data row 5"),
         ({"columns": "gender"}, "columns must be a sequence"),
     ],
@@ -126,7 +126,9 @@ def test_structures_and_other_lengths_are_no_labels(save, arrays, dtype, size):
     assert list(load_embeddings(path).columns) == []
     for options in ({"columns": ["gender"]}, {"identity": "gender"}):
         found = complaint(path, **options)
-        assert "'gender' must hold one number or text for each of the 6 rows" in found
+        assert (
+            "'gender' must contain one number or text for each of the 6 rows" in found
+        )
 
 
 def test_values_that_are_not_finite(save, arrays):
@@ -156,7 +158,7 @@ def test_an_image_in_every_column(tmp_path, arrays, beside):
 @pytest.mark.parametrize("column", ["identity", "gender"])
 def test_words_for_unknown_are_told(save, arrays, column):
     arrays[column] = np.where(np.arange(6) == 2, "None", arrays[column])
-    with pytest.warns(UserWarning, match=f"'{column}' holds 'None' in 1 row,"):
+    with pytest.warns(UserWarning, match=f"'{column}' contains 'None' in 1 row,"):
         load_embeddings(save(**arrays))
 
 

@@ -254,7 +254,7 @@ def test_what_makes_no_templates_is_an_error(folder, text, options, argument, wo
 
 
 def test_a_column_that_marks_nothing_is_an_error(folder):
-    with refusal("enrolment", "holds 'f', 'm'", "write yes, or no"):
+    with refusal("enrolment", "contains 'f', 'm'", "write yes, or no"):
         read_data(folder / "voices.npz", enrolment="sex")
     with refusal("enrolment", "'lacking'"):
         read_data(folder / "voices.npz", enrolment="lacking")

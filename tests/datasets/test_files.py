@@ -125,8 +125,8 @@ def test_compression_is_seen_from_the_content(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ((), "holds no row"),
-        (("a,b",), "holds no row"),
+        ((), "contains no row"),
+        (("a,b",), "contains no row"),
         (("a,b", "1,2", "1,2,3"), "2 columns, got 3"),
         (("a,b", "1"), "2 columns, got 1"),
         (("a,b", '1,"2', "3,4"), "close each double quote"),
@@ -145,13 +145,15 @@ def test_what_is_no_table_is_refused(table, reader, lines, words):
 
 def test_text_among_scores_is_shown(table):
     said = complaint(table("n,x", "0,0.5", "1,high").numbers, "x")
-    assert "column 'x' must hold numbers" in said and "float: 'high')" in said
+    assert "column 'x' must contain numbers" in said and "float: 'high')" in said
 
 
 def test_few_of_many_names_are_listed():
     wanted = [("score", ("a", "b")), ("identity", ("c0",)), ("columns", ("x",))]
     said = complaint(_files.choose_all, wanted, [f"c{i}" for i in range(5000)], "x.csv")
-    assert said.startswith("score and columns cannot be found: 'x.csv' holds no 'a' or")
+    assert said.startswith(
+        "score and columns cannot be found: 'x.csv' contains no 'a' or"
+    )
     assert "'c30' and 4,969 others; name others." in said
     assert "'c0'" not in said and len(said) < 500
     assert _files.choose_all(wanted[:2], ["c0", "b"], "x.csv") == ["b", "c0"]
@@ -190,7 +192,7 @@ def test_parquet_keeps_its_types(parquet):
     assert np.array_equal(found.numbers("score"), [0.5, np.nan], equal_nan=True)
     assert found.values("n").dtype == np.int64
     assert found.plain_columns(2) == ["identity", "gender", "score", "n"]
-    assert "'nested' holds list<" in complaint(found.values, "nested")
+    assert "'nested' contains list<" in complaint(found.values, "nested")
 
 
 @pytest.mark.parametrize(
@@ -314,7 +316,9 @@ def test_what_is_no_text_is_refused(tmp_path):
     gender = np.array([*"fmfm"], dtype=">U1")
     gender.view(">u4")[2] = 0x110000
     path = archive(tmp_path / "faces.npz", FACES | {"gender": npy(gender)})
-    assert "'gender' holds bytes that are no UTF-8" in complaint(load_embeddings, path)
+    assert "'gender' contains bytes that are no UTF-8" in complaint(
+        load_embeddings, path
+    )
     archive(path, FACES | {"gender": npy(np.array([b"\xff"] * 4))})
     assert "save 'gender' as" in complaint(load_embeddings, path)
 

@@ -390,7 +390,7 @@ def test_a_first_row_is_not_taken_for_names(folder, layout):
     (folder / "list.csv").write_text(text)
     assert load_pairs(folder / "list.csv").y_score.tolist() == SCORES
     (folder / "list.csv").write_text(f"enrol,test,x,y\n{text}")
-    with refusal("score", "holds no 'score'", "but 'enrol', 'test', 'x'"):
+    with refusal("score", "contains no 'score'", "but 'enrol', 'test', 'x'"):
         load_pairs(folder / "list.csv")
 
 

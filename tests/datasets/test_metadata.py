@@ -60,7 +60,7 @@ def test_or_of_its_image(faces, pairs, write, image):
 
 def test_people_with_a_beginning_in_one_file_are_refused(faces, write):
     path = write("person,sex", "3,m", "id7,f", "id12,f")
-    with refusal("on", "hold 2 labels", "'12' and 'id12'; '7' and 'id7'"):
+    with refusal("on", "contain 2 labels", "'12' and 'id12'; '7' and 'id7'"):
         join_metadata(faces, path, on="person")
     with pytest.warns(UserWarning, match="lacks 2 people"):
         join_metadata(faces, write("person,sex", "3,m", "id8,f", "id9,f"), on="person")
@@ -88,10 +88,10 @@ def test_rows_of_one_person_may_repeat_but_not_contradict(faces, write):
 
 def test_unusable_metadata(faces, pairs, write):
     with refusal(
-        "on", "'person' of", "holds none", "people ('12', '3', '7')", "as 'ann'"
+        "on", "'person' of", "contains none", "people ('12', '3', '7')", "as 'ann'"
     ):
         join_metadata(faces, write("person,sex", "ann,f"))
-    with refusal("on", "holds no 'who', but 'person', 'sex'"):
+    with refusal("on", "contains no 'who', but 'person', 'sex'"):
         join_metadata(faces, write(*PEOPLE), on="who")
     with refusal("columns", "no 'height'"):
         join_metadata(faces, write(*PEOPLE), columns=["height"])
@@ -125,7 +125,7 @@ def test_ranges_of_dates_are_in_years(faces, write, dates, written):
 
 def test_dates_that_may_be_read_in_two_ways_are_an_error(faces, write):
     path = write("person,born", *(f"{p},{day}" for p, day in BORN.items()))
-    words = "'born' cannot be put into ranges, which must hold numbers, or texts as"
+    words = "'born' cannot be put into ranges, which must contain numbers, or texts as"
     with refusal("attributes", words, "(--dates)"):
         read_data(faces.path, "born:1980,2000", metadata=path, on="person")
     with refusal("attributes", "such as 'x'"):

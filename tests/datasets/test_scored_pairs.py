@@ -66,7 +66,7 @@ def test_names_can_be_given(save):
             {"score": "s", "identity_2": "whom"},
             "score and identity_2 cannot be found: .* no 's' and no 'whom', but",
         ),
-        (ROWS, {"score": "gender_1"}, "'gender_1' must hold numbers .*'f'"),
+        (ROWS, {"score": "gender_1"}, "'gender_1' must contain numbers .*'f'"),
         (
             ("a,a,,f,f", "a,b,1,f,f"),
             {},
@@ -101,13 +101,15 @@ def test_other_files(tmp_path):
 )
 def test_distances_are_known_by_their_name(save, column, remedy):
     path = save("a,a,0.3", "a,b,1.2", head=f"identity_1,identity_2,{column}")
-    with pytest.raises(ValueError, match=f"holds no 'score', but .*{remedy}"):
+    with pytest.raises(ValueError, match=f"contains no 'score', but .*{remedy}"):
         load_pairs(path)
 
 
 def test_labels_of_embeddings_are_told_from_pairs(save):
     path = save("a,f", "b,m", head="identity,gender")
-    with pytest.raises(ValueError, match="holds the labels of embeddings, give those"):
+    with pytest.raises(
+        ValueError, match="contains the labels of embeddings, give those"
+    ):
         load_pairs(path)
 
 
@@ -122,7 +124,7 @@ def test_missing_attributes_are_named(save):
 
 
 def test_words_for_unknown_are_told(save):
-    with pytest.warns(UserWarning, match="'gender_2' holds 'NaN' in 1 row"):
+    with pytest.warns(UserWarning, match="'gender_2' contains 'NaN' in 1 row"):
         load_pairs(save("a,a,1,f,NaN", "a,b,0,f,f"))
 
 
@@ -216,11 +218,16 @@ def test_two_columns_are_those_of_the_two_images(save, columns, asked):
 @pytest.mark.parametrize(
     ("head", "row", "options", "words"),
     [
-        ("score,label", "0.1,2", {}, "^y_true 'label' holds '2' .*data row 1"),
-        ("score,label", "0.1,", {}, "^y_true 'label' holds .*data row 1.*write 1 for"),
+        ("score,label", "0.1,2", {}, "^y_true 'label' contains '2' .*data row 1"),
+        (
+            "score,label",
+            "0.1,",
+            {},
+            "^y_true 'label' contains .*data row 1.*write 1 for",
+        ),
         ("score,x", "0.1,1", {}, "no 'identity_1' and .* as y_true the one that shows"),
         ("score,x", "0.1,1", {"y_true": "z"}, "y_true cannot be found: .* no 'z', but"),
-        ("score,label,identity_1", "0.1,1,a", {}, "holds no 'identity_2'"),
+        ("score,label,identity_1", "0.1,1,a", {}, "contains no 'identity_2'"),
         (
             "score,label,identity_1,identity_2",
             "0.1,1,a,b",

@@ -97,9 +97,9 @@ def test_names_of_images_stay_as_they_are_written(tmp_path):
 
 
 def test_a_file_of_labels_needs_scores(labels, tmp_path):
-    with refusal("embedding", "holds no 'embedding'"):
+    with refusal("embedding", "contains no 'embedding'"):
         load_trials(labels, listed(tmp_path, "1 007 7"))
-    with refusal("score", "holds no 'score'"):
+    with refusal("score", "contains no 'score'"):
         load_trials(labels, listed(tmp_path, "1 007 7"), distance=True)
     with refusal(
         "trials", "no 'image_1' and no 'image_2'", "a table calls its columns"
@@ -123,9 +123,9 @@ def test_images_that_are_not_there_are_listed(voices, tmp_path):
 
 def test_images_need_names_of_their_own(voices, tmp_path):
     path = listed(tmp_path, "1 007 7")
-    with refusal("image", "holds no 'photo'"):
+    with refusal("image", "contains no 'photo'"):
         load_trials(voices, path, image="photo")
-    with refusal("image", "'y' holds 'ann' several times"):
+    with refusal("image", "'y' contains 'ann' several times"):
         load_trials(voices, path, image="y")
     with refusal("image", "'sex' is missing in data row 4"):
         load_trials(voices, path, image="sex")
@@ -304,5 +304,5 @@ def test_unusable_matrices(labels, references, tmp_path):
     with refusal("path", "a matrix of scores is needed"):
         load_score_matrix(labels, labels)
     np.savez(tmp_path / "scores.npz", X=np.eye(5))
-    with refusal("score", "holds no 'score' or 'scores' or 'similarity', but 'X'"):
+    with refusal("score", "contains no 'score' or 'scores' or 'similarity', but 'X'"):
         load_score_matrix(tmp_path / "scores.npz", labels)

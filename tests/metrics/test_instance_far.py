@@ -93,7 +93,7 @@ def test_within_groups_of_people_and_of_images_where_some_are_unknown(asked):
 def test_too_many_accepted_pairs_to_hold_are_an_error(monkeypatch, threshold):
     designs.hold_tails(monkeypatch)
     X, y, _ = DESIGNS["people"]
-    message = f"threshold of {threshold:g} accepts too many impostor pairs to hold;"
+    message = f"threshold of {threshold:g} accepts too many impostor pairs to store;"
     with pytest.raises(ArgumentError, match=message) as caught:
         instance_far(X, y, threshold=threshold)
     assert caught.value.remedy == "give a higher one, or far=."
@@ -237,7 +237,7 @@ def test_real_faces(shared_data):
         (FACES.X, FACES.y, {"far": 0.1, "similarity": "l2"}, "similarity must be one"),
         (FACES.X, FACES.y, {"far": 0.1, "impostors": "same_group"}, "no impostor pair"),
         (FACES.X, FACES.y[1:], {"far": 0.1}, "y has .* rows but X has"),
-        (FACES.X, 0 * FACES.y, {"far": 0.1}, "y holds no two people"),
+        (FACES.X, 0 * FACES.y, {"far": 0.1}, "y contains no two people"),
     ],
 )  # fmt: skip
 def test_refused(X, y, options, message):

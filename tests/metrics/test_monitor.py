@@ -214,8 +214,8 @@ def test_update_with_people_given_as_groups_is_refused():
     people = np.repeat([f"p{k}" for k in range(12)], 3)
     groups = np.where(np.arange(36) // 3 % 2, "f", "m")
     error = np.arange(36) % 5 == 0
-    with pytest.raises(ValueError, match="holds 12 groups, and identity 2 people"):
+    with pytest.raises(ValueError, match="contains 12 groups, and identity 2 people"):
         RateMonitor().update(error, groups, people)
-    with pytest.raises(ValueError, match="holds 12 groups, and identity_1 2 people"):
+    with pytest.raises(ValueError, match="contains 12 groups, and identity_1 2 people"):
         audit_decisions(error, groups, people)
     assert RateMonitor().update(error, people, groups).n_people == 12

@@ -105,7 +105,7 @@ def test_failing_is_no_likelier_with_more_groups():
     )
     assert people(one, BASES[0]) < people(five, BASES[0])
     text = " ".join(five.to_text().split())
-    assert "The lower bound of a group's rate, which holds at 95 % for all" in text
+    assert "The lower bound of a group's rate, which is valid at 95 % for all" in text
     assert "interval of every group" not in text
 
 

@@ -217,7 +217,7 @@ def test_the_held_out_loss_is_that_of_the_plain_formula():
     [
         ({"kappas": {"male": 10.0}}, "kappa has no entry for 'female'"),
         ({"kappas": {"male": 10.0, "female": 0.0}}, "got 0.0 for 'female'"),
-        ({"kappas": lambda age: age}, r"sensitive_features holds .*; give numbers"),
+        ({"kappas": lambda age: age}, r"sensitive_features contains .*; give numbers"),
         ({"kappa": 9.0, "kappas": {"male": 9.0}}, "kappa is for all groups"),
         ({"groups": ("male", "other")}, r"groups must name each .*'female'"),
         ({"groups": ("male", "female", "male")}, "groups must name each .* once"),
@@ -290,9 +290,9 @@ def test_people_given_as_groups_are_refused(fitted):
         "module": EthicalModule(max_epochs=1),
         "roc": SimilarityROC(),
     }[fitted]
-    with pytest.raises(ValueError, match="holds 20 groups, and y 2 people"):
+    with pytest.raises(ValueError, match="contains 20 groups, and y 2 people"):
         estimator.fit(X, groups, y)
-    with pytest.raises(ValueError, match="holds 20 groups, and y 2 people"):
+    with pytest.raises(ValueError, match="contains 20 groups, and y 2 people"):
         estimator.fit(X, face_labels(groups, y))
 
 

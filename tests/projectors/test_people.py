@@ -110,7 +110,7 @@ def test_nobody_held_out_has_two_images():
 @pytest.mark.parametrize(
     ("y", "group", "message"),
     [
-        (["a", "a"], None, "y holds one identity"),
+        (["a", "a"], None, "y contains one identity"),
         (["a", "b"], ["f"], "sensitive_features has 1 rows"),
         (face_labels(["a", "b"], ["f", "m"]), ["f", "m"], "give it once"),
     ],

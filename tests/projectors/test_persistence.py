@@ -98,7 +98,7 @@ def test_a_class_of_the_caller_s_is_not_written(tmp_path):
 def test_another_class_is_refused(tmp_path):
     module().fit(X, Y).save(tmp_path / "module")
     with pytest.raises(
-        ValueError, match=r"path .* holds EthicalModule, not Triplet.*call load"
+        ValueError, match=r"path .* contains EthicalModule, not Triplet.*call load"
     ):
         TripletProjector.load(tmp_path / "module")
 

@@ -71,10 +71,10 @@ def test_every_attempt_is_read_as_a_loop_reads_it(values):
 def test_the_first_attempt_that_says_nothing_is_named():
     rows = np.array(["fte", "lost", "", "ab", "lost"])
     with pytest.raises(
-        ArgumentError, match=r"^fte 'x' holds .*'lost' .*data row 2.*write fte"
+        ArgumentError, match=r"^fte 'x' contains .*'lost' .*data row 2.*write fte"
     ):
         outcomes(rows, "x")
-    with pytest.raises(ArgumentError, match=r"holds 'nan' .*data row 1"):
+    with pytest.raises(ArgumentError, match=r"contains 'nan' .*data row 1"):
         outcomes(np.array(["nan"]), "x")
 
 
@@ -172,7 +172,7 @@ def test_without_failures_there_are_no_rows(files):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (["maybe", *[""] * 5], "holds 'maybe' .*data row 1"),
+        (["maybe", *[""] * 5], "contains 'maybe' .*data row 1"),
         ([1] * 6, "marks every row as an attempt without a template"),
     ],
 )

@@ -147,7 +147,7 @@ def test_probes_of_which_nobody_is_enrolled_are_refused_unless_stated():
         ("q", "non_mated_only was not given, and no probe is of a person enrolled"),
         (
             "P",
-            "and y_gallery hold 20 labels in two spellings, which differ only in case",
+            "and y_gallery contain 20 labels in two spellings, which differ only in case",
         ),
     ):
         enrolled = [f"{letter}{k}" for k in range(20)]
@@ -175,7 +175,7 @@ def test_people_renamed_in_a_gallery_are_refused_or_counted_on_the_first_screen(
     command += ["--attribute", "gender", "--fpir", "0.1"]
     if write(1) != "x1y":
         assert cli.main(command) == 2
-        assert "hold 50 labels that differ" in capsys.readouterr().err
+        assert "contain 50 labels that differ" in capsys.readouterr().err
         return
     mated = np.isin(y.astype(str), renamed)
     by_whom = [np.unique(y[kind]).size for kind in (mated, ~mated)]

@@ -140,7 +140,7 @@ def test_only_genuine_attempts_are_watched(tmp_path):
 @pytest.mark.parametrize(
     ("dates", "words"),
     [
-        (["1/2/26", "3/4/26"], "must hold numbers, or texts"),
+        (["1/2/26", "3/4/26"], "must contain numbers, or texts"),
         (["", "2026-01-01"], "time"),
     ],
 )

@@ -178,9 +178,7 @@ def test_two_spellings_of_a_group_are_an_error_in_audits_and_comparisons():
     X, y, groups = synthetic()
     labels = np.where(y % 3, groups, np.char.title(groups))
     data = EmbeddingData(X, y, {"sex": labels, "other": np.where(y % 2, "a", "b")})
-    expected = (
-        "sex holds 2 labels in two spellings.*'Female' and 'female'; 'Male' and 'male'"
-    )
+    expected = "sex contains 2 labels in two spellings.*'Female' and 'female'; 'Male' and 'male'"
     with pytest.raises(ValueError, match=expected):
         audit_data(data, far=0.05)
     with pytest.raises(ValueError, match=expected):

@@ -63,7 +63,7 @@ def test_quantiles_count_the_value_of_a_person_once():
         ([1, 2, 3], [2, 1], "ascending order"),
         ([1, 2, 3], [2, 2], "ascending order"),
         ([1, 2, 3], [], "ascending order"),
-        (["a", "b"], [1], "values hold what is no number, such as 'a'"),
+        (["a", "b"], [1], "values contain what is no number, such as 'a'"),
         ([5, 5, 5], 3, "of different numbers"),
     ],
 )
@@ -275,7 +275,7 @@ def test_words_beside_ages_in_metadata_do_not_hide_them(capsys, files):
     code, _, err = run(capsys, "audit", *words, "age", *QUICK)
     assert code == 2 and "--attribute age has" in err and "different numbers" in err
     code, _, err = run(capsys, "audit", *words, "age:30,50", *QUICK)
-    assert code == 2 and "hold what is no number, such as '70+'" in err
+    assert code == 2 and "contain what is no number, such as '70+'" in err
 
 
 def test_codes_with_a_letter_are_groups(files):

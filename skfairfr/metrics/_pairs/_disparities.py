@@ -730,7 +730,7 @@ def check_rates(rates, name):
     array = to_array(rates, name)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
-            f"{name} must hold one rate per group, (n_groups,); got shape {array.shape}."
+            f"{name} must contain one rate per group, (n_groups,); got shape {array.shape}."
         )
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} must be numbers; got the type {array.dtype}.")

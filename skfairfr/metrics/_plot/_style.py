@@ -101,7 +101,7 @@ def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
     drawn.axes_ = tuple(np.ravel(np.asarray(axes, dtype=object)))
     if len(drawn.axes_) != n_axes:
         problem = (
-            f"must hold {n_axes} axes, one for each {each}; got {len(drawn.axes_)}."
+            f"must contain {n_axes} axes, one for each {each}; got {len(drawn.axes_)}."
         )
         remedy = f"Make them with plt.subplots(1, {n_axes})."
         raise refused(name, axes, problem, remedy)

@@ -256,7 +256,9 @@ def compare_embeddings(
     if side is not None:
         people = [images.identity[side == s] for s in (0, 1)]
     if not all(p.size for p in people) or np.union1d(*people).size < 2:
-        problem = "holds no two people to compare, across the sides if there are two;"
+        problem = (
+            "contains no two people to compare, across the sides if there are two;"
+        )
         raise refused("y", None, problem, "give the embeddings of more people.")
     groupings = [labels.codes for labels in attributes.values()]
     held = (DEPTH * far_max, (WHOLE, WHOLE_GROUP))
@@ -598,7 +600,7 @@ def _check_kinds(genuine, only):
             raise refused(
                 *(argument, None),
                 f"was not given, and all {n_pairs:,} pairs are {what} pairs;",
-                f"give it if the list is meant to hold {what} pairs alone; if not, look at the "
+                f"give it if the list is meant to contain {what} pairs alone; if not, look at the "
                 "identities: do they name people, and not images, alike on both sides?",
             )
 
@@ -619,7 +621,7 @@ def _check_of_both(name, group, identity):
         raise refused(
             "sensitive_features",
             None,
-            f"holds one label of {plain(name)!r} for both images of each pair, and seems to be "
+            f"contains one label of {plain(name)!r} for both images of each pair, and seems to be "
             f"that of the {image} image: {n_mixed:,} people of the other have several labels;",
             "give the labels of both images, as two columns (--attribute FIRST,SECOND).",
         )

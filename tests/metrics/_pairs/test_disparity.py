@@ -55,8 +55,8 @@ def test_a_zero_denominator_gives_zero_division(how, zero_division):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([],), {}, "rates must hold one rate per group"),
-        (([[0.1, 0.2]],), {}, r"rates must hold .* shape \(1, 2\)"),
+        (([],), {}, "rates must contain one rate per group"),
+        (([[0.1, 0.2]],), {}, r"rates must contain .* shape \(1, 2\)"),
         ((["a", "b"],), {}, "rates must be numbers"),
         (([0.1, -0.2],), {}, "rates must lie in .* group 1 has -0.2"),
         (([0.1, np.inf],), {}, "rates must lie in .* group 1 has inf"),

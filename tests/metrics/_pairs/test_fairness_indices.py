@@ -86,7 +86,7 @@ def test_nan_rates_are_left_out_with_a_warning(index):
         (FMR, FNMR, 1.5, r"alpha must lie in \[0, 1\]; got 1.5"),
         (FMR, FNMR, np.nan, "alpha must lie"),
         (FMR, FNMR, "half", "alpha must lie"),
-        ([], [], 0.5, "fmr must hold one rate per group"),
+        ([], [], 0.5, "fmr must contain one rate per group"),
     ],
 )
 def test_refused(index, fmr, fnmr, alpha, message):

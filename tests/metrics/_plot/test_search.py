@@ -193,7 +193,7 @@ def test_grids_refuse():
     for options, message in (
         ({"param_x": "alpha"}, "'alpha' is not a parameter"),
         ({"metric": "far_log_ratio"}, "is not a score"),
-        ({"metric": METRICS}, "must hold 2 axes"),
+        ({"metric": METRICS}, "must contain 2 axes"),
     ):
         with pytest.raises(ValueError, match=message):
             grid_of(**options)

@@ -166,7 +166,7 @@ def test_no_name_hides_from_the_legend_or_is_a_formula(display):
 
 @pytest.mark.parametrize("wrong", [3, [], ["x", "y"], np.zeros((1, 2)), "axes"])
 def test_what_is_not_as_many_axes_is_refused_by_name(wrong):
-    with pytest.raises(ArgumentError, match=r"ax must (hold 2|be) axes") as found:
+    with pytest.raises(ArgumentError, match=r"ax must (contain 2|be) axes") as found:
         _style.begin_on(SimpleNamespace(), wrong, 2, "rate", (4, 3))
     assert found.value.argument == "ax"
 

@@ -44,7 +44,7 @@ def with_zero_row():
         ((X, IDENTITY, GROUP[:-1]), "sensitive_features has 29 rows but X has 30"),
         (
             (X, np.zeros(30)),
-            "y holds no two people.*give the embeddings of more people",
+            "y contains no two people.*give the embeddings of more people",
         ),
         ((X, [None, *IDENTITY[1:]]), r"y is missing \(None or NaN\) in row 0.*Drop"),
         ((X, np.stack([IDENTITY, IDENTITY])), "y must be one column"),
@@ -343,7 +343,7 @@ def test_a_statement_about_pairs_that_is_false_is_refused():
 def test_people_spelled_otherwise_on_the_other_side_are_refused(one, other):
     sides = ["b", "c", one], ["b", "d", other]
     with pytest.raises(
-        ValueError, match="and identity_2 hold 1 label in two spellings"
+        ValueError, match="and identity_2 contain 1 label in two spellings"
     ) as error:
         unfitted().fit_pairs([0.9, 0.2, 0.8], *sides)
     assert repr(one) in str(error.value) and repr(other) in str(error.value)
@@ -397,7 +397,7 @@ def test_people_with_a_beginning_or_an_ending_on_one_side_are_refused(
     # Of half of the people the label is also written alike, as in another session.
     both = numbers[side].tolist()
     sides[side] = [write(k) if n % 2 else str(k) for n, k in enumerate(both)]
-    with pytest.raises(ValueError, match="identity_1 and identity_2 hold") as error:
+    with pytest.raises(ValueError, match="identity_1 and identity_2 contain") as error:
         unfitted().fit_pairs(scores, *sides)
     assert shown in str(error.value) and "may be one person or two" in str(error.value)
 
@@ -416,13 +416,15 @@ def test_people_with_a_beginning_in_a_gallery_or_a_domain_are_refused():
     X, y = rng.normal(size=(40, 4)), np.arange(40) // 2
     texts, others = y.astype(str), [f"id{k}" for k in y[::2]]
     gallery = {"X_gallery": rng.normal(size=(20, 4)), "y_gallery": others}
-    with pytest.raises(ValueError, match="y and y_gallery hold 20 labels that differ"):
+    with pytest.raises(
+        ValueError, match="y and y_gallery contain 20 labels that differ"
+    ):
         IdentificationROC().fit(X, texts, **gallery)
     reference = {n.replace("gallery", "reference"): v for n, v in gallery.items()}
-    with pytest.raises(ValueError, match="y and y_reference hold 20 labels"):
+    with pytest.raises(ValueError, match="y and y_reference contain 20 labels"):
         SimilarityROC().fit(X, texts, **reference)
     both = [f"{k}_scan" if n % 2 else f"{k}" for n, k in enumerate(y)]
-    with pytest.raises(ValueError, match="y of 'd' and y of 's' hold 20 labels"):
+    with pytest.raises(ValueError, match="y of 'd' and y of 's' contain 20 labels"):
         SimilarityROC().fit(X, both, domain=["d", "s"] * 20)
 
 
@@ -502,14 +504,16 @@ def test_one_side_that_a_float_cannot_hold_apart_is_refused(other, side):
     sides = [ids.astype(other), ids[[0, 1, 1]].astype(other)]
     assert unfitted().fit_pairs([0.9, 0.8, 0.1], *sides).n_genuine_[0] == 2
     sides[side] = sides[side].astype(np.float32)
-    with pytest.raises(ValueError, match=f"identity_{side + 1} holds .* as float32"):
+    with pytest.raises(ValueError, match=f"identity_{side + 1} contains .* as float32"):
         unfitted().fit_pairs([0.9, 0.8, 0.1], *sides)
 
 
 def test_groups_in_two_spellings_of_a_column_without_a_name_are_refused():
     groups = np.column_stack([["f", "m"] * 20, ["old", "young", "Old", "young"] * 10])
     X, y = np.random.default_rng(0).normal(size=(40, 4)), np.arange(40) // 2
-    with pytest.raises(ValueError, match="sensitive_features 1 holds 1 label in two"):
+    with pytest.raises(
+        ValueError, match="sensitive_features 1 contains 1 label in two"
+    ):
         unfitted().fit(X, y, groups)
 
 
@@ -569,5 +573,5 @@ def test_people_of_pairs_given_as_groups_are_refused():
     one, other = rng.integers(0, 40, (2, 400))
     names = np.array([f"p{k}" for k in range(40)])
     both = {f"sensitive_features_{k}": names[n] for k, n in ((1, one), (2, other))}
-    with pytest.raises(ValueError, match="holds 40 groups, and identity_1 2 people"):
+    with pytest.raises(ValueError, match="contains 40 groups, and identity_1 2 people"):
         SimilarityROC().fit_pairs(rng.random(400), one % 2, other % 2, **both)
