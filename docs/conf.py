@@ -23,7 +23,7 @@ extensions = [
     "_ext.directives",
     "_ext.mathml",
     "_ext.public_names",
-    "_ext.rooms",
+    "_ext.layers",
 ]
 exclude_patterns = ["_build", "**sg_execution_times.rst"]
 templates_path = ["_templates"]

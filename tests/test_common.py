@@ -25,7 +25,7 @@ from skfairfr.comparators import (
 from skfairfr.metrics import IdentificationROC
 from skfairfr.utils import face_labels
 from tests.comparators.test_scikit_learn import ESTIMATORS as WITH_THEIR_OWN_TESTS
-from tests.house import assert_none
+from tests.rules import assert_none
 
 # The checks' data hold few people, and no groups.
 pytestmark = [

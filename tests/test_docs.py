@@ -17,7 +17,7 @@ import pytest
 from skfairfr import cli
 from skfairfr.cli import main
 from skfairfr.report import EmbeddingData
-from tests.house import assert_none
+from tests.rules import assert_none
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

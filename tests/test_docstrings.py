@@ -12,7 +12,7 @@ import re
 import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
-from tests.house import assert_none
+from tests.rules import assert_none
 
 SUBPACKAGES = tuple(
     f"skfairfr.{name}"

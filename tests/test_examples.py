@@ -7,7 +7,7 @@ file behind.
 import ast
 from pathlib import Path
 
-from tests.house import assert_none
+from tests.rules import assert_none
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").rglob("plot_*.py"))

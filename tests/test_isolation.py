@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import skfairfr.projectors
-from tests.house import assert_none
+from tests.rules import assert_none
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "skfairfr").rglob("*.py"))

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.house import assert_none
+from tests.rules import assert_none
 from tests.test_tree import ROOT
 
 PAPER = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")

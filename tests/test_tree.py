@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import assert_none
+from tests.rules import assert_none
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -10,9 +10,9 @@ import textwrap
 
 import pytest
 
-from tests.house import assert_none
-from tests.test_floors import MODULES
+from tests.rules import assert_none
 from tests.test_imports import ROOT, SUBPACKAGES
+from tests.test_layers import MODULES
 
 PACKAGES = ("skfairfr", *SUBPACKAGES)
 

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from skfairfr.cli import _parser
-from tests.house import assert_none
+from tests.rules import assert_none
 
 ROOT = Path(__file__).resolve().parents[1]
 PHRASES = {

@@ -201,7 +201,7 @@ def threshold_of(pairs, scope, levels, sampled=False):
 
 
 @dataclass(frozen=True)
-class Course:
+class RateCurve:
     """A rate of a scope as its errors grow, whatever thresholds are asked about.
 
     Attributes
@@ -250,8 +250,8 @@ def people_with_pairs(pairs, scope, rate):
     return np.unique(np.concatenate(sequence.identities(pairs.images))).size
 
 
-def course_of(pairs, scope, rate, sampled=False, whole=True):
-    """The Course of a rate of a scope: of impostor pairs as far as they are stored; kept.
+def rate_curve_of(pairs, scope, rate, sampled=False, whole=True):
+    """The RateCurve of a rate of a scope, kept for the next question.
 
     Parameters
     ----------
@@ -260,14 +260,14 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     rate : {"far", "frr"}
     sampled : bool, default=False
     whole : bool, default=True
-        Whether the course of a FAR goes on beyond a usual one. Up to there it is the same.
+        Whether the curve of a FAR goes on beyond a usual one. Up to there it is the same.
 
     Returns
     -------
-    course : Course
+    rate_curve : RateCurve
     """
     whole = whole or rate == "frr"
-    known, key = pairs.known, ("course", rate, scope, sampled, whole)
+    known, key = pairs.known, ("rate_curve", rate, scope, sampled, whole)
     if key in known:
         return known[key]
     sequence, _ = errors_first(pairs, scope, rate, sampled)
@@ -300,7 +300,7 @@ def course_of(pairs, scope, rate, sampled=False, whole=True):
     ]
     sums = ErrorSums.joined(sums)
     pivot = int(np.searchsorted(numbers, last))
-    known[key] = Course(sums.errors, sums, 0.0, pivot)
+    known[key] = RateCurve(sums.errors, sums, 0.0, pivot)
     return known[key]
 
 

@@ -3,7 +3,7 @@
 ``Setting`` says who would be compared, and how their errors would depend on each other. It
 draws the errors of many data sets at once, in clusters: those of the same two people (FAR) or
 of one person (FRR). Only errors are drawn, never people or pairs, so that ten million people
-cost as much as a hundred with as many errors. ``Question`` gives the share of data sets that
+cost as much as a hundred with as many errors. ``PlanGoal`` gives the share of data sets that
 answer, and ``fewest_people`` the smallest number of people with enough of it.
 """
 
@@ -308,7 +308,7 @@ def growth_of(n_people, n_impostor):
 
 
 @dataclass(frozen=True)
-class Question:
+class PlanGoal:
     """What a test is to answer.
 
     Attributes
@@ -389,7 +389,7 @@ def fewest_people(question, power):
 
     Parameters
     ----------
-    question : Question
+    question : PlanGoal
     power : float in (0, 1)
 
     Returns

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skfairfr._core._error_counts import (
-    course_of,
     errors_first,
     people_with_pairs,
+    rate_curve_of,
 )
 from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._kinds import COMPARISONS, SEARCHES
@@ -193,13 +193,13 @@ class _Limit:
     times: float = 1.0  # as many people, if rates are as found
 
     @property
-    def course(self):
+    def rate_curve(self):
         """Errors of the group, as its threshold moves."""
-        course = course_of(self.pairs, self.scope, self.rate)
+        rate_curve = rate_curve_of(self.pairs, self.scope, self.rate)
         if self.times == 1:
-            return course
-        sums = enlarged(course.sums, self.times, self.growth)
-        return replace(course, sums=sums, added=course.added / self.times)
+            return rate_curve
+        sums = enlarged(rate_curve.sums, self.times, self.growth)
+        return replace(rate_curve, sums=sums, added=rate_curve.added / self.times)
 
     @property
     def people(self):
@@ -231,19 +231,19 @@ class _Limit:
         """The loosest of a FAR, or strictest of an FRR, that keeps the limit; nan if none does."""
         if not self.pairs.count(self.scope, self.rate):
             return np.nan
-        return self._before(self.course.most_errors(self.tail, self.limit))
+        return self._before(self.rate_curve.most_errors(self.tail, self.limit))
 
     @property
     def loosest_possible(self):
         """The loosest threshold at which the rate, a FAR, is not known to exceed its limit."""
-        course = self.course
-        low = rate_ends(course.sums, self.tail, course.added)[0]
+        rate_curve = self.rate_curve
+        low = rate_ends(rate_curve.sums, self.tail, rate_curve.added)[0]
         kept = np.flatnonzero(low <= self.limit)
         if kept.size == 0:
             return np.nan
         if kept[-1] + 1 == low.size:
             return -np.inf
-        return self._before(course.place[kept[-1] + 1])
+        return self._before(rate_curve.place[kept[-1] + 1])
 
     def _before(self, errors):
         """The threshold up to which the weight of errors is no larger; nan of nan."""
@@ -259,12 +259,12 @@ class _Limit:
         """Lower and upper bound of the rate at a threshold."""
         if np.isnan(threshold):
             return np.nan, np.nan
-        about, course = (self.pairs, self.scope, self.rate), self.course
+        about, rate_curve = (self.pairs, self.scope, self.rate), self.rate_curve
         sequence, n = errors_first(*about, thresholds=np.array([threshold]))
         errors = sequence.weighed().before(n[:, None]).item()
-        low = rate_ends(course.sums, self.tail, course.added)[0]
-        ends = low, course.upper_bounds(self.tail)
-        return tuple(np.interp(errors, course.place, end) for end in ends)
+        low = rate_ends(rate_curve.sums, self.tail, rate_curve.added)[0]
+        ends = low, rate_curve.upper_bounds(self.tail)
+        return tuple(np.interp(errors, rate_curve.place, end) for end in ends)
 
     def more_people(self):
         """About how many more people let some threshold keep the limit, or None if one does.

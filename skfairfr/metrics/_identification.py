@@ -362,7 +362,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         def source_of(order, first):
             return templates_of(both, len(X), attributes, self, order, first)
 
-        return self._keep(identity, attributes, len(X), source_of, library)
+        return self._store_fit(identity, attributes, len(X), source_of, library)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_matrix(
@@ -407,7 +407,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         def source_of(order, first):
             return (ScoreMatrix(matrix, order, first),)
 
-        return self._keep(identity, attributes, len(matrix), source_of, library)
+        return self._store_fit(identity, attributes, len(matrix), source_of, library)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_candidates(
@@ -493,14 +493,14 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         check_repeats(*rows[:2], enrolled, self.template)
         lists = CandidateLists(*rows, listed_from, int(self.rank))
         check_listed_from(lists, n, np.unique(enrolled).size)
-        return self._keep(identity, attributes, n, lambda *_: (lists,), library)
+        return self._store_fit(identity, attributes, n, lambda *_: (lists,), library)
 
     def _check_template(self):
         if self.template == "mean":
             problem = "'mean' is of embeddings, and scores were given;"
             raise refused("template", "mean", problem, "use 'max', or enrol one image.")
 
-    def _keep(self, identity, attributes, n_searches, source_of, library):
+    def _store_fit(self, identity, attributes, n_searches, source_of, library):
         """Keep what was found, and draw the seed of the resamples."""
         searches = Searches.of(identity, attributes, n_searches, self, source_of)
         self.gallery_ = identity.values[searches.enrolled]
@@ -514,7 +514,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         )
         people = Labels(identity.values[searches.people], None)
         self._searches, self._library = searches, library
-        self._systems = {None: base._keep(searches, people, library)}
+        self._systems = {None: base._store_fit(searches, people, library)}
         self.groups_ = base.groups_
         self.n_mated_, self.n_nonmated_ = base.n_genuine_, base.n_impostor_
         return self
@@ -608,7 +608,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         """
         asked = _in_engine_terms(fpir, threshold, rate, group)
         asked |= {"how": how, "operating_point": operating_point}
-        (found,) = self._ask("estimate", asked, gallery_size, gallery_shares)
+        (found,) = self._answer("estimate", asked, gallery_size, gallery_shares)
         return found
 
     def compare(
@@ -665,7 +665,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             )
         asked = _in_engine_terms(fpir, threshold, rate, group)
         asked |= {"how": how, "operating_point": operating_point}
-        return self._ask("compare", asked, gallery_size, gallery_shares, other)[0]
+        return self._answer("compare", asked, gallery_size, gallery_shares, other)[0]
 
     def cmc(self, ranks: ArrayLike, group: object = None) -> CMC:
         """Cumulative match characteristic, the closed-set rates of mated searches.
@@ -839,7 +839,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     def _tail(self):
         return (1 - self.confidence_level) / 2
 
-    def _ask(self, method, asked, gallery_size, gallery_shares, other=None):
+    def _answer(self, method, asked, gallery_size, gallery_shares, other=None):
         """What SimilarityROC answers about some galleries, in a list."""
         check_is_fitted(self)
         if asked["group"] is not None:
@@ -860,7 +860,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
                 if not able:
                     raise
                 for system in able:
-                    system._hold_more()
+                    system._find_more_candidates()
         levels = {
             "fpir" if name == "far" else name: level
             for name, level in found._level_columns.items()
@@ -884,7 +884,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             roc.identities_, roc._library = whole.identities_, whole._library
             engine = whole._engine
             asked = (self._names, engine.far_max, engine.resampling.entropy)
-            self._systems[key] = roc._ask(small, *asked)
+            self._systems[key] = roc._set_up_engine(small, *asked)
         return self._systems[key]
 
     def _drawn(self, size, shares):
@@ -923,7 +923,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
                 )
         return drawn
 
-    def _hold_more(self):
+    def _find_more_candidates(self):
         """Search again, and hold candidates down to a lower score."""
         whole = self._systems[None]
         self._searches = self._searches.deeper(self)

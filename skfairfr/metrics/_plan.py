@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._core._error_counts import people_with_pairs
 from skfairfr._core._planning import (
-    Question,
+    PlanGoal,
     Setting,
     fewest_people,
     first_number,
@@ -620,7 +620,7 @@ def _simulated(asked, dependence, test):
     if asked.kind != "fail" or asked.limit >= 1:
         rates += (asked.true_rate,) * (test["groups"] - 1)
     known = dependence.correlation, dependence.variation
-    return Question(
+    return PlanGoal(
         Setting(asked.rate, rates, test["images_per_person"], *known),
         *(asked.kind, asked.limit, test["groups"]),
         *(test["confidence_level"], test["comparisons"]),

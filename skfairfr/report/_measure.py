@@ -12,7 +12,7 @@ from skfairfr._core._rates import DISPARITIES, count_at_least
 from skfairfr._core._searches import FloorTooHighError
 from skfairfr._text._words import NO_DIFFERENCE, RATES, level_percent, percent
 from skfairfr.metrics import Reason
-from skfairfr.metrics._roc._engine import Question
+from skfairfr.metrics._roc._engine import RateRequest
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.report._notes import collecting, in_words, of_groups
 from skfairfr.report._records import (
@@ -337,7 +337,7 @@ class AuditedROC:
         threshold = np.asarray(threshold, dtype=np.float64)
         order = np.argsort(threshold, kind="stable")
         about = (rate, scope, how, None, "overall")
-        return Question(None, threshold[order], order, threshold.shape, *about)
+        return RateRequest(None, threshold[order], order, threshold.shape, *about)
 
     def at_thresholds(self, rate, scope, threshold):
         """Values and numbers of errors of a scope at thresholds, in their order."""

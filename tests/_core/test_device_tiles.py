@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from skfairfr._core import _pair_tiles
 from skfairfr._core._pair_tiles import unit_rows
 from tests._core.cases import make_images
-from tests._core.test_pair_tiles import FLOORS, make_rows, same_floor, unrelated
+from tests._core.test_pair_tiles import LAYERS, make_rows, same_floor, unrelated
 
 torch = pytest.importorskip("torch")
 
@@ -30,10 +30,10 @@ def random_rows(sides, n_features=64, seed=0):
 @pytest.mark.parametrize("tile", [5, 16, 2048])
 @pytest.mark.parametrize("sides", [1, 2])
 def test_the_tail_is_that_of_the_cpu_ties_included(sides, tile):
-    assert 0 < check(random_rows(sides), FLOORS / 20, tile)
+    assert 0 < check(random_rows(sides), LAYERS / 20, tile)
     few_values = make_images(3, sides=sides, groups="unknown", n_identities=12)
     signs = np.random.default_rng(0).choice([-1, 1], (few_values.identity.size, 8))
-    assert 0 < check(make_rows(few_values, signs.astype(np.float32)), FLOORS, tile)
+    assert 0 < check(make_rows(few_values, signs.astype(np.float32)), LAYERS, tile)
 
 
 @pytest.mark.parametrize("precision", ["highest", "medium"])

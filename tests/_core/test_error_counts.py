@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 
 from skfairfr._core import _pairs
 from skfairfr._core._error_counts import (
-    course_of,
     errors_of,
     people_of,
     people_with_pairs,
+    rate_curve_of,
     threshold_of,
 )
 from skfairfr._core._jackknife import influences, never_falling, rate_ends
@@ -292,7 +292,7 @@ def test_upper_ends_are_those_of_a_loop_over_numbers_of_errors(average, rate, se
         found = twin.scope(oracle_scope(scope))
         weighted = found.impostor if rate == "far" else found.genuine
         scores = [float(pair.score) for pair, _ in weighted]
-        course = course_of(pairs, scope, rate)
+        course = rate_curve_of(pairs, scope, rate)
         least = bounds_by_loop(pairs, scope, rate, scores, 0.025)
         thresholds = np.arange(-8.0, 20.0)
         for errors in errors_of(pairs, scope, rate, thresholds).sums.errors:
@@ -319,7 +319,7 @@ def test_how_much_is_held_changes_no_upper_end_of_a_usual_rate(monkeypatch, scop
         )
         asked = thresholds[thresholds >= usual].astype(float)
         errors = errors_of(pairs, scope, "far", asked).sums.errors
-        ends.append(upper_ends(course_of(pairs, scope, "far"), errors))
+        ends.append(upper_ends(rate_curve_of(pairs, scope, "far"), errors))
     assert ends[0].size >= 5
     assert_allclose(*ends)
 
@@ -333,7 +333,7 @@ def test_the_course_of_a_scope_held_whole_pivots_at_its_last_pair(
         sizes = {"WHOLE": 1, "WHOLE_GROUP": 1, name: pairs.count(most) - less}
         for size in sizes.items():
             monkeypatch.setattr(_pairs, *size)
-        course = course_of(pairs, (0, 0), "far")
+        course = rate_curve_of(pairs, (0, 0), "far")
         assert (course.place[course.pivot] == pairs.count((0, 0))) == (less == 0)
 
 
@@ -342,7 +342,7 @@ def test_a_course_of_usual_rates_is_the_first_part_of_the_whole(monkeypatch, sco
     for name in ("WHOLE", "WHOLE_GROUP"):
         monkeypatch.setattr(_pairs, name, 1)
     pairs = compare(*hamming(3), far_max=0.1)
-    part, whole = (course_of(pairs, scope, "far", whole=w) for w in (False, True))
+    part, whole = (rate_curve_of(pairs, scope, "far", whole=w) for w in (False, True))
     n = part.place.size
     assert 2 < n < whole.place.size and part.pivot == whole.pivot == n - 1
     assert_allclose(part.place, whole.place[:n])

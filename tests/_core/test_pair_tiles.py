@@ -21,7 +21,7 @@ from tests._core.cases import GROUPS, make_images, make_vectors, sides_of
 from tests._core.test_inner_products import all_scores
 from tests.covering import daily_pairwise
 
-FLOORS = np.array([[-2, 3, 1], [3, 4, -np.inf], [1, -np.inf, np.inf]], dtype=np.float32)
+LAYERS = np.array([[-2, 3, 1], [3, 4, -np.inf], [1, -np.inf, np.inf]], dtype=np.float32)
 
 
 def make_rows(images, vectors, adjustment=None):
@@ -68,8 +68,8 @@ def collected(images, vectors, floors, tile=16, adjustment=None):
 def test_tail_is_that_of_the_full_matrix(groups, sides, tile):
     images = make_images(1, sides=sides, groups=groups)
     vectors = make_vectors(images)
-    expected = exact_tail(images, vectors @ vectors.T, FLOORS)
-    assert collected(images, vectors, FLOORS, tile) == expected
+    expected = exact_tail(images, vectors @ vectors.T, LAYERS)
+    assert collected(images, vectors, LAYERS, tile) == expected
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class Engine:
     Attributes
     ----------
     question : callable
-        Checks the arguments of ``SimilarityROC.estimate``, and returns a Question.
+        Checks the arguments of ``SimilarityROC.estimate``, and returns a RateRequest.
     drawn : Resampling or None
         What intervals are made of. None of "jackknife".
     two_sides : bool
@@ -164,13 +164,13 @@ class Engine:
 
         Parameters
         ----------
-        question : Question
+        question : RateRequest
         scopes : tuple, default=None
             Those of the queries. If None: those that the question needs.
 
         Returns
         -------
-        runs : list of tuples (Question, Query)
+        runs : list of tuples (RateRequest, Query)
             Their levels or thresholds together are those of the question, in their order.
         """
         levels, thresholds = question.levels, question.thresholds
@@ -515,7 +515,7 @@ class Engine:
 
 
 @dataclass(frozen=True)
-class Question:
+class RateRequest:
     """One rate or disparity at levels or thresholds.
 
     Attributes
@@ -563,7 +563,7 @@ class Question:
 def parse_question(
     groups, far, threshold, rate, group, how, operating_point, terms=PAIRS
 ):
-    """A Question from the groups of the data and the arguments of ``estimate``.
+    """A RateRequest from the groups of the data and the arguments of ``estimate``.
 
     Raises
     ------
@@ -603,7 +603,7 @@ def parse_question(
     ordered = values.ravel()[order]
     given = (ordered, None) if far is not None else (None, ordered)
     about = (rate, scope, disparity, picked, operating_point)
-    return Question(*given, order, values.shape, *about)
+    return RateRequest(*given, order, values.shape, *about)
 
 
 def not_exactly_one(level, terms):

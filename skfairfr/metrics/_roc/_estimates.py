@@ -98,7 +98,7 @@ def answer(engine, table, question):
     ----------
     engine : Engine
     table : RateTable
-    question : Question
+    question : RateRequest
 
     Returns
     -------
@@ -175,7 +175,7 @@ def answer_cost(engine, table, question, cost):
     engine : Engine
     table : CostTable or None
         None of a disparity of fewer than two groups.
-    question : Question
+    question : RateRequest
     cost : ScoreCost
 
     Returns

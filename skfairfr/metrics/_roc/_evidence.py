@@ -17,10 +17,10 @@ from scipy import sparse
 from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
     MOST_WEIGHTS,
-    Course,
+    RateCurve,
     accepted_shares,
-    course_of,
     errors_of,
+    rate_curve_of,
     threshold_of,
 )
 from skfairfr._core._jackknife import (
@@ -86,9 +86,9 @@ class Evidence:
                 at = self.sums.errors[rows, column]
                 if asked.query.levels is not None:
                     at = asked.place_of(asked.query.levels)
-                course = asked.course(column, at.max())
+                rate_curve = asked.rate_curve(column, at.max())
                 high[rows, column] = np.interp(
-                    at, course.place, course.upper_bounds(tail)
+                    at, rate_curve.place, rate_curve.upper_bounds(tail)
                 )
         return low, np.maximum(high, self.sums.rate)
 
@@ -261,8 +261,8 @@ class ThresholdSetters:
             self.pairs.known[key] = accepted_shares(*asked)
         return self.pairs.known[key]
 
-    def course(self, column, place):
-        """The Course of the rate of a scope: by its errors, to ``place`` at least, or by levels."""
+    def rate_curve(self, column, place):
+        """The RateCurve of the rate of a scope: by its errors, to ``place`` at least, or by levels."""
         if self.query.levels is not None:
             levels, found = self._at_fixed_levels
             place, pivot = self.place_of(levels), levels.size - 1
@@ -272,12 +272,12 @@ class ThresholdSetters:
                 pivot = max(int((found.variance[:, column] > 0).sum()) - 1, 0)
             rows = np.argsort(place)
             sums = found.sums.columns(column).rows(rows)
-            return Course(place[rows], sums, found.added[rows, column], pivot)
+            return RateCurve(place[rows], sums, found.added[rows, column], pivot)
         scope = self.scopes[column]
         sampled = self.rate == "far" and scope in self.query.sampled
         asked = (self.pairs, scope, self.rate, sampled)
-        course = course_of(*asked, whole=False)
-        return course if place <= course.place[-1] else course_of(*asked)
+        rate_curve = rate_curve_of(*asked, whole=False)
+        return rate_curve if place <= rate_curve.place[-1] else rate_curve_of(*asked)
 
     def place_of(self, levels):
         """What grows with the rate: the logarithm of levels, or minus it."""
@@ -488,7 +488,7 @@ def analyse(evidence, question, confidence_level):
     ----------
     evidence : Evidence
         About the question's levels, of the scopes that it is about at least.
-    question : Question
+    question : RateRequest
     confidence_level : float in (0, 1)
 
     Returns

@@ -310,7 +310,7 @@ default="recentered"
             expected=self._expected,
         )
         compared.hold_all(self.average, self.impostors)
-        return self._keep(compared, identity, library)
+        return self._store_fit(compared, identity, library)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_pairs(
@@ -409,7 +409,7 @@ shape (n_pairs,), default=None
         library = library_of(
             *(y_score, *identities, y_true, sensitive_features, *of_each, *images)
         )
-        self._keep(compared, identity, library)
+        self._store_fit(compared, identity, library)
         warn_of_scores(self._engine.pairs)
         return self
 
@@ -476,7 +476,9 @@ shape (n_pairs,), default=None
         if asked == (self._names, self.average, self.impostors):
             pairs = engine.pairs
         entropy = engine.resampling.entropy
-        return other._ask(self._attributes, names, engine.far_max, entropy, pairs)
+        return other._set_up_engine(
+            self._attributes, names, engine.far_max, entropy, pairs
+        )
 
     def threshold_at(
         self, far: ArrayLike, *, operating_point: str = "overall", group: object = None
@@ -1024,15 +1026,15 @@ shape (n_pairs,), default=None
         for name in (*fitted, "_engine", "_library", "_attributes", "_names"):
             vars(self).pop(name, None)
 
-    def _keep(self, compared, identity, library):
+    def _store_fit(self, compared, identity, library):
         """Keep what was compared, and draw the seed of the resamples."""
         self.identities_, self._library = identity.values, library
         random_state = check_random_state(self.random_state)
         entropy = int(random_state.randint(np.iinfo(np.int32).max))
         names = tuple(compared.columns)
-        return self._ask(compared, names, float(self.far_max), entropy)
+        return self._set_up_engine(compared, names, float(self.far_max), entropy)
 
-    def _ask(self, compared, names, far_max, entropy, pairs=None):
+    def _set_up_engine(self, compared, names, far_max, entropy, pairs=None):
         """Answer by these attributes, with intervals from the same resamples."""
         group = compared.labels(names)
         self.groups_ = np.empty(0) if group is None else group.values

@@ -1,4 +1,4 @@
-"""The house has floors: an import goes down, or one way between siblings.
+"""The package has layers: an import goes down, or one way between siblings.
 
 Every rule below is a function from the imports of a module, read from its text, to a list of
 sentences, one for each breach.
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.house import assert_none
+from tests.rules import assert_none
 
 ROOT = Path(__file__).resolve().parents[1]
 
-FLOORS = {
+LAYERS = {
     "skfairfr": 8,
     "skfairfr.__main__": 9,
     "skfairfr.cli": 8,
@@ -72,13 +72,13 @@ def imports_of(text, known=()):
 
 
 def home(module):
-    """The entry of FLOORS that a module of ours belongs to."""
+    """The entry of LAYERS that a module of ours belongs to."""
     parts = module.split(".")
-    while ".".join(parts) not in FLOORS:
+    while ".".join(parts) not in LAYERS:
         parts.pop()
     entry = ".".join(parts)
     if entry == "skfairfr" and module != "skfairfr":
-        raise KeyError(f"{module} has no floor: add it to FLOORS")
+        raise KeyError(f"{module} has no layer: add it to LAYERS")
     return entry
 
 
@@ -87,7 +87,7 @@ def within(module, package):
 
 
 def upward_imports(module, imports, packages):
-    """A package's __init__ re-exports its own modules, whatever their floor."""
+    """A package's __init__ re-exports its own modules, whatever their layer."""
     breaches = []
     for i in imports:
         if not within(i.module, "skfairfr"):
@@ -96,10 +96,10 @@ def upward_imports(module, imports, packages):
             continue
         here, there = home(module), home(i.module)
         siblings = here == there or {here, there} == {"skfairfr", "skfairfr.cli"}
-        if not siblings and FLOORS[there] >= FLOORS[here]:
+        if not siblings and LAYERS[there] >= LAYERS[here]:
             breaches.append(
-                f"{module}:{i.line} (floor {FLOORS[here]}) imports {i.module} "
-                f"(floor {FLOORS[there]})"
+                f"{module}:{i.line} (layer {LAYERS[here]}) imports {i.module} "
+                f"(layer {LAYERS[there]})"
             )
     return breaches
 

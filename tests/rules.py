@@ -1,4 +1,4 @@
-"""How a rule of the house fails: with every breach, each on a line of its own."""
+"""Fail a test of a rule with every breach, each on its own line."""
 
 import pytest
 
