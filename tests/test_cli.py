@@ -16,6 +16,7 @@ import pytest
 import skfairfr
 from skfairfr import cli
 from skfairfr._core import _parallel
+from skfairfr.cli import _commands
 from skfairfr.report import EmbeddingData, Report, audit_data
 from skfairfr.report._policy import LIMITS
 from skfairfr.report.sections._audit import audit_document
@@ -445,7 +446,7 @@ def test_folder_that_cannot_be_written(capsys, faces, tmp_path, inside):
 
 
 def test_demo_ends_with_what_to_do_next(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(cli, "DEMO_IDENTITIES", 60)
+    monkeypatch.setattr(_commands, "DEMO_IDENTITIES", 60)
     without_rendering(monkeypatch)
     code, out, err = run(capsys, "demo", "--out", tmp_path)
     assert (code, err) == (0, "")
@@ -461,7 +462,7 @@ def test_help_is_quick_to_come():
 
 
 def test_the_module_is_the_command():
-    command = [sys.executable, "-m", "skfairfr.cli"]
+    command = [sys.executable, "-m", "skfairfr"]
     done = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, skfairfr.__version__)
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from skfairfr import cli
+from skfairfr.cli import _commands
 from tests.report.audits import synthetic, without_rendering
 from tests.test_cli import QUICK, assert_one_line, run
 
@@ -36,7 +36,7 @@ def failing_with(error):
     ],
 )
 def test_what_does_not_suffice_is_told(capsys, monkeypatch, error, words):
-    monkeypatch.setattr(cli, "_audit", failing_with(error))
+    monkeypatch.setattr(_commands, "run_audit", failing_with(error))
     found = run(capsys, "audit", "faces.npz", "--attribute", "gender")
     assert_one_line(*found)
     assert words in found[2]
@@ -44,14 +44,14 @@ def test_what_does_not_suffice_is_told(capsys, monkeypatch, error, words):
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("ours"), RuntimeError("ours")])
 def test_a_fault_is_no_failed_check(capsys, monkeypatch, error):
-    monkeypatch.setattr(cli, "_audit", failing_with(error))
+    monkeypatch.setattr(_commands, "run_audit", failing_with(error))
     code, out, err = run(capsys, "audit", "faces.npz", "--attribute", "gender")
     assert (code, out) == (4, "")
     assert f"{type(error).__name__}: ours" in err
 
 
 def test_interruption(capsys, monkeypatch):
-    monkeypatch.setattr(cli, "_audit", failing_with(KeyboardInterrupt()))
+    monkeypatch.setattr(_commands, "run_audit", failing_with(KeyboardInterrupt()))
     code, out, err = run(capsys, "audit", "faces.npz", "--attribute", "gender")
     assert (code, out, err) == (130, "", "skfairfr audit: interrupted\n")
 

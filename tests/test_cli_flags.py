@@ -12,6 +12,12 @@ import pytest
 
 from skfairfr import cli
 from skfairfr._core._kinds import SEARCHES
+from skfairfr.cli import _options
+from skfairfr.cli._about import COMMANDS, GROUPS, OWN_STATUS
+from skfairfr.cli._errors import FLAGS, in_flags, one_line
+from skfairfr.cli._options import AGAIN, OPTIONS, RARE, rows_of
+from skfairfr.cli._outputs import ABOUT
+from skfairfr.cli._parser import build_parsers, parse
 from skfairfr.metrics import plan_test
 from skfairfr.report import (
     audit_data,
@@ -67,17 +73,17 @@ OF_THE_COMMAND = {
 )
 def test_an_error_names_the_flag_of_its_argument(argument, words):
     error = refused(argument, 2, "must be 3;", "give 3.")
-    assert cli._in_flags(error) == f"{words}; give 3."
-    assert cli._in_flags(ValueError("far is far")) == "far is far"
+    assert in_flags(error) == f"{words}; give 3."
+    assert in_flags(ValueError("far is far")) == "far is far"
 
 
 def test_names_within_an_error_are_flags_but_not_those_of_files():
     remedy = "in 'y_true' or y_true.csv, name image_1 and image_2."
-    said = cli._in_flags(refused("after", 2, "is 2;", remedy))
+    said = in_flags(refused("after", 2, "is 2;", remedy))
     assert said.endswith("in 'y_true' or y_true.csv, name --image-1 and --image-2.")
     # Methods of the caller's are no names.
     for value, flag in (("LDA", "--methods"), (object(), "--method")):
-        said = cli._in_flags(refused("methods", value, "has one;", "leave it out."))
+        said = in_flags(refused("methods", value, "has one;", "leave it out."))
         assert said == f"{flag} has one; leave it out."
 
 
@@ -94,7 +100,7 @@ def test_what_an_error_quotes_is_unchanged(typed):
     error = refused(
         "path", typed, f"{typed!r} has image_1;", "people's image_2 is 'x'."
     )
-    said = cli._one_line(cli._in_flags(error))
+    said = one_line(in_flags(error))
     assert said == f"file {typed!r} has --image-1; people's --image-2 is 'x'."
 
 
@@ -112,7 +118,7 @@ def test_errors_that_reach_the_command_have_its_words(path):
 
 
 def flags_of(command):
-    return set(cli._parser()[1][command]._option_string_actions)
+    return set(build_parsers()[1][command]._option_string_actions)
 
 
 def arguments_named_in(path):
@@ -129,10 +135,10 @@ def arguments_named_in(path):
 def test_every_argument_that_an_error_names_has_a_flag():
     names = {name for path in REACHED for name in arguments_named_in(path)}
     errors = (refused(name, None, "") for name in names - PYTHON_ONLY)
-    spelled = {cli._in_flags(error).rstrip() for error in errors}
-    words = {word for word in cli.FLAGS.values() if not word.startswith("-")}
+    spelled = {in_flags(error).rstrip() for error in errors}
+    words = {word for word in FLAGS.values() if not word.startswith("-")}
     assert len(names) > 15
-    commands = {f for name in cli._parser()[1] for f in flags_of(name)}
+    commands = {f for name in build_parsers()[1] for f in flags_of(name)}
     assert spelled - commands - words == set()
 
 
@@ -155,10 +161,10 @@ def test_every_argument_that_an_error_names_has_a_flag():
 )
 def test_every_flag_is_an_argument_of_what_the_command_calls(command, functions):
     """A flag by another name would be read and forgotten."""
-    names = {action.dest for action in cli._parser()[1][command]._actions}
+    names = {action.dest for action in build_parsers()[1][command]._actions}
     taken = {name for f in functions for name in inspect.signature(f).parameters}
     known = {
-        *cli.ABOUT,
+        *ABOUT,
         *LIMITS,
         *COST_LIMITS,
         *map(SEARCHES.limit, LIMITS),
@@ -171,7 +177,7 @@ def test_every_flag_is_an_argument_of_what_the_command_calls(command, functions)
 
 EVERY_FLAG = [
     (name, flag, action)
-    for name, command in cli._parser(full=True)[1].items()
+    for name, command in build_parsers(full=True)[1].items()
     for flag, action in command._option_string_actions.items()
     if flag.startswith("--")
 ]
@@ -195,7 +201,7 @@ def test_flag_given_twice_is_refused_unless_its_help_says_that_it_repeats(
         assert action.metavar.endswith(",...")
         return
     if "may be repeated" in action.help:
-        again = cli._parser()[1][name]._option_string_actions[flag]
+        again = build_parsers()[1][name]._option_string_actions[flag]
         assert isinstance(again, argparse._AppendAction)
         return
     words, shown = (flag, flag), ";"
@@ -214,7 +220,7 @@ def test_flag_given_twice_is_refused_unless_its_help_says_that_it_repeats(
     ],
 )
 def test_lists_have_commas_or_are_repeated_and_leave_the_file(words):
-    arguments = cli._parse(["audit", *words])
+    arguments = parse(["audit", *words])
     assert (arguments.data, arguments.far) == ("pairs.csv", [0.01, 0.001])
 
 
@@ -223,7 +229,7 @@ def test_short_options_are_their_long_ones(command):
     files = {"compare": ["b.npz"], "identify": ["--gallery", "b.npz"]}.get(command, [])
     long = ["--attribute", "sex", "--out", "x", "--quiet"]
     found = [
-        vars(cli._parse([command, *options, "a.npz", *files]))
+        vars(parse([command, *options, "a.npz", *files]))
         for options in (long, ["-a", "sex", "-o", "x", "-q"], ["-asex", "-qox"])
     ]
     for arguments in found:
@@ -272,7 +278,7 @@ def test_compare_flag_of_a_system_given_more_often_than_systems_is_refused(
 def test_every_option_that_reads_data_is_of_a_system():
     """But for those of pairs without people, and what is said of all systems."""
     reading = set(inspect.signature(read_data).parameters)
-    flags = {action.dest for action in cli._parser()[1]["compare"]._actions}
+    flags = {action.dest for action in build_parsers()[1]["compare"]._actions}
     asked = {flag[2:].replace("-", "_") for flag in OF_EACH}
     shared = {"distance", "mated_only", "non_mated_only", "template"}
     assert (reading & flags) - asked == shared | {"failures", "best_of", "dates"}
@@ -284,7 +290,7 @@ def flags_in(text):
 
 
 def test_every_flag_that_a_text_names_is_one_of_some_command():
-    known, named = {"--version"}.union(*map(flags_of, cli._parser()[1])), {}
+    known, named = {"--version"}.union(*map(flags_of, build_parsers()[1])), {}
     for path in ROOT.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -353,7 +359,7 @@ OF_PAIRS += " --image-1 --image-2 --score --distance --mated-only --non-mated-on
 OF_SEARCHES = (
     "--gallery --gallery-labels --candidates --search --candidate --listed-from"
 )
-EXCEPTIONS = {(row[0], row[2]): row[1] for row in cli._rows(cli.EXCEPTIONS)}
+EXCEPTIONS = {(row[0], row[2]): row[1] for row in rows_of(_options.EXCEPTIONS)}
 
 
 @pytest.mark.parametrize("command", READING)
@@ -374,7 +380,7 @@ def test_commands_that_read_data_have_the_same_flags(command):
 
 def meaning_of(action):
     """All that a flag means, but that compare takes it of each system."""
-    each = f"; {cli.AGAIN}, for each system in their order"
+    each = f"; {AGAIN}, for each system in their order"
     kind = argparse._StoreAction if action.help.endswith(each) else type(action)
     how = action.dest, action.nargs, str(action.choices), action.default, action.metavar
     return action.help.removesuffix(each), kind, action.type, action.required, *how
@@ -392,19 +398,19 @@ def test_flag_of_several_commands_has_one_meaning():
 
 
 def test_exceptions_of_the_table_are_needed_and_have_a_reason():
-    usual = {(n, row[2]): row for row in cli._rows(cli.OPTIONS) for n in row[1].split()}
+    usual = {(n, row[2]): row for row in rows_of(OPTIONS) for n in row[1].split()}
     assert {*EXCEPTIONS} - {*usual} == set()
-    for command, _, flag, *own in cli._rows(cli.EXCEPTIONS):
+    for command, _, flag, *own in rows_of(_options.EXCEPTIONS):
         assert own != usual[command, flag][3:]
     assert all(len(reason.split()) > 3 for reason in EXCEPTIONS.values())
 
 
 def test_every_option_is_of_commands_that_there_are_and_in_the_table_once():
-    rows = [*cli._rows(cli.OPTIONS)]
-    assert {word for row in rows for word in row[1].split()} == {*cli.COMMANDS}
+    rows = [*rows_of(OPTIONS)]
+    assert {word for row in rows for word in row[1].split()} == {*COMMANDS}
     flags = [row[2] for row in rows if row[2].startswith("--")]
     assert len(flags) == len(set(flags))
-    assert {*cli.RARE} <= {flag[2:].replace("-", "_") for flag in flags}
+    assert {*RARE} <= {flag[2:].replace("-", "_") for flag in flags}
 
 
 def test_flag_of_other_commands_is_refused_with_their_names(capsys):
@@ -419,7 +425,7 @@ def test_flag_of_other_commands_is_refused_with_their_names(capsys):
 
 EXAMPLES = [
     (name, line)
-    for name, (*_, examples) in cli.COMMANDS.items()
+    for name, (*_, examples) in COMMANDS.items()
     for line in examples.splitlines()
 ]
 
@@ -429,7 +435,7 @@ def test_examples_of_help_can_be_typed(name, line, capsys):
     """Each is parsed, and calls only options that the command knows."""
     program, command, *rest = shlex.split(line)
     assert (program, command) == ("skfairfr", name)
-    assert cli._parse([command, *rest]).command == name
+    assert parse([command, *rest]).command == name
     assert line in help_of(capsys, name)
 
 
@@ -443,12 +449,12 @@ def help_of(capsys, *words):
 
 def test_every_command_has_three_examples_and_its_exit_statuses(capsys):
     names = [name for name, _ in EXAMPLES]
-    assert {names.count(name) for name in cli.COMMANDS} == {3}
-    assert set(names) == {*cli.COMMANDS}
-    for name in cli.COMMANDS:
+    assert {names.count(name) for name in COMMANDS} == {3}
+    assert set(names) == {*COMMANDS}
+    for name in COMMANDS:
         ending = help_of(capsys, name).partition("\nexit status:\n")[2].splitlines()
         codes = [int(line.split()[0]) for line in ending]
-        own = cli.OWN_STATUS.get(name, {})
+        own = OWN_STATUS.get(name, {})
         assert codes == sorted({0, 2, 4, 130} | own.keys())
 
 
@@ -458,8 +464,8 @@ def test_help_without_a_command_groups_all_commands(capsys, words):
         cli.main(words)
     assert stop.value.code == 0
     shown = capsys.readouterr().out
-    grouped = " ".join(cli.GROUPS.values()).split()
-    assert sorted(grouped) == sorted(cli.COMMANDS)
+    grouped = " ".join(GROUPS.values()).split()
+    assert sorted(grouped) == sorted(COMMANDS)
     order = [shown.index(f"\n  {name} ") for name in grouped]
     assert order == sorted(order)
     assert max(map(len, shown.splitlines())) <= 80

@@ -11,7 +11,7 @@ import pytest
 from tests.report.audits import synthetic
 from tests.test_cli import QUICK
 
-COMMAND = [sys.executable, "-m", "skfairfr.cli"]
+COMMAND = [sys.executable, "-m", "skfairfr"]
 # No folder of the user's is there, and none can be made, whatever his rights.
 NO_HOME = {
     name: "/proc/none" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")

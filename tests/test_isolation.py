@@ -48,14 +48,14 @@ def refuse(event, arguments):
 
 sys.addaudithook(refuse)
 
-import skfairfr, skfairfr.cli
+import skfairfr, skfairfr.cli._commands
 for package in ("utils", "datasets", "metrics", "model_selection", "report", "comparators"):
     module = importlib.import_module(f"skfairfr.{package}")
     [getattr(module, name) for name in module.__all__]
 with contextlib.suppress(ImportError):  # without the extra
     import skfairfr.projectors, skfairfr.losses, skfairfr.samplers
 
-skfairfr.cli.DEMO_IDENTITIES = 60
+skfairfr.cli._commands.DEMO_IDENTITIES = 60
 with contextlib.redirect_stdout(io.StringIO()) as printed:
     code = skfairfr.cli.main(["demo", "--quiet", "--format", "html"])
 html = "</html>" in printed.getvalue()

@@ -91,13 +91,13 @@ def test_the_demo_prints_what_readme_quotes(capsys):
 
 
 def test_commands_of_readme_are_understood(capsys):
-    from skfairfr.cli import _parse
+    from skfairfr.cli._parser import parse
 
     commands = re.findall(r"`skfairfr ([^`]*)`", README.read_text(encoding="utf-8"))
     assert len(commands) > 8
     for command in commands:
         if len(command.split()) > 1:
-            _parse(command.split())
+            parse(command.split())
 
 
 def test_files_that_readme_names_are_there():

@@ -6,7 +6,7 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-from skfairfr.cli import _Formatter, _parser
+from skfairfr.cli._parser import Formatter, build_parsers
 
 
 class PublicNames(SphinxDirective):
@@ -30,9 +30,9 @@ class CommandHelp(SphinxDirective):
     def run(self):
         """The text, in an environment-free width."""
         (name,) = self.arguments
-        _, commands = _parser()
+        _, commands = build_parsers()
         parser = commands[name]
-        parser.formatter_class = lambda prog: _Formatter(prog, width=88)
+        parser.formatter_class = lambda prog: Formatter(prog, width=88)
         lines = StringList(parser.format_help().splitlines())
         block = nodes.literal_block("\n".join(lines), "\n".join(lines))
         block["language"] = "text"

@@ -1,0 +1,279 @@
+"""From words that were typed to arguments: parsers built from the table, types, checks."""
+
+import argparse
+import difflib
+import shlex
+import sys
+from fractions import Fraction
+from functools import cache
+
+from skfairfr import __version__
+from skfairfr.cli._about import COMMANDS, GROUPS, OWN_STATUS, STATUS
+from skfairfr.cli._errors import one_line
+from skfairfr.cli._options import (
+    AGAIN,
+    ARGUMENTS,
+    DEFAULTS,
+    EXCEPTIONS,
+    OF_A_SYSTEM,
+    OPTIONS,
+    RARE,
+    SHARED,
+    SHORT,
+    SHORT_FLAGS,
+    rows_of,
+)
+from skfairfr.cli._outputs import print_text
+
+
+class _ListPolicies(argparse.Action):
+    """Prints the policies that are shipped, and ends the process."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        from skfairfr.report import Policy
+
+        shipped = [Policy.read(name) for name in Policy.shipped()]
+        print_text(
+            "".join(f"{policy.name}  {policy.description}\n" for policy in shipped)
+        )
+        parser.exit(0)
+
+
+class Formatter(argparse.HelpFormatter):
+    """Help with examples and exit statuses in lines of their own."""
+
+    def _fill_text(self, text, width, indent):
+        if not text.startswith("examples:"):
+            return super()._fill_text(text, width, indent)
+        return "\n".join(indent + line for line in text.splitlines())
+
+    def _format_action_invocation(self, action):
+        """The value after the last name alone, as Python 3.13 does."""
+        if action.nargs == 0 or len(action.option_strings) < 2:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, action.dest)
+        return f"{', '.join(action.option_strings)} {value}"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser of whole options, whose errors are one line, as all of the command are."""
+
+    def __init__(self, **options):
+        # --max-frr 1.9 would be taken for a limit of a ratio.
+        options |= {"allow_abbrev": False, "formatter_class": Formatter}
+        super().__init__(**options)
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {one_line(message)}\n")
+
+
+def parse(argv):
+    """The arguments of a command; what is not known ends the process."""
+    given = sys.argv[1:] if argv is None else [*argv]
+    if given[:1] in ([], ["help"]):  # help COMMAND is COMMAND --help
+        given = [*given[1:2], "--help", *given[2:]]
+    parser, commands = build_parsers(full="--help-all" in given)
+    name = next((text for text in given if text[:1] != "-"), None)
+    if name is not None and name not in commands:
+        from skfairfr.utils._errors import suggestion
+
+        known = ", ".join(commands)
+        parser.error(f"no command {name!r}. {suggestion(name, commands)}Known: {known}")
+    if name is not None:
+        _check_flags(commands, name, given)
+    arguments, unknown = parser.parse_known_args(given)
+    arguments.typed = shlex.join(["skfairfr", *given])
+    if arguments.command == "compare":  # argparse takes files up to a flag
+        arguments.more = [*arguments.more, *(w for w in unknown if w[:1] != "-")]
+        unknown = [word for word in unknown if word[:1] == "-"]
+    if unknown:
+        message = f"unrecognized arguments: {' '.join(unknown)}"
+        if arguments.command == "audit":
+            message += (
+                "; audit takes one DATA, and every attribute an --attribute of its own: "
+                "-a A -a B; several levels, or scores, have commas: --fmr 1e-2,1e-3"
+            )
+        if arguments.command == "bench":
+            message += "; several values have commas: --methods as-norm,WCCN"
+        if arguments.command == "monitor":
+            message += "; monitor takes one LOG: run it for each, with the same --state"
+        commands[arguments.command].error(message)
+    return arguments
+
+
+def _check_flags(commands, name, given):
+    """End the process at a flag that the command does not have, or that is given again."""
+    command, values = commands[name], {}
+    known = command._option_string_actions
+    before = given[: given.index("--")] if "--" in given else given
+    for place, text in enumerate(before):
+        flag, equals, value = text.partition("=")
+        flag = SHORT_FLAGS.get(flag, flag)
+        if flag[:2] != "--" or flag == "--version":
+            continue
+        if flag not in known:
+            longer = [name for name in known if name.startswith(flag)]
+            near = longer + difflib.get_close_matches(flag, known, 3, 0.7)
+            asked = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+            having = [
+                n for n, c in commands.items() if flag in c._option_string_actions
+            ]
+            has = f" It is an option of {', '.join(having)}." if having else ""
+            command.error(f"unrecognized arguments: {flag}.{asked}{has}")
+        words = before[place + 1 : place + 2] if known[flag].nargs is None else []
+        values.setdefault(flag, []).append(value if equals else "".join(words))
+    for flag, own in values.items():
+        if len(own) > 1 and not isinstance(known[flag], argparse._AppendAction):
+            shown = f" ({', '.join(map(repr, own))})" if any(own) else ""
+            command.error(f"{flag} was given {len(own)} times{shown}; give it once.")
+
+
+def _number(kind, is_allowed, meaning):
+    """The type of an option that is an int or a float in a range, which ``meaning`` says."""
+
+    def convert(text):
+        try:
+            number = kind(text)
+        except (ValueError, ZeroDivisionError):
+            number = None
+        if number is None or not is_allowed(number):
+            raise argparse.ArgumentTypeError(f"must be {meaning}; got {text}")
+        return number
+
+    return convert
+
+
+def _share(text):
+    """A float from 0.01, 1% or 1/100."""
+    if text.endswith("%"):
+        return float(Fraction(text[:-1]) / 100)
+    return float(Fraction(text))
+
+
+LEVEL = _number(
+    _share, lambda level: 0 < level < 1, "a number in (0, 1), as 0.01, 1% or 1/100"
+)
+
+RATE = _number(_share, lambda _: True, "a number, as 0.01, 1% or 1/100")
+
+COUNT = _number(int, lambda n: n >= 1, "an integer of at least 1")
+
+# What an option takes, by the name of its value.
+TYPES = {
+    **dict.fromkeys(("LEVEL", "P"), LEVEL),
+    **dict.fromkeys(("RATE", "X"), RATE),
+    **dict.fromkeys(("S", "SHARE", "T"), float),
+    **dict.fromkeys(("K", "N"), COUNT),
+    "FACTOR": _number(float, lambda cost: cost >= 1, "a number of at least 1"),
+    "JOBS": _number(int, lambda n: n != 0, "an integer other than 0"),
+    "SEED": _number(int, lambda n: 0 <= n < 2**32, "an integer in [0, 2**32)"),
+    "SPLITS": _number(int, lambda n: n >= 2, "an integer of at least 2"),
+}
+
+
+def build_parsers(full=False):
+    """The parser of the command, and those of its commands by their names."""
+    parser = _Parser(
+        prog="skfairfr",
+        description="Measure and reduce demographic differences of biometric systems.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    parser.format_help = lambda: _overview(parser.description)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    own = {(name, row[0]): row for name, _, *row in rows_of(EXCEPTIONS)}
+    for name, (about, description, examples) in COMMANDS.items():
+        command = commands.add_parser(
+            name, help=about, description=description, epilog=_epilog(name, examples)
+        )
+        command.set_defaults(date=None, failures="error", read_as={})
+        text = "show this help with the options that few need"
+        command.add_argument("--help-all", action="help", help=text)
+        command.usage, groups = f"skfairfr {name} [options]", {"options": command}
+        for title, words, *row in rows_of(OPTIONS):
+            if name in words.split():
+                if title not in groups:
+                    groups[title] = command.add_argument_group(title)
+                flag, value, meaning = own.get((name, row[0]), row)
+                meaning = row[-1] + meaning if meaning[0] == ";" else meaning
+                each = name == "compare" and title in OF_A_SYSTEM
+                _add(
+                    groups[title], flag, value, meaning, each, full or name == "monitor"
+                )
+                if flag[:2] != "--":
+                    command.usage += f" [{value}]" if " " in value else f" {value}"
+    return parser, commands.choices
+
+
+def _overview(description):
+    """The help without a command."""
+    lines = [f"skfairfr - {description}", "", "usage: skfairfr COMMAND [options]"]
+    for title, names in GROUPS.items():
+        lines += ["", title]
+        lines += [f"  {name:10} {COMMANDS[name][0]}" for name in names.split()]
+    firsts = (COMMANDS[name][2].splitlines()[0] for name in ("demo", "audit", "plan"))
+    lines += ["", "examples:", *(f"  {line}" for line in firsts)]
+    lines += [
+        "",
+        "skfairfr COMMAND --help, or skfairfr help COMMAND: options of a command",
+    ]
+    return "\n".join([*lines, "skfairfr --version: version of the package", ""])
+
+
+def _epilog(name, examples):
+    """The end of a command's help: examples, and a table of its exit statuses."""
+    status = STATUS | OWN_STATUS.get(name, {})
+    lines = ["examples:", *(f"  {line}" for line in examples.splitlines())]
+    lines += ["", "exit status:"]
+    return "\n".join(
+        lines + [f"  {code:<3}  {status[code]}" for code in sorted(status)]
+    )
+
+
+@cache
+def _each_of(kind, choices):
+    """The type of a list with commas, whose elements have a kind or are choices."""
+
+    def convert(text):
+        for value in text.split(","):
+            if choices and value not in choices:
+                raise argparse.ArgumentTypeError(
+                    f"invalid choice: {value!r} (choose from {', '.join(choices)})"
+                )
+        return [kind(value) if kind else value for value in text.split(",")]
+
+    return convert
+
+
+def _add(group, flag, value, meaning, each, full):
+    """Add an option, of each system or of all; help leaves out rare ones unless it is full."""
+    name = flag.removeprefix("--").replace("-", "_")
+    dest, files = ARGUMENTS.get(name, name), value.endswith(" ...")
+    listed = value.endswith(",...")
+    value = value.removesuffix(" ...").removesuffix(",...")
+    how = {"dest": dest} if flag[:2] == "--" else {}
+    if each and value and name not in SHARED:
+        meaning += f"; {AGAIN}, for each system in their order"
+    if name == "list_policies":
+        how |= {"action": _ListPolicies, "nargs": 0}
+    elif not value:
+        how["action"] = "store_true"
+    else:
+        kind = {"metavar": value, "type": TYPES.get(value)}
+        choices = value[1:-1].split(",") if value[0] == "{" else None
+        kind = {"choices": choices} if choices else kind
+        if listed:
+            kind = {
+                "type": _each_of(TYPES.get(value), choices and (*choices,)),
+                "action": "extend",
+            }
+            kind["metavar"] = f"{value},..."
+        how |= kind | {"default": DEFAULTS.get(dest)}
+    if files:
+        how["nargs"] = "*"
+    if AGAIN in meaning:
+        how["action"] = "append"
+    if meaning.endswith("; required"):
+        how["required"] = True
+    rare = name in RARE and not full
+    flags = [SHORT[flag], flag] if flag in SHORT else [flag]
+    group.add_argument(*flags, help=argparse.SUPPRESS if rare else meaning, **how)
