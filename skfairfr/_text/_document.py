@@ -79,6 +79,14 @@ class Document:
         """The document cut to sections, also inner ones, whose names match a pattern."""
         return replace(self, sections=_cut(self.sections, names))
 
+    def in_short(self, *names, most):
+        """The document cut to sections with the first ``most`` points and rows of each part."""
+        sections = [
+            replace(s, parts=[shortened(part, most) for part in s.parts])
+            for s in self.only(*names).sections
+        ]
+        return replace(self, sections=sections)
+
 
 def _cut(sections, names):
     """Sections that match, or what they hold that does; parts go with the section they are of."""
@@ -89,6 +97,26 @@ def _cut(sections, names):
             section = replace(section, parts=_cut(inner, names))
         found.append(section)
     return found
+
+
+def shortened(part, most):
+    """A part with its first points or rows, and how many more there are; tables lose captions."""
+    if isinstance(part, Verdict):
+        return replace(part, texts=shortened(part.texts, most))
+    if isinstance(part, Table):
+        more = [
+            Row(text, [Cell("")] * (len(part.head) - 1))
+            for text in _more(part.rows, most)
+        ]
+        return replace(part, caption="", rows=[*part.rows[:most], *more])
+    if isinstance(part, list):
+        return [*part[:most], *_more(part, most)]
+    return part
+
+
+def _more(parts, most):
+    """How many more there are, in a list; empty if that is none."""
+    return [f"{len(parts) - most:,} more"] * (len(parts) > most)
 
 
 @dataclass(frozen=True)

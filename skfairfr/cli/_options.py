@@ -61,7 +61,7 @@ options: audit identify compare threshold bench demo
 --n-jobs JOBS  workers of joblib (default: one process, which uses all cores)
 options: audit identify compare threshold plan monitor bench demo explain
 --quiet  no progress shown
-options: audit identify compare demo
+options: audit identify compare threshold monitor demo
 --full  print all sections, and not a summary alone
 
 further files: audit identify compare threshold plan bench explain

@@ -82,7 +82,7 @@ class Monitoring(Page):
     notes: tuple
     about: dict
 
-    _name = "monitor"
+    _name, _short = "monitor", ("verdict",)
 
     @property
     def verdict(self) -> str:
@@ -262,6 +262,9 @@ class Monitoring(Page):
         checks = {one["name"]: one for one in self.log["checks"]}
         of_rates = checks.get("max_fnmr")
         level, rows = _level(self.log), []
+        one = checks.get("max_fnmr_ratio")
+        if one is not None and one["groups"]:
+            rows.append(self._ratio_of_this_log(one, level))
         highest_first = np.argsort(-np.asarray(self.log["value"]), kind="stable")
         for group in [self.log["groups"][place] for place in highest_first]:
             people, attempts, rate, low, high = _in_log(self.log, group)
@@ -277,25 +280,11 @@ class Monitoring(Page):
                 exceeded = _above(self.log, group, of_rates)
                 result = _result(exceeded, rate > of_rates["limit"])
             rows.append(Row(f"FRR, {printable(group)}", [*map(Cell, texts), result]))
-        one = checks.get("max_fnmr_ratio")
-        if one is not None and one["groups"]:
-            found = [_in_log(self.log, group) for group in one["groups"]]
-            ends = f"{ratio(one['low'])} to {ratio(one['high'])}"
-            sums = (count(sum(row[k] for row in found)) for k in (1, 0))
-            limit = f"at most {one['limit']:g}"
-            cells = [*map(Cell, (limit, ratio(one["value"]), ends, *sums))]
-            named = " over ".join(map(printable, one["groups"]))
-            result = _result(one["verdict"] == "failed", one["value"] > one["limit"])
-            row = Row(f"largest ratio of FRR, {named}", [*cells, result])
-            rows.append(row)
-            if _level(one) != level:
-                level = f"{level} (rates) and {_level(one)} (ratio)"
         alarm = (1 - self.settings["confidence_level"]) * (1 - SHARE)
         caption = (
-            "All genuine attempts of this log, including those of known people. Intervals have "
-            f"the confidence level {level}. It rises from log to log and with the "
-            "number of limits and groups, which keeps the chance of a false alarm in any log "
-            f"at {percent(alarm)} at most."
+            "All genuine attempts of this log, including those of known people. The confidence "
+            "level rises from log to log and with the number of limits and groups, which keeps "
+            f"the chance of a false alarm in any log at {percent(alarm)} at most."
         )
         if one is not None:
             caption += " The largest ratio is 1 at least, and so is its interval."
@@ -304,8 +293,21 @@ class Monitoring(Page):
                 " A limit is exceeded if the whole interval here is above it, or if the table "
                 "of first attempts shows it."
             )
-        head = ["This log", "Allowed", "Found", "CI", "Attempts", "People", "Result"]
+        ci = f"{level} CI"
+        head = ["This log", "Allowed", "Found", ci, "Attempts", "People", "Result"]
         return Table(caption, head, rows)
+
+    def _ratio_of_this_log(self, check, level):
+        """The largest ratio of rates in the last log; its level if it is not that of rates."""
+        found = [_in_log(self.log, group) for group in check["groups"]]
+        ends, own = ratios(check["low"], check["high"]), _level(check)
+        ends = f"{ends} ({own})" if own != level else ends
+        sums = (count(sum(row[k] for row in found)) for k in (1, 0))
+        limit = f"at most {check['limit']:g}"
+        cells = [*map(Cell, (limit, ratio(check["value"]), ends, *sums))]
+        named = " over ".join(map(printable, check["groups"]))
+        result = _result(check["verdict"] == "failed", check["value"] > check["limit"])
+        return Row(f"largest ratio of FRR, {named}", [*cells, result])
 
     def _sentence(self, finding):
         """A limit that is exceeded, and since when that is known."""

@@ -23,10 +23,14 @@ from skfairfr.utils._types import FilePath
 SCHEMA_VERSION = 1
 # What was found, and the status with which the command ends.
 EXIT_CODES = {"passed": 0, "failed": 1, "undetermined": 3}
+# Rows of each table, and sentences, that a terminal shows.
+MOST_ROWS = 4
 
 
 class Page:
     """Base of a record that is one document. ``_name`` is that of its files.
+
+    ``_short`` has the names of the sections that a terminal shows.
 
     A record has ``settings``, ``notes``, ``about`` and a ``verdict``; it gives the keys of its
     JSON by ``_record()``, and the parts of its document: ``_heading``, what the page is
@@ -34,6 +38,8 @@ class Page:
     verdict, the limits and a figure; ``_does_not_show``; ``_table()``, by group;
     ``_facts()``; and ``_method()``, how it was computed, from ``_lines``.
     """
+
+    _short: tuple = ("verdict", "groups")
 
     @property
     def exit_code(self) -> int:
@@ -62,19 +68,31 @@ class Page:
         wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
         return [line.format(wrong=wrong, **told) for line in lines_of(name)]
 
-    def to_text(self, source: str | None = None, *, date: str | None = None) -> str:
+    def to_text(
+        self,
+        source: str | None = None,
+        *,
+        date: str | None = None,
+        full: bool = True,
+    ) -> str:
         """Give what was found for a terminal: ASCII of at most 100 columns.
 
         Parameters
         ----------
         source, date : str, default=None
             Where the data come from, and a day to be printed.
+        full : bool, default=True
+            Whether all sections are given, or the result and the first rows of its tables
+            alone.
 
         Returns
         -------
         text : str
         """
-        return write_text(self._document(source, date))
+        document = self._document(source, date)
+        if not full:
+            document = document.in_short(*self._short, most=MOST_ROWS)
+        return write_text(document)
 
     def to_json(self, **about: Any) -> str:
         """Give strict JSON: nan as null, infinities as "Infinity" and "-Infinity".

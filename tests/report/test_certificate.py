@@ -337,7 +337,16 @@ def test_labels_are_escaped_on_the_page(data):
 
 def test_the_command_writes_what_it_prints(capsys, faces, tmp_path):  # noqa: F811
     out = tmp_path / "out"
-    asked = ("threshold", faces, "--attribute", "gender", "--max-fmr", 0.3, "--quiet")
+    asked = (
+        "threshold",
+        faces,
+        "--attribute",
+        "gender",
+        "--max-fmr",
+        0.3,
+        "--quiet",
+        "--full",
+    )
     code, text, err = run(capsys, *asked, "--out", out)
     assert err == "" and code in (0, 3)
     names = ["report.html", "threshold.json", "threshold.txt"]

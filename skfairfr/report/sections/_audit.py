@@ -105,9 +105,6 @@ def summary_document(report, source=None, date=None):
     ]
     at_equal_ = Section("equal", "At equal covariates", [equal])
     sections = [Section("verdict", "Result", opening), differences, at_equal_]
-    for audit in report.audits:
-        name = f"Costs and calibration{by_attribute(audit.attribute)}"
-        sections.append(Section("costs", name, costs(audit)))
     return _finished(report, sections, source, date)
 
 

@@ -2,7 +2,6 @@
 
 import math
 import os
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,6 +15,7 @@ from skfairfr._text._document import (
     Section,
     Table,
     Verdict,
+    shortened,
 )
 from skfairfr._text._words import (
     NO_DIFFERENCE,
@@ -37,6 +37,7 @@ from skfairfr._text._words import (
     ratios,
     signed,
     terms_of,
+    who,
 )
 from skfairfr.report._figures import changes, group_rates
 from skfairfr.report._notes import (
@@ -84,7 +85,7 @@ from skfairfr.report.sections._tested import NO_GROUPS, facts_of_data, sizes
 LONGEST = 28
 # Parts of the document that a notebook shows, and changes that a terminal tells.
 IN_NOTEBOOK = ("verdict", "system-*")
-MOST_TOLD, MOST_DISPARITIES = 6, 3
+MOST_TOLD, MOST_ROWS = 4, 2
 LOGS_COMPARED = (
     "All logs are compared with the first. People in both are paired; those in one alone add "
     "to the variance of its rates. Decisions are those that the system made."
@@ -129,14 +130,11 @@ def comparison_document(found, date=None):
 
 def summary_document(found, date=None):
     """The result and the largest changes of disparities, for a terminal."""
-    table = _disparity_changes(found)
-    shown = replace(table, rows=table.rows[:MOST_DISPARITIES])
-    more = len(table.rows) - MOST_DISPARITIES
-    opening = [verdict_of_changes(found, MOST_TOLD), shown]
-    opening += [
-        f"{plural(more, 'more disparity', 'more disparities')} with --full."
-    ] * (more > 0)
-    sections = [Section("verdict", "Result", opening), *_costs(found)]
+    table = shortened(_disparity_changes(found), MOST_ROWS)
+    most = MOST_TOLD // 2 if found.costs else MOST_TOLD  # costs have sentences too
+    opening = [verdict_of_changes(found, most), table]
+    costs = Section("costs", "Costs and calibration", [_largest_cost_change(found)])
+    sections = [Section("verdict", "Result", opening), costs]
     return _finished(found, sections, date)
 
 
@@ -208,11 +206,12 @@ def verdict_of_changes(found, most=None):
             status = "failed"
         elif not harm and "lower" in certain:
             status = "passed"
-    elif unknown:
-        headline = "The data do not show whether a rate differs."
-        if not_compared and NO_DIFFERENCE in verdicts:
-            headline = f"{not_compared.pop(0)} No other rate differs significantly."
+    else:
         texts = _largest_change(found)
+        if unknown:
+            headline = "The data do not show whether a rate differs."
+        if unknown and not_compared and NO_DIFFERENCE in verdicts:
+            headline = f"{not_compared.pop(0)} No other rate differs significantly."
     label = ""
     if is_gate:
         label = "No harm found"
@@ -226,7 +225,7 @@ def verdict_of_changes(found, most=None):
         further = f"{plural(more, 'further group')} not compared: see the notes."
         not_compared = [*not_compared[:MOST_TOLD], further]
     texts = [*not_compared, *lacking, *texts]
-    texts += [_levelled(change, found) for change in found.levelling_down]
+    texts += [_levelled(change, found) for change in found.levelling_down[:most]]
     if found.unit == "attempts" and not found.n_people:
         texts.append("Nobody is in all logs, so a change may be one of people.")
     texts += _costs_of_everyone(found) + without_groups(found.measured)
@@ -262,6 +261,22 @@ def _costs_of_everyone(found):
         return []
     return [
         f"Costs of everyone differ, and are in no count of rates. {'; '.join(parts)}."
+    ]
+
+
+def _largest_cost_change(found):
+    """The cost of a group that rises by the largest factor, or falls least; a list."""
+    known = [c for c in found.costs if not np.isnan(c.ratio)]
+    if not known:
+        return []
+    most = max(known, key=lambda c: c.ratio)
+    by = "" if most.attribute is None else f" ({printable(most.attribute)})"
+    few = "" if most.supported else f", {TOO_FEW}"
+    return [
+        f"Most increased: {name_of_cost(most)}, of {who(most.group)}{by}, {number(most.after)} "
+        f"with {printable(most.system)} instead of {number(most.before)} ({ratio(most.ratio)} "
+        f"times, {level_in_percent(found.settings)} CI "
+        f"{ratios(most.ratio_low, most.ratio_high)}{few})."
     ]
 
 
