@@ -202,7 +202,7 @@ def genuine_sums(rejected, pairs, squared_weights=None):
     sums : ErrorSums
         Each (n_levels,).
     """
-    seen = pairs > 0
+    seen = pairs != 0
     rejected, pairs = rejected[:, seen], pairs[seen]
     variance, cubes, fourths = _moments(lost(rejected, pairs))
     moments = variance, variance, cubes, fourths
@@ -237,7 +237,7 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
     the sum of X**2 twice, once for either person (Efron & Stein 1981): it is taken off once,
     as is that of higher powers.
     """
-    seen = pairs > 0
+    seen = pairs != 0
     accepted, pairs = accepted[:, seen], pairs[seen]
     rate = _over(accepted.sum(axis=1), pairs.sum(), 0.0)
     of_people = _moments(lost(accepted, pairs, 2))
@@ -317,7 +317,7 @@ def influences(errors, pairs, ends=1):
         Adds up in squares to the variance of the logarithm, save that clusters of impostor
         pairs count twice, or 0 without errors.
     """
-    seen, found = pairs > 0, np.zeros(errors.shape)
+    seen, found = pairs != 0, np.zeros(errors.shape)
     total = errors.sum(axis=1, keepdims=True) / ends
     found[:, seen] = _over(lost(errors[:, seen], pairs[seen], ends), total, 0.0)
     return found

@@ -2,16 +2,24 @@
 
 A person has one label, of the group that a classifier or an annotator took them for. If only
 the share of wrong labels is known, a rate is bounded over everyone who may have been labelled
-wrongly: people leave the labelled group and others enter it.
+wrongly: people leave the labelled group and others enter it. If a sample with true groups
+shows how often each group gets each label, people are weighted by the inverse of that matrix,
+so the weighted errors and pairs of a group are in expectation those of its own people.
 
 References: Manski (2003), "Partial Identification of Probability Distributions", for bounds;
-Dinkelbach (1967) for the largest quotient of two sums.
+Dinkelbach (1967) for the largest quotient of two sums; Kuha & Skinner (1997), "Categorical
+Data Analysis and Misclassification", for the inverse of the matrix.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from skfairfr._core._error_counts import ErrorCounts
+from skfairfr._core._jackknife import genuine_sums, impostor_sums
+
+# Powers of the weight of two people in columns of ``powers``, as of ``errors_by_person``.
+EXPONENTS = np.array([2, 3, 4, 2, 3, 4, 3, 4, 4])
 # Rates so near to each other are equal, and Dinkelbach's steps needed for it at most.
 PRECISION, STEPS = 1e-12, 60
 
@@ -141,4 +149,98 @@ def movable_impostor(counts, label, n_groups):
             ),
         }
         found.append(Movable(*totals, label, changes))
+    return found
+
+
+# ---- correction by the shares of labels that each group gets -------------------------
+
+
+def reweighted(counts, weights):
+    """Errors of several scopes together, each with a weight of its pairs, of any sign.
+
+    Parameters
+    ----------
+    counts : list of ErrorCounts
+        Of scopes without a pair in common, of one rate.
+    weights : ndarray, shape (n_scopes,)
+
+    Returns
+    -------
+    counts : ErrorCounts
+    """
+    both = list(zip(weights, counts, strict=True))
+    of_person = sum(w * one.of_person for w, one in both)
+    of_pairs = sum(w * one.of_pairs for w, one in both)
+    ends = counts[0].ends
+    squared = sum(
+        w**2
+        * (one.of_pairs.sum() if one.squared_weights is None else one.squared_weights)
+        for w, one in both
+    )
+    if ends == 1:
+        sums = genuine_sums(of_person, of_pairs, squared)
+        return ErrorCounts(sums, of_person, of_pairs, 1, squared)
+    powers = sum(w**EXPONENTS * one.powers for w, one in both)
+    sizes = tuple(
+        sum(w**power * one.sizes[power - 2] for w, one in both) for power in (2, 3, 4)
+    )
+    sums = impostor_sums(of_person, of_pairs, powers, sizes, squared)
+    return ErrorCounts(sums, of_person, of_pairs, 2, squared, powers, sizes)
+
+
+def shared_clusters(counts, weights, rates):
+    """What two people add to the covariance of errors of groups, (n_groups, n_groups).
+
+    Parameters
+    ----------
+    counts : list of ErrorCounts
+        Of impostor pairs at one threshold.
+    weights : ndarray, shape (n_groups, n_scopes)
+        As of :func:`reweighted`, of each group.
+    rates : ndarray, shape (n_groups,)
+
+    Returns
+    -------
+    shared : ndarray, shape (n_groups, n_groups)
+        Which a product of people's influences counts twice.
+    """
+    e2, ec = (np.array([one.powers[0, k] for one in counts]) for k in (0, 3))
+    c2 = np.array([one.sizes[0] for one in counts])
+    of_both = [(weights * moment) @ weights.T for moment in (e2, ec, c2)]
+    return (
+        of_both[0]
+        - (rates[:, None] + rates) * of_both[1]
+        + np.outer(rates, rates) * of_both[2]
+    )
+
+
+def matrix_covariance(sample, inverse, errors, pairs):
+    """Covariance of corrected errors by the sample of true groups, (n_groups, n_groups).
+
+    To first order in the shares of labels of each group, which are multinomial. Their variance
+    is that with half a person more in each cell (Jeffreys), so a small sample without a wrong
+    label does not count as proof that there are none.
+
+    Parameters
+    ----------
+    sample : ndarray, shape (n_groups, n_groups)
+        People of the sample, true x labelled.
+    inverse : ndarray, shape (n_groups, n_groups)
+        Of their shares of each row.
+    errors, pairs : ndarrays, shape (n_groups, n_groups)
+        Corrected weights of pairs of two groups, those within a group twice; of genuine pairs
+        those of each group in its column.
+
+    Returns
+    -------
+    covariance : ndarray, shape (n_groups, n_groups)
+        Of errors less what the rate expects of the pairs. A pair within a group counts once.
+    """
+    rate = np.diag(errors) / np.diag(pairs)
+    excess, found = errors - rate[:, None] * pairs, np.zeros(errors.shape)
+    for true, row in enumerate(sample):
+        share = (row + 0.5) / (row.sum() + row.size / 2)
+        slope = inverse.T * excess[:, [true]]
+        mean = slope @ share
+        found += ((slope * share) @ slope.T - np.outer(mean, mean)) / row.sum()
     return found

@@ -584,6 +584,13 @@ class ListedPairs:
             self._scopes[scope] = replace(pairs, base=base)
         return self._scopes[scope]
 
+    def people_and_groups(self):
+        """Person and group of both images of every pair, two (2 * n_pairs,)."""
+        both = (self.genuine.sequence, self.genuine.groups), (self._all, self._groups)
+        people = [one for of, _ in both for one in of.identities(self.images)]
+        groups = [one for _, of in both for one in of]
+        return np.concatenate(people), np.concatenate(groups)
+
     def for_workers(self, scopes, sampled=()):
         """What resampling of some scopes needs, as of EmbeddingPairs."""
         small = copy(self)

@@ -38,7 +38,12 @@ from skfairfr.metrics._identification import (
 )
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
-from skfairfr.metrics._label_errors import LabelErrorBounds, label_error_bounds
+from skfairfr.metrics._label_errors import (
+    LabelCorrection,
+    LabelErrorBounds,
+    correct_for_label_errors,
+    label_error_bounds,
+)
 from skfairfr.metrics._monitor import (
     MonitorState,
     RateMonitor,
@@ -188,6 +193,7 @@ __all__ = [
     "InstanceFAR",
     "InstanceFARDisplay",
     "KappaGridDisplay",
+    "LabelCorrection",
     "LabelErrorBounds",
     "MitigationsDisplay",
     "MonitorState",
@@ -216,6 +222,7 @@ __all__ = [
     "calibration_loss",
     "cllr",
     "cluster_groups",
+    "correct_for_label_errors",
     "detection_cost",
     "disparity",
     "equal_error_rate",

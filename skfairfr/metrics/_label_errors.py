@@ -1,17 +1,30 @@
 """Group error rates if some labels of groups are wrong: bounds, and a correction."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skfairfr._core._label_errors import movable_genuine, movable_impostor
+from skfairfr._core._jackknife import Contrasts, ErrorSums, influences, rate_ends
+from skfairfr._core._label_errors import (
+    matrix_covariance,
+    movable_genuine,
+    movable_impostor,
+    reweighted,
+    shared_clusters,
+)
 from skfairfr.metrics._roc._engine import no_groups
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed, framed
 from skfairfr.utils._validation import check_group, check_number, plain
 
 SHARE = (lambda x: 0 <= x < 1, "must be a number in [0, 1)")
+# Of the matrix of shares: rows of two groups closer to each other tell them hardly apart.
+MOST_CONDITION = 100
 # Numbers of people are counted from shares up to rounding.
 ROUNDING = 1e-9
 
@@ -135,6 +148,132 @@ def label_error_bounds(
     return framed(found, roc._library)
 
 
+@dataclass(frozen=True)
+class LabelCorrection(Framed):
+    """Rates of groups and their ratios, corrected for wrong labels.
+
+    Attributes
+    ----------
+    group : ndarray, shape (n_groups,)
+    labelled, labelled_low, labelled_high : ndarrays, shape (n_groups,)
+        Rate of the labelled group and its interval; lower is better.
+    value, low, high : ndarrays, shape (n_groups,)
+        Corrected rate and its interval, for new people and another sample of true groups.
+    ratio, ratio_low, ratio_high : ndarrays, shape (n_groups,)
+        Corrected rate over that of the reference, or over the geometric mean of the other
+        groups; nan of the reference.
+    p_value : ndarray, shape (n_groups,)
+        Two-sided, that the ratio is 1.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    correct_for_label_errors : Returns it.
+    """
+
+    group: np.ndarray
+    labelled: np.ndarray
+    labelled_low: np.ndarray
+    labelled_high: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    ratio: np.ndarray
+    ratio_low: np.ndarray
+    ratio_high: np.ndarray
+    p_value: np.ndarray
+
+
+def correct_for_label_errors(
+    roc: object,
+    confusion: Sequence[Sequence[float]] | np.ndarray,
+    far: float | None = None,
+    *,
+    threshold: float | None = None,
+    rate: str = "frr",
+    reference: object = None,
+) -> LabelCorrection:
+    """Group rates corrected for wrong labels, which a sample with true groups shows.
+
+    The sample gives the shares K of labels that people of each true group get. Errors and pairs
+    of labelled groups are in expectation K-weighted sums of those of the true groups, and the
+    inverse of K restores these: for genuine pairs by person, for impostor pairs by both
+    people. Intervals have people as units, and include the uncertainty of K. Lower rates are
+    better; a ratio above 1 means a higher rate.
+
+    Within a true group, a wrong label must not depend on the errors of the person. If people
+    with many errors are labelled wrongly more often, corrected rates are wrong;
+    :func:`label_error_bounds` is valid then too.
+
+    Parameters
+    ----------
+    roc : SimilarityROC
+        Fitted with groups; all images of a person have one label.
+    confusion : array-like of int, shape (n_groups, n_groups)
+        People of the sample, true group x label, both in the order of ``roc.groups_``.
+    far : float in (0, 1), default=None
+        Overall FAR level, which sets the threshold.
+    threshold : float, default=None
+        Similarity from which on a pair is accepted; exactly one of far and threshold.
+    rate : {"frr", "far"}, default="frr"
+    reference : label, default=None
+        Group to compare with; None compares with the geometric mean of the others
+        that have enough errors.
+
+    Returns
+    -------
+    correction : LabelCorrection
+        A row for each group.
+
+    Raises
+    ------
+    ArgumentError
+        A ValueError: if images of one person have labels of several groups, or the sample has
+        no person of a group, or its labels do not tell groups apart, or contradict the data.
+    ValueError
+        If there are no two groups with pairs, or an argument is out of range.
+
+    References
+    ----------
+    Kuha & Skinner (1997), "Categorical Data Analysis and Misclassification".
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import correct_for_label_errors
+    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> roc = SimilarityROC(method="jackknife").fit(data.X, data.y, data.sensitive_features)
+    >>> found = correct_for_label_errors(roc, [[480, 20], [20, 480]], 1e-2, rate="far")
+    >>> bool(found.ratio[0] > found.labelled[0] / found.labelled[1])
+    True
+    """
+    check_is_fitted(roc)
+    labelled = _Labelled(roc, far, threshold, rate, reference)
+    sample = _check_confusion(confusion, roc.groups_)
+    evidence, covariance = labelled.corrected(sample)
+    sums, tail = evidence.sums.rows(0), labelled.tail
+    weights = labelled.weights_of(evidence)
+    added = np.einsum("ca,ad,cd->c", weights, covariance.between, weights)
+    contrasts = Contrasts(sums, weights, evidence.added_to(0, weights) + added)
+    alone = (weights == 0).all(axis=1)
+    of_ratio = np.exp(contrasts.value), *contrasts.bounds(tail), contrasts.p_value
+    low, high = rate_ends(sums, tail, evidence.added[0] + np.diag(covariance.of_sample))
+    labels, lower_high = labelled.of_groups()
+    found = LabelCorrection(
+        roc.groups_,
+        *labels,
+        sums.rate,
+        low,
+        np.clip(high * lower_high, sums.rate, 1.0),
+        *(np.where(alone, np.nan, of) for of in of_ratio),
+    )
+    return framed(found, roc._library)
+
+
 class _Labelled:
     """Rates of labelled groups at one threshold, and the people that they are of."""
 
@@ -146,7 +285,8 @@ class _Labelled:
         if question.shape != ():
             given = plain(far if threshold is None else threshold)
             raise ValueError(f"far and threshold must be one number; got {given!r}.")
-        self.rate, self.label = rate, label_of_people(engine.pairs.images)
+        self.question = question
+        self.rate, self.label = rate, label_of_people(engine.pairs)
         self.people = np.bincount(
             self.label[self.label >= 0], minlength=roc.groups_.size
         )
@@ -158,38 +298,45 @@ class _Labelled:
         self.codes = np.array([g for g, _ in evidence.scopes])
         self.groups = roc.groups_[self.codes]
         self.sums, self.value = evidence.sums.rows(0), evidence.sums.rate[0]
-        compared = evidence.compared[0]
-        self.weights, self.tail = compared.weights, (1 - roc.confidence_level) / 2
+        self.tail, self.reference = (1 - roc.confidence_level) / 2, None
         if reference is not None:
-            code = check_group(reference, roc.groups_, "reference")
-            row = np.flatnonzero(self.codes == code)
-            self.weights = np.eye(n_known) - (np.arange(n_known) == row[0])
-        self.contrasts = compared.contrasts(self.weights)
+            self.reference = check_group(reference, roc.groups_, "reference")
+        self.weights = self.weights_of(evidence)
+        self.contrasts = evidence.compared[0].contrasts(self.weights)
         self.alone = (self.weights == 0).all(axis=1)
         self.ratio = np.where(self.alone, np.nan, np.exp(self.contrasts.value))
         self.ends = np.where(self.alone, np.nan, self.contrasts.bounds(self.tail))
         self._movable = self._known_bounds = None
 
-    def counts(self, scopes):
-        """ErrorCounts of scopes at the threshold, by scope; of those with pairs."""
-        asked, at = self.evidence.asked[0], self.evidence.thresholds[0, :1]
-        known = [s for s in scopes if self.engine.pairs.count(s, self.rate)]
-        found = asked.counts(self.rate, [(scope, at) for scope in known])
-        return dict(zip(known, found, strict=True))
+    def weights_of(self, evidence):
+        """Weights of the logarithms of each group's rate and of what it is compared with."""
+        if self.reference is None:
+            return evidence.compared[0].weights
+        groups = [g for g, _ in evidence.scopes]
+        return np.eye(len(groups)) - (np.array(groups) == self.reference)
 
-    def scopes(self):
-        """Every two labelled groups; of genuine pairs each group alone."""
+    def counts(self, evidence):
+        """ErrorCounts of each scope of the evidence at the threshold, a list."""
+        at = evidence.thresholds[0, :1]
+        scopes = [(scope, at) for scope in evidence.scopes]
+        return evidence.asked[0].counts(self.rate, scopes)
+
+    @cached_property
+    def every_evidence(self):
+        """Evidence about every two labelled groups, for genuine pairs about each group."""
         n, two_sides = self.people.size, self.engine.two_sides
         if self.rate == "frr":
-            return [(g, g) for g in range(n)]
-        return [(g, h) for g in range(n) for h in range(0 if two_sides else g, n)]
+            return self.evidence
+        scopes = ((g, h) for g in range(n) for h in range(0 if two_sides else g, n))
+        return self.engine.evidence(self.question, tuple(scopes))
 
     @property
     def movable(self):
         if self._movable is None:
-            counts = self.counts(self.scopes())
+            evidence = self.every_evidence
             of = movable_genuine if self.rate == "frr" else movable_impostor
-            found = of(counts, self.label, self.people.size)
+            counts = zip(evidence.scopes, self.counts(evidence), strict=True)
+            found = of(dict(counts), self.label, self.people.size)
             self._movable, self._known_bounds = [found[g] for g in self.codes], {}
         return self._movable
 
@@ -239,13 +386,141 @@ class _Labelled:
                 last = middle
         return float(shares[first]) if first < shares.size else np.inf
 
+    def of_groups(self):
+        """Rates and intervals of labelled groups, (3, n_groups), and changes of upper ends.
+
+        An upper end of an audit never falls if errors grow; the changes are how much lower or
+        higher it is for that than the end of these errors alone.
+        """
+        found, changes = (
+            np.full((3, self.people.size), np.nan),
+            np.ones(self.people.size),
+        )
+        low, high = (end[0] for end in self.evidence.bounds(self.tail))
+        found[:, self.codes] = self.value, low, high
+        alone = rate_ends(self.sums, self.tail, self.evidence.added[0])[1]
+        changes[self.codes] = high / alone
+        return found, changes
+
+    def corrected(self, sample):
+        """Evidence about the true groups, and Covariances of the logarithms of their rates."""
+        evidence, n = self.every_evidence, self.people.size
+        counts, scopes = self.counts(evidence), np.array(evidence.scopes)
+        ends, sums = counts[0].ends, evidence.sums.rows(0)
+        inverse = np.linalg.inv(sample / sample.sum(axis=1, keepdims=True))
+        weights = inverse[scopes[:, 0]].T
+        weights = weights * inverse[scopes[:, 1]].T if ends == 2 else weights
+        found = [reweighted(counts, row) for row in weights]
+        totals = [
+            _of_true_groups(of, scopes, inverse, ends)
+            for of in (sums.errors, sums.pairs)
+        ]
+        true = ErrorSums.of_groups([one.sums for one in found])
+        _check_totals(true.pairs[0], self.engine.groups)
+        errors = true.errors[0]
+        influence = np.concatenate(
+            [influences(one.of_person, one.of_pairs, ends) for one in found]
+        )
+        lost = influence * errors[:, None]
+        between = lost @ lost.T
+        if ends == 2:
+            between -= shared_clusters(counts, weights, errors / true.pairs[0])
+        of_sample = matrix_covariance(sample, inverse, *totals)
+        # Without an error after correction, a cluster counts as one standard error.
+        error = np.sqrt(true.variance + np.diag(of_sample))
+        none = true.errors <= 0
+        true = true._replace(
+            errors=np.clip(true.errors, 0, true.pairs),
+            clustered=np.where(none, np.maximum(true.clustered, error), true.clustered),
+        )
+        with np.errstate(divide="ignore"):
+            scale = np.where(errors > 0, 1 / errors, 0.0)
+        np.fill_diagonal(between, 0.0)
+        of_sample, between = (np.outer(scale, scale) * c for c in (of_sample, between))
+        slope = scale * (weights @ (sums.errors * evidence.slope[0]))
+        covariance = influence @ evidence.of_threshold[0].toarray()[0]
+        if ends == 2 and self.question.levels is not None:
+            (setting,) = evidence.asked[0].counts(
+                "far", [(None, evidence.thresholds[0, :1])]
+            )
+            accepted = max(setting.sums.errors[0], 1.0)
+            covariance = covariance - true.own[0] * scale / accepted
+        evidence = replace(
+            evidence,
+            scopes=tuple((g, g) for g in range(n)),
+            sums=true,
+            influence=[sparse.csr_array(row[None]) for row in influence],
+            slope=slope[None],
+            of_threshold=evidence.of_threshold[:1] * n,
+            variance=np.full((1, n), evidence.variance[0, 0]),
+            covariance=covariance[None],
+            thresholds=np.full((1, n), evidence.thresholds[0, 0]),
+        )
+        return evidence, Covariances(of_sample, of_sample + between)
+
+
+class Covariances(NamedTuple):
+    """Covariances of the logarithms of corrected rates, each (n_groups, n_groups).
+
+    Attributes
+    ----------
+    of_sample : ndarray
+        By the sample of true groups.
+    between : ndarray
+        The same, and of two groups also by the audited people whose labels both use.
+    """
+
+    of_sample: np.ndarray
+    between: np.ndarray
+
+
+def _of_true_groups(totals, scopes, inverse, ends):
+    """Weights of pairs of two true groups, (n_groups, n_groups): see ``matrix_covariance``."""
+    labelled = np.zeros(inverse.shape)
+    np.add.at(labelled, tuple(scopes.T), totals)
+    if ends == 1:
+        return np.tile(inverse.T @ np.diag(labelled), (len(inverse), 1))
+    return inverse.T @ (labelled + labelled.T) @ inverse
+
+
+def _check_confusion(confusion, groups):
+    """Counts of a sample, true x labelled, (n_groups, n_groups)."""
+    sample = np.asarray(confusion, dtype=np.float64)
+    n = groups.size
+    if sample.shape != (n, n):
+        problem = f"has shape {sample.shape}, and there are {n} groups:"
+        raise refused("confusion", confusion, problem, f"{groups.tolist()}.")
+    if not (np.isfinite(sample).all() and (sample >= 0).all()):
+        problem = "needs numbers of people of each true group with each label."
+        raise refused("confusion", confusion, problem)
+    if not sample.sum(axis=1).all():
+        without = groups[np.flatnonzero(sample.sum(axis=1) == 0)[0]]
+        problem = f"has no person of group {plain(without)!r};"
+        raise refused("confusion", confusion, problem, "label some of that group.")
+    shares = sample / sample.sum(axis=1, keepdims=True)
+    if np.linalg.cond(shares) > MOST_CONDITION:
+        problem = "gives two groups the same labels, so rates cannot be corrected;"
+        raise refused("confusion", confusion, problem, "bound them by a share instead.")
+    return sample
+
+
+def _check_totals(pairs, groups):
+    """Raise if the labels leave a true group without pairs."""
+    if (pairs <= 0).any():
+        without = groups[np.argmin(pairs)]
+        problem = f"leaves no pairs of group {plain(without)!r}: as many labels of it would be"
+        remedy = (
+            "wrong ones of other groups. Validate labels on people like those audited."
+        )
+        raise refused("confusion", None, problem, remedy)
+
 
 def _weighted(weights, logs):
     """Sums (n_contrasts,) of weighted logarithms; those without weight do not count."""
     return np.where(weights == 0, 0.0, weights * logs).sum(axis=1)
 
 
-def label_of_people(images):
+def label_of_people(pairs):
     """Group of each person, (n_people,), -1 of those whose images have none.
 
     Raises
@@ -253,12 +528,13 @@ def label_of_people(images):
     ArgumentError
         If images of one person have labels of several groups.
     """
-    known = images.group >= 0
-    label = np.full(images.n_identities, -1)
-    label[images.identity[known]] = images.group[known]
-    several = np.unique(
-        images.identity[known][label[images.identity[known]] != images.group[known]]
-    )
+    people, group = pairs.images.identity, pairs.images.group
+    if pairs.totals is None:
+        people, group = pairs.people_and_groups()
+    people, group = people[group >= 0], group[group >= 0]
+    label = np.full(pairs.images.n_identities, -1)
+    label[people] = group
+    several = np.unique(people[label[people] != group])
     if several.size:
         problem = (
             f"has {several.size:,} people whose images have labels of several groups;"

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr.metrics import label_error_bounds
+from skfairfr.metrics import correct_for_label_errors, label_error_bounds
+from skfairfr.metrics._label_errors import _Labelled
 
 THRESHOLD = 0.25
 NAMES = np.array(["a", "b", "c"])
@@ -149,3 +150,155 @@ def test_images_of_one_person_in_several_groups_raise(faces):
 def test_share_out_of_range_raises(faces, share):
     with pytest.raises(ValueError, match="share"):
         label_error_bounds(faces[1], share, 1e-2)
+
+
+# ---- correction by a sample with true groups -----------------------------------------
+
+SAMPLE = np.array([[80, 15, 5], [10, 60, 10], [2, 8, 110]])
+
+
+def corrected_by_loops(label, errors, pairs, rate, sample):
+    """Rates from weights of every two people, by the inverse of the sample's shares."""
+    inverse = np.linalg.inv(sample / sample.sum(axis=1, keepdims=True))
+    found = []
+    for group in range(len(sample)):
+        wrong = total = 0.0
+        for k, h in product(range(9), repeat=2):
+            if (k == h) == (rate == "frr"):
+                weight = inverse[label[k], group]
+                weight *= 1 if k == h else inverse[label[h], group]
+                wrong += weight * errors[k, h]
+                total += weight * pairs[k, h]
+        found.append(np.clip(wrong / total, 0, 1) if total > 0 else np.nan)
+    return np.array(found)
+
+
+@designs
+def test_corrected_rates_are_those_of_weighted_pairs(seed, average, n_groups, sides):
+    roc, label, errors, pairs = few_people(seed, average, n_groups, sides)
+    sample = SAMPLE[:n_groups, :n_groups]
+    for rate in ("frr", "far"):
+        expected = corrected_by_loops(label, errors, pairs, rate, sample)
+        asked = {"threshold": THRESHOLD, "rate": rate}
+        if np.isnan(expected).any():
+            with pytest.raises(ValueError, match="leaves no pairs"):
+                correct_for_label_errors(roc, sample, **asked)
+            continue
+        found = correct_for_label_errors(roc, sample, **asked)
+        assert_allclose(found.value, expected, atol=1e-12)
+        # People of one label alone have no interval.
+        assert not (found.low > found.value).any()
+        assert not (found.value > found.high).any()
+
+
+@pytest.mark.parametrize("asked", [{"far": 1e-2}, {"threshold": 0.3}])
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_sure_labels_keep_rates_and_intervals(faces, rate, asked):
+    _, roc = faces
+    found = correct_for_label_errors(roc, np.eye(2) * 1e12, rate=rate, **asked)
+    for row, group in enumerate(roc.groups_):
+        expected = roc.estimate(rate=rate, group=group, **asked)
+        ends = expected.value, expected.low, expected.high
+        assert_allclose([found.value[row], found.low[row], found.high[row]], ends)
+        assert_allclose(found.labelled[row], expected.value)
+    expected = roc.estimate(rate=rate, how=("ratio", "male", "female"), **asked)
+    ends = expected.value, expected.low, expected.high, expected.p_value
+    columns = found.ratio, found.ratio_low, found.ratio_high, found.p_value
+    assert_allclose([column[0] for column in columns], ends, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_variance_by_the_sample_is_that_of_samples_drawn_again(faces, rate):
+    _, roc = faces
+    counts, rng = np.array([[9200, 800], [1500, 13500]]), np.random.default_rng(0)
+    threshold = {"far": 0.3, "frr": 0.4}[rate]
+    asked = {"threshold": threshold, "rate": rate, "reference": "male"}
+    drawn = [
+        correct_for_label_errors(
+            roc,
+            [rng.multinomial(row.sum(), row / row.sum()) for row in counts],
+            **asked,
+        )
+        for _ in range(300)
+    ]
+    of_ratio = np.var([np.log(one.ratio[0]) for one in drawn])
+    of_rate = np.var([np.log(one.value) for one in drawn], axis=0)
+    labelled = _Labelled(roc, None, threshold, rate, "male")
+    _, covariance = labelled.corrected(counts)
+    contrast = np.array([1.0, -1.0])
+    expected = contrast @ covariance.of_sample @ contrast
+    assert_allclose(of_ratio, expected, rtol=0.25)
+    assert_allclose(of_rate, np.diag(covariance.of_sample), rtol=0.25)
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_people_count_together_as_without_each_of_them(faces, rate):
+    """Variance of the ratio by people is that of refits without each person."""
+    data, roc = faces
+    keep = np.isin(data.y, np.unique(data.y)[:90])
+    X, y, group = data.X[keep], data.y[keep], np.array(data.sensitive_features)[keep]
+    sample = np.array([[9000, 1000], [1000, 9000]]) * 10**6
+    threshold = 0.15 if rate == "far" else 0.5
+    asked = {"threshold": threshold, "rate": rate, "reference": "male"}
+
+    def ratio(rows):
+        roc = SimilarityROC(method="jackknife").fit(X[rows], y[rows], group[rows])
+        return np.log(correct_for_label_errors(roc, sample, **asked).ratio[0])
+
+    left_out = np.array([ratio(y != person) for person in np.unique(y)])
+    n = left_out.size
+    expected = (n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()
+    roc = SimilarityROC(method="jackknife").fit(X, y, group)
+    labelled = _Labelled(roc, None, threshold, rate, "male")
+    evidence, covariance = labelled.corrected(sample)
+    sums = evidence.sums.rows(0)
+    found = (sums.variance / sums.errors**2).sum() - 2 * covariance.between[0, 1]
+    if rate == "far":
+        # The jackknife counts twice what two people add together.
+        expected -= by_two_people(X, y, group, sums.errors, sums.rate, threshold)
+    assert_allclose(found, expected, rtol=0.05)
+
+
+def by_two_people(X, y, group, errors, rates, threshold):
+    """Sum over two people of the square of what they add to the logarithm of the ratio."""
+    n, wrong = y.max() + 1, X @ X.T >= threshold
+    inverse = np.linalg.inv([[0.9, 0.1], [0.1, 0.9]])
+    weights = inverse[(group == "male").astype(int)]
+    added = np.zeros((n, n))
+    for i, j in product(range(y.size), repeat=2):
+        if y[i] < y[j]:
+            parts = weights[i] * weights[j] * (wrong[i, j] - rates) / errors
+            added[y[i], y[j]] += parts[0] - parts[1]
+    return (added**2).sum()
+
+
+def test_order_of_groups_changes_nothing(faces):
+    data, roc = faces
+    group = np.where(np.array(data.sensitive_features) == "male", "a man", "woman")
+    other = SimilarityROC(method="jackknife").fit(data.X, data.y, group)
+    sample = np.array([[90, 10], [30, 170]])
+    one = correct_for_label_errors(roc, sample, 1e-2, rate="far")
+    two = correct_for_label_errors(other, sample[::-1, ::-1], 1e-2, rate="far")
+    for name in ("value", "low", "high", "ratio", "ratio_low", "p_value"):
+        assert_allclose(getattr(one, name), getattr(two, name)[::-1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("sample", "problem"),
+    [
+        (np.eye(3), "shape"),
+        ([[5, -1], [0, 5]], "numbers of people"),
+        ([[5, 0], [0, 0]], "no person of group 'male'"),
+        ([[50, 50], [50, 50]], "same labels"),
+        ([[60, 40], [0, 100]], "leaves no pairs|same labels"),
+    ],
+)
+def test_useless_samples_raise(faces, sample, problem):
+    data, roc = faces
+    if np.shape(sample) == (2, 2) and np.array_equal(sample[0], [60, 40]):
+        # Fewer are labelled male than the sample leaves possible.
+        rare = np.unique(data.y)[:5]
+        group = np.where(np.isin(data.y, rare), "male", "female")
+        roc = SimilarityROC().fit(data.X, data.y, group)
+    with pytest.raises(ValueError, match=problem):
+        correct_for_label_errors(roc, sample, 1e-2)
