@@ -17,10 +17,11 @@ from skfairfr.metrics import IdentificationROC
 from skfairfr.metrics._searches import check_known
 from skfairfr.report._audit import audit_data
 from skfairfr.report._candidates import candidates_of, fit_known, summary_of
-from skfairfr.report._comparison import compare_systems, overlap
+from skfairfr.report._comparison import compare_systems
 from skfairfr.report._data import EmbeddingData, check_data
 from skfairfr.report._figures import over_gallery_sizes
 from skfairfr.report._given import columns_of, reraise_for
+from skfairfr.report._overlap import overlap
 from skfairfr.report._policy import as_policy
 from skfairfr.report.sections._matrix import Matrix
 from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of

@@ -36,7 +36,8 @@ from skfairfr.report._outputs import (
     to_json,
 )
 from skfairfr.report.sections import _audit as audits
-from skfairfr.report.sections import _changes as comparisons
+from skfairfr.report.sections import _comparison as comparisons
+from skfairfr.report.sections._changes import change_sentence
 from skfairfr.report.sections._limits import audit_of, sentence_of_check
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._types import FilePath
@@ -465,7 +466,7 @@ class SystemsComparison:
             point = short_place(change, self)
             name = f"{rate} of {of}{point and f' at {point}'}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
-            said = comparisons.change_sentence(change, self)
+            said = change_sentence(change, self)
             cases.append((place, f"{change.system}: {name}", change.verdict, said))
         return _suite("skfairfr compare", cases)
 

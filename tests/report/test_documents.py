@@ -40,6 +40,7 @@ from skfairfr.report import (
 from skfairfr.report._records import Check, Figure
 from skfairfr.report.sections import _audit as audits_
 from skfairfr.report.sections import _changes as changes_
+from skfairfr.report.sections import _comparison as comparisons_
 from skfairfr.report.sections._differences import named_or_counted
 from skfairfr.report.sections._limits import (
     RESULTS,
@@ -197,8 +198,8 @@ def documents():
     for report in reports:
         yield audits_.audit_document(report, "faces.npz")
         yield audits_.summary_document(report, "faces.npz")
-    yield changes_.comparison_document(harmed())
-    yield changes_.summary_document(harmed())
+    yield comparisons_.comparison_document(harmed())
+    yield comparisons_.summary_document(harmed())
 
 
 def test_texts_fit_a_terminal_and_cards_are_tables_of_markdown():
@@ -695,7 +696,7 @@ def test_a_change_on_too_few_errors_has_no_colour_of_a_change():
     assert shown_of(few)[:2] == ("none", {""})
     assert len({str(drawn) for *_, drawn in (sure, some, shown_of(few))}) == 3
     # The words stay.
-    verdict, *_ = changes_.comparison_document(few).sections[0].parts
+    verdict, *_ = comparisons_.comparison_document(few).sections[0].parts
     assert verdict.headline.startswith("Higher with ")
     first, second = changes_.short_names(few.systems)
     assert verdict.headline.endswith(f"), {TOO_FEW} with {first} and {second}.")
@@ -721,7 +722,7 @@ def with_support(found, enough):
 
 def shown_of(found):
     """Status of a comparison, classes of the cells of higher rates, and its figure."""
-    document = changes_.comparison_document(found)
+    document = comparisons_.comparison_document(found)
     rows = [r for t in parts_of(document, Table, "system-0") for r in t.rows]
     words = {row.cells[-1].word for row in rows if row.cells[-1].text == "higher"}
     (figure,) = parts_of(document, Drawn, "verdict")
@@ -865,7 +866,7 @@ def test_a_conclusion_that_depends_on_the_average_is_no_detail_of_a_table():
 
 def test_harm_comes_first_and_every_change_has_a_row():
     found = harmed()
-    document = changes_.comparison_document(found)
+    document = comparisons_.comparison_document(found)
     verdict, disparities, figure = document.sections[0].parts
     assert figure.name == "changes-0"
     assert found.harm and verdict.status == "failed"
@@ -912,7 +913,9 @@ def test_largest_change_comes_first_and_of_a_gate_the_largest_harm():
         ({}, ["down", "more", "up", "gone"]),
         ({"fail_on_harm": True}, ["more", "up", "down", "gone"]),
     ):
-        shown = changes_.verdict_of_changes(replace(found, changes=changes, **options))
+        shown = comparisons_.verdict_of_changes(
+            replace(found, changes=changes, **options)
+        )
         told = [shown.headline, *shown.texts[1:]]
         groups = [re.search(r"of (\w+) \(", text)[1] for text in told[:4]]
         assert groups == order
@@ -928,7 +931,7 @@ def test_states_of_a_comparison_have_the_words_of_an_audit():
         ("no significant difference", "none", "No rate differs"),
     ):
         changes = tuple(replace(c, verdict=verdict) for c in harmed().changes)
-        document = changes_.comparison_document(replace(harmed(), changes=changes))
+        document = comparisons_.comparison_document(replace(harmed(), changes=changes))
         shown = document.sections[0].parts[0]
         assert shown.status == status and shown.headline.startswith(words)
 
@@ -938,7 +941,7 @@ def test_who_tested_what_and_when_stands_under_the_title_of_a_comparison():
     found = replace(harmed(), about=about)
     first, other = changes_.short_names(found.systems)
     line = f"System: S; Data set: D; Organisation: L; {other} against {first}"
-    assert changes_.comparison_document(found).subtitle == line
+    assert comparisons_.comparison_document(found).subtitle == line
     dated = f"{line}; Report written: 2026-02-03"
     assert dated in found.to_text(date="2026-02-03")
     page = Page(found.to_html(date="2026-02-03")).text
@@ -956,7 +959,7 @@ def test_disparities_have_the_verdict_of_their_interval():
     ):
         one = replace(change, ratio_low=low, ratio_high=high, levelling_down=False)
         found = replace(harmed(), disparities=(one,))
-        _, table, _ = changes_.comparison_document(found).sections[0].parts
+        _, table, _ = comparisons_.comparison_document(found).sections[0].parts
         assert table.rows[0].cells[3].line == words
 
 
@@ -964,9 +967,9 @@ def test_three_systems_have_a_section_each():
     first, second = systems(1.0)
     alike, third = (replace(one, X=one.X + 1e-6) for one in (first, second))
     same = compare_systems(first, alike, far=[1e-2])
-    assert changes_.comparison_document(same).sections[0].parts[0].status == "none"
+    assert comparisons_.comparison_document(same).sections[0].parts[0].status == "none"
     found = compare_systems(first, second, third, far=[1e-2])
-    titles = [s.title for s in changes_.comparison_document(found).sections]
+    titles = [s.title for s in comparisons_.comparison_document(found).sections]
     assert {"after against before", "after 2 against before"} <= {*titles}
 
 
@@ -984,7 +987,7 @@ def test_files_are_named_with_their_digests_and_then_in_short():
             replace(m, system=n) for m, n in zip(found.measured, names, strict=True)
         ),
     )
-    document = changes_.comparison_document(found)
+    document = comparisons_.comparison_document(found)
     assert document.subtitle == "new.npz against old.npz"
     facts = dict(document.sections[1].parts[0].rows)
     assert facts["First system"] == names[0]
@@ -1014,7 +1017,7 @@ def test_every_system_has_the_numbers_of_its_own_audit():
         assert np.array_equal(own.matrix.far, expected.matrix.far)
         assert np.array_equal(measured.curves.frr, found.curves.frr)
         assert own.findings == ()
-    tables = parts_of(changes_.comparison_document(harmed()), Table, "by-0")
+    tables = parts_of(comparisons_.comparison_document(harmed()), Table, "by-0")
     assert len(tables[0].rows) == 2 * len(own.rates)
     for row, measured in zip(tables[0].rows, harmed().measured, strict=False):
         assert row.cells[2].text == percent(measured.levels[0].rates[0].far.value)
@@ -1028,7 +1031,7 @@ def test_long_names_stay_inside_the_figures():
     data = *systems(1.0), systems(0.8)[1]
     found = compare_systems(*data, names=names, far=[1e-2])
     n_names = 0
-    for figure in parts_of(changes_.comparison_document(found), Drawn):
+    for figure in parts_of(comparisons_.comparison_document(found), Drawn):
         for svg, _ in figure.draw():
             width = float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1])
             for style, x, text in re.findall(
