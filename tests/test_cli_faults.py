@@ -73,6 +73,8 @@ def test_an_interrupted_audit_leaves_the_old_report_whole(
 
     monkeypatch.setattr("skfairfr.report._report.to_csv", interrupted)
     given = ["--attribute", "gender", "--out", out, "--replace", *QUICK]
-    found = run(capsys, "audit", tmp_path / "faces.npz", *given)
-    assert found == (130, "", "skfairfr audit: interrupted\n")
+    code, said, told = run(capsys, "audit", tmp_path / "faces.npz", *given)
+    assert (code, told) == (130, "skfairfr audit: interrupted\n")
+    # The report is printed before its files are written and figures are drawn.
+    assert "Result" in said and "Page:" not in said
     assert {path.name: path.read_text() for path in out.iterdir()} == old

@@ -55,6 +55,7 @@ PYTHON_ONLY = {
 }
 # Flags of what the command does with a result, or that stand for several arguments.
 OF_THE_COMMAND = {
+    "csv_dialect",
     *("attribute", "format", "help", "help_all", "list_policies", "out", "quiet"),
     *("replace", "seed", "date", "gallery", "gallery_labels", "full"),
 }

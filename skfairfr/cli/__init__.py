@@ -28,8 +28,9 @@ def main(argv=None):
     name = f"skfairfr {arguments.command}"
     try:
         run = getattr(_commands, f"run_{arguments.command}")
-        text, code = run(arguments)
-        print_text(text)
+        texts, code = run(arguments)
+        for text in texts:  # the report, before its figures are drawn
+            print_text(text)
         if not getattr(arguments, "quiet", False):
             for path, layout in arguments.read_as.items():
                 print(f"{path}: read as {layout}", file=sys.stderr)

@@ -7,6 +7,7 @@ import pkgutil
 import sys
 import warnings
 from dataclasses import replace
+from itertools import chain
 
 from skfairfr import __version__
 from skfairfr.cli._errors import flag_of, in_flags
@@ -80,13 +81,21 @@ def audit_each(arguments, name, values):
             arguments.out, value.replace(os.sep, "_")
         )
         found[value] = run_audit(argparse.Namespace(**given | own))
-    texts, codes = zip(*found.values(), strict=True)
-    text = "\n".join(texts)
-    if arguments.format == "json":
-        named = ",".join(map("{}: {}".format, map(json.dumps, values), texts))
-        text = f"{{{named}}}\n"
     # A limit that is exceeded, then one that is undetermined, decides.
-    return text, min(codes, key=(1, 3, 0).index)
+    code = min((code for _, code in found.values()), key=(1, 3, 0).index)
+    return _in_turn(found, arguments.format == "json"), code
+
+
+def _in_turn(found, is_json):
+    """Texts of several systems, as one object of JSON or one after the other."""
+    for place, (name, (texts, _)) in enumerate(found.items()):
+        if is_json:
+            yield f"{',' if place else '{'}{json.dumps(name)}: "
+        elif place:
+            yield "\n"
+        yield from texts
+    if is_json:
+        yield "}\n"
 
 
 def run_identify(arguments):
@@ -149,7 +158,7 @@ def run_plan(arguments):
     pilot, notes = read_pilot(given)
     options = taken_by(plan_test, given) | {"policy": policy, "pilot": pilot}
     text = plan_test(**options | {"rate": PYTHON[given["rate"]]}).to_text()
-    return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
+    return [text, *(f"Note on the pilot: {note}\n" for note in notes)], 0
 
 
 def _check_rates_are_asked(given, limits):
@@ -259,10 +268,12 @@ def run_monitor(arguments):
         about=about_of(arguments),
         **taken_by(monitor_log, given),
     )
-    text, code = write_found(arguments, found, arguments.log)
+    texts, code = write_found(arguments, found, arguments.log)
     if arguments.state is None and arguments.format == "text":
-        text += "\nNothing is kept for the next log; pass --state FILE.\n"
-    return text, code
+        texts = chain(
+            texts, ["\nNothing is kept for the next log; pass --state FILE.\n"]
+        )
+    return texts, code
 
 
 def run_compare(arguments):
@@ -345,11 +356,16 @@ def run_bench(arguments):
     found = replace(found, notes=(*data.notes, *found.notes))
     about = {"version": __version__, "source": arguments.data}
     written = {"bench.json": found.to_json(**about), "bench.txt": found.to_text()}
-    text = written["bench.json" if arguments.format == "json" else "bench.txt"]
+    return _texts_of_bench(arguments, found, written, folder), 0
+
+
+def _texts_of_bench(arguments, found, written, folder):
+    """The table and, after files and figure are written, where they are."""
+    yield written["bench.json" if arguments.format == "json" else "bench.txt"]
     if folder is not None:
         places = write_bench(found, written, folder)
-        text += places if arguments.format == "text" else ""
-    return text, 0
+        if arguments.format == "text":
+            yield places
 
 
 def methods_of(arguments):
@@ -377,6 +393,6 @@ def run_demo(arguments):
 
     made = make_face_embeddings(DEMO_IDENTITIES, random_state=arguments.seed)
     data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
-    text, _ = report_on(arguments, data, "synthetic embeddings", limits=DEMO_LIMITS)
-    ending = f"\n{DEMO_ENDING}" if arguments.format == "text" else ""
-    return text + ending, 0
+    texts, _ = report_on(arguments, data, "synthetic embeddings", limits=DEMO_LIMITS)
+    ending = [f"\n{DEMO_ENDING}"] if arguments.format == "text" else []
+    return chain(texts, ending), 0

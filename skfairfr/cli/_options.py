@@ -63,6 +63,8 @@ options: audit identify compare threshold plan monitor bench demo explain
 --quiet  no progress shown
 options: audit identify compare threshold monitor demo
 --full  print all sections, and not a summary alone
+options: audit identify compare
+--csv-dialect {comma,semicolon}  of tables: comma (default), or ; and decimal commas
 
 further files: audit identify compare threshold plan bench explain
 --metadata FILE  table of attributes of the people, or of the images
@@ -162,7 +164,7 @@ operating points: audit
   a label of an attribute, or of several together as 'f & young'
 operating points: audit compare
 --p-target P,...  show detection costs (minDCF) at these shares of genuine pairs
---llr  scores are log-likelihood ratios: show Cllr and actual costs
+--llr  scores are log-likelihood ratios: Cllr, actual costs
 
 limits: audit identify threshold monitor plan
 --policy FILE_OR_NAME  file (.toml) of levels, limits, confidence and attributes, which must not

@@ -25,7 +25,7 @@ def about_of(arguments):
 
 
 def report_on(arguments, data, source, measure=None, **options):
-    """Text of a report, which goes to --out as well, and exit code."""
+    """What is printed of a report, and exit code."""
     from skfairfr.report import audit_data
 
     measure = measure or audit_data
@@ -41,24 +41,27 @@ def report_on(arguments, data, source, measure=None, **options):
 
 
 def write_found(arguments, found, *source):
-    """Text of a report, which goes to --out as well, and exit code."""
+    """What is printed, texts of which the last follow what is written, and exit code."""
+    return _texts_of(arguments, found, source), found.exit_code
+
+
+def _texts_of(arguments, found, source):
+    """The report and, after it is written to --out with its figures, where it is."""
     asked = {"full": arguments.full} if "full" in arguments else {}
-    text = formatted(found, arguments.format, arguments.date, *source, **asked)
-    if (
-        arguments.out is None
-        and arguments.format == "text"
-        and not asked.get("full", True)
-    ):
-        text += "\nAll sections: --full; with page, tables and figures: --out DIR\n"
-    if arguments.out is not None:
-        about = {"version": __version__, "date": arguments.date}
-        written = found.save(arguments.out, *source, replace=True, **about)
-        if arguments.format == "text":
-            page, *others = written
-            beside = [path.name for path in others]
-            beside += ["figures"] * Path(arguments.out, "figures").is_dir()
-            text += f"\nPage: {page}\nBeside it: {', '.join(beside)}\n"
-    return text, found.exit_code
+    yield formatted(found, arguments.format, arguments.date, *source, **asked)
+    is_text = arguments.format == "text"
+    if arguments.out is None:
+        if is_text and not asked.get("full", True):
+            yield "\nAll sections: --full; with page, tables and figures: --out DIR\n"
+        return
+    about = {"version": __version__, "date": arguments.date}
+    if getattr(arguments, "csv_dialect", None) is not None:
+        about["csv_dialect"] = arguments.csv_dialect
+    page, *others = found.save(arguments.out, *source, replace=True, **about)
+    if is_text:
+        beside = [path.name for path in others]
+        beside += ["figures"] * Path(arguments.out, "figures").is_dir()
+        yield f"\nPage: {page}\nBeside it: {', '.join(beside)}\n"
 
 
 def formatted(found, name, date, *source, **asked):
@@ -97,7 +100,7 @@ def report_folder(arguments, contents=REPORT):
 
 
 def write_bench(bench, written, folder):
-    """Write texts by name, a figure and the winner to a folder; lines that say so."""
+    """Write texts by name, a figure and the winner to a folder; lines that name them."""
     from matplotlib.figure import Figure
 
     from skfairfr.metrics import MitigationsDisplay

@@ -18,10 +18,31 @@ from skfairfr._text._words import (
 from skfairfr.report._notes import largest_rate
 from skfairfr.report._records import Figure
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
+from skfairfr.utils._frames import build_frame
 from skfairfr.utils._validation import check_option, check_path
 
 FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")
 
+
+# Columns of a frame that is not full, those that its rows have.
+USUAL = {
+    "rates": (
+        *("attribute", "group", "level", "threshold"),
+        *("far", "far_low", "far_high", "frr", "frr_low", "frr_high"),
+        *("rate", "n_attempts", "errors", "value", "low", "high"),
+    ),
+    "disparities": (
+        *("attribute", "level", "rate", "how", "operating_point"),
+        *("value", "low", "high", "p_value", "supported"),
+    ),
+    "changes": (
+        *("system", "attribute", "group", "rate", "far"),
+        *("before", "after", "difference", "low", "high", "verdict"),
+    ),
+}
+
+# Separator of cells and mark of decimals.
+DIALECTS = {"comma": (",", "."), "semicolon": (";", ",")}
 
 # A text that begins with one of these is a formula to a spreadsheet.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -229,13 +250,28 @@ def _without_interval(index):
     return Figure(index.value, nan, nan, nan, False, "no interval is computed")
 
 
-def to_csv(rows):
-    """Rows as CSV in UTF-8 that spreadsheets recognise, or empty where undefined or unknown.
+def rows_to_frame(rows, table, full, backend):
+    """Rows of a table, list of dict, as a frame with all columns or the usual ones."""
+    names = list((rows or [{}])[0])
+    if not full:
+        names = [name for name in USUAL[table] if name in names]
+    columns = {name: [row[name] for row in rows] for name in names}
+    if "group" in columns:
+        kinds = {type(label) for label in columns["group"] if label is not None}
+        if len(kinds) > 1:
+            columns["group"] = [g if g is None else str(g) for g in columns["group"]]
+    return build_frame(columns, backend)
+
+
+def to_csv(rows, dialect="comma"):
+    """Rows as CSV in UTF-8 that spreadsheets recognise; empty where undefined or unknown.
 
     Parameters
     ----------
     rows : iterable of dict
         With the same keys.
+    dialect : {"comma", "semicolon"}, default="comma"
+        Cells with commas between and decimal points, or semicolons and decimal commas.
 
     Returns
     -------
@@ -244,22 +280,26 @@ def to_csv(rows):
         name is not UTF-8, are "?", as in JSON. A text that a spreadsheet would take for a
         formula has an apostrophe before it.
     """
+    check_option(dialect, "csv_dialect", tuple(DIALECTS))
+    separator, decimal = DIALECTS[dialect]
     written, rows = StringIO(newline=""), list(rows)
-    writer = csv.writer(written)
+    writer = csv.writer(written, delimiter=separator)
     if rows:
         writer.writerow(rows[0])
     for row in rows:
-        writer.writerow([_cell(value) for value in row.values()])
+        writer.writerow([_cell(value, decimal) for value in row.values()])
     return "\N{ZERO WIDTH NO-BREAK SPACE}" + written.getvalue()
 
 
-def _cell(value):
+def _cell(value, decimal):
     if isinstance(value, str):
         text = plain_form(value)
         return f"'{text}" if text.startswith(FORMULA) else text
     if isinstance(value, bool):
         return str(value).lower()
-    return None if value != value else value  # which is empty
+    if value != value:  # nan, which is empty
+        return None
+    return str(value).replace(".", decimal) if isinstance(value, float) else value
 
 
 # ---- JSON and files ------------------------------------------------------------------

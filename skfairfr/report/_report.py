@@ -27,8 +27,10 @@ from skfairfr.report._notes import short_place
 from skfairfr.report._outputs import (
     audit_form,
     disparities_of,
+    in_given_scale,
     json_text,
     rates_of,
+    rows_to_frame,
     save_texts,
     schema_of,
     standard_form,
@@ -39,7 +41,6 @@ from skfairfr.report.sections import _audit as audits
 from skfairfr.report.sections import _comparison as comparisons
 from skfairfr.report.sections._changes import change_sentence
 from skfairfr.report.sections._limits import audit_of, sentence_of_check
-from skfairfr.utils._frames import build_frame
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option
 
@@ -164,8 +165,10 @@ class Report:
         """
         return write_page(audits.audit_document(self, source), version, date)
 
-    def to_frame(self, table: str = "rates", backend: str | None = None) -> Any:
-        """A tidy table, as in ``rates.csv`` or ``disparities.csv``, with Python's names.
+    def to_frame(
+        self, table: str = "rates", backend: str | None = None, *, full: bool = False
+    ) -> Any:
+        """A tidy table of what was measured, with Python's names.
 
         Parameters
         ----------
@@ -173,6 +176,9 @@ class Report:
             A row for each attribute, level and group, or for each disparity of each rate.
         backend : {"pandas", "polars", "pyarrow"}, default=None
             Library of the frame. If None: the first of these that is installed.
+        full : bool, default=False
+            Whether to include all columns, as in ``rates.csv`` and ``disparities.csv``, and
+            not only the ten that most uses need.
 
         Returns
         -------
@@ -185,18 +191,22 @@ class Report:
             If an argument is not one of those listed.
         ImportError
             If that library is not installed or, with None, none of them is.
+
+        Examples
+        --------
+        >>> from skfairfr import audit, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
+        >>> table = found.to_frame()
+        >>> list(table)[:7]
+        ['attribute', 'group', 'level', 'threshold', 'far', 'far_low', 'far_high']
+        >>> table.shape, found.to_frame(full=True).shape
+        ((3, 10), (3, 40))
+        >>> latex = table[["group", "far", "frr"]].to_latex(index=False)
         """
         tables = {"rates": rates_of, "disparities": disparities_of}
         check_option(table, "table", tuple(tables))
-        rows = tables[table](self.audits)
-        columns = {name: [row[name] for row in rows] for name in (rows or [{}])[0]}
-        if "group" in columns:
-            kinds = {type(label) for label in columns["group"] if label is not None}
-            if len(kinds) > 1:
-                columns["group"] = [
-                    None if g is None else str(g) for g in columns["group"]
-                ]
-        return build_frame(columns, backend)
+        return rows_to_frame(tables[table](self.audits), table, full, backend)
 
     def to_junit(self) -> str:
         """Checks as JUnit XML: failed ones as failures, undetermined ones as errors.
@@ -239,6 +249,7 @@ class Report:
         replace: bool = False,
         version: str | None = None,
         date: str | None = None,
+        csv_dialect: str = "comma",
     ) -> tuple[Path, ...]:
         """Write ``audit.json``, ``report.html``, both tables and the page's figures to a folder.
 
@@ -254,6 +265,9 @@ class Report:
         source, version, date : str, default=None
             As of :meth:`to_html`. The date is on the page alone: equal audits write the
             same bytes into the other files.
+        csv_dialect : {"comma", "semicolon"}, default="comma"
+            Cells of tables with commas between and decimal points, or, as spreadsheets of
+            much of Europe expect, semicolons and decimal commas.
 
         Returns
         -------
@@ -273,19 +287,19 @@ class Report:
         written = {
             "report.html": write_page(page, version, date),
             "audit.json": self.to_json(**about),
-            "rates.csv": self._csv(rates_of(self.audits)),
+            "rates.csv": self._csv(rates_of(self.audits), csv_dialect),
         }
         if disparities := disparities_of(self.audits):  # there are none without groups
-            written["disparities.csv"] = self._csv(disparities)
+            written["disparities.csv"] = self._csv(disparities, csv_dialect)
         return save_texts(folder, written, replace, figures_of(page))
 
-    def _csv(self, rows):
+    def _csv(self, rows, dialect):
         """A table with the names of the standard; those of decisions have them."""
         settings = self.audits[0].settings
         if "decisions" not in settings:
             terms = terms_of(settings)
             rows = [in_terms(row, terms) for row in rows]
-        return to_csv(rows)
+        return to_csv(rows, dialect)
 
     @staticmethod
     def schema(kind: str = "verification") -> dict:
@@ -452,6 +466,22 @@ class SystemsComparison:
         """
         return write_page(comparisons.comparison_document(self), version, date)
 
+    def to_frame(self, backend: str | None = None, *, full: bool = False) -> Any:
+        """A row for each change, with Python's names.
+
+        Parameters
+        ----------
+        backend, full : options
+            As of :meth:`Report.to_frame`. All columns are those of ``changes.csv``.
+
+        Returns
+        -------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            With n_rows rows. Without an ``attribute`` the change is one of everyone.
+        """
+        rows = [in_given_scale(vars(change), self.settings) for change in self.changes]
+        return rows_to_frame(rows, "changes", full, backend)
+
     def to_junit(self) -> str:
         """Changes as JUnit XML, those for the worse as failures.
 
@@ -477,6 +507,7 @@ class SystemsComparison:
         replace: bool = False,
         version: str | None = None,
         date: str | None = None,
+        csv_dialect: str = "comma",
     ) -> tuple[Path, ...]:
         """Write the page, the JSON, the text and a table of changes to a folder.
 
@@ -491,6 +522,9 @@ class SystemsComparison:
         version, date : str, default=None
             As of :meth:`to_html`. The text has the date where it is given. Equal
             comparisons write the same bytes into the JSON and the table.
+        csv_dialect : {"comma", "semicolon"}, default="comma"
+            Cells of tables with commas between and decimal points, or, as spreadsheets of
+            much of Europe expect, semicolons and decimal commas.
 
         Returns
         -------
@@ -511,7 +545,7 @@ class SystemsComparison:
             "report.html": write_page(page, version, date),
             "comparison.json": self.to_json(**about),
             "comparison.txt": self.to_text(date=date),
-            "changes.csv": to_csv(standard_form(changes, self.settings)),
+            "changes.csv": to_csv(standard_form(changes, self.settings), csv_dialect),
         }
         return save_texts(folder, written, replace, figures_of(page))
 

@@ -98,7 +98,7 @@ def benched(X, y, groups, **options):
 def rates(report, renamed=None):
     """The numbers of an audit by level and group, and its verdicts; groups renamed."""
     renamed = {} if renamed is None else renamed
-    frame = report.to_frame("rates", "pandas")
+    frame = report.to_frame("rates", "pandas", full=True)
     frame["group"] = [renamed.get(g, g) for g in frame["group"].astype(object)]
     frame["group"] = frame["group"].where(frame["group"].notna(), "everyone")
     return frame.set_index(["level", "group"]).select_dtypes("number").sort_index()

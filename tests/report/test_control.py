@@ -479,7 +479,7 @@ def test_records_tables_and_texts():
     found = record["audits"][0]["standardised"]
     assert (found["setting"], found["value"]) == ("control", "quality:2")
     assert found["levels"][0]["rates"][1]["fmr"]["value"] > 0
-    frame = report.to_frame(backend="pandas")
+    frame = report.to_frame(backend="pandas", full=True)
     assert frame["far_standardised_low"].notna().tolist() == [False, True, True]
     text = report.to_text()
     told = section_of(text, "At equal quality")

@@ -6,12 +6,18 @@ import math
 from io import StringIO
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skfairfr._core._kinds import COMPARISONS
 from skfairfr._text._words import in_terms
-from skfairfr.report import audit
-from skfairfr.report._outputs import disparities_of, rates_of, to_csv
+from skfairfr.report import (
+    EmbeddingData,
+    audit,
+    audit_decisions,
+    compare_systems,
+)
+from skfairfr.report._outputs import USUAL, disparities_of, rates_of, to_csv
 from tests.report.audits import small_report, synthetic
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -66,10 +72,48 @@ def test_disparities_are_those_of_the_json(found):
 @pytest.mark.parametrize("backend", ["pandas", "polars"])
 @pytest.mark.parametrize("table", ["rates", "disparities"])
 def test_a_frame_has_the_columns_of_the_csv(found, backend, table):
-    frame = found.to_frame(table, backend)
+    frame = found.to_frame(table, backend, full=True)
     rows = {"rates": rates_of, "disparities": disparities_of}[table](found.audits)
     assert list(frame.columns) == list(rows[0])
     assert len(frame) == len(rows)
+
+
+@pytest.mark.parametrize("table", ["rates", "disparities"])
+def test_a_frame_has_the_ten_columns_that_most_uses_need(found, table):
+    frame, whole = found.to_frame(table), found.to_frame(table, full=True)
+    assert frame.shape[1] == 10 and whole.shape[1] > 10
+    assert frame.equals(whole[list(frame)])
+
+
+def test_a_frame_of_decisions_has_the_rate_and_its_counts():
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 60, 900)
+    found = audit_decisions(rng.random(900) < 0.2, person, person % 2)
+    assert {"rate", "group", "n_attempts", "value"} <= set(found.to_frame())
+
+
+def test_a_frame_of_a_comparison_has_a_row_for_each_change():
+    X, y, groups = synthetic()
+    both = [EmbeddingData(Z, y, {"gender": groups}) for Z in (X, X + 0.01 * X[::-1])]
+    found = compare_systems(*both, far=0.05)
+    frame = found.to_frame(full=True)
+    assert list(frame["verdict"]) == [change.verdict for change in found.changes]
+    assert list(found.to_frame()) == [n for n in frame if n in USUAL["changes"]]
+
+
+def test_tables_for_spreadsheets_have_the_separator_and_decimal_mark_of_the_dialect():
+    rows = [
+        {"level": 0.5, "group": "a;b", "n": 1234},
+        {"level": -1.5e-7, "group": "", "n": 0},
+    ]
+    read = pd.read_csv(StringIO(to_csv(rows, "semicolon")), sep=";", decimal=",")
+    assert read["level"].tolist() == [0.5, -1.5e-7]
+    assert (read["group"][0], read["n"][0]) == ("a;b", 1234)
+
+
+def test_an_unknown_dialect_is_an_error_that_names_those_known(found, tmp_path):
+    with pytest.raises(ValueError, match="csv_dialect must be one of 'comma'"):
+        found.save(tmp_path, csv_dialect="tab")
 
 
 def test_an_unknown_table_is_an_error(found):
