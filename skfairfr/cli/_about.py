@@ -26,6 +26,7 @@ OWN_STATUS = {
         1: "no threshold keeps both limits",
         3: "the data do not show such a threshold",
     },
+    "explain": OF_CHECKS,
     "monitor": {
         0: "no limit is known to be exceeded",
         1: "this or an earlier log exceeds a limit",

@@ -128,7 +128,7 @@ def run_explain(arguments):
         "curves": arguments.curve,
         "random_state": arguments.seed,
     }
-    own["about"] = {"command": arguments.typed}
+    own |= {"limits": limits_of(given), "about": about_of(arguments)}
     found = explain(data, **taken_by(explain, own))
     return write_found(arguments, found, arguments.data)
 

@@ -61,7 +61,7 @@ options: audit identify compare threshold bench demo
 --n-jobs JOBS  workers of joblib (default: one process, which uses all cores)
 options: audit identify compare threshold plan monitor bench demo explain
 --quiet  no progress shown
-options: audit identify compare threshold monitor demo
+options: audit identify compare threshold monitor demo explain
 --full  print all sections, and not a summary alone
 options: audit identify compare
 --csv-dialect {comma,semicolon}  of tables: comma (default), or ; and decimal commas
@@ -171,9 +171,9 @@ limits: audit identify threshold monitor plan
   be given too; or the name of one that is shipped
 limits: audit identify
 --list-policies  print the names of the shipped policies, and exit
-limits: audit threshold plan
+limits: audit threshold plan explain
 --max-fmr RATE  largest FMR allowed of each group
-limits: audit threshold monitor plan
+limits: audit threshold monitor plan explain
 --max-fnmr RATE  largest FNMR allowed of each group
 limits: audit plan
 --max-fmr-ratio X  largest over smallest FMR of the groups
@@ -187,9 +187,9 @@ limits: audit
 --max-bfrr X  largest over smallest FNMR (BFRR), there
 --max-dcf X  largest detection cost allowed at each --p-target
 --max-cllr X  largest Cllr allowed; requires --llr
-limits: identify threshold plan
+limits: identify threshold plan explain
 --max-fpir RATE  largest FPIR allowed of each group
-limits: identify threshold
+limits: identify threshold explain
 --max-fnir RATE  largest FNIR allowed of each group
 limits: identify
 --max-fpir-ratio X  largest over smallest FPIR of the groups
@@ -227,7 +227,7 @@ measurement: bench
 --splits SPLITS  splits of the people; everybody is judged in one (default: 5)
 --inner-splits SPLITS  splits that parameters are chosen by (default: 3)
 
-printed on the report and kept in its JSON: audit identify compare threshold monitor
+printed on the report and kept in its JSON: audit identify compare threshold monitor explain
 --title TEXT  title of the report
 --system TEXT  what was tested, with its version
 --dataset TEXT  what it was tested on
@@ -255,9 +255,12 @@ compare: each system may have its own
 explain: one threshold explains all errors
 --fmr LEVEL  FMR level to operate at (default: 0.001)
 --fpir LEVEL  FPIR level to operate at (default: 0.001)
-explain: it leaves a text and a JSON file
---out DIR  folder that the text and the JSON are written to
---format {text,json}  what is printed (default: text)
+explain: its result is one for all groups
+--format {text,json,html}  what is printed (default: text)
+--max-fmr RATE  largest FMR allowed at every value of --curve
+--max-fnmr RATE  largest FNMR, or FRR of a log, allowed at every value of --curve
+--max-fpir RATE  largest FPIR allowed at every value of --curve
+--max-fnir RATE  largest FNIR allowed at every value of --curve
 identify: it measures nothing else
 --gallery GALLERY  ; required
 monitor: a log is watched by one attribute

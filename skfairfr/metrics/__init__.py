@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     from skfairfr.metrics._plot._embeddings import (
         InstanceFARDisplay as InstanceFARDisplay,
     )
+    from skfairfr.metrics._plot._explained import RateCurveDisplay as RateCurveDisplay
     from skfairfr.metrics._plot._groups import GroupFARDisplay as GroupFARDisplay
     from skfairfr.metrics._plot._groups import GroupRatesDisplay as GroupRatesDisplay
     from skfairfr.metrics._plot._groups import (
@@ -153,6 +154,7 @@ _DISPLAYS = {
     "GroupFARDisplay": "_groups",
     "GroupRatesDisplay": "_groups",
     "GroupWeightsDisplay": "_groups",
+    "RateCurveDisplay": "_explained",
     "ReliabilityDisplay": "_costs",
     "ScoreHistogramDisplay": "_thresholds",
     "SimilarityROCDisplay": "_curves",
@@ -201,6 +203,7 @@ __all__ = [
     "Plan",
     "ROCCurve",
     "RateCurve",
+    "RateCurveDisplay",
     "RateMonitor",
     "Reason",
     "ReliabilityDisplay",

@@ -94,6 +94,8 @@ class RateCurve:
     name : str
     at, rate, low, high : ndarrays, shape (n_points,)
         Values of the number, the average rate at each, and its pointwise interval.
+    band_low, band_high : ndarrays, shape (n_points,)
+        Intervals that are valid for all values together (Bonferroni), of limits.
     p_value : float
         Two-sided, that the rate has no trend: neither a rise or fall from the lowest to the
         highest knot, nor a bend between them (Bonferroni over these two).
@@ -113,6 +115,8 @@ class RateCurve:
     rate: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    band_low: np.ndarray
+    band_high: np.ndarray
     p_value: float
 
 
@@ -209,7 +213,8 @@ def explain_errors(
         Two attributes each, whose combinations are compared with that of their references. The
         regression then has a rate for each combination in place of one for each attribute.
     sample_weight : array-like, shape (n_rows,), default=None
-        Number of rows that each represents, if those without errors are a sample.
+        Number of rows that each represents, if those without errors are a sample. All rows are
+        then used.
     reference : mapping of str -> label, default=None
         Group of an attribute to compare with. If None: that with the most trials.
     confidence_level : float in (0, 1), default=0.95
@@ -450,7 +455,7 @@ class _Rows:
     def sample(self, random):
         """Of many rows keep those with errors and a weighted sample of the others."""
         others = np.flatnonzero(self.error == 0)
-        if self.error.size <= LARGE:
+        if self.error.size <= LARGE or (self.weight != 1).any():
             return
         groups = np.stack([codes for _, codes in self.attributes.values()])
         cell = np.unique(groups, axis=1, return_inverse=True)[1].ravel()
@@ -603,9 +608,9 @@ class _Rows:
         weights = np.zeros((2, at.size))
         weights[:, -4:] = [[-1, 0, 0, 1], [0.5, -0.5, -0.5, 0.5]]
         p_value = min(2 * found.contrasts(weights).p_value.min(), 1.0)
-        ends = (end[:N_POINTS] for end in rate_ends(found.sums, tail))
-        rate = found.sums.rate[:N_POINTS]
-        return RateCurve(name, at[:N_POINTS], rate, *ends, float(p_value))
+        ends = (*rate_ends(found.sums, tail), *rate_ends(found.sums, tail / N_POINTS))
+        columns = (column[:N_POINTS] for column in (at, found.sums.rate, *ends))
+        return RateCurve(name, *columns, float(p_value))
 
 
 class _Design:

@@ -13,7 +13,11 @@ from textwrap import fill
 import numpy as np
 
 from skfairfr._text._words import NO_DIFFERENCE, RATES, printable
-from skfairfr.metrics import GallerySizeDisplay, GroupRatesDisplay
+from skfairfr.metrics import (
+    GallerySizeDisplay,
+    GroupRatesDisplay,
+    RateCurveDisplay,
+)
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._groups import (
     ends_of_rates,
@@ -300,7 +304,7 @@ def reliability(display, rows):
 # ---- changes -------------------------------------------------------------------------
 
 
-def changes(found, kind, names, few=()):
+def changes(found, kind, names, few=(), over="second over first system", about=None):
     """Ratios of a rate with two systems, of every group and level.
 
     Parameters
@@ -313,6 +317,8 @@ def changes(found, kind, names, few=()):
         Level and threshold of a change -> its name.
     few : sequence of Change, default=()
         Those that rest on too few errors. Hollow.
+    over, about : str, default="second over first system", None
+        What the ratios are of, on the axis, and in the text in place of the figure.
 
     Returns
     -------
@@ -357,14 +363,14 @@ def changes(found, kind, names, few=()):
         for word, look in LOOKS.items():
             ax.plot([], [], **look, label=word)
         ax.set(xscale="log", xlim=ends)
-        title = f"{kind.name}, second over first system, log scale"
+        title = f"{kind.name}, {over}, log scale"
         ax.set_xlabel(_broken(title, [None if a is None else g for a, g in groups]))
         _style.ratio_ticks(ax.xaxis, ends)
         name_rows(ax, [None if a is None else printable(g) for a, g in groups])
         place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
         ax.legend(**place, **ABOVE)
 
-    about = f"{kind.title} of the second system over the first, of every group"
+    about = about or f"{kind.title} of the second system over the first, of every group"
     return _svg(draw, panel_height(len(groups), len(levels)) + 0.35, about)
 
 
@@ -417,6 +423,34 @@ def ratios_to_reference(findings, kind, limit=None):
 
     about = f"{kind.title} of every group over that of the reference"
     return _svg(draw, panel_height(len(findings), 1) + 0.35, about)
+
+
+def rate_curve(explanation, covariate, kind, limit):
+    """A rate over a number, with both bands.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    covariate : str
+    kind : ErrorKind
+        Of the rate.
+    limit : float or None
+
+    Returns
+    -------
+    figure : tuple
+    """
+
+    def draw(figure):
+        RateCurveDisplay.from_explanation(
+            explanation,
+            covariate,
+            ax=figure.subplots(),
+            rate_title=kind.title,
+            limit=limit,
+        )
+
+    return _svg(draw, 3.0, f"{kind.title} over {printable(covariate)}")
 
 
 def over_gallery_sizes(search, threshold):

@@ -19,11 +19,11 @@ class Contents(NamedTuple):
 
 REPORT = Contents(
     ("audit.json", "comparison.json", "threshold.json", "monitor.json")
-    + ("explanation.json",),
+    + ("explain.json",),
     (
         *("report.html", "rates.csv", "disparities.csv", "figures"),
         *("comparison.txt", "changes.csv", "threshold.txt", "monitor.txt"),
-        "explanation.txt",
+        "explain.txt",
     ),
 )
 

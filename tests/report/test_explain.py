@@ -1,12 +1,14 @@
 """Explained errors of embeddings, pairs, logs and searches."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 from skfairfr.cli import main
-from skfairfr.report import EmbeddingData, PairData, explain
+from skfairfr.report import EmbeddingData, ExplainedErrors, PairData, explain
+from tests.report.json_schema import is_valid
 
 
 def make_images(n=150, seed=0):
@@ -56,9 +58,14 @@ def test_command_answers_for_embeddings(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "f over m: FNMR" in text
     assert "at equal quality: no significant difference" in " ".join(text.split())
-    assert len(text.splitlines()) <= 40
-    record = json.loads((tmp_path / "out" / "explanation.json").read_text())
-    (ratio,) = record["rates"]["FNMR"]["ratios"]
+    assert len(text.splitlines()) <= 25
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count("data:image/svg+xml") == 2
+    assert "Is it the group?" in page
+    record = json.loads((tmp_path / "out" / "explain.json").read_text())
+    assert is_valid(record, ExplainedErrors.schema())
+    (ratio,) = record["rates"][0]["ratios"]
+    assert record["rates"][0]["rate"] == "fnmr"
     assert ratio["raw_low"] > 1.2
     assert ratio["low"] < 1 < ratio["high"]
 
@@ -85,11 +92,65 @@ def test_command_compares_combinations(tmp_path, capsys):
     asked += ["--interaction", "sex,age", "--covariate", "q", "--reference", "m"]
     assert main([*asked, "--reference", "old", "--fmr", "1%"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "f & young over m & old: FNMR" in text
-    assert "at equal q:" in text
-    assert "at equal q and age:" in text
+    assert "f & young over" in text
+    # Whatever differs most, the combination has no other attribute.
+    assert re.search(
+        r"f over m: FNMR .* at equal q and age:|& .*: FNMR .* at equal q:", text
+    )
     assert main([*asked, "--interaction", "sex,race"]) == 2
     assert "--interaction names 'race'" in capsys.readouterr().err
+
+
+def write_log(path, slope, n=1500):
+    """A log whose FRR is 5 % at 18 years and rises by a slope until 80."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(n), 6)
+    sex, age = np.where(person % 2, "f", "m"), rng.integers(18, 80, n)[person]
+    accepted = rng.random(person.size) > 0.05 + slope * (age - 18) / 62
+    rows = zip(person, sex, age, accepted.astype(int), strict=True)
+    lines = ["person,sex,age,accepted", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines))
+    return ["explain", str(path), "--accepted", "accepted", "-a", "sex", "--quiet"]
+
+
+@pytest.mark.parametrize(
+    ("slope", "limit", "status", "words"),
+    [
+        (0.0, "10%", 0, "Passed. 1 limit. FRR of at most 10 % over age: kept from 21"),
+        (0.2, "10%", 1, "Failed. 1 limit. FRR of at most 10 % over age: exceeded from"),
+        (
+            0.0,
+            "5%",
+            3,
+            "Undetermined. 1 limit. FRR of at most 5 % over age: undetermined",
+        ),
+    ],
+)
+def test_limit_over_a_curve_names_ranges(tmp_path, capsys, slope, limit, status, words):
+    asked = write_log(tmp_path / "log.csv", slope)
+    assert main([*asked, "--curve", "age", "--max-fnmr", limit]) == status
+    text = capsys.readouterr().out
+    assert words in text
+    assert f"{'A' if slope else 'No'} significant trend of the FRR over age (p" in text
+    assert (
+        text.splitlines().index(
+            "All sections: --full; with page, tables and figures: --out DIR"
+        )
+        <= 26
+    )
+    if slope:  # it rises through the limit at 33.5 years
+        found = re.search(
+            r"exceeded from (\S+) to (\S+), kept from (\S+) to (\S+),", text
+        )
+        first, last, low, high = map(float, found.groups())
+        assert 33.5 < first < 45 and last > 75
+        assert low < 22 and 20 < high < 33.5
+
+
+def test_limit_needs_a_curve(tmp_path, capsys):
+    asked = write_log(tmp_path / "log.csv", 0.0, 50)
+    assert main([*asked, "--max-fnmr", "5%"]) == 2
+    assert "--max-fnmr limits a rate over a number;" in capsys.readouterr().err
 
 
 def test_searches_are_explained():

@@ -1,0 +1,359 @@
+"""Differences between groups at equal covariates: the record and its page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+
+from skfairfr._text._document import Cell, Figure, Row, Table, Verdict, write_text
+from skfairfr._text._words import (
+    NO_DIFFERENCE,
+    accepted,
+    level_percent,
+    listed,
+    number,
+    numbers,
+    p_value,
+    percent,
+    percents,
+    plural,
+    printable,
+    ratio,
+    ratios,
+)
+from skfairfr.metrics._explain import DIFFERENT
+from skfairfr.report._figures import changes, rate_curve
+from skfairfr.report._pages import EXIT_CODES, Page
+from skfairfr.report.sections._answer import LABELS, NO_LIMITS
+from skfairfr.report.sections._cells import level_in_percent
+from skfairfr.report.sections._gallery import facts_of_gallery
+
+# Values of a number whose rates a table shows.
+N_SHOWN = 4
+RAW, EQUAL = "raw", "at equal values"
+
+
+@dataclass(frozen=True)
+class ExplainedErrors(Page):
+    """Differences between groups at equal covariates, from :func:`explain`.
+
+    Attributes
+    ----------
+    explanations : dict of str -> Explanation
+        By the name of the rate: "FNMR", "FMR", "FRR", "FNIR", ...
+    adjusted : dict of str -> ndarray, shape (n_ratios,)
+        p-values of the ratios of each, adjusted for their number in all (Holm).
+    threshold : float or None
+        Similarity at which the errors are counted. None of decisions.
+    level : float in (0, 1), or None
+        The FMR, or FPIR, that set the threshold.
+    settings : dict
+        What the numbers depend on.
+    limits : dict of str -> float
+        Largest rate allowed at every value of the numbers of the curves: ``max_fnmr``, ...
+    kinds : dict of str -> object
+        Words of each rate.
+    notes : tuple of str
+    about : dict of str -> str
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    explain : Returns it.
+    """
+
+    explanations: dict = field(repr=False)
+    adjusted: dict = field(repr=False)
+    threshold: float | None
+    level: float | None
+    settings: dict
+    limits: dict
+    kinds: dict = field(repr=False)
+    notes: tuple
+    about: dict
+
+    _name = "explain"
+
+    @property
+    def verdict(self) -> str:
+        """State of the limits: "failed", "undetermined", "passed", or "none" without any.
+
+        A limit is exceeded if the band of a curve is above it at some value, and passed if the
+        band is below it at all values.
+        """
+        found = [self._judged(*one)[0] for one in self._limited()]
+        return next((word for word in LABELS if word in found), "none")
+
+    @property
+    def exit_code(self) -> int:
+        """0 without limits and if they are passed, 1 if one is exceeded, 3 undetermined."""
+        return EXIT_CODES.get(self.verdict, 0)
+
+    def _record(self):
+        names = (
+            "threshold",
+            "level",
+            "settings",
+            "verdict",
+            "limits",
+            "notes",
+            "about",
+        )
+        rates = []
+        for name, found in self.explanations.items():
+            one = asdict(found)
+            used = [{"name": n, "used_as": how} for n, how in found.covariates.items()]
+            for row, p in zip(one["ratios"], self.adjusted[name], strict=True):
+                row["p_adjusted"] = p
+            rates.append({"rate": self.kinds[name].key, **one, "covariates": used})
+        return {name: getattr(self, name) for name in names} | {"rates": rates}
+
+    def _rows(self):
+        """Rate, Explanation, ratio and adjusted p of each ratio."""
+        return [
+            (name, found, one, p)
+            for name, found in self.explanations.items()
+            for one, p in zip(found.ratios, self.adjusted[name], strict=True)
+        ]
+
+    def to_text(
+        self, source: str | None = None, *, date: str | None = None, full: bool = True
+    ) -> str:
+        """Give what was found for a terminal: ASCII of at most 100 columns.
+
+        Parameters
+        ----------
+        source, date : str, default=None
+            Where the data come from, and a day to be printed.
+        full : bool, default=True
+            Whether all sections, or a summary.
+
+        Returns
+        -------
+        text : str
+        """
+        document = self._document(source, date)
+        return write_text(document if full else document.only("verdict", "groups"))
+
+    # ---- limits over a range -----------------------------------------------------
+
+    def _limit_of(self, name):
+        return self.limits.get(f"max_{self.kinds[name].limit}")
+
+    def _limited(self):
+        """Rate, curve and limit of each limited curve."""
+        return [
+            (name, curve, self._limit_of(name))
+            for name, found in self.explanations.items()
+            for curve in found.curves
+            if self._limit_of(name) is not None
+        ]
+
+    def _judged(self, name, curve, limit):
+        """The state of a limit over a curve, and a sentence about ranges of the number."""
+        above, below = curve.band_low > limit, curve.band_high <= limit
+        status = (
+            "failed" if above.any() else "passed" if below.all() else "undetermined"
+        )
+        told = [
+            f"{words} from {listed(_ranges(curve.at, where))}"
+            for words, where in (
+                ("exceeded", above),
+                ("kept", below),
+                ("undetermined", ~(above | below)),
+            )
+            if where.any()
+        ]
+        most = f"{name} of at most {level_percent(limit)} over {printable(curve.name)}"
+        return status, f"{most}: {', '.join(told)}."
+
+    # ---- the document ------------------------------------------------------------
+
+    _called = "Data", "Rates over numbers", "What was compared"
+    _heading = "Is it the group?"
+    _does_not_show = (
+        "Does not show: the effect of covariates that are not named, or that the system is "
+        "lawful."
+    )
+
+    def _opening(self):
+        return [self._result(), self._ratios(), self._figure()]
+
+    def _result(self):
+        """Limits if there are any, and the largest ratio."""
+        found = self._limited()
+        limits = sorted(
+            (self._judged(*one) for one in found), key=lambda j: [*LABELS].index(j[0])
+        )
+        headline, *texts = [*(text for _, text in limits), self._headline()]
+        label = NO_LIMITS
+        if found:
+            label = f"{LABELS[self.verdict]}. {plural(len(found), 'limit')}"
+        return Verdict(self.verdict, headline, texts, label)
+
+    def _headline(self):
+        """A sentence about the largest ratio: of what differs raw, and of higher rates, if any."""
+
+        def harm(row):
+            one = row[2]
+            differs = not one.raw_low <= 1 <= one.raw_high
+            return differs, one.raw > 1, abs(np.log(one.raw))
+
+        rows = [row for row in self._rows() if row[2].group != DIFFERENT]
+        name, found, one, p = max(rows, key=harm)
+        level = level_in_percent(self.settings)
+        names = one.attribute.split(" & ")
+        others = [r.attribute for r in found.ratios if " & " not in r.attribute]
+        equal = [*found.covariates, *(n for n in others if n not in names)]
+        who = f"{printable(one.group)} over {printable(one.reference)}: {name} "
+        ends = f"({level} CI {ratios(one.low, one.high)})"
+        how = f"{ratio(one.ratio)} times {ends}"
+        if equal:
+            at = listed([*map(printable, dict.fromkeys(equal))])
+            how = f"{ratio(one.raw)} times raw, {ratio(one.ratio)} {ends} at equal {at}"
+        verdict = self._verdict_of(one, p)
+        if verdict == NO_DIFFERENCE and not one.low <= 1 <= one.high:
+            verdict = (
+                f"not significant among {len(self._rows())} ratios (p {p_value(p)})"
+            )
+        return f"{who}{how}: {verdict}."
+
+    def _verdict_of(self, one, p):
+        if p >= 1 - self.settings["confidence_level"]:
+            return NO_DIFFERENCE
+        return "higher" if one.ratio > 1 else "lower"
+
+    def _ratios(self):
+        rows = []
+        for name, _, one, p in self._rows():
+            verdict = self._verdict_of(one, p)
+            between = numbers(100 * one.difference_low, 100 * one.difference_high)
+            told = (
+                f"p {p_value(p)}"
+                if verdict == NO_DIFFERENCE
+                else f"{verdict}, p {p_value(p)}"
+            )
+            cells = [
+                Cell(f"{one.n_errors:,.0f}"),
+                Cell(ratio(one.raw), ratios(one.raw_low, one.raw_high)),
+                Cell(ratio(one.ratio), ratios(one.low, one.high)),
+                Cell(number(100 * one.difference), between),
+                Cell(told, word="" if verdict == NO_DIFFERENCE else verdict),
+            ]
+            label = f"{printable(one.group)} over {printable(one.reference)}"
+            rows.append(Row(label, cells, name))
+        head = ["Groups", "Errors", "Ratio, raw", "Ratio, equal", "Points, equal"]
+        caption = (
+            "Group over reference, raw and at equal values of all else; points: difference of rates. "
+            f"{level_in_percent(self.settings)} CI."
+        )
+        if any(one.group == DIFFERENT for _, _, one, _ in self._rows()):
+            caption += " Different: the images are of two groups."
+        return Table(caption, [*head, "Result"], rows)
+
+    def _figure(self):
+        """Raw ratios and those at equal values of each rate, and the curves."""
+
+        def draw():
+            drawn, points_ = [], {("raw", None): RAW, ("equal", None): EQUAL}
+            for name, found in self.explanations.items():
+                kind, rows = self.kinds[name], []
+                for one, p in zip(found.ratios, self.adjusted[name], strict=True):
+                    group = f"{one.group} / {one.reference}"
+                    about = {
+                        "attribute": one.attribute,
+                        "group": group,
+                        "threshold": None,
+                    }
+                    raw = "higher" if one.raw_low > 1 else "lower"
+                    if one.raw_low <= 1 <= one.raw_high:
+                        raw = NO_DIFFERENCE
+                    for of, *ends, verdict in (
+                        ("raw", one.raw, one.raw_low, one.raw_high, raw),
+                        (
+                            "equal",
+                            one.ratio,
+                            one.low,
+                            one.high,
+                            self._verdict_of(one, p),
+                        ),
+                    ):
+                        values = dict(
+                            zip(("ratio", "ratio_low", "ratio_high"), ends, strict=True)
+                        )
+                        about |= {"far": of, "verdict": verdict}
+                        rows.append(SimpleNamespace(**about, **values))
+                alt = f"{kind.title} of groups over their reference, raw and at equal values"
+                drawn.append(changes(rows, kind, points_, (), "ratio of groups", alt))
+                drawn += [
+                    rate_curve(found, curve.name, kind, self._limit_of(name))
+                    for curve in found.curves
+                ]
+            return drawn
+
+        return Figure(
+            "Ratios with their intervals, raw and at equal values of everything else.",
+            draw,
+            "ratios",
+        )
+
+    def _table(self):
+        """Rates at some values of the number of each curve."""
+        rows, told = [], []
+        for name, found in self.explanations.items():
+            for curve in found.curves:
+                about = (
+                    f"{name} over {printable(curve.name)} (p {p_value(curve.p_value)})"
+                )
+                word = "A" if curve.p_value < 1 - found.confidence_level else "No"
+                told.append(f"{word} significant trend of the {about}.")
+                for k in np.linspace(0, curve.at.size - 1, N_SHOWN).astype(int):
+                    cells = [
+                        Cell(
+                            percent(curve.rate[k]),
+                            percents(curve.low[k], curve.high[k]),
+                        ),
+                        Cell(percents(curve.band_low[k], curve.band_high[k])),
+                    ]
+                    label = f"{name} at {printable(curve.name)} {curve.at[k]:.4g}"
+                    rows.append(Row(label, cells))
+        head = ["Value", "Rate at equal values of all else", "For all values at once"]
+        return Table(" ".join(told), head, rows)
+
+    def _facts(self):
+        facts = facts_of_gallery(self.settings) if "gallery" in self.settings else []
+        if self.threshold is not None:
+            at = accepted(self.threshold, self.settings)
+            if self.level:
+                at += f", where the {self.settings['level_of']} of everyone is "
+                at += level_percent(self.level)
+            facts.append(("Threshold", at))
+        for name, found in self.explanations.items():
+            kind = self.kinds[name]
+            facts.append(
+                (
+                    name,
+                    f"{found.n_errors:,.0f} errors in {found.n_trials:,.0f} "
+                    f"{kind.standard_trials} of {found.n_people:,} people",
+                )
+            )
+        used = {
+            n: h for e in self.explanations.values() for n, h in e.covariates.items()
+        }
+        return facts + [(printable(name), how) for name, how in used.items()]
+
+    def _method(self):
+        return self._lines("explain")
+
+
+def _ranges(at, inside):
+    """Ranges of a number, such as "20 to 42", in which something is true."""
+    edges = np.diff(np.concatenate([[0], inside.astype(int), [0]]))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    return [f"{at[a]:.4g} to {at[b]:.4g}" for a, b in zip(starts, ends, strict=True)]
