@@ -331,7 +331,7 @@ class ExplainedErrors(Page):
         if self.threshold is not None:
             at = accepted(self.threshold, self.settings)
             if self.level:
-                at += f", where the {self.settings['level_of']} of everyone is "
+                at += f", set by a {self.settings['level_of']} of everyone of "
                 at += level_percent(self.level)
             facts.append(("Threshold", at))
         for name, found in self.explanations.items():
