@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from skfairfr._text._document import Cell, Figure, Row, Table, Verdict, write_text
+from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
     NO_DIFFERENCE,
     accepted,
@@ -115,31 +115,19 @@ class ExplainedErrors(Page):
         return {name: getattr(self, name) for name in names} | {"rates": rates}
 
     def _rows(self):
-        """Rate, Explanation, ratio and adjusted p of each ratio."""
-        return [
+        """Rate, Explanation, ratio and adjusted p of each ratio, the largest first."""
+
+        def harm(row):
+            one = row[2]
+            differs = not one.raw_low <= 1 <= one.raw_high
+            return one.group != DIFFERENT, differs, one.raw > 1, abs(np.log(one.raw))
+
+        rows = [
             (name, found, one, p)
             for name, found in self.explanations.items()
             for one, p in zip(found.ratios, self.adjusted[name], strict=True)
         ]
-
-    def to_text(
-        self, source: str | None = None, *, date: str | None = None, full: bool = True
-    ) -> str:
-        """Give what was found for a terminal: ASCII of at most 100 columns.
-
-        Parameters
-        ----------
-        source, date : str, default=None
-            Where the data come from, and a day to be printed.
-        full : bool, default=True
-            Whether all sections, or a summary.
-
-        Returns
-        -------
-        text : str
-        """
-        document = self._document(source, date)
-        return write_text(document if full else document.only("verdict", "groups"))
+        return sorted(rows, key=harm, reverse=True)
 
     # ---- limits over a range -----------------------------------------------------
 
@@ -186,12 +174,18 @@ class ExplainedErrors(Page):
         return [self._result(), self._ratios(), self._figure()]
 
     def _result(self):
-        """Limits if there are any, and the largest ratio."""
+        """Limits if there are any, the largest ratio, and what curves show."""
         found = self._limited()
         limits = sorted(
             (self._judged(*one) for one in found), key=lambda j: [*LABELS].index(j[0])
         )
-        headline, *texts = [*(text for _, text in limits), self._headline()]
+        trends = [
+            f"{'A' if c.p_value < 1 - of.confidence_level else 'No'} significant trend of the "
+            f"{name} over {printable(c.name)} (p {p_value(c.p_value)})."
+            for name, of in self.explanations.items()
+            for c in of.curves
+        ]
+        headline, *texts = [*(text for _, text in limits), self._headline(), *trends]
         label = NO_LIMITS
         if found:
             label = f"{LABELS[self.verdict]}. {plural(len(found), 'limit')}"
@@ -199,14 +193,7 @@ class ExplainedErrors(Page):
 
     def _headline(self):
         """A sentence about the largest ratio: of what differs raw, and of higher rates, if any."""
-
-        def harm(row):
-            one = row[2]
-            differs = not one.raw_low <= 1 <= one.raw_high
-            return differs, one.raw > 1, abs(np.log(one.raw))
-
-        rows = [row for row in self._rows() if row[2].group != DIFFERENT]
-        name, found, one, p = max(rows, key=harm)
+        name, found, one, p = self._rows()[0]
         level = level_in_percent(self.settings)
         names = one.attribute.split(" & ")
         others = [r.attribute for r in found.ratios if " & " not in r.attribute]
@@ -248,9 +235,10 @@ class ExplainedErrors(Page):
             ]
             label = f"{printable(one.group)} over {printable(one.reference)}"
             rows.append(Row(label, cells, name))
-        head = ["Groups", "Errors", "Ratio, raw", "Ratio, equal", "Points, equal"]
+        head = ["Groups", "Errors", "Ratio, raw"]
+        head += ["Ratio, all else equal", "Points, all else equal"]
         caption = (
-            "Group over reference, raw and at equal values of all else; points: difference of rates. "
+            "Rate of a group over that of the reference, and difference in percentage points. "
             f"{level_in_percent(self.settings)} CI."
         )
         if any(one.group == DIFFERENT for _, _, one, _ in self._rows()):
@@ -305,14 +293,9 @@ class ExplainedErrors(Page):
 
     def _table(self):
         """Rates at some values of the number of each curve."""
-        rows, told = [], []
+        rows = []
         for name, found in self.explanations.items():
             for curve in found.curves:
-                about = (
-                    f"{name} over {printable(curve.name)} (p {p_value(curve.p_value)})"
-                )
-                word = "A" if curve.p_value < 1 - found.confidence_level else "No"
-                told.append(f"{word} significant trend of the {about}.")
                 for k in np.linspace(0, curve.at.size - 1, N_SHOWN).astype(int):
                     cells = [
                         Cell(
@@ -323,8 +306,8 @@ class ExplainedErrors(Page):
                     ]
                     label = f"{name} at {printable(curve.name)} {curve.at[k]:.4g}"
                     rows.append(Row(label, cells))
-        head = ["Value", "Rate at equal values of all else", "For all values at once"]
-        return Table(" ".join(told), head, rows)
+        head = ["Value", "Rate, all else equal", "For all values at once"]
+        return Table("", head, rows)
 
     def _facts(self):
         facts = facts_of_gallery(self.settings) if "gallery" in self.settings else []
