@@ -1,13 +1,11 @@
 """Small audits that several test modules read."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from skfairfr.datasets import make_face_embeddings
-from skfairfr.report import EmbeddingData, PairData, audit
+from skfairfr.report import EmbeddingData, PairData, _figures, audit
 
 HOSTILE = "<script>alert('x')</script>"
 
@@ -62,20 +60,12 @@ def systems(noise):
 
 
 def without_rendering(monkeypatch):
-    """Let figures be drawn and their files be empty, where files are not looked at.
+    """Leave figures of pages empty, in tests of something else.
 
-    Rendering takes most of the time of an audit with figures; ``test_figures`` and one
-    test of the command look at what it writes.
+    Figures take most of the time of a page; ``test_figures``, ``test_labels`` and one test
+    of the command look at what is drawn.
     """
-
-    def savefig(figure, target, **options):
-        if hasattr(target, "write"):
-            target.write("<svg></svg>")
-        else:
-            Path(target).touch()
-
-    monkeypatch.setattr(Figure, "savefig", savefig)
-    monkeypatch.setattr(Figure, "draw_without_rendering", lambda figure: None)
+    monkeypatch.setattr(_figures, "_svg", lambda draw, height, about: ("<svg/>", about))
 
 
 def with_a_lone_person(data=None):

@@ -363,6 +363,7 @@ def words_of_figures(monkeypatch, report, folder):
     return " ".join(texts)
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_what_a_log_has_not_is_nowhere(mixed, tmp_path, monkeypatch):
     data = read_data(mixed[0], "gender", **NAMED, failures="reject")
     report = audit_of(data, limits={"max_fnmr": 0.5})

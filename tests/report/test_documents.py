@@ -151,6 +151,7 @@ def page_of(name):
 # ---- the writers on real documents ---------------------------------------------------
 
 
+@pytest.mark.usefixtures("real_figures")
 @pytest.mark.parametrize("name", ["audit", "comparison"])
 def test_a_page_is_well_formed_runs_nothing_and_fetches_nothing(name):
     page = page_of(name)
@@ -166,6 +167,7 @@ def test_a_page_is_well_formed_runs_nothing_and_fetches_nothing(name):
     assert HOSTILE in page.text
 
 
+@pytest.mark.usefixtures("real_figures")
 @pytest.mark.parametrize("name", ["audit", "comparison"])
 def test_a_page_can_be_walked_by_its_headings_links_and_tables(name):
     page = page_of(name)

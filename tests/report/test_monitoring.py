@@ -467,6 +467,7 @@ def test_headline_names_rates_above_a_limit_that_are_not_certain(tmp_path):
     assert "not certain" not in calm.headline
 
 
+@pytest.mark.usefixtures("real_figures")
 def test_lines_of_the_figure_break_between_logs(tmp_path, monkeypatch):
     drawn = []
     plot = Axes.plot
