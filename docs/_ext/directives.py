@@ -1,6 +1,9 @@
-"""Directives that say what the package says: its public names, its command's help."""
+"""Directives made from the package: its public names, help of commands, keys of its JSON."""
 
+import json
+import re
 from importlib import import_module
+from importlib.resources import files
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -39,8 +42,66 @@ class CommandHelp(SphinxDirective):
         return [block]
 
 
+class JsonKeys(SphinxDirective):
+    """Keys of a file of JSON by its schema: a table of the file, and of each record in it."""
+
+    required_arguments = 1
+
+    def run(self):
+        """The tables."""
+        (name,) = self.arguments
+        schema = json.loads(
+            files("skfairfr.report").joinpath("schemas", name).read_text()
+        )
+        records = {name: schema} | schema.get("$defs", {})
+        lines = []
+        for title, record in records.items():
+            if "properties" in record:
+                about = text_of(record)
+                lines += [
+                    f".. csv-table:: {title}. {about}",
+                    "   :widths: 25 30 45",
+                    "",
+                ]
+                lines += [
+                    f"   {row}"
+                    for row in map(
+                        row_of, *zip(*record["properties"].items(), strict=True)
+                    )
+                ]
+                lines.append("")
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def row_of(key, schema):
+    """A key, what its value is, and its meaning, as cells of a table."""
+    cells = f"``{key}``", kind_of(schema), text_of(schema)
+    return ",".join('"{}"'.format(cell.replace('"', '""')) for cell in cells)
+
+
+def text_of(schema):
+    """A description, without meaning to reStructuredText."""
+    return re.sub(r"([*`|_])", r"\\\1", schema.get("description", ""))
+
+
+def kind_of(schema):
+    """What a value is, in words: a type, the name of a record, a list, or the values."""
+    if "$ref" in schema:
+        return schema["$ref"].rpartition("/")[2]
+    if "anyOf" in schema:
+        return " or ".join(map(kind_of, schema["anyOf"]))
+    if "enum" in schema or "const" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return ", ".join(f"``{json.dumps(value)}``" for value in values)
+    if "items" in schema:
+        return f"list of {kind_of(schema['items'])}"
+    kind = schema.get("type", "any value")
+    return kind if isinstance(kind, str) else " or ".join(kind)
+
+
 def setup(app):
     """Take part in the build."""
     app.add_directive("public-names", PublicNames)
     app.add_directive("command-help", CommandHelp)
+    app.add_directive("json-keys", JsonKeys)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
