@@ -54,16 +54,6 @@ def clustered():
     return data.X + 1.5 * directions[data.y % 3], data.y, data.sensitive_features
 
 
-@cache
-def binary():
-    """Rows of +-1/4, whose cosines are multiples of 1/8 in any arithmetic."""
-    rng = np.random.default_rng(3)
-    y = np.repeat(np.arange(24), 3)
-    centres = rng.choice([-0.25, 0.25], size=(24, 16))
-    X = np.where(rng.random((72, 16)) < 0.15, -1, 1) * centres[y]
-    return X, y, np.array(["a", "b"])[y % 2]
-
-
 def columns(data):
     """X, y, sensitive_features."""
     return data.X, data.y, data.sensitive_features
