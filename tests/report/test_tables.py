@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from io import StringIO
 
 import numpy as np
@@ -18,6 +19,7 @@ from skfairfr.report import (
     compare_systems,
 )
 from skfairfr.report._outputs import USUAL, disparities_of, rates_of, to_csv
+from skfairfr.report.sections._matrix import style_of
 from tests.report.audits import small_report, synthetic
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -148,3 +150,20 @@ def test_labels_of_several_types_become_text():
 def test_cells(value, text):
     (row,) = rows_of(to_csv([{"column": value, "other": 1}]))
     assert row["column"] == text
+
+
+def contrast(rate):
+    """Contrast of the text of a cell of a matrix with its ground, as WCAG 2 defines it."""
+    style = style_of(rate, 0.01)
+    ground, ink = re.match(r"background:rgb\((.*?)\);color:#(\w)", style).groups()
+    parts = [int(part) / 255 for part in ground.split(",")]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts
+    ]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    light, dark = max(luminance, ink == "f"), min(luminance, ink == "f")
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_every_shade_of_a_matrix_has_a_contrast_of_at_least_4_5():
+    assert min(map(contrast, 0.01 * 40.0 ** np.linspace(-1, 1, 81))) >= 4.5

@@ -10,9 +10,10 @@ from skfairfr._core._kinds import SEARCHES
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import percent, printable
 
-# Above and below the neutral rate, as red, green and blue; both have a contrast of 4.5 with
-# the ink where its colour changes.
-HIGH, LOW, INK_CHANGES = np.array([146, 43, 33]), np.array([8, 62, 112]), 0.69
+# Above and below the neutral rate, as red, green and blue.
+HIGH, LOW = np.array([146, 43, 33]), np.array([8, 62, 112])
+# Luminance of a ground on which black and white have the same contrast, 4.6 (WCAG 2).
+EQUAL_CONTRAST = np.sqrt(1.05 * 0.05) - 0.05
 # This many times the neutral rate, or one in so many, has the full colour.
 FULL = 30.0
 # A matrix of more groups than these is folded.
@@ -116,7 +117,14 @@ def style_of(rate, neutral):
     with np.errstate(divide="ignore", invalid="ignore"):
         depth = np.log(rate / neutral) / np.log(FULL)
     depth = float(np.clip(np.nan_to_num(depth), -1.0, 1.0))
-    ink = "#fff" if abs(depth) > INK_CHANGES else "#000"
     colour = 255 + ((HIGH if depth > 0 else LOW) - 255) * abs(depth)
+    ink = "#fff" if luminance(colour) < EQUAL_CONTRAST else "#000"
     ground = ",".join(f"{part:.0f}" for part in colour)
     return f"background:rgb({ground});color:{ink};--soft:{ink}"
+
+
+def luminance(colour):
+    """Relative luminance of red, green and blue up to 255, as WCAG 2 defines it."""
+    part = np.asarray(colour) / 255
+    linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
