@@ -54,15 +54,20 @@ def comparisons(pairs, rate, group, weight=lambda quality: 1.0):
 
 def check(found, errors, reference):
     """The value, interval and p-value of a ratio; p-values are roots, found less exactly."""
-    both = [twin.moments(errors), twin.moments(reference)]
+    both = [moments_of(errors), moments_of(reference)]
     assert_allclose(found.value, np.exp(twin.log_ratio(both, [1, -1])), **CLOSE)
     assert_allclose((found.low, found.high), twin.ratio(both, [1, -1], TAIL), **CLOSE)
     assert_allclose(found.p_value, twin.ratio_p(both, [1, -1]), rtol=1e-7)
 
 
+def moments_of(errors):
+    """The twin's moments of comparisons, or of (comparisons, the stratum of each)."""
+    return twin.moments(*errors) if isinstance(errors, tuple) else twin.moments(errors)
+
+
 def check_rate(found, errors):
     """The value and interval of a rate."""
-    moments = twin.moments(errors)
+    moments = moments_of(errors)
     assert_allclose(found.value, moments["errors"] / moments["pairs"], **CLOSE)
     assert_allclose((found.low, found.high), twin.interval(moments, TAIL), **CLOSE)
 
@@ -107,7 +112,10 @@ def test_rates_and_ratios_of_an_audit(pairs, audited):
 
 
 def test_rates_and_ratios_at_equal_covariates(pairs, audited):
-    """The weight of a stratum's pairs gives the stratum the same share in all groups."""
+    """The weight of a stratum's pairs gives the stratum the same share in all groups.
+
+    Without a person the rate of each stratum is another one.
+    """
 
     def errors_of(rate, group):
         kinds = {g: comparisons(pairs, rate, g, lambda quality: quality) for g in "fm"}
@@ -117,7 +125,8 @@ def test_rates_and_ratios_at_equal_covariates(pairs, audited):
             q: (n["f", q] + n["m", q]) / in_all * len(kinds[group]) / n[group, q]
             for q in QUALITIES
         }
-        return comparisons(pairs, rate, group, weight.__getitem__)
+        inside = comparisons(pairs, rate, group, weight.__getitem__)
+        return inside, [quality for _, _, quality, _ in kinds[group]]
 
     assert check_levels(audited.standardised.levels[0], errors_of) == 6
 

@@ -22,6 +22,7 @@ from skfairfr._core._jackknife import (
     ErrorSums,
     genuine_sums,
     impostor_sums,
+    lost,
     never_falling,
     rate_ends,
 )
@@ -44,6 +45,8 @@ class ErrorCounts:
     ----------
     sums : ErrorSums
         Each (n_levels,).
+    lost : ndarray, shape (n_levels, n_people)
+        What the errors lose without each person: see :func:`lost`.
     of_person : ndarray, shape (n_levels, n_people)
         Weight of the errors that each person is in.
     of_pairs : ndarray, shape (n_people,)
@@ -57,12 +60,23 @@ class ErrorCounts:
     """
 
     sums: ErrorSums
+    lost: np.ndarray
     of_person: np.ndarray
     of_pairs: np.ndarray
     ends: int = 1
     squared_weights: float | None = None
     powers: np.ndarray | None = None
     sizes: tuple | None = None
+
+    @property
+    def influence(self):
+        """Of each person on the logarithm of the rate, (n_levels, n_people). 0 without errors.
+
+        Adds up in squares to the variance of the logarithm, but clusters of impostor pairs
+        count twice.
+        """
+        errors = self.sums.errors[:, None]
+        return self.lost / np.where(errors != 0, errors, 1.0)
 
 
 def errors_first(pairs, scope, rate, sampled=False, thresholds=()):
@@ -102,37 +116,97 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
     base, n_people = sequence.base, pairs.images.n_identities
     if sequence.of_one:
         return _errors_of_one(sequence, pairs, scope, rate, positions)
-    if rate == "frr":
-        people, _ = sequence.identities(pairs.images)
-        of_person, _ = errors_by_person(people, people, base, positions, n_people)
-        of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
-        squared = None if base is None else float((base**2).sum())
-        sums = genuine_sums(of_person, of_pairs, squared)
-        return ErrorCounts(sums, of_person, of_pairs, 1, squared)
-    if pairs.totals is None:
-        left, right = sequence.identities(pairs.images)
-        people = people_of_list(left, right, base, n_people)
-    else:
-        left, right = sequence.identities(pairs.images, positions.max(initial=0))
-        key = ("people", scope)
-        if key not in pairs.known:
-            pairs.known[key] = people_of(pairs.totals, scope)
-        people = pairs.known[key]
-    of_pairs, sizes, squared, between = people
+    complete = rate == "far" and pairs.totals is not None
+    n_known = positions.max(initial=0) if complete and not sampled else None
+    left, right = sequence.identities(pairs.images, n_known)
+    stratum = None
+    if scope is not None and pairs.strata is not None:
+        stratum = pairs.strata.of(sequence, scope, rate)[:n_known]
+
+    def people(times=None):
+        """People of the pairs, of which each weighs ``times`` as much, (n_strata,)."""
+        if complete:
+            if times is not None:
+                found = people_of(pairs.totals.times(times), scope)
+            else:
+                key = ("people", scope)
+                if key not in pairs.known:
+                    pairs.known[key] = people_of(pairs.totals, scope)
+                found = pairs.known[key]
+            if callable(found.between):
+                found = found._replace(between=found.between(left, right))
+            return found
+        weights = base if times is None else times[stratum] * base
+        if rate == "far":
+            return people_of_list(left, right, weights, n_people)
+        of_pairs = np.bincount(left, weights, n_people).astype(np.float64)
+        squared = left.size if weights is None else float((weights**2).sum())
+        return People(of_pairs, (), squared, None)
+
+    of_pairs, sizes, squared, between = people()
+    weights = base
     if sampled and sequence.scores.size:
         # Every pair drawn stands for so many, and drawing adds to the variance.
         drawn = np.ones(sequence.scores.size) if base is None else base
-        base = drawn * (of_pairs.sum() / 2 / drawn.sum())
-        added = float((base**2).sum())
+        weights = drawn * (of_pairs.sum() / 2 / drawn.sum())
+        added = float((weights**2).sum())
         squared += added
         sizes = (sizes[0] + added, *sizes[1:])
-    if callable(between):
-        between = between(left, right)
-    of_person, powers = errors_by_person(
-        left, right, base, positions, n_people, between
-    )
-    sums = impostor_sums(of_person, of_pairs, powers, sizes, squared)
-    return ErrorCounts(sums, of_person, of_pairs, 2, squared, powers, sizes)
+    errors, n_ends = (left, right, weights, positions, n_people), 1 + (rate == "far")
+    of_person, powers = errors_by_person(*errors, between)
+    if stratum is None:
+        parts, expected = lost(of_person, of_pairs, n_ends), None
+    else:
+        asked = errors, stratum, pairs.strata.n_strata, people, n_ends, sampled
+        parts, *expected, independent = _by_strata(*asked)
+    if rate == "frr":
+        sums = genuine_sums(of_person, of_pairs, squared, parts)
+    else:
+        asked = of_person, of_pairs, powers, sizes, squared, parts, expected
+        sums = impostor_sums(*asked)
+    if stratum is not None:
+        of_one = sums.errors * (1 - sums.rate)
+        some = of_one > 0
+        single = np.where(some, independent / np.where(some, of_one, 1.0), sums.single)
+        sums = sums._replace(single=single)
+    known = squared, powers, sizes
+    return ErrorCounts(sums, parts, of_person, of_pairs, n_ends, *known)
+
+
+def _by_strata(errors, stratum, n_strata, people, n_ends, sampled):
+    """What errors at equal covariates lose without people, and what is expected of clusters.
+
+    A standardised rate is a mean of those of strata, each of which is another without a
+    person: what is lost is the sum of what is lost in strata.
+
+    Returns
+    -------
+    lost : ndarray, shape (n_levels, n_people)
+    powers, sizes : ndarrays, shapes (n_levels, 9) and (n_levels, 3)
+        As ``expected`` of :func:`impostor_sums`. Empty of genuine pairs.
+    independent : ndarray, shape (n_levels,)
+        Variance of the errors if pairs erred independently.
+    """
+    left, right, weights, positions, n_people = errors
+    n_levels, found, independent = positions.size, 0.0, 0.0
+    seen = people().pairs > 0
+    rates, drawn = np.zeros((n_levels, n_strata)), np.zeros(n_strata)
+    for s, alone in enumerate(np.eye(n_strata)):
+        inside, (of_pairs, _, squared, _) = np.flatnonzero(stratum == s), people(alone)
+        own = left[inside], right[inside], weights[inside]
+        n_errors = np.searchsorted(inside, positions)
+        of_person, _ = errors_by_person(*own, n_errors, n_people)
+        found = found + lost(of_person, of_pairs, n_ends, seen)
+        rates[:, s] = of_person.sum(axis=1) / (of_pairs.sum() or 1.0)
+        drawn[s] = (own[2] ** 2).sum() if sampled else 0.0
+        independent += (squared + drawn[s]) * rates[:, s] * (1 - rates[:, s])
+    powers, sizes = np.empty((n_levels, 9)), np.empty((n_levels, 3))
+    for level, rate in enumerate(rates if n_ends == 2 else ()):
+        _, sizes[level], _, between = people(rate)
+        sizes[level, 0] += rate**2 @ drawn
+        asked = left, right, weights, positions[[level]], n_people
+        powers[level] = errors_by_person(*asked, between)[1]
+    return found, powers, sizes, independent
 
 
 def accepted_shares(pairs, scope, threshold, sampled=False):
@@ -171,13 +245,14 @@ def _errors_of_one(sequence, pairs, scope, rate, positions):
         people, people, sequence.base, positions, pairs.images.n_identities
     )
     of_searches = pairs.of_people(scope, rate)
-    sums = genuine_sums(of_person, of_searches)
+    parts = lost(of_person, of_searches)
+    sums = genuine_sums(of_person, of_searches, None, parts)
     if sequence.base is not None:
         number = chances_of_errors(sequence, positions, pairs.images)
         share = sums.errors / np.where(number > 0, number, 1.0)
         single = np.maximum(share, pairs.least[rate])
         sums = sums._replace(single=single, clustered=sums.clustered * single)
-    return ErrorCounts(sums, of_person, of_searches)
+    return ErrorCounts(sums, parts, of_person, of_searches)
 
 
 def threshold_of(pairs, scope, levels, sampled=False):
@@ -343,7 +418,6 @@ def people_of_list(left, right, base, n_people):
     -------
     people : People
     """
-
     weights = np.ones(left.size) if base is None else base
     pairs = sum(np.bincount(end, weights, minlength=n_people) for end in (left, right))
     key = np.minimum(left, right).astype(np.int64) * n_people + np.maximum(left, right)

@@ -39,6 +39,8 @@ LEAST_SKEWNESS = 1e-3
 # steps at most.
 SMALLEST_TAIL, LARGEST_TAIL = 1e-16, 0.4999
 PRECISION, FIRST_STEPS, STEPS = 1e-8, 5, 40
+# How often the weight of two people's pairs is a factor of each of the nine powers.
+WITH_SIZES, WITH_ALL = np.array([0, 0, 0, 1, 1, 1, 2, 2, 3]), np.array([2, 3, 4])
 TINY = 1e-9
 
 
@@ -54,7 +56,8 @@ class ErrorSums(NamedTuple):
         Weight of the erroneous pairs, and of all.
     single, clustered : ndarrays
         Sum of the squared weights of pairs, and of clusters, over ``pairs``: what a pair, and
-        all pairs of a cluster, weigh on average.
+        all pairs of a cluster, weigh on average. At equal covariates ``single`` is the
+        variance of pairs that err independently over that of as many of weight 1.
     own : ndarray
         Variance of the errors that clusters add on their own. All of it of genuine pairs.
     variance : ndarray
@@ -185,7 +188,7 @@ class ErrorSums(NamedTuple):
         return cls(*(np.stack(c, axis=-1) for c in zip(*groups, strict=True)))
 
 
-def genuine_sums(rejected, pairs, squared_weights=None):
+def genuine_sums(rejected, pairs, squared_weights=None, of_people=None):
     """Sums of the rejected genuine pairs of a group.
 
     Parameters
@@ -196,20 +199,23 @@ def genuine_sums(rejected, pairs, squared_weights=None):
         Weight of each person's pairs. People without any are left out.
     squared_weights : float, default=None
         Sum of the squared weights of pairs, or None if all weigh 1.
+    of_people : ndarray, shape (n_levels, n_people), default=None
+        What is lost without each person. If None, :func:`lost`.
 
     Returns
     -------
     sums : ErrorSums
         Each (n_levels,).
     """
-    seen = pairs != 0
-    rejected, pairs = rejected[:, seen], pairs[seen]
-    variance, cubes, fourths = _moments(lost(rejected, pairs))
+    of_people = lost(rejected, pairs) if of_people is None else of_people
+    variance, cubes, fourths = _moments(of_people[:, pairs != 0])
     moments = variance, variance, cubes, fourths
     return _sums(rejected, pairs, 1, squared_weights, (pairs**2).sum(), moments)
 
 
-def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
+def impostor_sums(
+    accepted, pairs, powers, sizes, squared_weights=None, of_people=None, expected=None
+):
     """Sums of the accepted impostor pairs of a scope.
 
     Parameters
@@ -225,6 +231,12 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
         Sum over two people of the second to fourth power of the weight of all their pairs.
     squared_weights : float, default=None
         Sum of the squared weights of pairs, or None if all weigh 1.
+    of_people : ndarray, shape (n_levels, n_people), default=None
+        What is lost without each person. If None, :func:`lost`.
+    expected : tuple of two ndarrays, default=None
+        If strata have rates of their own: the ``powers`` with what the errors of two people
+        are expected to be in place of the weight of their pairs, and sums over two people of
+        the second to fourth power of that, (n_levels, 3).
 
     Returns
     -------
@@ -233,27 +245,28 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
 
     Notes
     -----
-    With X the deviation of the errors of two people from their share, the jackknife counts
-    the sum of X**2 twice, once for either person (Efron & Stein 1981): it is taken off once,
-    as is that of higher powers.
+    With X the deviation of the errors of two people from what is expected of their pairs, the
+    jackknife counts the sum of X**2 twice, once for either person (Efron & Stein 1981): it is
+    taken off once, as is that of higher powers.
     """
-    seen = pairs != 0
-    accepted, pairs = accepted[:, seen], pairs[seen]
-    rate = _over(accepted.sum(axis=1), pairs.sum(), 0.0)
-    of_people = _moments(lost(accepted, pairs, 2))
+    if expected is None:
+        rate = _over(accepted.sum(axis=1), pairs.sum(), 0.0)[:, None]
+        expected = powers * rate**WITH_SIZES, rate**WITH_ALL * sizes
+    if of_people is None:
+        of_people = lost(accepted, pairs, 2)
+    powers, of_all = expected
     e2, e3, e4, ec, e2c, e3c, ec2, e2c2, ec3 = powers.T
+    c2, c3, c4 = of_all.T
     of_clusters = (
-        np.maximum(e2 - 2 * rate * ec + rate**2 * sizes[0], 0.0),
-        e3 - 3 * rate * e2c + 3 * rate**2 * ec2 - rate**3 * sizes[1],
-        e4
-        - 4 * rate * e3c
-        + 6 * rate**2 * e2c2
-        - 4 * rate**3 * ec3
-        + rate**4 * sizes[2],
+        np.maximum(e2 - 2 * ec + c2, 0.0),
+        e3 - 3 * e2c + 3 * ec2 - c3,
+        e4 - 4 * e3c + 6 * e2c2 - 4 * ec3 + c4,
     )
     variance, cubes, fourths = (
         people - clusters
-        for people, clusters in zip(of_people, of_clusters, strict=True)
+        for people, clusters in zip(
+            _moments(of_people[:, pairs != 0]), of_clusters, strict=True
+        )
     )
     own = of_clusters[0]
     moments = own, np.maximum(variance, own), cubes, fourths
@@ -275,7 +288,7 @@ def _sums(errors, pairs, ends, squared_weights, squared_clusters, moments):
     )
 
 
-def lost(errors, pairs, ends=1):
+def lost(errors, pairs, ends=1, seen=None):
     """What the errors lose without each person, at the same number of pairs.
 
     Parameters
@@ -283,9 +296,11 @@ def lost(errors, pairs, ends=1):
     errors : ndarray, shape (n_levels, n_people)
         Weight of the erroneous pairs that each person is in.
     pairs : ndarray, shape (n_people,)
-        Weight of all pairs that each person is in. Nobody has none.
+        Weight of all pairs that each person is in.
     ends : {1, 2}, default=1
         How many people a pair is in: 1 of genuine pairs, 2 of impostor pairs.
+    seen : ndarray of bool, shape (n_people,), default=None
+        People who may be left out. Without others nothing is lost. If None, those in pairs.
 
     Returns
     -------
@@ -294,32 +309,14 @@ def lost(errors, pairs, ends=1):
         (n - 1) / n times the sum of squared deviations of the rates without each person,
         times the number of pairs squared.
     """
-    n, total = pairs.size, pairs.sum() / ends
-    share = _over(pairs, total, 0.0)
-    deviation = errors - errors.sum(axis=1, keepdims=True) / ends * share
-    found = deviation / np.maximum(1 - share, MOST_LEFT_OUT)
-    if n == 0:
-        return found
-    return (found - found.mean(axis=1, keepdims=True)) * np.sqrt((n - 1) / n)
-
-
-def influences(errors, pairs, ends=1):
-    """Each person's part in the logarithm of a rate: :func:`lost`, over the errors.
-
-    Parameters
-    ----------
-    errors, pairs, ends
-        As of :func:`lost`. People without pairs have no part.
-
-    Returns
-    -------
-    influence : ndarray, shape (n_levels, n_people)
-        Adds up in squares to the variance of the logarithm, save that clusters of impostor
-        pairs count twice, or 0 without errors.
-    """
-    seen, found = pairs != 0, np.zeros(errors.shape)
-    total = errors.sum(axis=1, keepdims=True) / ends
-    found[:, seen] = _over(lost(errors[:, seen], pairs[seen], ends), total, 0.0)
+    seen, found = pairs != 0 if seen is None else seen, np.zeros(errors.shape)
+    errors, pairs = errors[:, seen], pairs[seen]
+    n, share = pairs.size, _over(pairs, pairs.sum() / ends, 0.0)
+    own = errors - errors.sum(axis=1, keepdims=True) / ends * share
+    own = own / np.maximum(1 - share, MOST_LEFT_OUT)
+    if n:
+        own = own - own.mean(axis=1, keepdims=True)
+        found[:, seen] = own * np.sqrt((n - 1) / n)
     return found
 
 
@@ -355,7 +352,7 @@ def rate_ends(sums, tail, added=0.0, shape=None):
     moved = np.maximum(variance + added * errors**2, LEAST_SHARE * variance)
     skewness = skewness * np.minimum(variance / moved, 1.0) ** 1.5
     with np.errstate(divide="ignore", invalid="ignore"):
-        error, stretch = np.sqrt(moved), _stretch(freedom, tail)
+        error, stretch = np.sqrt(moved), stdtrit(freedom, tail) / ndtri(tail)
         # That of binomial errors; of more than half of the pairs it is negative.
         least = error * (right - errors) / (errors * right)
         skewness = np.where(
@@ -386,13 +383,8 @@ def _log_left(count, share, reach, variance, tail):
 def ends_of(value, variance, skewness, freedom, tail):
     """Ends of the confidence interval of a sum over people, as of :func:`rate_ends`."""
     below, above = _reaches(skewness, tail)
-    error = np.sqrt(variance) * _stretch(freedom, tail)
+    error = np.sqrt(variance) * stdtrit(freedom, tail) / ndtri(tail)
     return value - error * below, value + error * above
-
-
-def _stretch(freedom, tail):
-    """Student's quantile over the normal one."""
-    return stdtrit(freedom, tail) / ndtri(tail)
 
 
 def even_reach(tail, freedom=np.inf):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._error_counts import ErrorCounts
-from skfairfr._core._jackknife import genuine_sums, impostor_sums
+from skfairfr._core._jackknife import genuine_sums, impostor_sums, lost
 
 # Powers of the weight of two people in columns of ``powers``, as of ``errors_by_person``.
 EXPONENTS = np.array([2, 3, 4, 2, 3, 4, 3, 4, 4])
@@ -177,15 +177,16 @@ def reweighted(counts, weights):
         * (one.of_pairs.sum() if one.squared_weights is None else one.squared_weights)
         for w, one in both
     )
+    parts = lost(of_person, of_pairs, ends)
     if ends == 1:
-        sums = genuine_sums(of_person, of_pairs, squared)
-        return ErrorCounts(sums, of_person, of_pairs, 1, squared)
+        sums = genuine_sums(of_person, of_pairs, squared, parts)
+        return ErrorCounts(sums, parts, of_person, of_pairs, 1, squared)
     powers = sum(w**EXPONENTS * one.powers for w, one in both)
     sizes = tuple(
         sum(w**power * one.sizes[power - 2] for w, one in both) for power in (2, 3, 4)
     )
-    sums = impostor_sums(of_person, of_pairs, powers, sizes, squared)
-    return ErrorCounts(sums, of_person, of_pairs, 2, squared, powers, sizes)
+    sums = impostor_sums(of_person, of_pairs, powers, sizes, squared, parts)
+    return ErrorCounts(sums, parts, of_person, of_pairs, 2, squared, powers, sizes)
 
 
 def shared_clusters(counts, weights, rates):

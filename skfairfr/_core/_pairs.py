@@ -289,6 +289,8 @@ class EmbeddingPairs:
 
     # How many people an error of either rate is of.
     people_in = {"far": 2, "frr": 1}  # noqa: RUF012
+    # Of pairs that weigh by them: see ``standardised``.
+    strata = None
 
     def __init__(self, compared, totals, far_max, expected=None, floors=None):
         images = totals.images
@@ -549,6 +551,7 @@ class ListedPairs:
     totals = None
     has_copies = False
     people_in = EmbeddingPairs.people_in
+    strata = None
 
     def __init__(self, listed, groups, images, average, impostors):
         self.images = images

@@ -434,6 +434,7 @@ class SearchEvents:
     totals = None
     has_copies = False
     people_in = {"far": 1, "frr": 1}  # noqa: RUF012
+    strata = None
 
     def __init__(self, images, alarms, misses, mated, used, floor, alone):
         self.floor, self.least = floor, {"far": alone, "frr": 1.0}

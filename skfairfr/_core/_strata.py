@@ -3,8 +3,9 @@
 Pairs fall into strata of a covariate. The standardised rate of a group is the mean of its
 rates in the strata, each weighing the share that the stratum has of the pairs of all groups.
 That is a rate of weighted pairs: one of stratum s in group g weighs w_s N_g / N_gs, with N
-the weight of pairs, so that those of a group weigh as much as before. What is known of
-weighted pairs holds for them. The weights are taken as given. Of embeddings N_gs and what
+the weight of pairs, so that those of a group weigh as much as before. The weights are taken
+as given. Without a person each stratum has another rate, and the same weight: what people add
+to the errors are deviations from the rates of strata. Of embeddings N_gs and what
 the pairs of people weigh follow from how many images of each code people have.
 """
 
@@ -39,6 +40,10 @@ class Strata:
     names: list
     of_codes: np.ndarray | None
     codes: np.ndarray
+
+    def of_images(self, left, right):
+        """Stratum of pairs of images, (n_pairs,)."""
+        return self.of_codes[self.codes[left], self.codes[right]]
 
     def crossed(self, other):
         """Strata of both covariates at once."""
@@ -146,12 +151,14 @@ def standardised(pairs, strata, standards):
     weighed = copy(pairs)
     weighed.known = LastAnswers()
     weights = {rate: standard.weights for rate, standard in standards.items()}
-    kept = {rate: {} for rate in weights}
+    kept, listed = {rate: {} for rate in weights}, {}
     for rate, g in product(kept, range(pairs.images.n_groups)):
         sequence, stratum = _sequence(pairs, rate, (g, g), strata)
         by = weights[rate][g][stratum]
         base = by if sequence.base is None else by * sequence.base
         kept[rate][g, g] = replace(sequence, base=base).take(by > 0)
+        listed[rate, (g, g)] = stratum[by > 0]
+    weighed.strata = WeighedStrata(strata, listed)
     weighed.genuine = replace(pairs.genuine)
     weighed.genuine._scopes.update(kept["frr"])
     if pairs.totals is None:
@@ -164,12 +171,36 @@ def standardised(pairs, strata, standards):
     return weighed
 
 
+@dataclass(frozen=True, eq=False)
+class WeighedStrata:
+    """The strata of weighed pairs.
+
+    Attributes
+    ----------
+    strata : Strata
+    listed : dict of tuple (rate, scope) -> ndarray of int, shape (n_pairs,)
+        That of each pair, by which listed pairs are known.
+    """
+
+    strata: Strata
+    listed: dict
+
+    @property
+    def n_strata(self):
+        return len(self.strata.names)
+
+    def of(self, sequence, scope, rate):
+        """The stratum of each pair of a sequence, which may be a sample of embeddings."""
+        if self.strata.of_codes is None:
+            return self.listed[rate, scope]
+        return self.strata.of_images(sequence.left, sequence.right)
+
+
 def _sequence(pairs, rate, scope, strata):
     """The pairs of a scope, ascending of an FRR, and the stratum of each."""
     sequence, _ = errors_first(pairs, scope, rate)
     if strata.of_codes is not None:
-        left, right = (strata.codes[end] for end in (sequence.left, sequence.right))
-        return sequence, strata.of_codes[left, right]
+        return sequence, strata.of_images(sequence.left, sequence.right)
     listed = pairs.compared
     rows, groups = listed.impostor_rows, pairs._groups
     if rate == "frr":
@@ -197,6 +228,11 @@ class WeighedTotals(Totals):
     def __init__(self, totals, strata, weights=None, genuine=None):
         vars(self).update(vars(totals))
         self.strata, self.weights, self.genuine = strata, weights, genuine
+
+    def times(self, factor):
+        """With pairs that weigh so many times as much, by strata, (n_strata,)."""
+        weights = self.weights * np.append(factor, 0.0)
+        return WeighedTotals(self, self.strata, weights, self.genuine)
 
     def pair_weights(self, scope):
         """As of Totals; within groups, columns are codes."""

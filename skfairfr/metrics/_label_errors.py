@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skfairfr._core._jackknife import Contrasts, ErrorSums, influences, rate_ends
+from skfairfr._core._jackknife import Contrasts, ErrorSums, rate_ends
 from skfairfr._core._label_errors import (
     matrix_covariance,
     movable_genuine,
@@ -418,10 +418,8 @@ class _Labelled:
         true = ErrorSums.of_groups([one.sums for one in found])
         _check_totals(true.pairs[0], self.engine.groups)
         errors = true.errors[0]
-        influence = np.concatenate(
-            [influences(one.of_person, one.of_pairs, ends) for one in found]
-        )
-        lost = influence * errors[:, None]
+        influence = np.concatenate([one.influence for one in found])
+        lost = np.concatenate([one.lost for one in found])
         between = lost @ lost.T
         if ends == 2:
             between -= shared_clusters(counts, weights, errors / true.pairs[0])

@@ -17,8 +17,14 @@ SMALLEST_TAIL = 1e-16
 LARGEST_TAIL = 0.4999
 
 
-def moments(comparisons):
-    """Everything the intervals need to know about one list of comparisons."""
+def moments(comparisons, strata=None):
+    """Everything the intervals need to know about one list of comparisons.
+
+    ``strata`` names the stratum of each comparison, whose weights make a standardised rate
+    of the rates of strata. Without it there is one.
+    """
+    if strata is None:
+        strata = ["all"] * len(comparisons)
     total = 0.0
     wrong = 0.0
     squares = 0.0
@@ -30,7 +36,6 @@ def moments(comparisons):
     if total == 0:
         names = "errors pairs single clustered own variance cubes fourths people"
         return dict.fromkeys(names.split(), 0.0)
-    rate = wrong / total
 
     # The weight of the pairs, and of the errors, of each cluster.
     cluster_pairs = {}
@@ -45,7 +50,14 @@ def moments(comparisons):
     for cluster in cluster_pairs:
         clustered += cluster_pairs[cluster] ** 2 / total
 
-    lost, sum_pairs_squared = leave_out_each_person(comparisons, wrong, total)
+    by_stratum = {}
+    for comparison, stratum in zip(comparisons, strata, strict=True):
+        by_stratum.setdefault(stratum, []).append(comparison)
+    # What an error weighs: the variance of independent errors over their number.
+    single = squares / total
+    if 0 < wrong < total:
+        single = independent_variance(by_stratum) / (wrong * (1 - wrong / total))
+    lost, sum_pairs_squared = leave_out_each_person(comparisons, by_stratum)
     n = len(lost)
     mean_lost = sum(lost) / n
     second = third = fourth = 0.0
@@ -62,9 +74,14 @@ def moments(comparisons):
         fourths = fourth
         effective_people = total**2 / sum_pairs_squared
     else:
+        # What the errors of two people exceed those expected of their comparisons by.
+        unexpected = dict(cluster_errors)
+        for inside in by_stratum.values():
+            rate_inside = rate_of(inside)
+            for one, other, weight, _is_error in inside:
+                unexpected[frozenset([one, other])] -= weight * rate_inside
         x2 = x3 = x4 = 0.0
-        for cluster in cluster_pairs:
-            x = cluster_errors[cluster] - rate * cluster_pairs[cluster]
+        for x in unexpected.values():
             x2 += x**2
             x3 += x**3
             x4 += x**4
@@ -77,7 +94,7 @@ def moments(comparisons):
     return {
         "errors": wrong,
         "pairs": total,
-        "single": squares / total,
+        "single": single,
         "clustered": clustered,
         "own": own,
         "variance": variance,
@@ -87,9 +104,11 @@ def moments(comparisons):
     }
 
 
-def leave_out_each_person(comparisons, wrong, total):
-    """How much each person moves the errors, and the sum of squares of their pairs."""
-    rate = wrong / total
+def leave_out_each_person(comparisons, by_stratum):
+    """What is lost with each person, and the sum of squares of their pairs.
+
+    Without a person the rate of each stratum is another one, and the stratum has its weight.
+    """
     people = []
     for one, other, _weight, _is_error in comparisons:
         for person in (one, other):
@@ -98,22 +117,45 @@ def leave_out_each_person(comparisons, wrong, total):
     lost = []
     sum_pairs_squared = 0.0
     for person in people:
-        pairs_in = errors_in = pairs_out = errors_out = 0.0
-        for one, other, weight, is_error in comparisons:
-            if person in (one, other):
-                pairs_in += weight
-                errors_in += weight if is_error else 0.0
-            else:
-                pairs_out += weight
-                errors_out += weight if is_error else 0.0
-        sum_pairs_squared += pairs_in**2
-        if pairs_in <= total / 2:
-            rate_without = errors_out / pairs_out
-        else:
-            # A person with most of the pairs is left out as if they had half.
-            rate_without = rate - (errors_in - rate * pairs_in) / (total / 2)
-        lost.append(total * (rate - rate_without))
+        loses = 0.0
+        for inside in by_stratum.values():
+            weight_inside = sum(c[2] for c in inside)
+            loses += weight_inside * (rate_of(inside) - rate_without(inside, person))
+        lost.append(loses)
+        sum_pairs_squared += sum(c[2] for c in comparisons if person in c[:2]) ** 2
     return lost, sum_pairs_squared
+
+
+def independent_variance(by_stratum):
+    """The variance of the errors if comparisons err independently."""
+    total = 0.0
+    for inside in by_stratum.values():
+        rate = rate_of(inside)
+        total += sum(c[2] ** 2 for c in inside) * rate * (1 - rate)
+    return total
+
+
+def rate_of(comparisons):
+    """The weight of the errors over that of all."""
+    total = wrong = 0.0
+    for _one, _other, weight, is_error in comparisons:
+        total += weight
+        wrong += weight if is_error else 0.0
+    return wrong / total
+
+
+def rate_without(comparisons, person):
+    """The rate once a person's comparisons are left out."""
+    kept = [c for c in comparisons if person not in c[:2]]
+    total = sum(c[2] for c in comparisons)
+    if sum(c[2] for c in kept) >= total / 2:
+        return rate_of(kept)
+    # A person with most of the pairs is left out as if they had half.
+    rate = rate_of(comparisons)
+    own = [c for c in comparisons if person in c[:2]]
+    pairs_in = sum(c[2] for c in own)
+    errors_in = sum(c[2] for c in own if c[3])
+    return rate - (errors_in - rate * pairs_in) / (total / 2)
 
 
 def interval(m, tail, added=0.0):

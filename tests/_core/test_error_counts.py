@@ -14,7 +14,7 @@ from skfairfr._core._error_counts import (
     rate_curve_of,
     threshold_of,
 )
-from skfairfr._core._jackknife import influences, never_falling, rate_ends
+from skfairfr._core._jackknife import never_falling, rate_ends
 from tests._core.cases import (
     GROUPS,
     compare,
@@ -56,8 +56,19 @@ def looped(weighted, errors, n_people):
     return of
 
 
-def without_each(loop, ends):
-    """What the errors lose without each person, (n_people,): the rate refitted without her."""
+def without_each(loop, ends, strata=None):
+    """What the errors lose without each person, (n_people,): the rate refitted without her.
+
+    At equal covariates it is the sum of the rates of strata that is refitted.
+    """
+    seen = np.flatnonzero(loop["pairs"] > 0)
+    found = sum(changes(of, ends) for of in strata or [loop])
+    found[seen] -= found[seen].mean()
+    return found * np.sqrt((seen.size - 1) / seen.size)
+
+
+def changes(loop, ends):
+    """The errors less those at the rate without each person, (n_people,)."""
     pairs, errors = loop["pairs"], loop["errors"]
     total, wrong = pairs.sum() / ends, errors.sum() / ends
     found, seen = np.zeros(pairs.size), np.flatnonzero(pairs > 0)
@@ -67,16 +78,21 @@ def without_each(loop, ends):
         else:  # a person with most of the pairs is left out as one with half
             rate = wrong / total - (errors[k] - wrong / total * pairs[k]) / (total / 2)
         found[k] = wrong - total * rate
-    found[seen] -= found[seen].mean()
-    return found * np.sqrt((seen.size - 1) / seen.size)
+    return found
 
 
-def expected_sums(loop, ends):
+def expected_sums(loop, ends, strata=None):
     """Fields of ErrorSums, those of impostor pairs from X of every two people."""
     sizes, wrong = loop["sizes"], loop["wrong"]
     total, errors = sizes.sum(), wrong.sum()
-    x = wrong - errors / total * sizes
-    lost = without_each(loop, ends)
+    x = independent = 0.0
+    for of in strata or [loop]:
+        rate = of["wrong"].sum() / of["sizes"].sum()
+        independent += of["squared"] * rate * (1 - rate)
+        x = x + of["wrong"] - rate * of["sizes"]
+    lost, single = without_each(loop, ends, strata), loop["squared"] / total
+    if 0 < errors < total:
+        single = independent / (errors * (1 - errors / total))
     of_people = [(lost**p).sum() for p in POWERS]
     of_clusters = [(x**p).sum() if ends == 2 else 0.0 for p in POWERS]
     variance, cubes, fourths = np.subtract(of_people, of_clusters)
@@ -84,7 +100,7 @@ def expected_sums(loop, ends):
     return {
         "errors": errors,
         "pairs": total,
-        "single": loop["squared"] / total,
+        "single": single,
         "clustered": (sizes**2).sum() / total,
         "own": own,
         "variance": max(variance, own),
@@ -94,22 +110,23 @@ def expected_sums(loop, ends):
     }
 
 
-def check_against(loop, counts, ends):
-    """ErrorCounts of one level against the loop's sums."""
+def check_against(loop, counts, ends, strata=None):
+    """ErrorCounts of one level against the loop's sums, or those of its strata."""
     sums = counts.sums
     errors, total = loop["wrong"].sum(), loop["sizes"].sum()
     assert_allclose(sums.errors[0], errors, atol=1e-12)
     assert_allclose(sums.pairs[0], total, atol=1e-12)
-    influence = influences(counts.of_person, counts.of_pairs, counts.ends)[0]
     if not errors:
-        assert_allclose(influence, np.zeros(loop["errors"].size))
+        assert_allclose(counts.influence[0], np.zeros(loop["errors"].size))
     if total == 0:
         return
-    for name, expected in expected_sums(loop, ends).items():
+    for name, expected in expected_sums(loop, ends, strata).items():
         found = getattr(sums, name)[0]
         assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=name)
     if errors:
-        assert_allclose(influence, without_each(loop, ends) / errors, atol=1e-12)
+        assert_allclose(
+            counts.influence[0], without_each(loop, ends, strata) / errors, atol=1e-12
+        )
 
 
 @designs

@@ -23,7 +23,7 @@ from skfairfr._core._jackknife import (
     genuine_sums,
     holm,
     impostor_sums,
-    influences,
+    lost,
     never_falling,
     rate_ends,
     shrunken_rates,
@@ -210,21 +210,20 @@ def test_without_pairs_there_is_no_rate():
         assert np.isnan(rate_ends(sums, 0.025)).all()
 
 
-def test_influences_are_what_the_logarithm_loses_without_a_person():
+def test_what_is_lost_is_what_the_rate_loses_without_a_person():
     """In squares they are the jackknife's variance, of which one share is counted twice."""
     left, right, _, n = drawn_pairs(4, 6, 2)
     pairs = np.bincount(left, minlength=7) + np.bincount(right, minlength=7)
     errors = np.bincount(left[:n], minlength=7) + np.bincount(right[:n], minlength=7)
-    found = influences(errors[None], pairs, ends=2)[0]
+    found = lost(errors[None], pairs, ends=2)[0]
     without = []
     for k in range(6):
         kept = (left != k) & (right != k)
         without.append(kept[:n].sum() / kept.sum())
-    rate = n / left.size
-    lost = np.mean(without) - without
-    assert_allclose(found[:6], lost / rate * np.sqrt(5 / 6))
+    rates = np.mean(without) - without
+    assert_allclose(found[:6], left.size * rates * np.sqrt(5 / 6))
     assert found[6] == 0  # nobody's pairs
-    assert_allclose(influences(0 * errors[None], pairs, ends=2), 0)
+    assert_allclose(lost(0 * errors[None], pairs, ends=2), 0)
 
 
 # Bounds

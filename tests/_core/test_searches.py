@@ -11,7 +11,6 @@ from scipy.stats import hypergeom
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._bootstrap import far_in, frr_in, threshold_in
 from skfairfr._core._error_counts import errors_of
-from skfairfr._core._jackknife import influences
 from skfairfr._core._pair_tiles import (
     PreparedImages,
     score_prepared_matrix,
@@ -229,7 +228,7 @@ def test_influences_of_people_are_what_the_rate_loses_without_them(drawn):
             lost = (without.mean() - without) * searches.sum() / wrong.sum()
             expected[seen] = lost * np.sqrt(1 - 1 / seen.size)
             counts = errors_of(events, scope, rate, np.array([t]))
-            of_people = influences(counts.of_person, counts.of_pairs, counts.ends)[0]
+            of_people = counts.influence[0]
             assert_allclose(of_people, expected, atol=1e-12)
 
 

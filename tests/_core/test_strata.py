@@ -76,11 +76,19 @@ def check(pairs, strata, twin, stratum_of):
         total = sum(float(sum(count.values())) for count in counts)
         assert_allclose(found[rate].lost, 1 - kept / total)
         for g, loop in enumerate(loops):
-            wrong = [(p.score >= threshold) == (rate == "far") for p, _ in loop]
-            of_loop = looped(loop, wrong, pairs.images.n_identities)
+
+            def of_loop(pairs_of, rate=rate, threshold=threshold):
+                wrong = [(p.score >= threshold) == (rate == "far") for p, _ in pairs_of]
+                return looped(pairs_of, wrong, pairs.images.n_identities)
+
+            of_strata = [
+                of_loop([(p, b) for p, b in loop if stratum_of(p) == s]) for s in shares
+            ]
+            of_strata = [of for of in of_strata if of["pairs"].any()]
             counted = errors_of(weighed, (g, g), rate, np.array([threshold]))
-            check_against(of_loop, counted, 2 if rate == "far" else 1)
-            n_checked += any(wrong)
+            whole, ends = of_loop(loop), 2 if rate == "far" else 1
+            check_against(whole, counted, ends, of_strata)
+            n_checked += whole["errors"].any()
     return n_checked
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from skfairfr._core._jackknife import influences
+from skfairfr._core._jackknife import lost
 from skfairfr._core._paired import PairedDifference
 from skfairfr.cli import main
 from skfairfr.report import (
@@ -97,7 +97,7 @@ def test_size_of_the_test_where_nothing_changed():
             n = np.bincount(rng.choice(who, 1500), minlength=400).astype(float)
             wrong = rng.binomial(n.astype(int), own)
             rates.append(wrong.sum() / n.sum())
-            influence.append(rates[-1] * influences(wrong[None], n)[0])
+            influence.append(lost(wrong[None], n)[0] / n.sum())
             n_all.append(n.sum() ** 2 / (n**2).sum())
         nobody, single = sparse.csr_array((2, 1)), np.full(2, 1 / 1500)
         found = PairedDifference(np.array(influence), nobody, single, min(n_all))

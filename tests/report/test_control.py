@@ -89,6 +89,35 @@ def test_intervals_at_equal_quality_hold_the_truth():
     assert np.mean(missed) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
 
 
+@pytest.mark.slow
+def test_rates_that_differ_between_strata_widen_no_interval():
+    """Of 400 logs, attempts with poor images fail in 0.2 and others in 0.02.
+
+    Some people have poor images only, and others few: how many attempts of each stratum
+    there are varies between people, and no standardised rate with it.
+    """
+    rng, errors, widths, missed = np.random.default_rng(0), [], [], []
+    for _ in range(400):
+        person = np.repeat(np.arange(200), 10)
+        chance = rng.beta(0.3, 0.3, 200) * np.where(np.arange(200) % 2, 1, 0.5)
+        poor = rng.random(person.size) < chance[person]
+        failed = rng.random(person.size) < np.where(poor, 0.2, 0.02)
+        group = np.where(person % 2, "f", "m")
+        quality = np.where(poor, "poor", "good")
+        options = {"covariates": {"quality": quality}, "control": "quality"}
+        report = audit_decisions(failed, person, group, **options)
+        level = report.audits[0].standardised.levels[0]
+        truth = np.where(poor, 0.2, 0.02).mean()
+        rates = [row.frr for row in level.rates if row.group in ("f", "m")]
+        errors += [rate.value - truth for rate in rates]
+        widths += [rate.high - rate.low for rate in rates]
+        missed += [not rate.low <= truth <= rate.high for rate in rates]
+    width = np.mean(widths) / (2 * 1.96 * np.std(errors))
+    print(f"coverage {1 - np.mean(missed):.3f}, width {width:.2f} times the right one")
+    assert np.mean(missed) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 800)
+    assert width < 1.2
+
+
 # ---- loops ---------------------------------------------------------------------------
 
 

@@ -27,7 +27,6 @@ from skfairfr._core._jackknife import (
     Contrasts,
     ErrorSums,
     against_others,
-    influences,
     rate_ends,
     shrunken_rates,
 )
@@ -78,10 +77,11 @@ class Evidence:
         An upper end depends on its threshold, or level, alone, not on others asked about
         (but for what sends the answer to a sample), and never falls where the rate cannot.
         """
-        low = rate_ends(self.sums, tail, self.added)[0]
-        high = np.empty_like(low)
+        low, high = rate_ends(self.sums, tail, self.added)
         for asked, levels in groupby(range(len(self.asked)), self.asked.__getitem__):
             rows = list(levels)
+            if asked.pairs.strata is not None:
+                continue
             for column in range(len(self.scopes)):
                 at = self.sums.errors[rows, column]
                 if asked.query.levels is not None:
@@ -190,20 +190,14 @@ def gather(pairs, query):
     counts = asked.counts(rate, zip(scopes, held, strict=True))
     every = ErrorSums.of_groups([c.sums for c in counts])
     sums = every.rows(slice(n_levels))
-    influence = [
-        sparse.csr_array(influences(c.of_person[:n_levels], c.of_pairs, c.ends))
-        for c in counts
-    ]
+    influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
     slope, variance, covariance = np.zeros((3, *sums.errors.shape))
     of_threshold = [sparse.csr_array(i.shape) for i in influence]
     if query.levels is not None:
         slope = _slopes(every, np.stack(held, axis=-1), n_levels)
         setting = asked.counts("far", zip(setters, rows.T, strict=True))
         variance, covariance = asked.threshold_set(counts, setting)[:, :n_levels]
-        of_threshold = [
-            sparse.csr_array(influences(c.of_person[:n_levels], c.of_pairs, c.ends))
-            for c in setting
-        ]
+        of_threshold = [sparse.csr_array(c.influence[:n_levels]) for c in setting]
     return Evidence(
         *(scopes, sums, influence, slope, of_threshold, variance, covariance),
         *(thresholds, (asked,) * n_levels),
@@ -345,10 +339,7 @@ class ThresholdSetters:
         for scope, setter, own, by in zip(
             self.scopes, self.setters, counts, setting, strict=True
         ):
-            both = (
-                influences(one.of_person, one.of_pairs, one.ends) for one in (own, by)
-            )
-            together = np.prod([*both], axis=0).sum(axis=1)
+            together = (own.influence * by.influence).sum(axis=1)
             errors = by.sums.errors
             counted = np.where(errors > 0, errors, 1.0)
             inside = None in (scope, setter) or scope == setter
