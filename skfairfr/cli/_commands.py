@@ -197,7 +197,7 @@ def read_pilot(given):
         return None, ()
     data = read(given["pilot"], attributes, given)
     notes = data.reading.notes
-    if given["accepted"] is not None:
+    if hasattr(data, "parts"):  # a log
         data = _genuine_attempts(data, given)
     # Errors are counted, and nothing is resampled.
     roc = SimilarityROC(n_resamples=1, random_state=0)
@@ -300,13 +300,13 @@ def run_compare(arguments):
     if searched:
         del options["llr"]
         options |= {"galleries": galleries} | taken_by(compare_searches, given)
-    if arguments.accepted is not None:
+    if hasattr(data[0], "parts"):  # logs
         of_scores = dict.fromkeys(("far", "threshold", "p_target"))
         of_scores |= {"impostors": "all", "llr": False}
         for name, usual in of_scores.items():
             if options.pop(name, None) not in (None, usual):
                 raise ValueError(
-                    f"{flag_of(name)} is about scores, and --accepted asks for decisions; "
+                    f"{flag_of(name)} is about scores of comparisons, and the data are decisions; "
                     "leave it out."
                 )
         compare, options = compare_decisions, options | {"kind": arguments.kind}

@@ -119,7 +119,12 @@ logs of decisions: audit compare plan monitor explain
   monitor: accepted)
 --attempt COLUMN  column of kinds: genuine, impostor or attack (default: all are genuine)
 logs of decisions: audit compare plan explain
---species COLUMN  column of the instrument of an attack: APCER is by species
+--species COLUMN  column of the instrument of an attack: APCER is by species. Without --accepted
+  the data are scores of attack detection
+logs of decisions: audit
+--bpcer LEVEL,...  BPCER at which thresholds of such scores are set, the first for the decisions
+  (default: 0.05,0.01)
+logs of decisions: audit compare plan explain
 --session COLUMN  column of the session of an attempt, with --best-of
 --best-of K  rates of transactions: the first K attempts of a person in a session
 logs of decisions: audit compare plan monitor explain
@@ -294,7 +299,7 @@ SHORT_FLAGS = {short: flag for flag, short in SHORT.items()}
 RARE = {
     *("fte", "image", "probes", "references", "layout", "mated_only", "non_mated_only"),
     *("enrolment", "template"),
-    *("attempt", "species", "session", "best_of", "time", "dates", "control"),
+    *("attempt", "species", "bpcer", "session", "best_of", "time", "dates", "control"),
     "no_people",
     *("threshold_group", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio", "average"),
     *("impostors", "seed", "n_jobs", "labels_source", "sampling", "dataset"),

@@ -142,7 +142,8 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
     Parameters
     ----------
     names : dict of str -> str or None
-        Column of each of accepted, identity, attempt, session and species.
+        Column of each of accepted, identity, attempt, session and species. With that of a
+        score the log has scores of attack detection in place of decisions.
     asked : dict of str -> str, default=None
         For each other requested column the argument that names it, for messages.
     kinds : bool, default=True
@@ -154,6 +155,8 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
     table = _tables.read_table(path)
     named = {argument: (name,) for argument, name in names.items() if name is not None}
     wanted = USUAL | named
+    if "score" in named:
+        del wanted["accepted"]
     for name in () if people else wanted.pop("identity"):
         if name in table.names:
             problem = f"was given, and {path!r} has a column {name!r};"
@@ -169,8 +172,12 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
         asked = (words, argument, name, remedy, missing)
         return _files.meanings(*table.distinct(name), *asked)
 
-    missing = dict.fromkeys(_files.WORDS_FOR_MISSING, -1)
-    decision = meant("accepted", found["accepted"], YES_NO | missing)
+    missing, scores = dict.fromkeys(_files.WORDS_FOR_MISSING, -1), None
+    if "score" in found:
+        scores = table.numbers(found["score"])
+        decision = np.where(np.isfinite(scores), 0, -1)
+    else:
+        decision = meant("accepted", found["accepted"], YES_NO | missing)
     captured = decision >= 0
     if "captured" in table.names:
         captured &= meant("captured", "captured", YES_NO) != 0
@@ -184,17 +191,12 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
         _check_no_kinds(table, {*found.values(), "captured", *(asked or ())})
     if "attempt" in found:
         kind = meant("attempt", found["attempt"], ATTEMPTS, missing=None)
-    name, genuine = found["accepted"], decision[(kind == 0) & (decision >= 0)]
-    n_no = np.count_nonzero(genuine == 0)
-    is_named = name.casefold().startswith("accept")
-    if not is_named and _files.words_of(table.labels(name)) <= PLAIN:
-        problem = f"{name!r} is a column of rejections or errors by its name;"
-        if not REJECTED.search(name):
-            problem = f"{name!r} says no of {n_no:,} of {genuine.size:,} genuine attempts, as if yes "
-            problem += "were a rejection or an error;"
-        if REJECTED.search(name) or 2 * n_no > genuine.size:
-            remedy = "name a column that says yes of accepted attempts, as accepted."
-            raise refused("accepted", name, problem, remedy)
+    elif "species" in found:  # attacks are rows that have one
+        species, rows = table.distinct(found["species"])
+        kinds = np.where(is_unknown(species), "genuine", species.astype(str))
+        kind = np.array([ATTEMPTS.get(_files.in_words(one), 2) for one in kinds])[rows]
+    if scores is None:
+        _check_is_acceptance(table, found["accepted"], decision[kind == 0])
     labels = {"identity": None, "session": None, "species": None}
     for argument in {*labels} & {*found}:
         name = found[argument]
@@ -203,6 +205,8 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
             remedy = "every attempt needs one: write it, or drop such rows."
             _files.check_known(argument, name, labels[argument], remedy)
         _files.warn_of_words(labels[argument], name, path)
+    if labels["species"] is not None:
+        labels["species"] = np.where(kind == 2, labels["species"].astype(object), None)
     if asked is None:
         read = {*found.values(), "captured"}
         asked = [n for n in table.plain_columns(decision.size) if n not in read]
@@ -214,9 +218,35 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
         captured=captured,
         attempt=np.array(KINDS_OF_ATTEMPTS)[kind],
         **labels,
+        y_score=scores,
         columns=columns,
         path=path,
     )
+
+
+def _check_is_acceptance(table, name, genuine):
+    """Raise if a column of decisions seems to be of rejections or errors.
+
+    Parameters
+    ----------
+    table : Table
+    name : str
+        Of the column.
+    genuine : ndarray of int, shape (n_genuine,)
+        Decisions about genuine attempts: 1, 0, or -1 without any.
+    """
+    is_named = name.casefold().startswith("accept")
+    if is_named or not _files.words_of(table.labels(name)) <= PLAIN:
+        return
+    genuine = genuine[genuine >= 0]
+    n_no = np.count_nonzero(genuine == 0)
+    problem = f"{name!r} is a column of rejections or errors by its name;"
+    if not REJECTED.search(name):
+        problem = f"{name!r} says no of {n_no:,} of {genuine.size:,} genuine attempts, as if yes "
+        problem += "were a rejection or an error;"
+    if REJECTED.search(name) or 2 * n_no > genuine.size:
+        remedy = "name a column that says yes of accepted attempts, as accepted."
+        raise refused("accepted", name, problem, remedy)
 
 
 def read_times(column, name, dates=None):

@@ -206,9 +206,10 @@ def meanings(values, rows, words, argument, name, remedy, missing=None):
     """
     distinct, place = np.unique(values.astype(str), return_inverse=True)
     # 1.0 as 1: so a column with a missing cell contains it.
-    texts = (text.strip().casefold().removesuffix(".0") for text in distinct.tolist())
-    texts = (text.removeprefix("+") for text in texts)
-    codes = [words.get(re.sub(r"(?<=\w)[-_]", " ", text), -2) for text in texts]
+    texts = (
+        text.removesuffix(".0").removeprefix("+") for text in map(in_words, distinct)
+    )
+    codes = [words.get(text, -2) for text in texts]
     codes = np.array(codes, dtype=np.intp)[place]
     if missing is not None:
         codes[is_unknown(values)] = missing
@@ -223,6 +224,11 @@ def meanings(values, rows, words, argument, name, remedy, missing=None):
         problem += "in any case;"
         raise refused(argument, name, problem, remedy)
     return codes
+
+
+def in_words(cell):
+    """A cell in lower case, with spaces for hyphens between letters."""
+    return re.sub(r"(?<=\w)[-_]", " ", cell.strip().casefold())
 
 
 def words_of(column):

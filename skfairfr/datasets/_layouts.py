@@ -112,7 +112,7 @@ def _can_be(name, cells, doubt):
 
 
 def _is_genuine_word(cell):
-    return re.sub(r"(?<=\w)[-_]", " ", cell.strip().casefold()) in GENUINE
+    return _files.in_words(cell) in GENUINE
 
 
 def recognised(columns, layouts, stated, argument, path, first):

@@ -276,7 +276,9 @@ def audit_data(
     crossings = tuple(cross(parts[0], names) for names in combined)
     candidates = () if data.reading is None else data.reading.candidates
     report = Report(tuple(audits), crossings, about or {}, candidates=candidates)
-    return replace(report, sections=measured_by_user(sections, report))
+    return replace(
+        report, sections=measured_by_user((*data.sections, *sections), report)
+    )
 
 
 @with_options_of(audit_data)

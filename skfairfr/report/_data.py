@@ -121,6 +121,8 @@ class _Data:
 
     # Whether rates by person, each weighing the same, are not measured.
     one_average = False
+    # Sections that audits of them add.
+    sections = ()
     # What numbers depend on next to the options of an audit.
     more_settings = {}  # noqa: RUF012
 
@@ -663,10 +665,13 @@ class DecisionData(_Data):
         One for each kind of attempts.
     reading : object, default=None
         What :func:`read_data` remembers of the file.
+    sections : tuple, default=()
+        Sections that audits add, about the scores by which decisions were made.
     """
 
     parts: tuple
     reading: Reading | None = None
+    sections: tuple = ()
     kind = "decisions"
 
 

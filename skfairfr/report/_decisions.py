@@ -183,7 +183,10 @@ def check_without_points(points, policy):
     names = ("far", "threshold", "threshold_from", "threshold_group")
     for name, value in zip(names, points, strict=True):
         if value is not None:
-            problem = "is about scores, and decisions have a threshold of their own;"
+            problem = "is about scores of comparisons, and decisions have a threshold of their "
+            problem += (
+                "own (of scores of attack detection the one at a BPCER, --bpcer);"
+            )
             raise refused(name, value, problem, "leave it out.")
     if policy is not None:
         policy = policy if isinstance(policy, Policy) else Policy.read(policy)

@@ -26,6 +26,7 @@ from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._tables import column_names, kept_tables
 from skfairfr.datasets._trials import load_score_matrix, load_trials, scores_of
+from skfairfr.report._attacks import decided
 from skfairfr.report._control import covariates_of
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
 from skfairfr.report._decisions import (
@@ -61,6 +62,8 @@ OPTIONS_OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "
 OPTIONS_OF_EMBEDDINGS += ("enrolment", "template")
 OPTIONS_OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "species")
 OPTIONS_OF_LOGS += ("no_people",)
+# Of logs with scores of attack detection.
+OPTIONS_OF_ATTACKS = ("score", "distance", "bpcer")
 OPTIONS_OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance", "layout"),
@@ -120,6 +123,7 @@ def read_data(
     mated_only: bool = False,
     non_mated_only: bool = False,
     no_people: bool = False,
+    bpcer: float | Sequence[float] | None = None,
 ) -> EmbeddingData | PairData:
     """Data to audit, from a file of embeddings or of scored pairs.
 
@@ -201,6 +205,11 @@ def read_data(
         Of a log: whether nobody is known. Attempts are then taken as independent. A log
         with a column of people is then an error.
 
+    bpcer : float in (0, 1) or sequence of floats, shape (n_levels,), default=None
+        Of scores of attack detection, which a table with ``species`` and without ``accepted``
+        has: the BPCER at which thresholds are set. Decisions are those at the first. None is
+        (0.05, 0.01). Scores are larger, or with ``distance`` smaller, if bona fide is likely.
+
     Returns
     -------
     data : EmbeddingData or PairData; of a log, DecisionData
@@ -239,6 +248,7 @@ def read_data(
             *OPTIONS_OF_TRIALS,
             *OPTIONS_OF_MATRIX,
             *OPTIONS_OF_LOGS,
+            *OPTIONS_OF_ATTACKS,
             *OPTIONS_OF_ALL,
             *ONLY,
         )
@@ -267,8 +277,9 @@ def read_data(
         )
     reading = Reading(path, options, notes, digests, **known)
     if isinstance(found, DecisionData):
+        reading = replace(reading, options=options | {"distance": False})
         parts = tuple(replace(part, reading=reading) for part in found.parts)
-        return DecisionData(parts, reading)
+        return replace(found, parts=parts, reading=reading)
     return replace(found, reading=reading)
 
 
@@ -317,6 +328,9 @@ def _way_to_read(path, options):
     """How a file is read: the kind of data in words, a function, and its own options."""
     if options["accepted"] is not None:
         return DecisionData.kind, _read_log, (*OPTIONS_OF_LOGS, "identity")
+    if options["species"] is not None:
+        own = (*OPTIONS_OF_LOGS, *OPTIONS_OF_ATTACKS, "identity")
+        return "attack detection", _read_log, own
     if options["trials"] is not None:
         read = partial(_read_listed, load_trials, OPTIONS_OF_TRIALS)
         return "listed trials", read, (*OPTIONS_OF_TRIALS, *ONLY)
@@ -520,6 +534,8 @@ def _read_log(path, attributes, options):
     check_best_of(options["session"], options["best_of"], named)
     names = ("accepted", "identity", "attempt", "session", "species")
     names = {name: options[name] for name in names}
+    of_scores = options["accepted"] is None
+    names["score"] = (options["score"] or "score") if of_scores else None
     people = not options["no_people"]
 
     def read(attributes, image, *_):
@@ -535,9 +551,11 @@ def _read_log(path, attributes, options):
             every = read_decisions(path, names, kinds=False, people=people).columns
         keys = [k for k in (log.identity, log.session) if k is not None]
         check_ascending("session", options["session"], every, keys, options["best_of"])
-    if log.species is not None and options["attempt"] is None:
-        problem = "names the instruments of attacks, and no column marks the attacks;"
-        raise refused("species", options["species"], problem, "name it (--attempt).")
+    sections, told = (), {}
+    if of_scores:
+        told["problem"] = "score", "is missing or infinite, or captured is 0,"
+        how = options["bpcer"], options["distance"]
+        log, sections, options["read_as"][path] = decided(log, *how)
     attacks = log.attempt == "attack"
     if attacks.any() and log.species is None:
         problem = f"is missing, and {attacks.sum():,} attempts are attacks;"
@@ -573,6 +591,7 @@ def _read_log(path, attributes, options):
                 time=None if time is None else time[rows],
                 failures=options["failures"],
                 grouped=grouped,
+                **told,
             )
         )
-    return DecisionData(tuple(parts))
+    return DecisionData(tuple(parts), sections=sections)

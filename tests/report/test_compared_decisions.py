@@ -194,7 +194,10 @@ def test_the_command(tmp_path, capsys):
         assert_allclose(change["p_value"], expected.p_value)
     capsys.readouterr()
     for flags, said in (
-        ("--fmr 0.01", "--fmr is about scores, and --accepted asks for decisions"),
+        (
+            "--fmr 0.01",
+            "--fmr is about scores of comparisons, and the data are decisions",
+        ),
         ("--kind far", "--kind must be one of frr, which before has; got 'far'"),
         ("--score ok_a", "--score is no option of decisions"),
     ):

@@ -7,6 +7,7 @@ import numpy as np
 
 from skfairfr._text._document import Verdict
 from skfairfr._text._words import (
+    NO_DIFFERENCE,
     TOO_FEW,
     by_attribute,
     capital,
@@ -23,7 +24,6 @@ from skfairfr._text._words import (
 )
 from skfairfr.report._notes import (
     at_place,
-    largest_rate,
     nothing_concluded,
     of_groups,
     of_unknown,
@@ -334,9 +334,7 @@ def cannot_be_concluded(report, most_notes=0):
             f"{plural(differing, 'conclusion')} would be another if every {own} weighed the "
             "same: see 'Both averages'."
         )
-    if worst := _largest_apcer(report):
-        lines.insert(0, worst)
-    return lines
+    return [*_of_attacks(report), *lines]
 
 
 def unknown_have_more_errors(audit):
@@ -371,14 +369,23 @@ def few_everywhere(audit):
     return texts
 
 
-def _largest_apcer(report):
+def _of_attacks(report):
+    """The largest APCER, and the range of the BPCER of groups, in sentences; empty of others."""
+    found, texts = leading_findings(report), []
     for audit in report.audits:
-        if audit.settings.get("decisions") == "apcer":
-            row = largest_rate(audit)
-            ends = percents(row.frr.low, row.frr.high)
-            n = plural(len(audit.groups) - 1, "species", "species")
-            return (
-                f"Largest APCER of {n}: {percent(row.frr.value)} ({ends}), of "
-                f"{printable(row.group)}."
-            )
-    return ""
+        kind, rows = audit.settings.get("decisions"), of_groups(audit.levels[0].rates)
+        rows = sorted(rows, key=lambda row: -np.nan_to_num(row.frr.value))
+        if kind != "apcer" and (kind != "bpcer" or len(rows) < 2):
+            continue
+        ends = [
+            f"{percent(row.frr.value)} ({percents(row.frr.low, row.frr.high)}), of "
+            f"{printable(row.group)}"
+            for row in rows
+        ]
+        text = f"Largest APCER of {len(rows)} species: {ends[0]}."
+        if kind == "bpcer":
+            differ = any(one[2].verdict in DIFFERS for one in found if one[0] is audit)
+            text = f"Highest BPCER by {printable(audit.attribute)}: {ends[0]}; lowest: {ends[-1]}"
+            text += "." if differ else f". This is {NO_DIFFERENCE}."
+        texts.append(text)
+    return texts
