@@ -19,7 +19,7 @@ from skfairfr._core._regression import (
     standardised,
 )
 from skfairfr.utils._errors import ArgumentError, refused
-from skfairfr.utils._frames import build_frame
+from skfairfr.utils._frames import ShownAsTable, build_frame
 from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_level, plain
 
@@ -121,7 +121,7 @@ class RateCurve:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(ShownAsTable):
     """Ratios of groups' error rates, raw and at equal covariates.
 
     Attributes

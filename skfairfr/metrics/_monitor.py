@@ -174,6 +174,10 @@ class MonitorState:
         """Limits that are exceeded: a tuple of WatchedLimit."""
         return tuple(f for f in self.findings if f.verdict == "failed")
 
+    def _repr_html_(self):
+        """The rates as a table in a notebook."""
+        return self.rates._repr_html_()
+
 
 def _fresh(kind, n):
     """Arrays that are remembered of ``n`` groups: of "all", or of a limit, as its bets take them."""

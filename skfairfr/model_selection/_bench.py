@@ -58,7 +58,7 @@ from skfairfr.model_selection._mitigations import (
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._frames import build_frame, library_of
+from skfairfr.utils._frames import ShownAsTable, build_frame, library_of
 from skfairfr.utils._labels import encode_attributes, label_images
 from skfairfr.utils._types import Column, Columns, FilePath
 from skfairfr.utils._validation import check_rows
@@ -199,7 +199,7 @@ class MethodResult:
 
 
 @dataclass(frozen=True)
-class Bench:
+class Bench(ShownAsTable):
     """Mitigations on the same people: what each lowers, and what that costs.
 
     Attributes

@@ -82,7 +82,16 @@ def _check_backend(backend, default_library):
     return found
 
 
-class Framed:
+class ShownAsTable:
+    """Base of records with ``to_frame``, which a notebook shows as that table."""
+
+    def _repr_html_(self):
+        """The table as its library shows it; None if it does not."""
+        with suppress(ImportError):
+            return getattr(self.to_frame(), "_repr_html_", lambda: None)()
+
+
+class Framed(ShownAsTable):
     """Base of dataclass records that can be returned as a frame.
 
     The attributes that :func:`framed` sets are not fields: they are neither compared nor
@@ -117,11 +126,6 @@ class Framed:
             If that library is not installed or, with None, none of them is.
         """
         return build_frame(self._columns(), backend, self._library)
-
-    def _repr_html_(self):
-        """The same table, as its library shows it in a notebook; None where it does not."""
-        with suppress(ImportError):
-            return getattr(self.to_frame(), "_repr_html_", lambda: None)()
 
     def _columns(self):
         """Column name -> values (n_rows,) or one value; levels, then fields."""
