@@ -109,6 +109,28 @@ def mean_rows(rows, first, similarity):
     return np.add.reduceat(unit.astype(float), first[:-1]) / np.diff(first)[:, None]
 
 
+class Samples(NamedTuple):
+    """The rows behind each image, of which the best counts.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (n_rows, n_features)
+        Those of one image together.
+    first : ndarray of int, shape (n_images + 1,)
+        Where those of each image begin.
+    """
+
+    rows: np.ndarray
+    first: np.ndarray
+
+    def take(self, images):
+        """Samples of some images, in their order."""
+        n, start = (of[images] for of in (np.diff(self.first), self.first[:-1]))
+        first = np.append(0, np.cumsum(n))
+        places = np.arange(first[-1]) + np.repeat(start - first[:-1], n)
+        return Samples(self.rows[places], first)
+
+
 # ---- the tail ------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ import os
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr._core._pair_tiles import mean_rows
+from skfairfr._core._pair_tiles import Samples, mean_rows
 from skfairfr.datasets import _files, _tables
 from skfairfr.datasets._embeddings import find_listed
 from skfairfr.utils._errors import refused
@@ -54,9 +54,8 @@ def enrol(data, enrolment, template, image):
     Returns
     -------
     data : Bunch
-        A copy. ``enrolled`` marks the templates, (n_rows,). ``samples``, (n_rows,), has the
-        embeddings (n, n_features) behind each row, None unless of "max": then X has the
-        first of them.
+        A copy. ``enrolled`` marks the templates, (n_rows,). ``samples`` has the embeddings
+        behind each row, as Samples; None unless of "max": then X has the first of them.
 
     Raises
     ------
@@ -109,11 +108,8 @@ def enrol(data, enrolment, template, image):
         columns[image] = join_columns([data.columns[image][others], names])
     X, samples = data.X[taken], None
     if with_numbers and template == "max":
-        parts = [*np.split(X[: others.size], others.size)]
-        parts += np.split(data.X[rows], first[1:])
-        samples = np.empty(taken.size, dtype=object)
-        for row, part in enumerate(parts):
-            samples[row] = part
+        n = np.append(np.ones(others.size, int), np.diff(np.append(first, rows.size)))
+        samples = Samples(data.X[np.append(others, rows)], np.append(0, np.cumsum(n)))
     elif with_numbers:
         X = X.astype(float_type(X.dtype))
         with np.errstate(invalid="ignore"):  # of templates whose images all failed

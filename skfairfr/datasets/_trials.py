@@ -198,8 +198,7 @@ def _compare(data, left, right):
     rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)
     X, first = data.X[rows], None  # only rows of a pair are looked at
     if data.get("samples") is not None:
-        first = np.cumsum([0, *map(len, data.samples[rows])])
-        X = np.concatenate(data.samples[rows])
+        X, first = data.samples.take(rows)
     with np.errstate(invalid="ignore"):
         unit = unit_rows(np.asarray(X), "cosine")
     return score_pairs(unit, *np.split(places, 2), first=first)

@@ -16,7 +16,7 @@ import numpy as np
 
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._kinds import Terms
-from skfairfr._core._pair_tiles import PreparedImages
+from skfairfr._core._pair_tiles import PreparedImages, Samples
 from skfairfr._core._rates import next_above
 from skfairfr._text._words import terms_of
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
@@ -174,9 +174,9 @@ class EmbeddingData(_Data):
         Rows that failed and are kept, to be rejected.
     non_mated_only : bool, default=False
         Whether no two rows are of one person. If not stated, such data are an error.
-    samples : ndarray of object, shape (n_samples,), default=None
-        Embeddings (n, n_features) behind each row, of which the best counts: rows of the
-        second domain are templates. None: those of X.
+    samples : Samples, default=None
+        Embeddings behind each row, of which the best counts: rows of the second domain are
+        templates. None: those of X.
     """
 
     X: object = field(repr=False)
@@ -191,7 +191,7 @@ class EmbeddingData(_Data):
     failures: str | None = None
     failed: np.ndarray | None = field(default=None, repr=False)
     non_mated_only: bool = False
-    samples: np.ndarray | None = field(default=None, repr=False)
+    samples: Samples | None = field(default=None, repr=False)
     # Embeddings name their people. Pairs may not.
     independent, decisions = False, None
     kind, naming = "embeddings", "name the image of each row (--image)."
@@ -220,8 +220,7 @@ class EmbeddingData(_Data):
         groups = _chosen(self.columns, attributes) or None
         X, similarity, failed = self.X, self.similarity, self.failed
         if self.samples is not None:
-            first = np.cumsum([0, *map(len, self.samples)])
-            X = np.concatenate(self.samples)
+            X, first = self.samples
             failed = None if failed is None else np.repeat(failed, np.diff(first))
         if failed is not None:
             X = np.array(X)
@@ -310,8 +309,9 @@ class EmbeddingData(_Data):
         -------
         data : EmbeddingData
         """
-        names = ("y", "domain", "names", "failed", "samples")
+        names = ("y", "domain", "names", "failed")
         taken = {name: _taken(getattr(self, name), name, rows) for name in names}
+        taken["samples"] = None if self.samples is None else self.samples.take(rows)
         for name in ("columns", "covariates"):
             columns = getattr(self, name).items()
             taken[name] = {n: _taken(c, n, rows) for n, c in columns}

@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 from skfairfr._core._pair_tiles import (
     Rows,
+    Samples,
     collect_tail,
     genuine_pairs,
     score_pairs,
@@ -209,3 +210,16 @@ def test_the_tail_of_any_rows_is_that_of_the_loop(seed, n_features, sides, tied)
     floors = rng.choice(every, (3, 3)).astype(np.float32)
     floors = np.minimum(floors, floors.T)
     assert collected(images, vectors, floors, 11) == exact_tail(images, scores, floors)
+
+
+def test_samples_of_some_images_by_a_loop():
+    rows, first = np.arange(18.0).reshape(9, 2), np.array([0, 2, 3, 7, 9])
+    samples = Samples(rows, first)
+    for images in ([2, 0, 2], [3], [], np.array([True, False, True, False])):
+        chosen = np.asarray(images, dtype=None if len(images) else int)
+        taken = samples.take(chosen)
+        parts = [rows[first[k] : first[k + 1]] for k in np.arange(4)[chosen]]
+        assert len(taken.first) == len(parts) + 1
+        for k, part in enumerate(parts):
+            own = taken.rows[taken.first[k] : taken.first[k + 1]]
+            assert own.tolist() == part.tolist()
