@@ -194,17 +194,31 @@ def refusal_of(capsys, *words):
     return capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "flag", "action"), EVERY_FLAG)
-def test_flag_given_twice_is_refused_unless_its_help_says_that_it_repeats(
-    capsys, name, flag, action
-):
-    if isinstance(action, argparse._ExtendAction):
-        assert action.metavar.endswith(",...")
-        return
-    if "may be repeated" in action.help:
-        again = build_parsers()[1][name]._option_string_actions[flag]
-        assert isinstance(again, argparse._AppendAction)
-        return
+def repeats(action):
+    """Lists grow by ","; others may be repeated."""
+    return (
+        isinstance(action, argparse._ExtendAction) or "may be repeated" in action.help
+    )
+
+
+def test_flags_that_repeat_are_those_whose_help_says_so():
+    parsers = build_parsers()[1]
+    for name, flag, action in EVERY_FLAG:
+        if isinstance(action, argparse._ExtendAction):
+            assert action.metavar.endswith(",...")
+        again = parsers[name]._option_string_actions.get(flag, action)
+        assert isinstance(again, argparse._AppendAction) == repeats(action), flag
+
+
+ONE_OF_EACH_KIND = {
+    (name, type(action), action.nargs): (name, flag, action)
+    for name, flag, action in EVERY_FLAG
+    if not repeats(action)
+}
+
+
+@pytest.mark.parametrize(("name", "flag", "action"), ONE_OF_EACH_KIND.values())
+def test_flag_given_twice_is_refused(capsys, name, flag, action):
     words, shown = (flag, flag), ";"
     if action.nargs != 0:
         words, shown = (flag, "0.25", f"{flag}=7"), " ('0.25', '7');"

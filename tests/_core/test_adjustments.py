@@ -51,20 +51,19 @@ def make_adjustment(kind, n, rng, spread=1.0):
 
 
 def score_table(vectors, adjustment):
-    """float32 scores of all pairs: affine ones by Python's floats, the others one by one.
+    """float32 scores of all pairs: affine ones by Python's floats, the others row by row.
 
     Calibrated scores are compared with many digits below.
     """
     products = all_scores(vectors, vectors)
     table, n = np.empty_like(products), range(len(vectors))
     for i in n:
+        if adjustment.curves is not None:
+            table[i] = adjustment[np.full(len(n), i)].of_pairs(products[i], adjustment)
+            continue
         for j in n:
-            if adjustment.curves is None:
-                (g, o), (h, q) = adjustment.numbers[:, [i, j]].T.tolist()
-                table[i, j] = float(products[i, j]) * (g + h) - (o + q)
-            else:
-                one = adjustment[[i]].of_pairs(products[i, [j]], adjustment[[j]])
-                table[i, j] = one[0]
+            (g, o), (h, q) = adjustment.numbers[:, [i, j]].T.tolist()
+            table[i, j] = float(products[i, j]) * (g + h) - (o + q)
     return table
 
 

@@ -21,20 +21,21 @@ def cohort_by_loop(cohort):
 def scores_by_loop(kind, cohort, top):
     """The formula for every pair of new images, in float64."""
     others, rows = cohort_by_loop(cohort), unit(NEW)
-    scores = np.empty((len(rows), len(rows)))
     moments = []
     for image in rows:
-        found = sorted((float(image @ other) for other in others), reverse=True)[:top]
+        found = sorted(others @ image, reverse=True)[:top]
         moments.append((np.mean(found), np.std(found)))
-    for i in range(len(rows)):
-        for j in range(len(rows)):
-            s, counts = rows[i] @ rows[j], SIDES[kind]
-            parts = [
-                c * (s - moments[k][0]) / moments[k][1]
-                for c, k in zip(counts, (i, j), strict=True)
-            ]
-            scores[i, j] = sum(parts) / sum(counts)
-    return scores
+    return normalised(kind, rows, moments)
+
+
+def normalised(kind, rows, moments):
+    """(s - mu) / sigma by the cohort of the row, of the column, or the mean of both."""
+    scores = rows @ rows.T
+    mean, deviation = np.transpose(moments)
+    by_row = (scores - mean[:, None]) / deviation[:, None]
+    by_column = (scores - mean) / deviation
+    first, second = SIDES[kind]
+    return (first * by_row + second * by_column) / (first + second)
 
 
 KINDS = [("s", None), ("z", None), ("t", None), ("as", 30)]
@@ -63,20 +64,10 @@ def test_by_group_each_image_has_the_cohort_of_its_own(kind, top, cohort):
     groups[::4] = None
     moments = []
     for image, group in zip(rows, groups, strict=True):
-        scores = [
-            float(image @ other)
-            for other, own in zip(others, of_others, strict=True)
-            if group is None or group == own
-        ]
-        scores = sorted(scores, reverse=True)[:top]
+        own = [group is None or group == of for of in of_others]
+        scores = sorted(others[own] @ image, reverse=True)[:top]
         moments.append((np.mean(scores), np.std(scores)))
-    expected = np.empty((len(rows), len(rows)))
-    for i, j in np.ndindex(expected.shape):
-        parts = [
-            counts * (rows[i] @ rows[j] - moments[k][0]) / moments[k][1]
-            for counts, k in zip(SIDES[kind], (i, j), strict=True)
-        ]
-        expected[i, j] = sum(parts) / sum(SIDES[kind])
+    expected = normalised(kind, rows, moments)
     asked = {"sensitive_features_1": groups, "sensitive_features_2": groups}
     scores = found.score_matrix(NEW, NEW, **asked)
     assert_allclose(scores, expected, rtol=1e-4, atol=1e-4)
@@ -112,7 +103,7 @@ def centre_by_loop(cohort, top):
     """Mean and geometric mean of the moments of every member with the others."""
     moments = []
     for k, member in enumerate(cohort):
-        found = sorted(float(member @ o) for o in np.delete(cohort, k, axis=0))
+        found = sorted(np.delete(cohort, k, axis=0) @ member)
         moments.append((np.mean(found[::-1][:top]), np.std(found[::-1][:top])))
     means, deviations = np.transpose(moments)
     return means.mean(), np.exp(np.log(deviations).mean())
@@ -127,17 +118,11 @@ def test_between_the_cosine_and_the_formula(cohort, strength):
     assert_allclose(found.centre_, (centre, spread), rtol=1e-5)
     moments = []
     for image in rows:
-        scores = sorted((float(image @ o) for o in others), reverse=True)[:12]
+        scores = sorted(others @ image, reverse=True)[:12]
         mean, deviation = np.mean(scores), np.std(scores)
         mean = centre + strength * (mean - centre)
         moments.append((mean, spread ** (1 - strength) * deviation**strength))
-    expected = [
-        [
-            np.mean([(a @ b - m) / d for m, d in (moments[i], moments[j])])
-            for j, b in enumerate(rows)
-        ]
-        for i, a in enumerate(rows)
-    ]
+    expected = normalised("s", rows, moments)
     matrix = found.score_matrix(NEW, NEW)
     assert_allclose(matrix, expected, rtol=1e-4, atol=1e-4)
     if strength == 0:
