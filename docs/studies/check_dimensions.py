@@ -80,7 +80,7 @@ POPULATIONS = {
 DIMENSIONS = (32, 64, 128, 256, 512, 1024, 2048)
 SETTINGS = {
     "defaults": {},
-    "4 epochs, lr .005": {"max_epochs": 4, "lr": 5e-3},
+    "4 epochs, lr 0.005": {"max_epochs": 4, "lr": 5e-3},
     "paper": {"head": "mlp", "init": "random", "lr": 1e-2, "max_epochs": 50},
 }
 QUESTIONS = {
@@ -255,7 +255,7 @@ def lfw():
     print(f"\nLFW, {N_SPLITS} splits by halves of people")
     models = {f"EthicalModule, {n}": module(**o) for n, o in SETTINGS.items()}
     models |= {type(model).__name__: model for model in OTHERS}
-    models["AdversarialProjector, lr .001"] = AdversarialProjector(lr=1e-3)
+    models["AdversarialProjector, lr 0.001"] = AdversarialProjector(lr=1e-3)
     found = {name: [] for name in models}
     for seed in range(N_SPLITS):
         X, labels, others = split_lfw(seed)

@@ -63,11 +63,11 @@ OF_500 = (
     "60 epochs",
     "5 epochs",
     "batch_size 256",
-    "mlp, lr .01, from means, 5 epochs",
-    "mlp, lr .01, from means, 20 epochs",
-    "mlp, lr .01, drawn, 50 epochs",
+    "mlp, lr 0.01, from means, 5 epochs",
+    "mlp, lr 0.01, from means, 20 epochs",
+    "mlp, lr 0.01, drawn, 50 epochs",
 )
-OF_1500 = ("defaults", "5 epochs", "4 epochs, lr .005", *OF_500[-3:])
+OF_1500 = ("defaults", "5 epochs", "4 epochs, lr 0.005", *OF_500[-3:])
 TWO = ("male", "female")
 PAIRS = {
     "defaults": (20, 20),
@@ -171,7 +171,7 @@ ADVICE = {
         ("defaults / before", "BFAR <", "... and BFAR"),
         ("defaults / before", "BFRR >", "... and raise BFRR"),
         ("defaults / 5 epochs", "FRR <", "FRR falls on after 5 epochs"),
-        ("4 epochs, lr .005 / defaults", "FRR >", "4 epochs lower FRR less"),
+        ("4 epochs, lr 0.005 / defaults", "FRR >", "4 epochs lower FRR less"),
         (f"{OF_500[-1]} / before", "FRR >", "paper's options raise FRR"),
         (f"{OF_500[-3]} / before", "FRR >", "mlp, 5 epochs raise FRR"),
         (f"{OF_500[-3]} / defaults", "BFRR <", "... with less BFRR"),

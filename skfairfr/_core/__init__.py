@@ -14,7 +14,7 @@ pairs
     Scores with both images, in order of score (``_pair_sequences``), by group
     (``_pairs``): all genuine pairs are stored, and a tail of the impostor pairs.
 tail
-    The impostor pairs at or above a floor. Below it a uniform sample of a million pairs
+    The impostor pairs at or above a lowest score. Below it a uniform sample of a million pairs
     answers, and is marked.
 weights
     How often a person or an image is drawn in a resample. The data are the draw of ones
@@ -38,7 +38,7 @@ estimate. A scope, everywhere, is None (all pairs), ``(g, g)`` (both images in g
 
 Kinds of error, their keys and their words are in ``_kinds``.
 
-Apart stand the scores of comparators (``_adjustments``), the von Mises-Fisher normaliser and
+Separate modules have the scores of comparators (``_adjustments``), the von Mises-Fisher normaliser and
 draws (``_vmf``), and how work is spread and what memory it takes (``_parallel``). Searches of
 a gallery are pairs of their own kind (``_searches``), pairs at equal covariates weigh by
 strata (``_strata``), and bets follow the people of a log as they come (``_betting``).

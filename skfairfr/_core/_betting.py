@@ -26,7 +26,7 @@ START_OF_RATIO = np.log(0.25 / SHARES.size)
 
 
 def confidence_sequence(people, errors, confidence_level):
-    """Ends of an interval of a rate that holds at all times together.
+    """Ends of an interval of a rate that is valid at all times together.
 
     All rates against which a wealth is below 1 / delta, that of the Beta(1/2, 1/2) mixture of
     likelihood ratios.

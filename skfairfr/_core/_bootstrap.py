@@ -54,7 +54,7 @@ class Query:
 
     @property
     def key(self):
-        """What tells this query from another, hashable."""
+        """Key of this query, hashable."""
         by_level = self.thresholds is None
         given = self.levels if by_level else self.thresholds
         asked = (by_level, given.tobytes(), self.operating_point, self.scopes)
@@ -89,7 +89,7 @@ class RateTable:
         In the data, (n_scopes, n_levels). Exact where only resamples need a sample.
     centre : Rates
         Values on which the replicates are centred, (n_scopes, n_levels): where resamples
-        hold copies of images, the FRR is the V-statistic of ROC24 (eq. 10). Otherwise the
+        contain copies of images, the FRR is the V-statistic of ROC24 (eq. 10). Otherwise the
         rates in the data, or in their sample.
     replicates : Rates
         (n_scopes, n_levels, n_resamples).
@@ -371,7 +371,7 @@ class EqualErrorRates:
 def equal_error_rates(pairs, scope, resampling):
     """Value, centre and replicates of the equal error rate of a scope.
 
-    Without ``resampling`` there is one replicate, the value. Impostor pairs are those held
+    Without ``resampling`` there is one replicate, the value. Impostor pairs are those stored
     or, where FAR meets FRR below them, a uniform sample.
     """
     try:
@@ -424,7 +424,7 @@ def equal_error_in(pairs, scope, sampled, copies, weights):
     Raises
     ------
     TailTooShortError
-        If FAR stays below FRR down to the last score held.
+        If FAR stays below FRR down to the last score stored.
     """
 
     def rates_at(thresholds):
@@ -452,7 +452,7 @@ def _where_they_meet(pairs, scope, sampled, rates_at, n_columns):
         always.append(pairs.own_scores)
 
     def candidates_of(scores):
-        """+inf, which accepts nothing, then distinct scores, of a tail those held, descending."""
+        """+inf, which accepts nothing, then distinct scores, of a tail those stored, descending."""
         scores = np.concatenate([*always, scores], dtype=np.float64)
         return np.unique(scores if sampled else scores[pairs.holds(scope, scores)])[
             ::-1

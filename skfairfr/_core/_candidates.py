@@ -54,7 +54,7 @@ class ScoreMatrix:
         return np.quantile(self.rows(np.sort(some)), 1 - share)
 
     def search(self, own, gallery, share):
-        """Searched, with this share of the scores of non-mated searches held.
+        """Searched, with this share of the scores of non-mated searches stored.
 
         Parameters
         ----------

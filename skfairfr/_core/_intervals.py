@@ -137,7 +137,7 @@ MAX_SHARE = 1 / 3
 
 @dataclass(frozen=True)
 class Reason:
-    """Why the data do not support an estimate. ``str`` says it in words.
+    """Why the data do not support an estimate. ``str`` puts it in words.
 
     Attributes
     ----------
@@ -251,7 +251,7 @@ class Support:
         Largest share of the errors that touch one person, or nan without errors.
     named : bool
         Whether the people are known. Else pairs were taken as independent, each of people
-        of its own: nothing is said of them, since too few have too few errors as well.
+        of its own: they are not reported, since too few have too few errors as well.
     """
 
     n_errors: np.ndarray
@@ -284,7 +284,7 @@ def support_of(pairs, rate, scope, thresholds, sampled):
     rate : {"far", "frr"}
     scope : None, (g, g) or (g, h)
     thresholds : ndarray, shape (n_levels,)
-        NaN where there is none: no pair errs.
+        NaN where there is none: no pair is an error.
     sampled : bool
         Whether impostor pairs come from a uniform sample.
 

@@ -47,7 +47,7 @@ TINY = 1e-9
 class ErrorSums(NamedTuple):
     """Errors of a rate, and moments of what people add to them. Each (n_levels, n_groups).
 
-    A cluster is what may err together: all genuine pairs of one person, or all impostor pairs
+    A cluster is a set of pairs with dependent errors: all genuine pairs of one person, or all impostor pairs
     of the same two people.
 
     Attributes
@@ -123,7 +123,7 @@ class ErrorSums(NamedTuple):
 
     @property
     def _variance(self):
-        """No less than that of pairs that err independently."""
+        """At least that of independent errors."""
         return np.maximum(self.variance, self.single * self.errors * self._right)
 
     def shape(self):
@@ -149,7 +149,7 @@ class ErrorSums(NamedTuple):
         return np.minimum(third + multiplied, 1.0), freedom
 
     def with_an_error(self):
-        """The sums, with one cluster that errs where none does, as of independent clusters."""
+        """The sums, with one cluster of errors where there is none, as of independent clusters."""
         none, cluster = self.errors <= 0, self.clustered
         powers = {"errors": 1, "own": 2, "variance": 2, "cubes": 3, "fourths": 4}
         powers["single"] = 1
@@ -414,7 +414,7 @@ def two_sided(beyond, shape):
     Returns
     -------
     p_value : ndarray
-        1 of what even the shortest interval holds.
+        1 of what even the shortest interval contains.
 
     Notes
     -----
@@ -452,9 +452,9 @@ def two_sided(beyond, shape):
 
 
 def never_falling(high, pivot):
-    """Upper ends at growing numbers of errors, so that none falls where more err.
+    """Upper ends at growing numbers of errors, none of which falls with more errors.
 
-    If few err, little is known of who does, and an end may be larger than where more do.
+    With few errors, little is known of who makes them, and an end may be larger than with more.
     The rate at fewer errors is the smaller one, and so below that end too.
 
     Parameters
@@ -479,7 +479,7 @@ class Contrasts:
 
     An end is as far from its value as the ends of the rates are from theirs, on that side,
     in the square root of the sum of squares (MOVER, Zou & Donner 2008). A rate without an
-    error counts as if one cluster erred, and leaves the side open on which the ratio is 0 or
+    error counts as one cluster of errors, and leaves the side open on which the ratio is 0 or
     infinite.
 
     Parameters

@@ -32,7 +32,7 @@ class PairSequence:
     complete : bool
         Whether all pairs of the scope are stored. A tail contains only the largest scores.
     of_one : bool
-        Whether each stands for a search by one person, whose image is both: it weighs v_k w_i.
+        Whether each is a search by one person, whose image is both: it weighs v_k w_i.
     """
 
     scores: np.ndarray
@@ -163,7 +163,7 @@ SIGN = np.uint32(0x80000000)
 
 
 def sort_pairs(scores, left, right):
-    """Pairs sorted by descending score. Ties keep their order. Scores hold no NaN.
+    """Pairs sorted by descending score. Ties keep their order. Scores have no NaN.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 A tile of float32 products is fast and slightly wrong. It only proposes pairs: those whose
 score may reach the floor of their two groups. These are scored once more by the loop of
 :func:`inner_products`, and kept if they reach it. Only a tile and the pairs that are kept are
-ever held. Nothing is n x n.
+ever stored. Nothing is n x n.
 
 The slack. A float32 sum of d products, added in any order, is off by at most
 g X Y with g = d u / (1 - d u), u = 2**-24 and the lengths X, Y of the two rows. With d + 2 in
@@ -57,7 +57,7 @@ class Rows:
     def of(cls, vectors, images, members, adjustment=None):
         """Order the rows ``vectors[members]`` by group, then identity.
 
-        Rows that stand in this order are not copied. ``adjustment`` is that of all rows.
+        Rows already in this order are not copied. ``adjustment`` is that of all rows.
         """
         order = members[np.lexsort((images.identity[members], images.group[members]))]
         ready = order.size > 0 and (np.diff(order) == 1).all()

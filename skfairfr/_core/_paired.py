@@ -2,7 +2,7 @@
 
 What is common to both systems cancels person by person: without each person both rates are
 others, and so is their difference. What every two people add counts once, though the
-influences of both people hold it. One interval gives that of the difference, its test, and
+influences of both people contain it. One interval gives that of the difference, its test, and
 the interval of the ratio, so that all three agree.
 """
 
@@ -70,7 +70,7 @@ class PairedDifference:
     clustered : sparse array, shape (2, n_couples)
         What every two people add together to either rate: see :func:`stacked`.
     single : ndarray, shape (2,)
-        What one pair adds to either rate: as if one more had erred in either system alone,
+        What one pair adds to either rate: as if either system alone had one more error,
         so that without any that differs the variance is not 0.
     people : float
         Effective number of people.

@@ -64,7 +64,7 @@ class TailTooShortError(Exception):
 
 @dataclass(frozen=True)
 class Expected:
-    """Questions that one pass should answer, beside those about levels up to far_max.
+    """Questions that one pass should answer, besides those about levels up to far_max.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class HeldPairs:
         return scores
 
     def hold(self, group, overall, groups):
-        """Hold the impostor pairs down to the floors of some groups.
+        """Store the impostor pairs down to the lowest scores of some groups.
 
         Lower floors take effect at the next use of the pairs, so that one pass serves the
         groups of all attributes that ask before it.
@@ -212,7 +212,7 @@ class HeldPairs:
             self._held = None
 
     def tail(self):
-        """Impostor pairs at or above the lowest score held of their two cells.
+        """Impostor pairs at or above the lowest score stored of their two cells.
 
         Returns
         -------
@@ -277,7 +277,7 @@ class EmbeddingPairs:
     Parameters
     ----------
     compared : HeldPairs
-        Whose columns tell the groups of the totals apart.
+        Whose columns separate the groups of the totals.
     totals : Totals
     far_max : float
     expected : Expected, default=None
@@ -332,7 +332,7 @@ class EmbeddingPairs:
     # ---- pairs and totals of a scope -------------------------------------------------
 
     def impostors(self, scope, sampled=False):
-        """Pairs of a scope by descending score: the tail held, or a uniform sample."""
+        """Pairs of a scope by descending score: the stored tail, or a uniform sample."""
         store = self._samples if sampled else self._tails
         if scope in store:
             return store[scope]
@@ -404,7 +404,7 @@ class EmbeddingPairs:
     # ---- the tail --------------------------------------------------------------------
 
     def _floor(self, expected, group):
-        """Score down to which to hold a group, or None all pairs, for what is expected."""
+        """Score down to which to store a group, or None for all pairs, for what is expected."""
         scope = None if group is None else (group, group)
         keep = WHOLE if group is None and expected.whole else WHOLE_GROUP
         n_pairs = self.count(scope)

@@ -223,7 +223,7 @@ OF_HELD, OF_GENUINE = 76, 100
 
 
 def available_bytes():
-    """Memory that the system says is available; all of it, or inf, if it says less."""
+    """Memory that the system reports as available; all of it, or inf, if it reports less."""
     try:
         with open("/proc/meminfo") as file:
             told = dict(line.split(":") for line in file)

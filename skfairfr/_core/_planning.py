@@ -1,6 +1,6 @@
 """How many people a test needs: simulated data sets, judged by the functions of an audit.
 
-``Setting`` says who would be compared, and how their errors would depend on each other. It
+``Setting`` defines who would be compared, and how their errors would depend on each other. It
 draws the errors of many data sets at once, in clusters: those of the same two people (FAR) or
 of one person (FRR). Only errors are drawn, never people or pairs, so that ten million people
 cost as much as a hundred with as many errors. ``PlanGoal`` gives the share of data sets that
@@ -178,7 +178,7 @@ class _People:
         return np.maximum(total**2 - self.numbers @ self.factors**2, 0.0) / 2
 
     def every_two(self, sets, rng):
-        """Two people for each cluster of errors; the same one where hardly anybody else errs."""
+        """Two people for each cluster of errors; the same one if hardly anybody else has errors."""
         left, right = self._each(sets, rng), self._each(sets, rng)
         for _ in range(MOST_TRIES):
             (same,) = np.nonzero(left == right)
@@ -274,7 +274,7 @@ def enlarged(sums, factor, growth, moved=1.0):
     factor, growth : floats or ndarrays
         How many times as many people, and with which power of it pairs grow.
     moved : float or ndarray, default=1.0
-        How many times as often they err.
+        Factor of their error rate.
 
     Returns
     -------
@@ -401,7 +401,7 @@ def fewest_people(question, power):
 
 
 def first_number(holds, lowest, precision=0.0):
-    """Smallest whole number from ``lowest`` on, if once it holds it goes on holding."""
+    """Smallest whole number from ``lowest`` on of a monotone condition."""
     below, above = lowest - 1, lowest
     while not holds(above):
         if above >= MAX_PEOPLE:

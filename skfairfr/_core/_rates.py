@@ -157,7 +157,7 @@ def on_its_side(form, value, border, digits):
 
 
 def p_in_digits(p):
-    """A p-value in two digits, or more where they would not tell it from a usual level."""
+    """A p-value in two digits, or more if they would round it to a usual level."""
     if p < 1e-4:
         return "< 0.0001"
     texts = [

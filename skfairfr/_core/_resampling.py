@@ -165,7 +165,7 @@ def draw(images, mode, entropy, start, stop):
 def blocks_of_resamples(images, resampling):
     """Blocks of Resamples as tasks of ``over_blocks``, and how many resamples each has.
 
-    A block holds at most BLOCK_BYTES and MOST_RESAMPLES, but at least FEWEST_RESAMPLES. It is
+    A block has at most BLOCK_BYTES and MOST_RESAMPLES, but at least FEWEST_RESAMPLES. It is
     smaller where there would be fewer of them than workers or threads that compute them.
     """
     least, most = FEWEST_RESAMPLES, MOST_RESAMPLES

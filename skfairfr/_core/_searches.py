@@ -1,4 +1,4 @@
-"""Searches of a gallery (1:N): one pass, and what it says of smaller galleries.
+"""Searches of a gallery (1:N): one pass, and its results for smaller galleries.
 
 A probe is compared with every enrolled person. Of a search without a mate the best score
 decides; of one with a mate, its score and how many others reach it, ties included. So only
@@ -317,7 +317,7 @@ def log_none_drawn(marked, people, drawn):
 
 
 def chance_of_fewer(rank, marked, people, drawn):
-    """Chance that draws from several groups together hold fewer than ``rank`` marked people.
+    """Chance that draws from several groups together contain fewer than ``rank`` marked people.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def chance_of_fewer(rank, marked, people, drawn):
 
 
 def alarm_weights(found, gallery, drawn):
-    """By how much each held candidate raises the chance of its probe's alarm, in its order.
+    """By how much each stored candidate raises the chance of its probe's alarm, in its order.
 
     Parameters
     ----------
@@ -410,7 +410,7 @@ class FloorTooHighError(ValueError):
 class SearchEvents:
     """Searches as the pairs of an Engine: an alarm or a miss is an event of one person.
 
-    A non-mated search stands for an impostor pair, whose score is that of the person
+    A non-mated search is treated as an impostor pair, whose score is that of the person
     returned, and a mated one for a genuine pair. In a random gallery their errors are
     probabilities: weights of rows.
 

@@ -1,4 +1,4 @@
-"""Direct standardisation: pairs weighed so that covariates are alike in all groups.
+"""Direct standardisation: pairs weighed so that covariates are equal in all groups.
 
 Pairs fall into strata of a covariate. The standardised rate of a group is the mean of its
 rates in the strata, each weighing the share that the stratum has of the pairs of all groups.

@@ -23,7 +23,7 @@ class Cells(NamedTuple):
     Attributes
     ----------
     person, count : ndarrays, shape (n_cells,)
-        Those of a group stand together, by person. Those of everyone come last.
+        Those of a group are together, by person. Those of everyone come last.
     starts : ndarray of int, shape (n_groups + 2,)
         Where the cells of each group, and those of everyone, start, and their number.
     of_image : ndarray of int, shape (2, n_images)

@@ -5,7 +5,7 @@ C_d(kappa) exp(kappa mu.z), on d = n_features dimensions (EM22 section 3).
 
 log C needs log I_v, the Bessel function of order v = d / 2 - 1. With w = hypot(v, kappa):
 the series 0F1 where w < SWITCH, Debye's uniform expansion elsewhere. Debye's is an expansion
-in 1 / w, so that it holds at every order, v = 0 included.
+in 1 / w, so it is valid at every order, v = 0 included.
 """
 
 import functools

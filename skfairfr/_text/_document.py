@@ -89,7 +89,7 @@ class Document:
 
 
 def _cut(sections, names):
-    """Sections that match, or what they hold that does; parts go with the section they are of."""
+    """Sections that match, or their parts that do."""
     found = []
     for section in sections:
         if not any(fnmatch(section.name, name) for name in names):
@@ -131,7 +131,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Facts:
-    """Pairs of a term and what is said of it; ``long`` where that is a sentence."""
+    """Pairs of a term and its description; ``long`` if that is a sentence."""
 
     rows: list
     long: bool = False

@@ -18,7 +18,7 @@ OF_BENCH = Contents(("bench.json",), ("bench.txt", "bench.svg", "bench.png"))
 
 
 def about_of(arguments):
-    """What is said of a test, and the command that was typed."""
+    """The description of a test, and the command that was typed."""
     given = vars(arguments)
     said = {name: given[name] for name in ABOUT if given.get(name) is not None}
     return said | {"command": arguments.typed}

@@ -129,7 +129,7 @@ def _check_flags(commands, name, given):
 
 
 def _number(kind, is_allowed, meaning):
-    """The type of an option that is an int or a float in a range, which ``meaning`` says."""
+    """The type of an option that is an int or a float in a range, described by ``meaning``."""
 
     def convert(text):
         try:

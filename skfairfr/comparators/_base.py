@@ -393,7 +393,7 @@ def find_clusters(rows, n_clusters, random_state):
         )
     if n_clusters == 1:
         warn_caller(
-            "n_clusters=1 makes one cluster, which treats all images alike: scores keep "
+            "n_clusters=1 makes one cluster, which treats all images the same: scores keep "
             "the order of cosines. Give 2 at least.",
             UserWarning,
         )

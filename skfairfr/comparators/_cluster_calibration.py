@@ -161,7 +161,7 @@ class ClusterCalibration(Comparator):
         Warns
         -----
         UserWarning
-            If there is one cluster, which treats all images alike.
+            If there is one cluster, which treats all images the same.
         UndefinedMetricWarning
             If a cluster has too few pairs.
         """

@@ -151,7 +151,7 @@ class FairScoreNormalizer(Comparator):
         Warns
         -----
         UserWarning
-            If there is one cluster, which treats all images alike.
+            If there is one cluster, which treats all images the same.
         UndefinedMetricWarning
             If a cluster has too few impostor pairs for the level.
         """

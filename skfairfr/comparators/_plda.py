@@ -49,7 +49,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
     ----------
     shrinkage : float in [0, 1], default=0.7
         How far both covariances are moved towards their mean variance in all directions.
-        The fewer the people and images, the more of it. 1 weighs all directions alike.
+        More is used for fewer people and images. 1 gives all directions equal weight.
 
     Attributes
     ----------

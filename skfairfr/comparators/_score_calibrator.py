@@ -64,7 +64,7 @@ class ScoreCalibrator(WithGroups, Comparator):
         cluster of k-means.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         The scores s. A fitted comparator is used as it is. It should have been fitted to
-        other people. One that is not fitted, or a clone, is fitted to a random half of the
+        different people. One that is not fitted, or a clone, is fitted to a random half of the
         people, and the curves to the other half.
     p_target : float in (0, 1), default=0.5
         Share of genuine pairs among those that the system will decide. Genuine pairs weigh

@@ -108,7 +108,7 @@ class GroupMeanRemover(UnitRowTransformer):
     .. math:: z = (x - D^\\top D x) / \\lVert x - D^\\top D x \\rVert
 
     Before they are scaled, the rows of every group have the mean zero. The span also contains
-    the mean of all images, which tells no group from another: with two groups, two
+    the mean of all images, which does not separate groups: with two groups, two
     dimensions are removed, the difference of the means and what is common to both.
 
     Attributes
@@ -258,7 +258,7 @@ NO_VARIANCE = 1e-12
 
 
 class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
-    """Scale embeddings so that the images of a person vary alike in all directions.
+    """Scale embeddings so that the images of a person vary equally in all directions.
 
     Within-class covariance normalisation (WCCN) [1]_: with the covariance :math:`W` of unit
     rows about the mean of their person, shrunk towards its mean variance by :math:`\\lambda`,
@@ -285,7 +285,7 @@ class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
     n_identities_ : int
         People of two images or more, about whose means rows vary.
     n_left_out_ : int
-        People of one image, which tell nothing of this covariance.
+        People with one image, who do not contribute to this covariance.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
 

@@ -72,7 +72,7 @@ def load_decisions(
         Column that names the person who attempts, whoever is claimed. If None: "identity"
         or "person".
     attempt : str, default=None
-        Column that tells genuine (bona fide, live, mated), impostor (non-mated) and attack
+        Column that marks genuine (bona fide, live, mated), impostor (non-mated) and attack
         (presentation attack, spoof) attempts apart, in any case. If None: all as genuine.
     session, species : str, default=None
         Columns that name the session of an attempt, and the instrument of an attack. None
@@ -84,7 +84,7 @@ def load_decisions(
     -------
     data : Bunch
         Of shape (n_attempts,) in the order of the file: ``accepted``, bool; ``captured``,
-        bool, False where the column "captured" says 0 (or no, ...), or where no decision
+        bool, False where the column "captured" is 0 (or no, ...), or where no decision
         was made: such an attempt is not accepted; ``identity``; ``attempt``, "genuine",
         "impostor" or "attack"; ``session`` and ``species``, or None. ``columns``, a dict of
         arrays (n_attempts,) in which None and NaN are unknown; and ``path``.

@@ -124,7 +124,7 @@ def read_embeddings(
     asked : dict of str -> str, default=None
         For each requested column the argument that names it, for messages.
     finite : bool, default=True
-        Whether every row has to hold numbers, else the caller checks those it takes.
+        Whether every row must contain numbers. If not, the caller checks the rows it uses.
     """
     path = check_path(path, "path")
     labels = None if labels is None else check_path(labels, "labels")
@@ -265,7 +265,7 @@ def _read_ark(path):
 
 
 def _check_same_people(people, name, own, path):
-    """Raise if a table divides rows among other people than the file of embeddings does."""
+    """Raise if a table assigns rows to different people than the file of embeddings."""
     if len(own) != len(people):
         return
     codes = [
@@ -395,7 +395,9 @@ def labels_beside(path):
     for suffix in (".csv", ".parquet", *_files.TEXT_TABLES):
         if os.path.exists(stem + suffix):
             return stem + suffix
-    problem = f" contains no labels of its rows, and no {stem + '.csv'!r} is beside it;"
+    problem = (
+        f" contains no labels of its rows, and no {stem + '.csv'!r} is in its folder;"
+    )
     remedy = f"name a {_files.TABLE_FORMATS} file with labels (--labels)."
     raise _files.file_error("path", path, problem, remedy)
 

@@ -121,7 +121,7 @@ def first_of(candidates, present):
 
 
 def choose_all(wanted, present, path, remedy=None):
-    """What the file holds of all that is wanted. One error names all that it lacks.
+    """Columns of the file that are wanted. One error names all that are missing.
 
     Parameters
     ----------

@@ -59,13 +59,13 @@ def join_metadata(
     Returns
     -------
     data : Bunch
-        A copy, in whose ``columns`` an attribute is None where the file does not tell; of
+        A copy, in whose ``columns`` an attribute is None where the file has none; of
         pairs each attribute is two columns, ending in _1 and _2.
 
     Raises
     ------
     ValueError
-        If the table cannot be read or does not hold what is needed, tells two things of one
+        If the table cannot be read or lacks what is needed, has two values for one
         person or image, or names none of the data's, or the data do not name them.
     ImportError
         If a .parquet file is read without pyarrow.

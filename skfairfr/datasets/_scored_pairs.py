@@ -428,7 +428,7 @@ def _remedy(present, names, distance, score):
 
 
 def _read_columns(table, asked, both, path):
-    """The requested columns. Those of the two images of a pair are converted alike.
+    """The requested columns. Those of the two images of a pair are converted the same way.
 
     Those of an attribute are called NAME_1 and NAME_2, one column that is of both is twice.
     """

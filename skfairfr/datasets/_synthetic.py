@@ -86,7 +86,7 @@ def make_face_embeddings(
         cosines do not depend on ``n_features``. None: all features. Real encoders vary in
         few. See Notes.
     nuisance : float or dict of label -> float in [0, inf), default=0.0
-        What has nothing to do with the person and is alike for all, such as the camera or
+        Effects unrelated to the person and equal for all, such as the camera or
         the light: every image of a group is moved along one direction that all groups
         share, by a normal amount of this standard deviation, before it is scaled back to
         unit length. It raises scores of strangers who were moved to one side.
@@ -149,7 +149,7 @@ def make_face_embeddings(
     and 44 between images of a person (``python -m docs.studies.check_directions``).
 
     All pairs of five default draws (``random_state`` 0 to 4), at the threshold where the
-    overall far is 1e-3: overall frr .046 to .062. The far of the female group 3.2 to 3.7
+    overall far is 1e-3: overall frr 0.046 to 0.062. The far of the female group 3.2 to 3.7
     times that of the male group, frr 1.7 to 2.8 times.
 
     References
@@ -303,7 +303,7 @@ def _apportion(n_identities, shares, labels):
 
 
 def _check_pair(value, name, least):
-    """Two integers of at least ``least``, the second no smaller; one stands for both."""
+    """Two integers of at least ``least``, the second no smaller; one number is used for both."""
     pair = (value, value) if isinstance(value, numbers.Integral) else value
     if isinstance(pair, tuple | list) and len(pair) == 2:
         low, high = (check_count(n, name, least) for n in pair)

@@ -163,7 +163,7 @@ class Table:
         return [n for n, column in columns if not isinstance(column, ListColumn)]
 
     def labels(self, *names):
-        """Labels of people or images, converted alike for several columns.
+        """Labels of people or images, converted the same way for several columns.
 
         Integers where every cell is one, written without leading zeros, else text, None
         where missing. A list of columns where several are named.
@@ -311,7 +311,7 @@ def read_table(path, argument="path", layouts=(), stated=None):
     argument : str, default="path"
         What names the file, for messages.
     layouts : tuple of Layout, default=()
-        Those that a text without names of columns may have. None to refuse such texts.
+        Those that a text without names of columns may have. None to raise an error for such texts.
     stated : str, default=None
         Name of the layout, if the caller gave it. "table": the first line names columns.
     """
@@ -561,7 +561,7 @@ def content_of(path, most=-1):
 
 
 def _single_spaces(content):
-    """Lines whose words stand between single spaces, without empty lines at the start."""
+    """Lines whose words are separated by single spaces, without empty lines at the start."""
     if any(byte in content for byte in (b"\t", b"\r", b"\x0b", b"\x0c")):
         content = content.replace(b"\r\n", b"\n").translate(ONE_SPACE)
     for two, one in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n")):

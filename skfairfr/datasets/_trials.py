@@ -1,4 +1,4 @@
-"""Pairs of images whose labels stand in another file: lists of trials, matrices of scores."""
+"""Pairs of images whose labels are in another file: lists of trials, matrices of scores."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def load_trials(
     enrolment: str | None = None,
     template: str | None = None,
 ) -> Bunch:
-    """Embeddings compared as a list of trials says, and no others.
+    """Scores of the pairs of embeddings in a list of trials.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def load_score_matrix(
         Tables with the labels of the rows and of the columns of the matrix, in their order,
         in one of the formats of :func:`load_pairs`, with names in the first line. Where
         references are None, or the same file, every two images are one pair, whose score
-        stands above the diagonal.
+        is above the diagonal.
     score : str, default=None
         Name of the matrix in an .npz file. If None: the first of "score", "scores" and
         "similarity" that is there.

@@ -30,7 +30,7 @@ class CentroidFairnessLoss(nn.Module):
     group, are mapped so that genuine and impostor scores each have the quantiles of the
     reference group: T = FRR_r^-1 o FRR_a and T = FAR_r^-1 o FAR_a. The loss of an image is
     the squared difference of its new genuine score to the mapped one, plus the mean such
-    square over the other people of its group; of a batch the mean over groups of their
+    square over the others of its group; for a batch the mean over groups of their
     images' mean. Scores across groups have no part in it.
 
     Parameters
@@ -47,7 +47,7 @@ class CentroidFairnessLoss(nn.Module):
         genuine and impostor scores lie furthest apart: largest difference of their means
         over the root of their mean variance.
     genuine_weight : float, default=1.0
-        Of the squares of genuine scores, beside impostor scores' 1. >= 0.
+        Weight of the squared errors of genuine scores, >= 0. That of impostor scores is 1.
     n_groups : int, default=None
         None is the largest code plus 1.
     n_features : int, default=None

@@ -19,7 +19,7 @@ from skfairfr.utils._validation import check_count, check_number
 
 
 class GroupAdversaryLoss(nn.Module):
-    """Softmax over identities, and a penalty for embeddings that tell the group.
+    """Softmax over identities, and a penalty for embeddings that reveal the group.
 
     Several discriminators, small networks, are trained to read the group from an
     embedding. The embeddings are penalised by how far the surest of the discriminators is
@@ -183,7 +183,7 @@ class GroupAdversaryLoss(nn.Module):
         which : int
             Of the discriminators.
         weight : tensor, shape (n_groups,), default=None
-            Of each group's images; None: all alike.
+            Weight of each group's images. If None, all are equal.
 
         Returns
         -------

@@ -213,7 +213,7 @@ def _check_length(array, name, n_identities):
 
 
 def to_tensor(values, name, shape, dtype=np.float32):
-    """Finite numbers as a tensor of this shape, where a str stands for any number."""
+    """Finite numbers as a tensor of this shape, where a str matches any number."""
     if isinstance(values, torch.Tensor):
         values = values.detach().cpu()
     with np.errstate(over="ignore"):

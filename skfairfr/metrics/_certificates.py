@@ -24,7 +24,7 @@ from skfairfr.utils._frames import Framed
 class CertifiedThreshold(Framed):
     """Thresholds at which every group keeps its limits, and what they cost each group.
 
-    One row for each group. A number that stands for all groups is an array, (n_groups,),
+    One row for each group. A number that applies to all groups is an array, (n_groups,),
     where every group has its own threshold.
 
     Attributes
@@ -61,7 +61,7 @@ class CertifiedThreshold(Framed):
         The group whose FRR allows no stricter one.
     frr_least : ndarray, shape (n_groups,)
         Lower bounds of the FRR at the loosest threshold at which no group's FAR is known to
-        exceed its limit. All hold at once. No threshold keeps a limit below one of them.
+        exceed its limit. All are valid together. No threshold keeps a limit below one of them.
 
     Raises
     ------
@@ -223,7 +223,7 @@ class _Limit:
 
     @property
     def sequence(self):
-        """Pairs of the group, those that err first at the head."""
+        """Pairs of the group, in the order in which they become errors."""
         return errors_first(self.pairs, self.scope, self.rate)[0]
 
     @property
@@ -269,7 +269,7 @@ class _Limit:
     def more_people(self):
         """About how many more people let some threshold keep the limit, or None if one does.
 
-        Infinite beyond ``MAX_PEOPLE``, or nan where there are too few pairs to tell by.
+        Infinite beyond ``MAX_PEOPLE``, or nan with too few pairs for an answer.
         """
         if not np.isnan(self.threshold):
             return None

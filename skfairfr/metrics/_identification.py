@@ -427,7 +427,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
 
         Lists end at a rank, at a score, or at both. A non-mated search is decided by its first
         candidate. A mated one is decided by her mate or, if the mate is not listed, by ``rank``
-        others who are. What lists do not decide is known from a threshold on, and asking below
+        others who are. Lists without all candidates give answers from a threshold on, and asking below
         it is an error that states it. Smaller galleries need longer lists: everybody who reaches
         the threshold, and everybody who is ahead of a mate.
 
@@ -584,7 +584,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             The rate is its expectation over such galleries. For a mated search the mate is
             enrolled.
         gallery_shares : dict of label -> float, default=None
-            Composition of that gallery by group, which adds up to 1. None draws from all alike.
+            Composition of that gallery by group, which adds up to 1. If None, everyone has the same chance.
             Mated searches of groups without a place are left out.
         operating_point : {"overall", "worst_group", "group"}, default="overall"
             Which FPIR meets the level.
@@ -660,7 +660,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         if not np.array_equal(self.gallery_, other.gallery_):
             raise refused(
                 *("other", None),
-                "was fitted on a gallery of other people;",
+                "was fitted on a gallery of different people;",
                 "a paired comparison needs the same gallery and the same probes.",
             )
         asked = _in_engine_terms(fpir, threshold, rate, group)
@@ -924,7 +924,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         return drawn
 
     def _find_more_candidates(self):
-        """Search again, and hold candidates down to a lower score."""
+        """Search again, and store candidates down to a lower score."""
         whole = self._systems[None]
         self._searches = self._searches.deeper(self)
         self._systems = {None: whole}

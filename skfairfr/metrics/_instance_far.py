@@ -146,7 +146,7 @@ def instance_far(
     Notes
     -----
     With ``impostors="all"`` most of an image's impostors are of other groups, which are
-    rarely alike, so that the images of a small group have low rates for that reason alone.
+    rarely similar, so the images of a small group have low rates for that reason alone.
     "same_group" compares like with like.
 
     One pass over tiles of all pairs. The accepted ones are stored, 12 bytes each, and half as

@@ -233,7 +233,7 @@ def correct_for_label_errors(
     ------
     ArgumentError
         A ValueError: if images of one person have labels of several groups, or the sample has
-        no person of a group, or its labels do not tell groups apart, or contradict the data.
+        no person of a group, or its labels do not separate groups, or contradict the data.
     ValueError
         If there are no two groups with pairs, or an argument is out of range.
 

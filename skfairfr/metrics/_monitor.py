@@ -1,4 +1,4 @@
-"""RateMonitor: rates of groups watched over time, with verdicts that hold at any time."""
+"""RateMonitor: rates of groups over time, with verdicts that are valid at any time."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class WatchedRates(Framed):
         Mean of their errors, in [0, 1]. Lower is better. NaN without people.
     low, high : ndarrays, shape (n_groups,)
         Ends of the confidence sequence, in [0, 1]: of a rate that does not change, all
-        intervals that were ever looked at hold together with the confidence level.
+        intervals that were ever read cover the rates together with the confidence level.
     n_attempts : ndarray of int, shape (n_groups,)
         All attempts, those of people who had counted before included.
     n_errors : ndarray, shape (n_groups,)
@@ -318,7 +318,7 @@ class RateMonitor:
         when : str, default=None
             A date for the history.
         log : str, default=None
-            What tells the log of these attempts apart, such as its digest.
+            Identifier of the log of these attempts, such as its digest.
 
         Returns
         -------
@@ -599,7 +599,7 @@ class RateMonitor:
 
 
 def _digest(label):
-    """A number that stands for the label of a person, however another log spells it."""
+    """A number for the label of a person, the same in every log's spelling."""
     found = hashlib.blake2b(
         spellings(label)[0].encode("utf-8", "replace"), digest_size=8
     )

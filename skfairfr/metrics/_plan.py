@@ -76,7 +76,7 @@ class Dependence:
     ----------
     correlation : float in [0, 1], default=0.5
         Between errors of two pairs of images of the same person (FRR) or of the same two
-        people (FAR). If it is 1, all pairs of a person err together.
+        people (FAR). If it is 1, all pairs of a person are errors together.
     variation : float in [0, 100], default=1.0
         Squared coefficient of variation of people's own rates. It matters for the FAR,
         if one person is in pairs with all others.
@@ -452,7 +452,7 @@ def plan_test(
     -----
     A thousand data sets are drawn for each number of people, and judged by the bounds and
     tests of an audit [1]_. The rules of 3 and 30 [2]_ are next to them. Errors of a person,
-    or of two, are beta-binomial, and people's own rates lognormal. Of groups with more
+    or of two, are beta-binomial, and people's own rates lognormal. With groups of more
     than 400 clusters of errors fewer people are drawn, and their sums enlarged. All
     pairs within a group are compared, at a given threshold. One that the same data set, for
     a level, adds an error of its own, or takes some away.

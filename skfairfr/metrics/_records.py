@@ -112,7 +112,7 @@ class ROCCurve(Framed):
     low, high : ndarrays, shape (n_levels,)
         Interval at each level on its own.
     band_low, band_high : ndarrays, shape (n_levels,)
-        Band meant to hold the whole curve at once: value +- c standard errors, with c the
+        Band meant to cover the whole curve at once: value +- c standard errors, with c the
         quantile of the largest studentised deviation over the levels. Never narrower than
         the interval.
     threshold : ndarray, shape (n_levels,)
@@ -269,7 +269,7 @@ class Comparison(PairedRates, Framed):
         Ends of the interval of the difference. If the ratio's is by contrasts, what the
         intervals of the ratio and of both disparities leave of it.
     p_value : float or ndarray, shape (n_levels,)
-        Two-sided, in [0, 1], of no difference. Of a rate with ``resample="identities"``
+        Two-sided, in [0, 1], of no difference. For a rate with ``resample="identities"``
         Student's test of the sum of what every person, and every two people, add to the
         difference; of "max_min" and "max_geomean" by contrasts that of the largest of them,
         times their number (Bonferroni). Both are below ``1 - confidence_level`` where the

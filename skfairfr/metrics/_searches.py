@@ -151,7 +151,7 @@ def check_repeats(search, person, enrolled, template):
 
 
 def check_listed_from(lists, n_searches, n_people):
-    """Raise if lists that are said to have all candidates from a score on end at a rank."""
+    """Raise if lists declared to have all candidates from a score on end at a rank."""
     if lists.listed_from is None:
         return
     if found := lists.looks_cut_by_rank(n_searches, n_people):
@@ -283,11 +283,11 @@ class Searches(_inputs.Attributes):
         warn_caller(message, ReversedScoresWarning, "uninformative_searches")
 
     def deeper(self, roc):
-        """The same with more candidates held."""
+        """The same with more candidates stored."""
         return self._searched(min(DEEPER * self.share, 1.0), roc)
 
     def _searched(self, share, roc):
-        """The searches with this share of the non-mated comparisons held; lists hold theirs."""
+        """The searches with this share of the non-mated comparisons stored; lists keep theirs."""
         if isinstance(self.source, CandidateLists):
             return replace(self, found=self.source.search_all(self.own, self.gallery))
         needed = OF_HELD * share * self.n_comparisons

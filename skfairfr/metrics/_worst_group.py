@@ -319,7 +319,7 @@ def cluster_groups(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    """Find groups of images that look alike to the encoder, if no labels exist.
+    """Find groups of images that look similar to the encoder, if no labels exist.
 
     Unit embeddings are clustered by mini-batch k-means; as in [1]_, which clusters faces
     into 10, 30 or 100 groups, the clusters then take the place of ``sensitive_features``.
@@ -352,7 +352,7 @@ def cluster_groups(
     Notes
     -----
     Every image has a cluster, and the images of one identity may fall into several: a
-    cluster is a group of images, not of people. Genuine pairs whose images are least alike
+    cluster is a group of images, not of people. Genuine pairs whose images are least similar
     are the likeliest to be split between clusters, if they count for none, so that the
     frr within clusters is too low as a rule: compare their far. Clusters also fit the very
     images they were found in: at overall far 1e-2, in four draws of make_face_embeddings

@@ -221,7 +221,7 @@ class Bench(ShownAsTable):
         Methods without a result, and why.
     notes : tuple of str
     detectable_factor : float
-        The first metric has to fall by this factor to be found with probability .8, given
+        The first metric has to fall by this factor to be found with probability 0.8, given
         the median of the methods' errors, or nan without methods.
     winner : str or None
         The best compromise of the metrics among the methods that surely lower the first
@@ -404,7 +404,7 @@ def compare_mitigations(
         of a comparator that has ``score_matrix(X1, X2)`` alone, all scores of a split are
         listed, which takes time and memory. None is everything known by name whose
         libraries are installed. One that is frozen (``sklearn.frozen.FrozenEstimator``) is
-        judged as it is: it should have been fitted on other people.
+        judged as it is: it should have been fitted on different people.
     others : frame or dict of str -> array-like, shape (n_samples,), default=None
         Other attributes, whose disparities must not grow.
     far : float in (0, 1), default=1e-3
@@ -1065,11 +1065,11 @@ def _reading(bench):
         "threshold at the level. A method that only shifts a group's scores does not change it. "
         "A gap that stays shows a difference of the encoder that no threshold repairs.",
         "after/before is a method over doing nothing, with its "
-        f"{level:g} % interval for other people. Rows are sorted by the upper end of the "
-        f"first: the surest gain stands first. p is of {name} and goes with its interval, "
+        f"{level:g} % interval for new people. Rows are sorted by the upper end of the "
+        f"first: the surest gain is first. p is of {name} and goes with its interval, "
         "each on its own; the adjusted p allows for the number of methods (Holm).",
         "Everybody was judged by systems that were fitted, and whose parameters were "
-        f"chosen, on other people. The FMR rests on pairs within a split: 1 / "
+        f"chosen, on different people. The FMR rests on pairs within a split: 1 / "
         f"{settings['n_splits']} of all.",
     ]
     if _has_cllr(bench):

@@ -92,7 +92,7 @@ def kappa_grid(
 
 
 def _smaller(n_features, kappa, odds):
-    """The concentration beside kappa that adds these odds; None if there is none."""
+    """The concentration that adds these odds to kappa's, or None if there is none."""
 
     def beyond(smaller):
         # (kappa - smaller) (1 - crossing) / 2, without a quotient that is 0 / 0 at kappa.

@@ -43,7 +43,7 @@ class Mitigation(NamedTuple):
         Parameters, one of which is chosen on the people of a training part. Empty or a
         single one where there is nothing to choose.
     note : str
-        What these people made differ from what the guide says of the name, else empty.
+        How the mitigation differs from the guide's description with these people, or empty.
     """
 
     name: str
@@ -85,7 +85,7 @@ _COMPARATORS, _PROJECTORS = "skfairfr.comparators", "skfairfr.projectors"
 
 
 def _known(setting):
-    """Module, class, options and grid of each name; what is quickest to fit stands first."""
+    """Module, class, options and grid of each name, the quickest to fit first."""
     own, heads, groups = _COMPARATORS, _PROJECTORS, setting.groups
     far = {"far": setting.far}
     # 10 and 100 clusters, or as many as there can be of two people each.
@@ -244,7 +244,7 @@ class System(BaseEstimator):
 
 
 def fit_system(estimator, X, y, groups):
-    """Fit a mitigation in place; steps of a pipeline get identities and groups alike."""
+    """Fit a mitigation in place. All steps of a pipeline get identities and groups."""
     steps = _steps_of(estimator)
     for k, step in enumerate(steps):
         if not hasattr(step, "fit"):  # scores as they are

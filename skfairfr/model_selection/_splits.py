@@ -22,7 +22,7 @@ from skfairfr.utils._validation import check_level, random_state_of, warn_undefi
 class IdentityKFold(BaseCrossValidator):
     """K folds of people, so that nobody is on both sides, balanced over groups.
 
-    A choice made on people used for training says little about others: a default KFold
+    A choice made on people used for training may not generalise to others: a default KFold
     over shuffled images has most people on both sides. Here the identities come from y,
     and no ``groups=`` is needed. Folds are those of scikit-learn's
     ``StratifiedGroupKFold``, with people as its groups. Its strata are the group of each
@@ -230,7 +230,7 @@ class SplitROC:
     far : ndarray, shape (n_levels,)
         Levels in (0, 1), met on the people that thresholds come from.
     frr : ndarray, shape (n_splits, n_levels)
-        FRR in [0, 1] of the other people, at those thresholds.
+        FRR in [0, 1] of the remaining people, at those thresholds.
     far_reached : ndarray, shape (n_splits, n_levels)
         Their FAR there, in [0, 1].
     threshold : ndarray, shape (n_splits, n_levels)

@@ -39,7 +39,7 @@ class BestTradeOff(BaseEstimator):
         of ``metrics``.
     at_most : dict of str -> float, default=None
         Largest mean allowed of some metrics, which need not be among ``metrics``: other
-        candidates cannot win. Of a metric in ``before`` it is a multiple of the value there,
+        candidates cannot win. For a metric in ``before`` it is a multiple of the value there,
         so that {"frr_at_far": 1.1} allows an FRR larger by 10 %, else the value itself.
     before : dict of str -> float, default=None
         Metrics of doing nothing, on the same folds.

@@ -34,8 +34,8 @@ from skfairfr.utils._validation import warn_caller
 class AdversarialProjector(BaseProjector):
     """Project embeddings so that the group is hard to read from them, as PASS does.
 
-    A small network between a frozen encoder and its matcher, trained to tell identities
-    apart while the output of discriminators, which are trained to tell the groups, is
+    A small network between a frozen encoder and its matcher, trained to separate
+    identities while the output of discriminators, which are trained to predict groups, is
     pushed towards indifference. The adversary is one-sided: only the head's loss contains
     its term, and the discriminators, one after the other, are trained on cross-entropy
     alone. It is the method that EM22 compares with, under the name PASS-g where the group
@@ -43,17 +43,17 @@ class AdversarialProjector(BaseProjector):
 
     A group that is harder to read is not a smaller disparity. On people not fitted, 600 of
     1,200 synthetic ones in five draws, the default brought a new logistic regression's
-    accuracy for the group from .91 to .72 where a group was crowded, and BFAR to .19 times
+    accuracy for the group from 0.91 to 0.72 if a group was crowded, and BFAR to 0.19 times
     what it was, at 1.12 times the FRR. The same head without adversary (``alpha=0``)
-    brought BFAR to .21 times at .83 times the FRR. With ``alpha=1`` the FRR nearly doubled.
+    lowered BFAR to 0.21 times at 0.83 times the FRR. With ``alpha=1`` the FRR nearly doubled.
     ``python -m docs.studies.check_trained`` prints the table, intervals and all.
 
     On real faces it does harm. With 375 people of LFW fitted, the default multiplied the FRR by
-    1.03 [.99, 1.06] and BFAR by 2.47 [2.16, 2.82]. With twice the rate, ``lr=1e-3``, that is 1.09
+    1.03 [0.99, 1.06] and BFAR by 2.47 [2.16, 2.82]. With twice the rate, ``lr=1e-3``, that is 1.09
     [1.05, 1.13] and 2.14 [1.79, 2.57], which is why the rate is what it is: ``python -m
     docs.studies.check_dimensions``. The lower rate needs more steps: of 400 synthetic people,
-    one group crowded, 40 steps bring BFAR to .67 [.52, .86] times, and an ``EthicalModule`` of
-    one kappa brings it to .23 [.16, .34] times (``examples/mitigation/study_bench.py``). Take
+    one group crowded, 40 steps lower BFAR to 0.67 [0.52, 0.86] times, and an ``EthicalModule`` of
+    one kappa lowers it to 0.23 [0.16, 0.34] times (``examples/mitigation/study_bench.py``). Take
     another projector first.
 
     Parameters
@@ -72,7 +72,7 @@ class AdversarialProjector(BaseProjector):
         Most passes over the images, or over 32,768 of them, that the discriminator whose
         turn it is has before an epoch of the head. Before the first epoch all have them.
     discriminator_accuracy : float, default=0.9
-        In (0, 1]: mean share of the groups' images told rightly at which its turn ends
+        In (0, 1]: balanced accuracy for the groups at which its turn ends
         early.
     head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
@@ -144,7 +144,7 @@ class AdversarialProjector(BaseProjector):
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds, and
         ``group_accuracy``, the mean over the groups of the share of their images that the
-        discriminator trained before the epoch told, in [0, 1].
+        discriminator trained before the epoch predicted, in [0, 1].
     n_validation_images_ : int
         Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
         or 0 where nobody is held out.
@@ -164,7 +164,7 @@ class AdversarialProjector(BaseProjector):
     largest of their terms, and turns that end at an accuracy. Otherwise: the discriminators'
     outputs are logits, where the code first passes them through a sigmoid, which bounds the
     term; centroids go on being trained, where the code trains a linear classifier first and
-    then keeps it; a discriminator is never drawn again; its groups are weighed alike, where
+    then keeps it; a discriminator is never drawn again; its groups have equal weights, where
     the code draws images so; the head is the package's.
 
     References
@@ -297,7 +297,7 @@ class TrainDiscriminators(Callback):
     """Trains discriminators of the group on what the head makes of the images.
 
     Before the first epoch all are trained, before every later one the next in turn, until
-    it tells the groups of a share ``enough`` of its images, or for ``n_passes`` over them.
+    it predicts the groups of a share ``enough`` of its images, or for ``n_passes`` over them.
     Every training has an optimizer of its own and draws by seed and epoch alone, so that a
     checkpoint needs nothing more.
 
@@ -309,7 +309,7 @@ class TrainDiscriminators(Callback):
     seed : int
     n_passes : int
     enough : float
-        Mean over the groups of the share that is told, in (0, 1].
+        Balanced accuracy, the mean over the groups of the share predicted correctly, in (0, 1].
     """
 
     def __init__(self, rows, people, seed, *, n_passes, enough):
@@ -340,7 +340,7 @@ class TrainDiscriminators(Callback):
         return torch.from_numpy(z).to(self.rows.device), group.to(self.rows.device)
 
     def _train(self, loss, which, z, group, generator):
-        """Train one discriminator; the share of the images whose group it tells."""
+        """Train one discriminator; the share of the images whose group it predicts."""
         counts = torch.bincount(group, minlength=len(self.people.labels))
         weight = len(group) / (counts * (counts > 0).sum()).clamp_min(1)
         discriminator = loss.discriminators[which].requires_grad_(True)
@@ -363,7 +363,7 @@ class TrainDiscriminators(Callback):
 
 @torch.no_grad()
 def mean_share_told(discriminator, z, group, counts):
-    """Mean over the groups that occur of the share of their images told rightly."""
+    """Balanced accuracy over the groups that occur."""
     right = discriminator(z).argmax(1) == group
     told = torch.bincount(group[right], minlength=len(counts))
     present = counts > 0

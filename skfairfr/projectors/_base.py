@@ -256,7 +256,7 @@ class BaseProjector(
             n_steps = self.max_epochs * -(-len(batches) // self.batch_size)
             warn_caller(
                 f"This fit has {n_people} people and {n_steps} steps. With up to {most} "
-                "people the defaults lowered the FRR of other people in some populations "
+                "people the defaults lowered the FRR of new people in some populations "
                 "and not in others, one of real faces. Fit more people, and compare before "
                 "with after on people held out.",
                 UserWarning,

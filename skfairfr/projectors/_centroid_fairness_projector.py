@@ -42,10 +42,10 @@ class CentroidFairnessProjector(BaseProjector):
     Built from a summary of [1]_: the paper itself was not read, and what is not in the
     summary is ours. See the notes.
 
-    On people not fitted, 600 of 1,200 synthetic ones in five draws, BFAR fell to .21 times
-    what it was, and FRR to .85 times, if one group was crowded. A head trained on
-    identities alone (:class:`AdversarialProjector` with ``alpha=0``) did as much, .21 and
-    .83 times. If one group's images were spread, BFRR fell to .87 times at 1.08 times
+    On people not fitted, 600 of 1,200 synthetic ones in five draws, BFAR fell to 0.21 times
+    its value, and FRR to 0.85 times, if one group was crowded. A head trained on
+    identities alone (:class:`AdversarialProjector` with ``alpha=0``) did as much, 0.21 and
+    0.83 times. If one group's images were spread, BFRR fell to 0.87 times at 1.08 times
     the FRR. ``python -m docs.studies.check_trained`` prints the table, intervals and all.
 
     Parameters
@@ -54,7 +54,7 @@ class CentroidFairnessProjector(BaseProjector):
         The group whose quantiles all get. None is the group whose genuine and impostor
         scores lie furthest apart. See :class:`~skfairfr.losses.CentroidFairnessLoss`.
     genuine_weight : float, default=1.0
-        Of the squared errors of genuine scores, beside impostor scores' 1. >= 0.
+        Weight of the squared errors of genuine scores, >= 0. That of impostor scores is 1.
     min_agreement : float, default=None
         Share of an identity's images, in (0.5, 1], that must agree on its group: those
         with less are left out, those with at least that share take the group of most of
@@ -148,7 +148,7 @@ class CentroidFairnessProjector(BaseProjector):
     -----
     From the summary: centroids as means of unit embeddings, the scores, the maps, a small
     network that regresses them. Ours: centroids that are trained with the head, from those
-    means; groups that count alike, and genuine scores as much as impostor ones; scores
+    means; equal weights of groups, and of genuine scores as much as impostor ones; scores
     across groups, which have no part; the choice of the reference; the maps as tables of
     4,097 points; the head and its options.
 

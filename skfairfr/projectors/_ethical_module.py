@@ -63,7 +63,7 @@ class EthicalModule(BaseProjector):
         ``("female", "old")`` or ``"female & old"``, here and in ``groups``.
     groups : tuple of labels, default=None
         Order of the groups, so that ``kappa0`` belongs to ``groups[0]`` whatever the
-        data hold. None sorts the labels. The papers' order is ("male", "female").
+        data contain. None sorts the labels. The papers' order is ("male", "female").
     margin : float, default=0.0
         Taken from the cosine to the own centroid while training, in [0, 2).
     min_agreement : float, default=None
@@ -89,8 +89,8 @@ class EthicalModule(BaseProjector):
     batch_size : int, default=1024
         Images in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch. The paper's .01 suits its own head. That of the
-        residual head is ``lr * 64 / n_features``, with which a step moves embeddings alike
+        Learning rate of the first epoch. The paper's 0.01 suits its own head. That of the
+        residual head is ``lr * 64 / n_features``, with which a step moves embeddings equally
         in any number of features.
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
@@ -113,7 +113,7 @@ class EthicalModule(BaseProjector):
         people against the mean of their other images, on those trained on without any), or
         at ``monitor_far`` a disparity or the FRR.
     monitor_far : float, default=1e-3
-        In (0, 1): FAR at which people held out are monitored. A FewErrorsWarning says when
+        In (0, 1): FAR at which people held out are monitored. A FewErrorsWarning reports when
         it lets fewer than 30 impostor pairs of a group pass.
     patience : int, default=None
         Epochs without a better value after which training stops. None never does.
@@ -126,7 +126,7 @@ class EthicalModule(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         Notified after ours. The people held out are skorch's validation set. Any of them
         may end the training by a KeyboardInterrupt after an epoch. Ctrl-C pressed while one
-        of them runs there cannot be told from that, and has no warning.
+        of them runs there cannot be distinguished from that, and has no warning.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
         so far, where the same ``random_state`` need not give the same bits.
@@ -319,7 +319,7 @@ class EthicalModule(BaseProjector):
         if self.groups is None and len(labels) == 2 and kappas[0] != kappas[1]:
             warn_caller(
                 f"kappa0 is that of {labels[0]!r} and kappa1 that of {labels[1]!r}, in the "
-                f"order of their labels; groups={tuple(labels)} says so.",
+                f"order of their labels; groups={tuple(labels)} states this order.",
                 UserWarning,
             )
         return dict(zip(labels, map(float, kappas), strict=False))

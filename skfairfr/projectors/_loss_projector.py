@@ -40,7 +40,7 @@ class LossProjector(BaseProjector):
     ----------
     loss : {"softmax", "cosface", "arcface"}, module or callable, default="cosface"
         A name is a cross-entropy of 64 times the cosines to a centroid of each person, with
-        no margin, .35 of the own cosine, or .5 radians of the own angle. A torch module of
+        no margin, 0.35 of the own cosine, or 0.5 radians of the own angle. A torch module of
         your own, of which a copy is trained, or ``loss(n_identities, n_features)`` that
         makes one, is called as ``module(embeddings, labels)``: unit rows of a batch,
         (n_images, n_features), and codes of their identities, (n_images,), in

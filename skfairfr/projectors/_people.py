@@ -56,7 +56,7 @@ class People:
         Code of the group of each image, -1 unknown, as the caller gave it. Metrics of
         held-out people and samplers use it.
     labels : ndarray, shape (n_groups,), or None
-        What the codes stand for.
+        Labels of the codes.
     domain : ndarray of int8, shape (n_images,), or None
         0 or 1, where images of two domains are compared with each other.
     """
@@ -105,7 +105,7 @@ def read_labels(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
         y, sensitive_features, domain, n_samples, fields=fields
     )
     if identity.values.size < 2:
-        problem = "contains one identity (1 class), with nobody to tell it from;"
+        problem = "contains one identity (1 class), with nobody to compare it with;"
         raise refused("y", y, problem, "give the images of at least two people.")
     return identity, group, domain
 

@@ -31,11 +31,11 @@ from skfairfr.utils._validation import check_path
 WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
 N_HASHED_ROWS = 4096
 # What to do about a checkpoint that cannot be read.
-REMEDY = "delete it to start anew"
+REMEDY = "delete it to start again"
 
 
 class DeviceRows:
-    """The embeddings, held where taking slices of them is cheapest.
+    """The embeddings, stored where taking slices of them is cheapest.
 
     Parameters
     ----------
@@ -471,6 +471,6 @@ def _option_hash(name, value):
     try:
         return joblib.hash(value)
     except Exception as error:  # what cannot be pickled raises many kinds
-        problem = f"is {value!r}, which checkpoint_dir cannot tell from others;"
+        problem = f"is {value!r}, which checkpoint_dir cannot distinguish from others;"
         remedy = "give a function or class that can be imported by name."
         raise refused(name, value, problem, remedy) from error

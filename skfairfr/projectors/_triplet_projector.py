@@ -119,8 +119,8 @@ class TripletProjector(BaseProjector):
     validation_fraction : float, default=0.2
         Share of the identities, in [0, 1), held out and never trained on; if they are
         too few to hold any out, a warning states that all are trained on. With any, the
-        weights of the epoch with the best ``monitor`` are kept. The loss of people held
-        out weighs groups as they are found, so that it may prefer an epoch before the
+        weights of the epoch with the best ``monitor`` are kept. The loss of held-out
+        people weighs groups as they are found, so that it may prefer an epoch before the
         sampling has served rare ones: 0.0 keeps the last epoch.
         An epoch compares at most 2**24 pairs of their images: of more than 5,792 images a
         sample, the same in every epoch, of whole people of every group.
@@ -454,7 +454,7 @@ class GroupSampling(Callback):
         return self.cells.draw(self.weights, len(self.cells), generator)
 
     def draw_homogeneous(self, size, generator):
-        """Positions of rounds of one group each, as many as hold all images once."""
+        """Positions of rounds of one group each, as many as cover all images once."""
         size = min(size, len(self.cells))
         n_rounds = -(-len(self.cells) // size)
         return self.cells.draw_batches(self.weights, size, n_rounds, generator)

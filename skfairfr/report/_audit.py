@@ -134,7 +134,7 @@ def audit_data(
     policy : Policy, str or path-like, default=None
         What sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
         attributes, or its file, or the name of one that is shipped. Giving one of those
-        beside a policy that sets it is an error.
+        together with a policy that sets it is an error.
     about : dict of str -> str, default=None
         "title", "system", "dataset" and "organisation": what the report is to show, and its
         JSON to keep, about the test.
@@ -489,8 +489,8 @@ def audit_decisions(
     Parameters
     ----------
     error : array-like, shape (n_attempts,)
-        1 where the system erred, 0 elsewhere. NaN where nothing was captured. Of genuine attempts an error is a rejection, of others that they were
-        accepted.
+        1 where the system erred, 0 elsewhere. NaN where nothing was captured. An error of a genuine attempt is a
+        rejection, of others an acceptance.
     identity : array-like, shape (n_attempts,), or None
         The person who attempts, whoever is claimed. None takes attempts as independent, as
         the first line of the audit states.
@@ -687,7 +687,7 @@ def _standardised(audits, measured, chosen, strata, control, confidence_level):
 
 
 def _tested(audited, chosen, options, asked):
-    """What `judge` tells of each, at the operating points that limits are about."""
+    """Tests of `judge` for each, at the operating points that limits are about."""
     next_step("comparing groups")
     with collecting([]):  # the notes of each audit hold what this would warn of
         sizes = [len(attributes) for attributes in chosen]
@@ -696,7 +696,7 @@ def _tested(audited, chosen, options, asked):
 
 
 def _about_repeats(data, attributes, audit, points, options):
-    """A note on images or pairs that stand more than once, in a list; empty without any."""
+    """A note on images or pairs that occur more than once, in a list; empty without any."""
     repeated, words = data.repeats()
     if not repeated.any():
         return []

@@ -1,7 +1,7 @@
 """What an audit is of: embeddings, or scored pairs, with columns of labels.
 
 Both kinds fit a SimilarityROC and list the people and images behind the pairs: one row for
-each image of embeddings, two for each scored pair. They hold arrays, also those of a file.
+each image of embeddings, two for each scored pair. They contain arrays, also those of a file.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Attempts:
 
 
 class _Data:
-    """What either kind of data says of the file that it was read from, if it was."""
+    """The file that either kind of data was read from, if it was."""
 
     # Whether rates by person, each weighing the same, are not measured.
     one_average = False
@@ -413,7 +413,7 @@ class PairData(_Data):
 
     @property
     def independent(self) -> bool:
-        """Whether no person is known, so that each pair stands for people of its own."""
+        """Whether no person is known, so each pair is taken as one of different people."""
         return self.y_true is not None
 
     def fit(self, roc: SimilarityROC, attributes: tuple = ()) -> SimilarityROC:

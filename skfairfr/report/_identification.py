@@ -231,7 +231,7 @@ def identify(
     non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
-    """Assess for which groups searches of a gallery (1:N) err more, and how sure that is.
+    """Assess for which groups searches of a gallery (1:N) have more errors, with intervals.
 
     Parameters
     ----------

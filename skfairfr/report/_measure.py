@@ -45,7 +45,7 @@ class Points:
     Attributes
     ----------
     far : ndarray, shape (n_levels,), or None
-        Levels, which hold on the data that ``set_on`` names. None of given thresholds.
+        Levels, met on the data that ``set_on`` names. None of given thresholds.
     threshold : ndarray, shape (n_levels,), or None
         Similarities. None before the audited data have set them.
     set_on : {"these data", "other data", "given"}

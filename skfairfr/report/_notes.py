@@ -1,4 +1,4 @@
-"""What a report says next to its numbers: notes, reasons, and operating points in words.
+"""Text next to the numbers of a report: notes, reasons, and operating points in words.
 
 SimilarityROC warns in Python's words, with a code and with the numbers and names of its
 message as values. A note has the same meaning in the words of a report.

@@ -1,6 +1,6 @@
 """A policy: the limits of a gate, in a file that is kept next to the system.
 
-What a file may hold is said once, in ``policies/schema.json``, where the ``description`` of
+The contents of a file are specified once, in ``policies/schema.json``, where the ``description`` of
 every key is what an error states that it must be.
 """
 
@@ -52,14 +52,14 @@ LISTS = (*POINTS, "attributes", "p_target")
 
 @dataclass(frozen=True)
 class Policy:
-    """A gate: limits, the operating points where they hold, and a confidence level.
+    """A gate: limits, the operating points where they apply, and a confidence level.
 
     Parameters
     ----------
     name : str
         One line, printed above the checks.
     limits : dict of str -> float, default={}
-        Those that hold at every level, as ``limits`` of :func:`audit_data`.
+        Those that apply at every level, as ``limits`` of :func:`audit_data`.
     fmr : float in (0, 1) or sequence of such, shape (n_levels,), default=()
         Levels to operate at. A policy without levels and thresholds leaves the operating
         point to the arguments of the audit.

@@ -92,7 +92,7 @@ class GroupRates:
 
     ``far_errors`` impostor pairs were accepted and ``frr_errors`` genuine pairs rejected.
     The first is rounded where the rate was not counted over all pairs. ``far_effective``
-    and ``frr_effective`` are what these errors are worth. ``frr_failures`` of the rejected
+    and ``frr_effective`` are the effective numbers of errors and people. ``frr_failures`` of the rejected
     genuine pairs are failures to enrol or to acquire, where these count as rejections.
     """
 
@@ -145,7 +145,7 @@ class Finding:
         Groups without the pairs of two people.
     verdict : {"higher", "lower", "no significant difference", "too few errors", \
             "undetermined"}
-        What the test says of the group's rate. "too few errors" if there are no two groups
+        Result of the test of the group's rate. "too few errors" if there are no two groups
         with the pairs, "undetermined" if the scores, or a threshold beyond all of them, tell
         nothing.
     """
@@ -215,7 +215,7 @@ class Level:
     generalised : tuple of GeneralisedRates
         Everyone first, or empty where no failures were recorded.
     matrix : Matrix or None
-        None of more groups than are shown. Of searches, by the group of the person returned.
+        None with more groups than are shown. For searches, by the group of the person returned.
     metrics : tuple of OwnMetric
     against_others : tuple of Deviation
         Empty of two groups.
@@ -255,7 +255,7 @@ class Remeasured:
 
 @dataclass(frozen=True)
 class Check:
-    """Whether rates or a disparity stay within a limit, as far as the data tell.
+    """Whether rates or a disparity are within a limit, as far as the data show.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ class Check:
         Operating point, as of a Level.
     figure : Figure
         The disparity, or the rate of the group with the highest one. ``high`` is the
-        largest upper bound, each of which is valid by itself. ``low`` holds for all groups at
+        largest upper bound, each of which is valid by itself. ``low`` is valid for all groups at
         once: it is the largest if groups exceed the limit, or else that of ``decided_by``.
     groups : tuple of labels
         First that of the highest rate, then others that the verdict is about: those that
@@ -285,7 +285,7 @@ class Check:
         80 % of cases if rates are as they were found, or how many more pairs where nobody
         is known, or empty where no number up to ten million does.
     reason : str
-        Why an undetermined check tells nothing, whatever its bounds, else empty.
+        Why nothing follows from an undetermined check, whatever its bounds, else empty.
     decided_by : tuple of labels
         The group whose bound decides. Empty of largest / smallest, whose bounds may be of
         any two groups.
@@ -417,7 +417,7 @@ class Change:
     ratio, ratio_low, ratio_high : float
         After over before, with the interval that goes with it.
     p_value : float
-        Of no difference, on its own, or nan where it cannot be told.
+        p-value of no difference, unadjusted, or nan if it is unknown.
     p_adjusted : float
         The same for all changes of the comparison at once.
     verdict : {"higher", "lower", "no significant difference", "too few errors", \

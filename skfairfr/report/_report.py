@@ -58,7 +58,7 @@ class Report:
     crossings : tuple of Crossing
         For each combination of attributes the number of people in its cells.
     about : dict of str -> str
-        What the caller said of the test, by "title", "system", "dataset", "organisation",
+        The caller's description of the test, by "title", "system", "dataset", "organisation",
         "tested" (a day), "labels_source" and "sampling", and the "command" that made it.
     sections : tuple
         What sections of the user's measured: ``title``, ``record`` and ``parts`` of each.
@@ -355,7 +355,7 @@ class SystemsComparison:
     notes : tuple of str
         What was undefined or could not be resolved.
     fail_on_harm : bool
-        Whether harm makes ``exit_code`` 1, and what cannot be told 3.
+        Whether harm makes ``exit_code`` 1, and an inconclusive result 3.
     measured : tuple of Measured
         Every system by every attribute and combination, the systems of an attribute in
         their order.

@@ -106,7 +106,7 @@ class GroupTests:
         Returns
         -------
         low, high : floats, 1 at least
-            ``low``, the largest of bounds that hold for all groups at once. ``high``, the
+            ``low``, the largest of bounds that are valid for all groups at once. ``high``, the
             largest of bounds each alone, one of which is that of the largest rate.
         groups : tuple of labels
             The group that the bound above the limit is of, or else the upper one.
@@ -122,8 +122,8 @@ class GroupTests:
     def one_sided(self):
         """Lower and upper bounds of the groups' rates, each (n_groups,).
 
-        The upper ones are those of the intervals of the rates, and hold one by one. The
-        lower ones hold all at once, and are no larger. With all upper ones within a limit
+        The upper ones are those of the intervals of the rates, each valid alone. The
+        lower ones are valid together, and are no larger. With all upper ones within a limit
         all groups are, with one lower one above it some group is not.
         """
         evidence, level = self.compared.evidence, self.compared.level
@@ -202,7 +202,7 @@ def _holm(p, share):
 
 
 def beyond_all_scores(everyone, terms=COMPARISONS):
-    """That a threshold accepts every pair, or none, which tells nothing, else empty.
+    """A note that a threshold accepts every pair, or none, else empty.
 
     Parameters
     ----------

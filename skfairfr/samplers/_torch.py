@@ -250,7 +250,7 @@ class HomogeneousBatchSampler(GroupSampler):
     weights : {"natural", "equal"} or dict of label -> float in [0, inf), default="equal"
         "equal" draws every group equally often, "natural" by its number of images.
     n_batches : int, default=None
-        Batches of an epoch. If None, as many as hold all images once.
+        Batches of an epoch. If None, as many as cover all images once.
     generator : torch.Generator, default=None
         What is drawn with. It goes on from epoch to epoch. None seeds a new one from the
         operating system.

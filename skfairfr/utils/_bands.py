@@ -127,7 +127,7 @@ def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | Non
 
 
 def check_groups(labels, name):
-    """Raise if labels hold two spellings of a group, or more numbers than make groups.
+    """Raise if labels contain two spellings of a group, or more numbers than make groups.
 
     The numbers 0 to K - 1 without a gap are codes, as from LabelEncoder or a clustering.
     """

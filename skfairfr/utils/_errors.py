@@ -89,7 +89,7 @@ def size_of(value):
 def plain(value):
     """A value to be shown: numpy's numbers and strings, also in a list, as Python's own.
 
-    Their repr names their type, as in ``np.str_('a')``, which tells a caller nothing.
+    Their repr names their type, as in ``np.str_('a')``, which does not help a caller.
     """
     if isinstance(value, np.generic):
         return str(value) if value.dtype.kind in "mM" else value.item()

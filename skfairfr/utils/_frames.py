@@ -104,7 +104,7 @@ class Framed(ShownAsTable):
     def to_frame(self, backend: str | None = None) -> Any:
         """Give the record as a tidy table: one row for each level, group or cell.
 
-        Numbers that stand for the whole record are repeated in every row, and unknown
+        Numbers of the whole record are repeated in every row, and unknown
         labels are the library's missing values.
 
         Parameters

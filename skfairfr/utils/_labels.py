@@ -1,8 +1,8 @@
 """Labels of images: identity, group and domain, however a caller stores them.
 
 ``y`` is an array of identities, a structured array from :func:`face_labels`, or a frame
-with the columns ``identity``, ``group`` and ``domain``. Everything below this floor sees
-integer codes only. -1 stands for an unknown group.
+with the columns ``identity``, ``group`` and ``domain``. Everything below this layer uses
+integer codes only. -1 is an unknown group.
 """
 
 from __future__ import annotations
@@ -147,9 +147,7 @@ def split_labels(y, sensitive_features=None, domain=None):
             names = None  # one column, whatever its name
     if names is not None and "identity" not in names:
         problem = f"has the columns {list(names)}, but none is 'identity';"
-        remedy = (
-            "rename the one that tells whose image each row is, or use face_labels."
-        )
+        remedy = "rename the one with the person of each row, or use face_labels."
         raise refused("y", None, problem, remedy)
     columns = dict.fromkeys(FIELDS)
     if names is None:
@@ -354,7 +352,9 @@ def two_spellings(pairs, what="person"):
         "abbreviation, look-alike letters, umlauts or Unicode form and may be one "
         f"{what} or two: {_examples(pairs)};"
     )
-    remedy = f"write one {what}'s label alike everywhere, or rename the other {what}."
+    remedy = (
+        f"write one {what}'s label the same everywhere, or rename the other {what}."
+    )
     return problem, remedy
 
 
@@ -458,7 +458,7 @@ def affixed(first, second, what="person"):
             which = "a beginning" if affix[0] else "an ending"
             problem = f"{len(found):,} labels that differ from one of the other side only by {which} "
             problem += f"and may be one {what} or two: {_examples(found)};"
-            remedy = f"write one {what}'s label alike everywhere or, if they are two, begin the "
+            remedy = f"write one {what}'s label the same everywhere or, if they are two, begin the "
             remedy += "labels of either side with a word of its own (a12, b12)."
             return problem, remedy
     return None

@@ -310,7 +310,7 @@ def check_number(value, name, holds, wanted):
 
 
 def random_state_of(random_state):
-    """The RandomState that an argument stands for, as scikit-learn has it."""
+    """The RandomState of an argument, as in scikit-learn."""
     try:
         return check_random_state(random_state)
     except ValueError:

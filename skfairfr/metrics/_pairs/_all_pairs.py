@@ -18,7 +18,7 @@ def all_pairs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Every unordered pair of images, with its cosine similarity.
 
-    For small sets: n images give n (n - 1) / 2 pairs (2,000 images, 2 million), all held
+    For small sets: n images give n (n - 1) / 2 pairs (2,000 images, 2 million), all kept
     in memory. ``SimilarityROC`` takes the embeddings themselves and stores only a tail.
 
     Parameters

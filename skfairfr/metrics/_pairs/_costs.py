@@ -402,7 +402,7 @@ def calibration_loss(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Parameters
     ----------
     y_true : array-like of {0, 1} or bool, shape (n_pairs,)
-        1 for a genuine pair, 0 for an impostor pair. Of the pairs of one group, the loss is
+        1 for a genuine pair, 0 for an impostor pair. For the pairs of one group, the loss is
         what the group loses because the calibration was fitted on everyone.
     y_score : array-like of float, shape (n_pairs,)
         Natural logarithm of the likelihood ratio of each pair. Larger is more similar.

@@ -1,7 +1,7 @@
 """Functions of given rates, and disparities of scored pairs at an operating point.
 
 ``disparity`` reduces the rates of groups. Indices (FDR, inequity rate, WERM, GARBE) join both
-rates and are published proposals whose papers say FMR and FNMR where this package says far
+rates and are published proposals whose papers write FMR and FNMR for this package's far
 and frr. ``far_disparity`` and ``frr_disparity`` join a rate, an operating point and a
 disparity. ``bfar`` and ``bfrr`` name the combination of EM22.
 """
@@ -698,7 +698,7 @@ def disparity(
     ----------
     .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
        Scoring: Performance & Fairness in Face Recognition. ICLR. Section 2.2 defines
-       "max_min" and names "max_geomean", "log_geomean" and "gini", whose formulas stand
+       "max_min" and names "max_geomean", "log_geomean" and "gini", whose formulas are
        in an appendix that was not available: the sum and the decimal logarithm of
        "log_geomean" are this package's choice.
     .. [2] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
@@ -853,12 +853,12 @@ def group_gate_rates(
 ) -> GroupGateRates:
     """Rates of a matcher behind a classifier that rejects pairs of two groups.
 
-    A thought experiment: a matcher treats all groups alike, within and between them. A
+    A thought experiment: a matcher has the same rates for all groups, within and between them. A
     classifier predicts the group of each image, wrongly at a rate ``error``. A pair of two
     predicted groups is rejected, and the matcher decides on the others. The overall FAR
     is divided by the number of groups, which looks like progress, but within a group,
     where an impostor will look for a victim, it is unchanged, and the FRR rises. A low
-    overall FAR says little where groups are separated.
+    overall FAR is not informative if groups are separated.
 
     Parameters
     ----------

@@ -248,7 +248,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
             *_, (outline,) = ax.hist(part, edges, **look, **style)
             self.artists_.append(outline)
         share = "Density" if kind == "histogram" else "Share"
-        xlabel = "Inertia of the identity (lower: images more alike)"
+        xlabel = "Inertia of the identity (lower: images more similar)"
         return _style.finish(self, xlabel, f"{share} of identities")
 
 

@@ -86,7 +86,7 @@ class FromEstimatorMixin:
 
 @_style.display
 class OverLevels(FromEstimatorMixin):
-    """What displays over FAR levels hold beside their values."""
+    """Data of displays over FAR levels, besides their values."""
 
     far: np.ndarray
     low: np.ndarray
@@ -151,7 +151,7 @@ def curves_of(roc, questions, *, far=None, threshold=None, bands=False):
     far, threshold : ndarray, shape (n_points,), default=None
         Levels or thresholds. One of them.
     bands : bool, default=False
-        Whether bands that hold whole curves are needed.
+        Whether bands that cover whole curves are needed.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def is_sampled(answer):
 def default_thresholds(roc, marked=(), n_thresholds=41):
     """Thresholds, (n_thresholds,), where the FAR falls from 0.2 to what is resolved.
 
-    They hold those to be marked, as far as there are scores.
+    They include those to be marked, as far as there are scores.
     """
     lowest = default_levels(roc)[0]
     loose, strict = roc.threshold_at(np.array([0.2, lowest]))

@@ -341,7 +341,7 @@ def ends_of_rates(values, reached=()):
 class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     """The FAR of the impostor pairs of every two groups, in percent.
 
-    At one overall threshold, a cell says whom the system mistakes for whom: 0.1 % is one
+    At one overall threshold, a cell shows who is mistaken for whom: 0.1 % is one
     false acceptance in a thousand comparisons, and lower is better. A cell without an
     error shows the upper end of its interval after "<", or none where it has none; one
     the data do not support has a dashed frame; one without pairs is hatched. Build it
@@ -554,7 +554,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
 
 
 def matrix_size(groups):
-    """Width and height in inches of a figure whose cells hold readable numbers."""
+    """Width and height in inches of a figure whose cells fit readable numbers."""
     side = 0.42 * len(groups)
     labels = 0.075 * max((len(str(group)) for group in groups), default=0)
     return max(6.0, side + labels + 2.0), max(4.0, side + labels + 1.0)

@@ -471,7 +471,7 @@ class MitigationsDisplay:
         """
         if not bench.methods:
             problem = "The bench has no method with a result"
-            raise ValueError(f"{problem}; its left_out says why.")
+            raise ValueError(f"{problem}; its left_out gives the reason.")
 
         changes = [method.changes for method in bench.methods]
         columns = {

@@ -1,7 +1,7 @@
 """What all displays share: colours, lines, ticks, labels and legends.
 
 Groups differ by colour (Okabe and Ito's, safe for colour-blind readers), by line and by
-marker, so that a grey print is readable. What the data do not support, and nothing else, has
+marker, so that a grey print is readable. Only values that the data do not support have
 thin dotted lines, hollow markers and hatched bands. This module uses no SimilarityROC.
 """
 
@@ -63,7 +63,7 @@ T = TypeVar("T")
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def display(cls: type[T]) -> type[T]:
-    """A dataclass, as type checkers are told."""
+    """A dataclass, also for type checkers."""
     return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
@@ -76,7 +76,7 @@ def figure_of(ax, name="ax"):
 
 
 def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
-    """Give a drawing the axes given or, for None, new ones of pyplot beside each other.
+    """Give a drawing the axes given or, for None, new ones of pyplot side by side.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def size_of(ax):
 
 
 def line_style(index):
-    """Colour, line and marker of the group at ``index``; no two of 210 are alike."""
+    """Colour, line and marker of the group at ``index``; no two of 210 are the same."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": LINES[index % len(LINES)],
@@ -158,7 +158,7 @@ def line_style(index):
 
 
 def given_groups(groups, known):
-    """Groups to draw as a tuple, each None, which stands for all, or one of those known."""
+    """Groups to draw as a tuple, each None, for all, or one of those known."""
     groups = check_sequence(groups, "groups", "labels")
     if not groups:
         raise refused(
@@ -410,7 +410,7 @@ def write_once(ax, text, place, offset, **options):
 def add_legend(ax, above=False):
     """Add a legend with long handles, which show line styles. Conventions come last.
 
-    If it would hide much of the axes it stands above them, and above what is written
+    If it would hide much of the axes it is above them, and above what is written
     there. With ``above`` it always does.
     """
     handles, labels = ax.get_legend_handles_labels()

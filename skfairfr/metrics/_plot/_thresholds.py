@@ -27,7 +27,7 @@ FEW_PAIRS = 30
 
 @_style.display
 class AtThresholds(_from_roc.FromEstimatorMixin):
-    """What displays over scores hold beside their values."""
+    """Data of displays over scores, besides their values."""
 
     groups: tuple
     operating_thresholds: np.ndarray = ()

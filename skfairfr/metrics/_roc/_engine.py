@@ -195,7 +195,7 @@ class Engine:
         return found
 
     def _query(self, question, scopes=None):
-        """What a table of rates must hold; common questions about a rate share one."""
+        """Contents of a table of rates. Common questions about a rate share one."""
         groups, scope = range(self.groups.size), question.scope
         own = tuple((g, g) for g in groups)
         if scopes is None and scope is not None and scope[0] != scope[1]:
@@ -494,7 +494,7 @@ class Engine:
             )
 
     def _warn_of_estimand(self, found, over_people):
-        """Warn, once a fit, that the standard error over other people is larger."""
+        """Warn once per fit that the standard error over new people is larger."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = over_people.standard_error / found.standard_error
         ratio = ratio[np.isfinite(ratio)]

@@ -335,7 +335,7 @@ def _with_interval(
 
 
 def _with_evidence(found, centre, engine, question):
-    """The answer with what evidence tells: of "jackknife", and ends of rates of 0 or 1."""
+    """The answer with intervals from evidence: of "jackknife", and of rates of 0 or 1."""
     levels = np.ones(found.value.size, dtype=bool)
     if engine.method != "jackknife":
         # Replicates of such rates do not vary: their interval has no width.

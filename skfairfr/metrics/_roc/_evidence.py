@@ -299,7 +299,7 @@ class ThresholdSetters:
     def near(self):
         """Thresholds a step below and above each level, two (n_levels, n_scopes).
 
-        NaN where the pairs down to one are not held.
+        NaN where the pairs down to one are not stored.
         """
         levels, n_scopes = self.query.levels, len(self.scopes)
         if levels is None:
@@ -447,7 +447,7 @@ class ComparedGroups:
         -------
         low, high : floats, 1 at least
             ``low`` is above 1 if the rate of some group differs from that of the others,
-            and then the largest of all bounds that hold together. ``high`` is the largest
+            and then the largest of all bounds that are valid together. ``high`` is the largest
             of the bounds of two groups, of which one is that of the largest ratio. NaN
             without two groups.
         """

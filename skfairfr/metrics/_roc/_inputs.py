@@ -310,7 +310,7 @@ def check_parameters(similarity, method, resample):
     if is_comparator(similarity) and not isinstance(similarity, type):
         return
     remedy = (
-        "Fit one of skfairfr.comparators on other people, such as "
+        "Fit one of skfairfr.comparators on different people, such as "
         "CohortNormalizer().fit(X_cohort, y_cohort), and give it."
     )
     if hasattr(similarity, "transform"):
@@ -575,7 +575,7 @@ def _attributes_of_both(features, names, of):
 
 
 def common_names(first, second, arguments):
-    """Names of attributes whose columns are called alike, or NAME_1 and NAME_2."""
+    """Names of attributes whose columns have one name, or NAME_1 and NAME_2."""
     stems = [str(name).removesuffix("_1") for name in first]
     if [f"{stem}_2" for stem in stems] == [str(name) for name in second]:
         return stems
@@ -586,7 +586,7 @@ def common_names(first, second, arguments):
 
 
 def _check_kinds(genuine, only):
-    """Raise if there are pairs of one kind alone, and the caller has not said so."""
+    """Raise if there are pairs of one kind only and the caller has not stated it."""
     n_pairs, n_genuine = genuine.size, np.count_nonzero(genuine)
     kinds = (("mated_only", n_genuine), ("non_mated_only", n_pairs - n_genuine))
     for (argument, kept), stated, (_, other) in zip(

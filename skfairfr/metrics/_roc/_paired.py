@@ -31,7 +31,7 @@ def check_same_images(first, second):
     Parameters
     ----------
     first, second : SimilarityROC
-        Fitted. Rows of embeddings must stand in one order. Pairs of a list may not.
+        Fitted. Rows of embeddings must be in the same order. Pairs of a list need not be.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def p_values(differences):
 
 
 def agreeing(found, alike, p_value, confidence_level):
-    """Percentile intervals, moved to hold ``alike`` where a test does not exclude it.
+    """Percentile intervals, moved to include ``alike`` if a test does not exclude it.
 
     An end lies between two replicates, and a p-value counts them.
     """

@@ -345,7 +345,7 @@ default="recentered"
 
         A list of genuine pairs alone, or of impostor pairs alone, is an error unless
         ``mated_only`` or ``non_mated_only`` states it, since identities that are written
-        otherwise on one side look the same. What needs the other kind is then nan, with a
+        otherwise on one side look the same. Values that need the other kind are then nan, with a
         warning. Without impostor pairs no FAR level sets a threshold: give ``threshold=``.
 
         Parameters
@@ -376,7 +376,7 @@ shape (n_pairs,), default=None
         ValueError
             If lengths differ, a score is not finite, an image
             belongs to two people or is compared with itself; if neither the people nor
-            ``y_true`` were given, or both, or groups of both images beside those of each; if
+            ``y_true`` were given, or both, or groups of both images together with those of each; if
             identities differ in spelling only; if one kind of pairs is missing and not stated
             so; or if one label for both images is that of one of them.
 
@@ -689,7 +689,7 @@ shape (n_pairs,), default=None
         that of a "ratio", and of "max_min" and "max_geomean" of two groups. Of more groups
         a largest rate may be large by chance: the interval is then that of the largest
         contrast of such sums, and other disparities have none. Else both systems use the
-        same resamples. A function of your own may be said to differ too often.
+        same resamples. For a function of your own, false positives may be more frequent.
 
         Parameters
         ----------
@@ -785,7 +785,7 @@ shape (n_pairs,), default=None
     ) -> CertifiedThreshold:
         """The loosest threshold that keeps a FAR for every group, also for new people.
 
-        Upper bounds of the FAR within a group have people as units, and hold at each
+        Upper bounds of the FAR within a group have people as units, and are valid at each
         threshold that was fixed before. The loosest one at which those of all groups keep the
         limit is too loose for some group with a chance of at most ``1 - confidence_level``:
         the group whose true threshold is strictest decides, so that the number of groups needs

@@ -65,5 +65,5 @@ def beside(rows_of_each):
 
 
 def level_in_percent(settings):
-    """The confidence level as it stands before "CI"."""
+    """The confidence level as written before "CI"."""
     return f"{100 * settings['confidence_level']:g} %"

@@ -69,7 +69,7 @@ def measure(rates):
 
 
 def disparities(levels, systems, settings, hows=None, names=("",)):
-    """Disparities at a level of each of some systems, whose rows stand side by side.
+    """Disparities at a level of each of some systems, whose rows are side by side.
 
     ``hows`` are those that are shown. None shows all, and the indices of both rates.
     """

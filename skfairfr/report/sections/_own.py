@@ -12,7 +12,7 @@ from skfairfr.utils._errors import kind_of_value, refused
 
 @dataclass(frozen=True)
 class Own:
-    """What a section of the user's measured, and says.
+    """Results and text of a section that the user added.
 
     Attributes
     ----------

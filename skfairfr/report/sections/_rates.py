@@ -143,7 +143,7 @@ def references_of(level, terms):
 def _ratio(finding):
     """The ratio of a group's rate to that of the reference, and what is concluded.
 
-    That errors are too few stands at the rate of the group that has too few.
+    "Too few errors" is shown at the rate of the group that has too few.
     """
     if finding is None:
         return Cell(NONE)
