@@ -31,7 +31,7 @@ PHRASES = {
 }
 
 # How many pages, and docstrings and messages, still have.
-PAGES, DOCSTRINGS = 4, 189
+PAGES, DOCSTRINGS = 12, 210
 
 
 def phrases(text):
