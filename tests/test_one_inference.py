@@ -242,7 +242,7 @@ def test_two_systems_on_the_same_pairs(rate):
     clusters = {}
     for one, other, d in differences:
         key = frozenset((one, other))
-        clusters[key] = clusters.get(key, 0.0) + d
+        clusters[key] = clusters.get(key, 0.0) + d - value
     shared = list(clusters.values()) if rate == "far" else []
     two, three, four = (
         sum(x**power for x in u) - sum((x / total) ** power for x in shared)

@@ -234,6 +234,38 @@ def accepted_shares(pairs, scope, threshold, sampled=False):
     return clusters(left, right, shares, pairs.images.n_identities)
 
 
+def all_shares(pairs, scope, couples):
+    """Shares of two people in all impostor pairs of a scope.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    scope : None, (g, g) or (g, h)
+    couples : ndarray of int, shape (n_couples,)
+        Keys as of :func:`~skfairfr._core._paired.clusters`.
+
+    Returns
+    -------
+    shares : ndarray, shape (n_couples,)
+    sizes : ndarray, shape (3,)
+        Sums over all couples of the second to fourth power.
+    """
+    if pairs.totals is None:
+        every = accepted_shares(pairs, scope, -np.inf)
+        sizes = [(every.data**power).sum() for power in (2, 3, 4)]
+        return every[[0], couples], np.array(sizes)
+    known = pairs.known.get(("people", scope)) or people_of(pairs.totals, scope)
+    of_people, sizes, _, between = known
+    left, right = np.divmod(couples, of_people.size)
+    if callable(between):
+        weights = between(left, right)
+    else:
+        kind, size = between
+        weights = size[kind[left], kind[right]]
+    total = of_people.sum() / 2
+    return weights / total, np.array(sizes) / total ** np.array([2, 3, 4])
+
+
 def _errors_of_one(sequence, pairs, scope, rate, positions):
     """ErrorCounts of the first searches of a sequence, each of one person.
 

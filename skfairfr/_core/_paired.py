@@ -19,6 +19,8 @@ from skfairfr._core._jackknife import TINY, ends_of, even_reach, two_sided
 
 # First minus second.
 SIGNS = np.array([1.0, -1.0])
+# Of the moments of a skewness and of degrees of freedom.
+POWERS = np.array([3, 4])
 
 
 def clusters(left, right, weights, n_people):
@@ -74,17 +76,26 @@ class PairedDifference:
         so that without any that differs the variance is not 0.
     people : float
         Effective number of people.
+    expected : tuple of three ndarrays, default=None
+        Both rates, the shares of every two people in all pairs, (n_couples,), and sums over
+        all couples of the second to fourth power of these: the product of a rate and a share
+        is expected of a couple. If None, nothing is.
     """
 
     influence: np.ndarray
     clustered: sparse.csr_array
     single: np.ndarray
     people: float
+    expected: tuple | None = None
 
     @cached_property
     def covariance(self):
         """Covariance of the two rates, (2, 2)."""
         shared = (self.clustered @ self.clustered.T).toarray()
+        if self.expected is not None:
+            rates, shares, sizes = self.expected
+            both = np.outer(self.clustered @ shares, rates)
+            shared += np.outer(rates, rates) * sizes[0] - both - both.T
         found = self.influence @ self.influence.T - shared
         # What people add to the difference is no negative variance.
         lacking = min(_of_difference(found - shared), 0.0)
@@ -94,8 +105,17 @@ class PairedDifference:
         """Variance, skewness and degrees of freedom of the difference."""
         variance = _of_difference(self.covariance)
         people, clusters = SIGNS @ self.influence, self.clustered.T @ SIGNS
+        unseen = np.zeros(2)
+        if self.expected is not None:
+            rates, shares, sizes = self.expected
+            difference = SIGNS @ rates
+            clusters = clusters - difference * shares
+            # All couples without an error lack what is expected of them.
+            unseen = sizes[1:] - [(shares**power).sum() for power in POWERS]
+            unseen = unseen * (-difference) ** POWERS
         cubes, fourths = (
-            (people**power).sum() - (clusters**power).sum() for power in (3, 4)
+            (people**power).sum() - (clusters**power).sum() - of_others
+            for power, of_others in zip(POWERS, unseen, strict=True)
         )
         skewness = np.clip(cubes / variance**1.5, -1.0, 1.0)
         rest = fourths / variance**2 - (self.single**2).mean() / variance

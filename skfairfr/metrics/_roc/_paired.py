@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from skfairfr._core._error_counts import all_shares
 from skfairfr._core._intervals import percentile
 from skfairfr._core._jackknife import ErrorSums
 from skfairfr._core._paired import (
@@ -291,7 +292,7 @@ def compare_disparities(engines, questions, ratios):
         parts = _parts(systems, row, np.ones(len(systems)))
 
         def compared(weights, of_all=of_all, parts=parts):
-            return SymmetricContrasts.of(weights, of_all, *parts)
+            return SymmetricContrasts.of(weights, of_all, *parts[:2])
 
         p_value, low, high = disparity_ratio(compared, blocks, tail)
         found[:, row] = p_value, min(low, ratios[row]), max(high, ratios[row])
@@ -316,14 +317,19 @@ def _compared(systems, row, rates, tail, at_levels):
         ends = (min(difference, 0.0), max(difference, 0.0))
         return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
     sums = [of.sums.rows(row).columns(place) for of, place in systems]
-    influence, clustered = _parts(systems, row, [own.rate for own in sums])
+    influence, clustered, couples = _parts(systems, row, [own.rate for own in sums])
+    expected = None
+    if asked.rate == "far" and asked.pairs.people_in["far"] == 2:
+        shares = all_shares(asked.pairs, asked.scopes[place], couples)
+        expected = (rates, *shares)
     single = np.array([own.single / own.pairs for own in sums])
     people = min(own.people for own in sums)
-    return PairedDifference(influence, clustered, single, people).judge(rates, tail)
+    found = PairedDifference(influence, clustered, single, people, expected)
+    return found.judge(rates, tail)
 
 
 def _parts(systems, row, scales):
-    """What people, and what every two add to logarithms of rates, times scales.
+    """What people, and what every two add to logarithms of rates, times scales, and who these are.
 
     Systems are tuples of an Evidence and the place of a scope in it.
     """
@@ -332,4 +338,5 @@ def _parts(systems, row, scales):
     two = [
         scale * of.with_threshold_of_two(place, row) for (of, place), scale in scaled
     ]
-    return np.array(people), stacked(two)
+    couples = np.unique(np.concatenate([rate.indices for rate in two]))
+    return np.array(people), stacked(two), couples

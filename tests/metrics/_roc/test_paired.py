@@ -102,6 +102,7 @@ def test_variance_of_a_far_counts_every_two_people_once():
                 cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
                 both[cell] += sign * (cosine >= threshold)
     difference = both.sum() / pairs.sum()
+    unexpected = (both - difference * pairs) / pairs.sum()
     share = (pairs.sum(axis=0) + pairs.sum(axis=1)) / pairs.sum()
     without = []
     for k in range(n):
@@ -109,8 +110,7 @@ def test_variance_of_a_far_counts_every_two_people_once():
         without.append(both[kept][:, kept].sum() / pairs[kept][:, kept].sum())
     people = (np.mean(without) - without) * np.sqrt((n - 1) / n)
     two, three, four = (
-        (people**power).sum() - ((both / pairs.sum()) ** power).sum()
-        for power in (2, 3, 4)
+        (people**power).sum() - (unexpected**power).sum() for power in (2, 3, 4)
     )
     variance = two + 2 / pairs.sum() ** 2
     effective = 4 / (share**2).sum()
