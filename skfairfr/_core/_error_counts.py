@@ -46,7 +46,7 @@ class ErrorCounts:
     sums : ErrorSums
         Each (n_levels,).
     lost : ndarray, shape (n_levels, n_people)
-        What the errors lose without each person: see :func:`lost`.
+        Change of the errors without each person: see :func:`lost`.
     of_person : ndarray, shape (n_levels, n_people)
         Weight of the errors that each person is in.
     of_pairs : ndarray, shape (n_people,)
@@ -174,7 +174,7 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
 
 
 def _by_strata(errors, stratum, n_strata, people, n_ends, sampled):
-    """What errors at equal covariates lose without people, and what is expected of clusters.
+    """Change of errors at equal covariates without people, and expectation of clusters.
 
     A standardised rate is a mean of those of strata, each of which is another without a
     person: what is lost is the sum of what is lost in strata.

@@ -289,7 +289,7 @@ def _sums(errors, pairs, ends, squared_weights, squared_clusters, moments):
 
 
 def lost(errors, pairs, ends=1, seen=None):
-    """What the errors lose without each person, at the same number of pairs.
+    """Change of the errors without each person, at the same number of pairs.
 
     Parameters
     ----------

@@ -27,13 +27,13 @@ class ErrorKind:
     rate : str
         The same at length: "false match rate".
     trial : str
-        What can have such an error: "impostor pair".
+        Unit that can have such an error: "impostor pair".
     errors : str
         "false matches".
     limit : str
         In names of limits: "fmr".
     consequence : str
-        What a higher rate means: "more people are taken for somebody else".
+        Meaning of a higher rate: "more people are taken for somebody else".
     standard : str, default=""
         Trials as the standard calls them, if otherwise: "non-mated comparisons".
     """
@@ -83,7 +83,7 @@ class Terms:
     comparison : str
         The same in the words of the standard.
     task : str
-        What the system does: "verification" or "identification".
+        Task of the system: "verification" or "identification".
     level : str
         The argument that is a level of the rate in the slot ``far``.
     """

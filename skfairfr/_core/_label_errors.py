@@ -190,7 +190,7 @@ def reweighted(counts, weights):
 
 
 def shared_clusters(counts, weights, rates):
-    """What two people add to the covariance of errors of groups, (n_groups, n_groups).
+    """Contribution of two people to the covariance of errors of groups, (n_groups, n_groups).
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     -------
     scores, left, right : ndarrays, shape (n_inside,)
     bounds : ndarray of int, shape (n_cells + 1,)
-        Where each cell starts.
+        Start of each cell.
     """
     n_cells = n_groups * n_groups if across else n_groups
     # Counted, then written: an order of all pairs would take twice their memory.

@@ -44,7 +44,7 @@ class Rows:
         Index of each row among all images.
     identity, group : ndarrays of int32, shape (n_rows,)
     adjustment : Adjustment or None
-        What makes scores of the rows' inner products; None: they are the scores.
+        Function that makes scores of the rows' inner products; None: they are the scores.
     """
 
     vectors: np.ndarray
@@ -463,14 +463,14 @@ ROWS_AT_ONCE = 64
 
 
 class PreparedImages(NamedTuple):
-    """What a comparator makes of embeddings, so that all their pairs can be scored.
+    """Transformed embeddings of a comparator, so that all their pairs can be scored.
 
     Attributes
     ----------
     vectors : ndarray of float32, shape (n_images, n_features)
         Rows to multiply.
     adjustment : Adjustment or None
-        What makes scores of their inner products; None: they are the scores.
+        Function that makes scores of their inner products; None: they are the scores.
     """
 
     vectors: np.ndarray

@@ -44,7 +44,7 @@ def clusters(left, right, weights, n_people):
 
 
 def stacked(rates):
-    """What every two people add to several rates, of those who add to any.
+    """Contributions of every two people to several rates, of those who add to any.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def usual_far_max(n_images):
 
 
 class LastAnswers(dict):
-    """What the last questions computed, by what they asked."""
+    """Results of the last questions, by question."""
 
     MOST = 64
 
@@ -95,9 +95,9 @@ class HeldPairs:
         Codes of every attribute that groups will be made of. -1 is unknown.
     n_jobs : int or None
     device : str, default="cpu"
-        Where passes over all pairs run. If there is no such device, on the CPU.
+        Device of the passes over all pairs. If there is no such device, on the CPU.
     adjustment : Adjustment, default=None
-        What makes scores of inner products; None: they are the scores.
+        Function that makes scores of inner products; None: they are the scores.
     first : ndarray of int, shape (n_images + 1,), default=None
         Where the rows of each image begin: a reference may have several, of which the best
         counts. None: one row each.
@@ -368,7 +368,7 @@ class EmbeddingPairs:
         return store[scope]
 
     def for_workers(self, scopes, sampled=()):
-        """What resampling of some scopes needs, without embeddings, to send elsewhere.
+        """Data for resampling some scopes, without embeddings, to send elsewhere.
 
         Parameters
         ----------
@@ -595,7 +595,7 @@ class ListedPairs:
         return np.concatenate(people), np.concatenate(groups)
 
     def for_workers(self, scopes, sampled=()):
-        """What resampling of some scopes needs, as of EmbeddingPairs."""
+        """Data for resampling some scopes, as of EmbeddingPairs."""
         small = copy(self)
         small._scopes = {scope: self.impostors(scope) for scope in scopes}
         small.compared = small._all = small._groups = None

@@ -44,7 +44,7 @@ class _Bar(tqdm):
 
 
 class _Lines:
-    """What a bar writes, as lines on standard error."""
+    """Text of a bar, as lines on standard error."""
 
     def __init__(self):
         self.told = time.monotonic()
@@ -106,7 +106,7 @@ def progress_bar(total, description):
 
 
 class _Loop:
-    """What a loop shows of itself on the bar over all steps."""
+    """Progress of a loop on the bar over all steps."""
 
     def __init__(self, bar, total, description):
         self.bar, self.total, self.description, self.n = bar, total, description, 0

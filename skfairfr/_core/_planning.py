@@ -309,7 +309,7 @@ def growth_of(n_people, n_impostor):
 
 @dataclass(frozen=True)
 class PlanGoal:
-    """What a test is to answer.
+    """Question of a test.
 
     Attributes
     ----------

@@ -84,7 +84,7 @@ class Weights:
         Weights of all pairs of a scope that :class:`Totals` computed. Kept with the drawn
         multiplicities for the next question.
     block : tuple, or None
-        What was drawn. If None, the data.
+        Drawn units. If None, the data.
     """
 
     identity: np.ndarray | None = None

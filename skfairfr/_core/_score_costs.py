@@ -24,7 +24,7 @@ COSTS = ("dcf", "min_dcf", "cllr", "min_cllr", "auc")
 
 @dataclass(frozen=True)
 class ScoreCost:
-    """What is asked for.
+    """Requested quantities.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class ScoreCost:
     p_target : float
         Share of genuine pairs among those to be decided. Costs are 1. Of "dcf".
     threshold : float or None
-        Where decisions are made. If None, the best threshold of each resample. Of "dcf".
+        Threshold of decisions. If None, the best threshold of each resample. Of "dcf".
     max_far : float in (0, 1], default=1.0
         End of the part of the ROC curve, of "auc".
     """

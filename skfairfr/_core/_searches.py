@@ -47,7 +47,7 @@ class Gallery:
     images : PreparedImages
         Rows of templates, those of one person together.
     first : ndarray of int, shape (n_people + 1,)
-        Where the rows of each person begin.
+        Start of the rows of each person.
     group : ndarray of int32, shape (n_people,)
         -1 is unknown.
     n_groups : int
@@ -72,7 +72,7 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Searched:
-    """What one pass found.
+    """Results of one pass.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ def search(probes, own, gallery, floor, n_jobs=None, device="cpu", tile=TILE):
         Non-mated candidates from here on are stored.
     n_jobs : int, default=None
     device : str, default="cpu"
-        Where the products are computed. A device of torch.
+        Torch device of the products.
     tile : int, default=1280
 
     Returns
@@ -396,7 +396,7 @@ class FloorTooHighError(ValueError):
         return self.in_words()
 
     def in_words(self, distance=False):
-        """What was asked for, and what to do; the floor may be shown as a distance."""
+        """The request and the remedy. The lowest score may be shown as a distance."""
         at = _rates.end_in_digits(self.floor, distance)
         where = f"up to distance {at}" if distance else f"from similarity {at} on"
         return (
@@ -479,7 +479,7 @@ class SearchEvents:
         return self._scopes[scope]
 
     def for_workers(self, scopes, sampled=()):
-        """What resampling of some scopes needs, as of EmbeddingPairs."""
+        """Data for resampling some scopes, as of EmbeddingPairs."""
         small = copy(self)
         small._scopes = {
             scope: self.impostors(scope, scope in sampled) for scope in scopes

@@ -1,1 +1,1 @@
-"""What people read: a document as text, Markdown or a page, and the words of rates."""
+"""Text of reports: a document as text, Markdown or a page, and the words of rates."""

@@ -121,7 +121,7 @@ def _more(parts, most):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found: a class for its colour, a headline, sentences, and the status in words."""
+    """Result: a class for its colour, a headline, sentences, and the status in words."""
 
     status: str
     headline: str

@@ -1,4 +1,4 @@
-"""What the commands are for: a line and help of each, examples, exit statuses."""
+"""Purpose of the commands: a line and help of each, examples, exit statuses."""
 
 # Exit statuses of all commands, and what else some of them have.
 STATUS = {

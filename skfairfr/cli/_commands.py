@@ -1,4 +1,4 @@
-"""What each command does: it reads, calls a public function and writes what it finds."""
+"""The commands: each reads its data, calls a public function and writes what it finds."""
 
 import argparse
 import json

@@ -34,7 +34,7 @@ def in_flags(error, **flags):
 
 
 def flag_of(name, flags=()):
-    """What the command calls an argument of Python."""
+    """Flag of the command for an argument of Python."""
     return (FLAGS | dict(flags)).get(name, "--" + name.replace("_", "-"))
 
 

@@ -1,4 +1,4 @@
-"""What the commands read: files, and what was given for one system or for each."""
+"""Input of the commands: files, and options for one system or for each."""
 
 from inspect import signature
 
@@ -85,7 +85,7 @@ def read(path, attributes, given):
 
 
 def taken_by(function, given):
-    """What was given of the options that a function takes by keyword, by their names."""
+    """Given options that a function takes by keyword, by their names."""
     taken = signature(function).parameters.values()
     names = [option.name for option in taken if option.kind is option.KEYWORD_ONLY]
     return {name: given[name] for name in names if given.get(name) is not None}
@@ -119,7 +119,7 @@ def attributes_of(arguments, needed=True):
 
 
 def systems_of(given):
-    """What was given for each system: flags that describe one, once for all or for each."""
+    """Options of each system: flags that describe one, once for all or for each."""
     shared = ("attribute", "far", "fpir", "more", "p_target")
     each = {n: v for n, v in given.items() if isinstance(v, list) and n not in shared}
     each |= {

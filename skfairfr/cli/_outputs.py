@@ -1,4 +1,4 @@
-"""What the commands print and write to a folder."""
+"""Output of the commands, printed and written to a folder."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ def about_of(arguments):
 
 
 def report_on(arguments, data, source, measure=None, **options):
-    """What is printed of a report, and exit code."""
+    """Printed text of a report, and exit code."""
     from skfairfr.report import audit_data
 
     measure = measure or audit_data
@@ -41,7 +41,7 @@ def report_on(arguments, data, source, measure=None, **options):
 
 
 def write_found(arguments, found, *source):
-    """What is printed, texts of which the last follow what is written, and exit code."""
+    """Printed texts, of which the last follow what is written, and exit code."""
     return _texts_of(arguments, found, source), found.exit_code
 
 
@@ -65,7 +65,7 @@ def _texts_of(arguments, found, source):
 
 
 def formatted(found, name, date, *source, **asked):
-    """What was found, in one of the formats."""
+    """The result in one of the formats."""
     if name == "json":
         about = {"source": source[0]} if source else {}
         return found.to_json(version=__version__, **about)

@@ -487,7 +487,7 @@ def fit_parts(fit, overall, parts, min_pairs, what):
     min_pairs : int
         Fewest pairs of either kind that a part is fitted to.
     what : str
-        What the parts are, in the plural.
+        Name of the parts, in the plural.
 
     Returns
     -------

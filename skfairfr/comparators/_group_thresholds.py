@@ -285,7 +285,7 @@ def count_few(n_impostor, far, what):
     far : float
         Level of the thresholds.
     what : str
-        What the groups are, in the plural.
+        Name of the groups, in the plural.
 
     Returns
     -------

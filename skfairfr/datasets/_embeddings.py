@@ -344,7 +344,7 @@ def find_listed(listed, wanted, known, image, path):
     image : str
         Column of the known names.
     path : str
-        What has the known names.
+        Item with the known names.
     """
     rows = find_images(known, wanted, image)
     if (rows < 0).any():

@@ -130,7 +130,7 @@ def choose_all(wanted, present, path, remedy=None):
     present : sequence of str
     path : str
     remedy : str, default=None
-        What to do. If None, to name others that are there.
+        Remedy. If None, name others that are there.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def few(labels, what):
 
 
 def meanings(values, rows, words, argument, name, remedy, missing=None):
-    """What each cell of a column means by its words, ndarray of int (n_rows,).
+    """Meaning of each cell of a column by its words, ndarray of int (n_rows,).
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ TWO_PEOPLE = re.compile(rb"(?:\S+ \d+ \S+ \d+\n)*")
 
 
 class Layout(NamedTuple):
-    """What the columns of a list are.
+    """Columns of a list.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ def features_of(names, stem=None):
     ----------
     names : list of str
     stem : str, default=None
-        What the names share. If None: runs of three columns or more.
+        Common part of the names. If None: runs of three columns or more.
     """
     numbered = {}
     for name in names:

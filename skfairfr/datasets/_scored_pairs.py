@@ -405,7 +405,7 @@ def _check_of_both(table, both, genuine, path):
 
 
 def _remedy(present, names, distance, score):
-    """What to do where a file lacks columns; None is to name others."""
+    """Remedy if a file lacks columns; None is to name others."""
     if score is None and names["score"] is None and not distance:
         for name in filter(DISTANCE.search, present):
             named = f"score={name!r} and " if name != "distance" else ""

@@ -309,7 +309,7 @@ def read_table(path, argument="path", layouts=(), stated=None):
     ----------
     path : str
     argument : str, default="path"
-        What names the file, for messages.
+        Name of the file, for messages.
     layouts : tuple of Layout, default=()
         Those that a text without names of columns may have. None to raise an error for such texts.
     stated : str, default=None
@@ -403,7 +403,7 @@ class Text:
         return csv.reader(lines, **options)
 
     def _delimiter(self, lines):
-        """What separates cells: in every line as many of them, and several."""
+        """Separator of cells: in every line as many of them, and several."""
         is_tsv, text = _files.suffix_of(self.file[1]).startswith(".tsv"), "".join(lines)
         usual = " " if self.is_list else "\t" if is_tsv else ","
         counts = {

@@ -78,7 +78,7 @@ def load_trials(
         the images enrolled, of which each person has one template, called as the person. All
         images of a template show one person. On their own they are no images of the data.
     template : {"mean", "max"}, default=None
-        What a template is: the mean of the unit rows of its images, or all of them, of which
+        Template of a person: the mean of the unit rows of its images, or all of them, of which
         the best counts. None is "mean".
 
     Returns

@@ -55,9 +55,9 @@ class CentroidFairnessLoss(nn.Module):
     before : array-like, shape (n_identities, n_features_in), default=None
         Centroids of the embeddings as they come, of any length. If None, the mean over X.
     centroids : array-like, shape (n_identities, n_features), default=None
-        Where the trained centroids start. None draws directions uniformly on the sphere.
+        Initial trained centroids. None draws directions uniformly on the sphere.
     generator : torch.Generator, default=None
-        What they are drawn with, and a sample of the scores where they are very many.
+        Source of randomness for them, and for a sample of the scores where they are very many.
 
     Attributes
     ----------

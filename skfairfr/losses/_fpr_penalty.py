@@ -71,9 +71,9 @@ class FPRPenaltyLoss(nn.Module):
         In [0, 1): share of the threshold of the batches before, since one batch contains few
         cosines at 1e-4.
     centroids : array-like, shape (n_identities, n_features), default=None
-        Where the centroids start. None draws directions uniformly on the sphere.
+        Initial centroids. None draws directions uniformly on the sphere.
     generator : torch.Generator, default=None
-        What they are drawn with.
+        Source of randomness.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class FPRPenaltyLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            Of any length. Only their directions matter.
+            Rows of any length. Only their directions matter.
         y : tensor of int64, shape (n_samples,)
             Identity of each row, in 0..n_identities - 1.
 

@@ -45,9 +45,9 @@ class GroupAdversaryLoss(nn.Module):
     discriminator_dim : int, default=128
         Width of a discriminator's hidden layer.
     centroids : array-like, shape (n_identities, n_features), default=None
-        Where the centroids start. None draws directions uniformly on the sphere.
+        Initial centroids. None draws directions uniformly on the sphere.
     generator : torch.Generator, default=None
-        What they and the discriminators are drawn with.
+        Source of randomness, also for the discriminators.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class GroupAdversaryLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            Of any length. Only their directions matter.
+            Rows of any length. Only their directions matter.
         y : tensor of int64, shape (n_samples,)
             Identity of each row, in 0..n_identities - 1. Groups are not asked for.
 

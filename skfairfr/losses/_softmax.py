@@ -56,9 +56,9 @@ class FairVMFLoss(nn.Module):
         Taken from the cosine to the own centroid, in [0, 2): a margin that EM22 names as
         open, larger asks for more.
     centroids : array-like, shape (n_identities, n_features), default=None
-        Where the centroids start. None draws directions uniformly on the sphere.
+        Initial centroids. None draws directions uniformly on the sphere.
     generator : torch.Generator, default=None
-        What they are drawn with.
+        Source of randomness.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class FairVMFLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            Of any length. Only their directions matter.
+            Rows of any length. Only their directions matter.
         y : tensor of int64, shape (n_samples,)
             Identity of each row, in 0..n_identities - 1.
 
@@ -283,7 +283,7 @@ def identity_cross_entropy(
     embeddings : tensor, shape (n_samples, n_features)
         Unit rows z_i.
     centroids : tensor, shape (n_identities, n_features)
-        Of any length. Their directions are the mu_k.
+        Rows of any length. Their directions are the mu_k.
     y : tensor of int64, shape (n_samples,)
         Identity of each row.
     scale : tensor, shape (n_identities,)
@@ -459,7 +459,7 @@ class _CrossEntropyOfBlocks(torch.autograd.Function):
 
 
 def products(embeddings, factors, out=None):
-    """Of rows and centroids, taken in the type of the latter, in that of the former."""
+    """Products of rows and centroids, taken in the type of the latter, in that of the former."""
     if factors.dtype == embeddings.dtype:
         return torch.mm(embeddings, factors.T, out=out)
     return (embeddings.to(factors.dtype) @ factors.T).to(embeddings.dtype)

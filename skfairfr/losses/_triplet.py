@@ -73,7 +73,7 @@ class TripletLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            Of any length. Only their directions matter.
+            Rows of any length. Only their directions matter.
         triplets : tensor of int64, shape (n_triplets, 3)
             Rows of anchor, positive and negative.
 

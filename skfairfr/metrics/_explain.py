@@ -134,7 +134,7 @@ class Explanation(ShownAsTable):
     n_errors, n_trials, n_people : float
         That the regression rests on.
     notes : tuple of str
-        What was left out or merged, and whether a ridge was needed.
+        Groups or columns left out or merged, and whether a ridge was needed.
     confidence_level : float in (0, 1)
 
     Raises
@@ -453,7 +453,7 @@ class _Rows:
             self.used[name] = f"{np.unique(codes).size} categories"
 
     def sample(self, random):
-        """Of many rows keep those with errors and a weighted sample of the others."""
+        """Keep rows with errors and, if there are many, a weighted sample of the others."""
         others = np.flatnonzero(self.error == 0)
         if self.error.size <= LARGE or (self.weight != 1).any():
             return

@@ -66,9 +66,9 @@ class FoldErrors:
     sums : tuple of ndarrays, each (n_cells,)
         Those of an ErrorSums.
     lost : ndarray, shape (n_cells, n_people)
-        What the errors lose without each person, with the threshold that moves.
+        Change of the errors without each person, with the threshold that moves.
     of_two : tuple of three ndarrays, each (n_entries,)
-        What every two people add together: the cell, the number of the two, below
+        Contributions of every two people: the cell, the number of the two, below
         ``n_people**2``, and the weight.
     cllr : tuple of two floats
         Cllr and minimal Cllr of everyone. NaN of scores that are no likelihood ratios.
@@ -185,7 +185,7 @@ def _fit_matrix(roc, scores, y, codes):
 
 
 def _of_attribute(roc, groups, attribute, far):
-    """Of every cell its sums, and what its errors lose without each person and every two."""
+    """Sums of every cell, and the change of its errors without each person and every two."""
     engine, labels = roc._engine, [groups[int(code)] for code in roc.groups_]
     own = tuple((g, g) for g in range(len(labels)))
     if not any(engine.pairs.count(scope) for scope in own):
@@ -221,9 +221,9 @@ class PooledErrors(NamedTuple):
     sums : ErrorSums
         Each (n_cells,).
     lost : ndarray, shape (n_cells, n_people)
-        What the errors lose without each person, with the threshold that moves.
+        Change of the errors without each person, with the threshold that moves.
     of_two : sparse array, shape (n_cells, n_couples)
-        What every two people of a fold add together.
+        Contributions of every two people of a fold.
     """
 
     sums: ErrorSums

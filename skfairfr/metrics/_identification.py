@@ -198,10 +198,10 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     rank : int, default=1
         A mate counts as found if fewer others reach her score.
     template : {"image", "mean", "max"}, default="image"
-        What is enrolled: the one image of each person, the mean of a person's unit rows, or
+        Template of each person: the only image, the mean of a person's unit rows, or
         all of them, of which the best counts.
     resample : {"identities", "images", "both"}, default="identities"
-        What intervals at FPIR levels draw: people of the probes, or their searches. At given
+        Units that intervals at FPIR levels resample: people of the probes, or their searches. At given
         thresholds, with "identities", intervals come from the errors of each person.
     n_resamples : int, default=1000
         Number of bootstrap resamples, >= 1.
@@ -210,7 +210,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         As in :class:`SimilarityROC`. A comparator's scores take several times as long.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
-        Where products are computed. Scores are the same.
+        Device of the products. Scores are the same.
     n_jobs : int, default=None
         Joblib workers. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -626,7 +626,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     ) -> Comparison:
         """Difference and ratio to another system on the same gallery and probes.
 
-        What is common to both systems cancels person by person.
+        Effects common to both systems cancel person by person.
 
         Parameters
         ----------
@@ -840,7 +840,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         return (1 - self.confidence_level) / 2
 
     def _answer(self, method, asked, gallery_size, gallery_shares, other=None):
-        """What SimilarityROC answers about some galleries, in a list."""
+        """Answers of SimilarityROC about some galleries, in a list."""
         check_is_fitted(self)
         if asked["group"] is not None:
             check_group(asked["group"], self.groups_)

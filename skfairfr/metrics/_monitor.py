@@ -97,7 +97,7 @@ class WatchedRates(Framed):
 
 @dataclass(frozen=True)
 class WatchedLimit:
-    """What is known of one limit, of a group or of two.
+    """State of one limit, of a group or of two.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class WatchedLimit:
 
 @dataclass(frozen=True)
 class MonitorState:
-    """What a monitor knows after an update.
+    """State of a monitor after an update.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class RateMonitor:
     Parameters
     ----------
     how : str, None or tuple of these, default="max_min"
-        What is limited: "max_min", the ratio of the rates of every two groups, or None, the
+        Limited quantity: "max_min", the ratio of the rates of every two groups, or None, the
         rate of every group.
     limit : float or tuple of floats, shape (n_limits,), default=None
         The largest allowed, one for each ``how``: a ratio of at least 1, or a rate in (0, 1).
@@ -221,12 +221,12 @@ class RateMonitor:
     Attributes
     ----------
     history_ : list of dict
-        What was known after each update: ``when`` as it was given, ``groups``, ``n_people``,
+        State after each update: ``when`` as it was given, ``groups``, ``n_people``,
         ``value``, ``low`` and ``high``, and ``findings`` in short.
     logs_ : list of str
         Digests of logs that were given.
     about_ : dict
-        What the caller keeps with the state, JSON-able. Empty.
+        The caller's own data, stored with the state, JSON-able. Empty by default.
 
     See Also
     --------
@@ -458,7 +458,7 @@ class RateMonitor:
 
     @property
     def state(self) -> MonitorState:
-        """What is known so far: a MonitorState."""
+        """The state so far, a MonitorState."""
         return self._state()
 
     def _check_same_groups(self, digests, people, group):

@@ -187,7 +187,7 @@ class Plan(Framed):
         Of either rate, how many errors of the pilot show the dependence, and at which FAR,
         nan where its threshold was given, or empty without a pilot.
     left_out : tuple of str
-        What was not planned for of the policy: such as "max_bfar", and "at".
+        Parts of the policy that were not planned for: such as "max_bfar", and "at".
 
     Raises
     ------
@@ -276,7 +276,7 @@ class Plan(Framed):
         return Row(self.basis[row], [Cell(text) for text in shown])
 
     def _assumptions(self):
-        """What the numbers rest on, each a sentence or two."""
+        """Assumptions behind the numbers, each a sentence or two."""
         level = f"{100 * self.confidence_level:g} %"
         people = "1 group."
         if self.groups > 1:
@@ -402,7 +402,7 @@ def plan_test(
         FRR of the groups that have the smaller one, for ``detect_factor`` and
         ``max_fnmr_ratio``. If None, that of the pilot, or 0.01.
     assumed : float of at least 0, default=0.5
-        What is true, as a share of the way from no error, or equal groups, to the limit:
+        Assumed truth, as a share of the way from no error, or equal groups, to the limit:
         with 0.5 the FMR is half of ``max_fmr``, and a limit of 2 for ratios is met with
         1.5. Above 1 the plan is one to show that a limit is exceeded, by one group.
     groups : int, default=None
@@ -615,7 +615,7 @@ def _rows(asked, bases, test):
 
 
 def _simulated(asked, dependence, test):
-    """What is simulated; the first group has the largest rate."""
+    """The setting to simulate. The first group has the largest rate."""
     rates = (asked.true_rate * asked.true_ratio,)
     if asked.kind != "fail" or asked.limit >= 1:
         rates += (asked.true_rate,) * (test["groups"] - 1)

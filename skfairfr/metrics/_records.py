@@ -1,4 +1,4 @@
-"""What SimilarityROC answers with: an estimate, a curve, a matrix, a summary, a comparison."""
+"""Results of SimilarityROC: an estimate, a curve, a matrix, a summary, a comparison."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ LOG_RATIO = "log_ratio"
 
 
 class _Scorer(SharingScorer):
-    """What scikit-learn clones and routes metadata to; subclasses define ``_of_roc``."""
+    """Base of scorers, cloned by scikit-learn and given metadata. Subclasses define ``_of_roc``."""
 
     # "estimator" is an argument of score, no metadata.
     __metadata_request__score = {  # noqa: RUF012
@@ -214,7 +214,7 @@ def _steps_of(estimator):
 
 
 def _parts_of(scorer, estimator):
-    """What makes embeddings of X, and the similarity of two of them."""
+    """The function that makes embeddings of X, and the similarity of two of them."""
     # A comparator, alone or at the end of a pipeline, is the similarity itself.
     if isinstance(estimator, Pipeline) and is_comparator(estimator[-1]):
         steps = [s for _, s in estimator.steps[:-1] if s not in (None, "passthrough")]

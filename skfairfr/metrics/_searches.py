@@ -1,4 +1,4 @@
-"""What IdentificationROC searches: embeddings, a matrix of scores, or lists of candidates."""
+"""Data that IdentificationROC searches: embeddings, a matrix of scores, or lists of candidates."""
 
 from __future__ import annotations
 

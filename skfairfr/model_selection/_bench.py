@@ -95,7 +95,7 @@ class MetricChange(PooledRatio):
         half an error more than was counted, and ``ratio`` is of those as counted: where a
         group has no error, or few, the two can differ much.
     p_value : float
-        Of no difference, on its own.
+        p-value of no difference, unadjusted.
     log_error : float
         Standard error of the logarithm of the ratio.
     errors : float
@@ -147,7 +147,7 @@ class ControlResult:
 
 @dataclass(frozen=True)
 class MethodResult:
-    """What the bench found about one method.
+    """Results of the bench on one method.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class MethodResult:
     harmed : tuple of str
         Other attributes whose disparity grew.
     seconds : float
-        Of a fit, its choice of parameters included: the mean over splits.
+        Time of a fit, its choice of parameters included: the mean over splits.
     n_numbers : int
         That a fit keeps: the mean over splits.
     needs_groups : bool
@@ -420,9 +420,9 @@ def compare_mitigations(
     n_splits : int, at least 2, default=5
         Everybody is judged in one of them.
     inner_splits : int, at least 2, default=3
-        Of a training part, to choose parameters by a ``GridSearchCV``.
+        Splits of a training part, to choose parameters by a ``GridSearchCV``.
     confidence_level : float in (0, 1), default=0.95
-        Of intervals, and of the family of the methods' tests.
+        Confidence level of intervals, and of the family of the methods' tests.
     refit : bool, default=True
         Whether the winner is fitted on all people.
     folder : str or path-like, default=None
@@ -571,7 +571,7 @@ def _read_metrics(metrics):
 
 
 def _setting_of(people, splits, settings):
-    """What named methods are made by."""
+    """Factories of named methods."""
     labels = people.groups[people.attribute]
     fewest = min(np.unique(people.y[fit]).size for fit, _ in splits)
     # Candidates are fitted on all inner parts but one.

@@ -45,7 +45,7 @@ from skfairfr.utils._validation import check_path
 
 
 class Metric(NamedTuple):
-    """What a method is judged by: a rate of everyone, or a disparity of groups."""
+    """Criterion of a method: a rate of everyone, or a disparity of groups."""
 
     rate: str
     how: str | None
@@ -125,7 +125,7 @@ class People:
 
 @dataclass(frozen=True)
 class Settings:
-    """What all fits of a bench have in common.
+    """Shared parts of all fits of a bench.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ def all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
         Rows to fit on, and to judge.
     settings : Settings
     folder : str, path-like or None
-        Where they are kept.
+        Their folder.
     progress : bool
     n_jobs : int or None
     """
@@ -232,7 +232,7 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
         To fit on, and to judge.
     settings : Settings
     path : Path, default=None
-        Where the result is kept, and read from if it is there.
+        File of the result, and read from if it is there.
 
     Returns
     -------

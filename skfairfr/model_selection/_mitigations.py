@@ -53,7 +53,7 @@ class Mitigation(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What the options and the grid of a named mitigation depend on.
+    """Options and grid of a named mitigation depend on.
 
     Attributes
     ----------

@@ -82,8 +82,8 @@ class AdversarialProjector(BaseProjector):
         Features of the projected embeddings. If None, as many as X has, and another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
-        Where the centroids start: at the mean of each person's unit rows after the head as
-        it starts, or drawn by Xavier's rule, which needs more epochs. With ``warm_start``,
+        Initial centroids: the mean of each person's unit rows after the initial head
+        ("means"), or drawn by Xavier's rule ("random"), which needs more epochs. With ``warm_start``,
         new people start at means.
     max_epochs : int, default=20
         Passes over the images.
@@ -114,9 +114,9 @@ class AdversarialProjector(BaseProjector):
     patience : int, default=None
         Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
-        Of the matrix products. The rest is float32.
+        Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
-        Where the state is kept after every epoch, for a fit that is killed.
+        Folder for the state after every epoch, so that an interrupted fit can continue.
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"

@@ -71,7 +71,7 @@ class EthicalModule(BaseProjector):
         with less are left out, those with at least that share take the group of most of
         their images, and both are counted. None: any disagreement is an error.
     head : {"residual", "mlp"}, module or callable, default="residual"
-        Of the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2. "residual" adds
+        Formula for the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2. "residual" adds
         that to x and starts as the identity map. A torch module of your own, of which a
         copy is trained, or ``head(n_features)`` that makes one, maps unit rows to rows,
         which are then divided by their lengths.
@@ -81,8 +81,8 @@ class EthicalModule(BaseProjector):
         Features of the projected embeddings. If None, as many as X has, and another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
-        Where the centroids start: at the mean of each person's unit rows after the head as
-        it starts, or drawn by Xavier's rule, which needs more epochs. With ``warm_start``,
+        Initial centroids: the mean of each person's unit rows after the initial head
+        ("means"), or drawn by Xavier's rule ("random"), which needs more epochs. With ``warm_start``,
         new people start at means.
     max_epochs : int, default=20
         Passes over the images. The paper has 50.
@@ -118,9 +118,9 @@ class EthicalModule(BaseProjector):
     patience : int, default=None
         Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
-        Of the matrix products. The rest is float32. "tf32" needs an accelerator.
+        Precision of the matrix products. The rest is float32. "tf32" needs an accelerator.
     checkpoint_dir : str or path-like, default=None
-        Where the state is kept after every epoch: the same fit, started again after it
+        Folder for the state after every epoch: the same fit, started again after it
         was killed, goes on from there. Removed when a fit is through. The state of
         ``callbacks`` is not kept.
     callbacks : list of skorch callbacks, default=None

@@ -81,7 +81,7 @@ class TripletProjector(BaseProjector):
         Whether the candidates of a selection all belong to one group, which is drawn by
         its weight: the paper's negative result, FARs within groups that swing.
     margin : float, default=0.6
-        Of squared distances, in (0, 4].
+        Margin of squared distances, in (0, 4].
     selection_size : int, default=10240
         Pairs among whose images negatives are selected. The paper's homogeneous batches
         have 2048.
@@ -91,7 +91,7 @@ class TripletProjector(BaseProjector):
     smoothing : float, default=0.2
         In [0, 1]: how far dynamic weights move in an epoch.
     exponent : float, default=log10(4)
-        Of dynamic weights, >= 0: ten times the FAR, four times the weight.
+        Exponent of dynamic weights, >= 0: ten times the FAR, four times the weight.
     head : {"residual", "mlp"}, module or callable, default="residual"
         "residual" adds a hidden layer's output to x and starts as the identity map, as
         one that goes on training an encoder should. "mlp" forgets x. Or a head of your own,
@@ -132,9 +132,9 @@ class TripletProjector(BaseProjector):
     patience : int, default=None
         Epochs without a better value after which training stops. None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
-        Of the matrix products in training steps. "tf32" needs an accelerator.
+        Precision of the matrix products in training steps. "tf32" needs an accelerator.
     checkpoint_dir : str or path-like, default=None
-        Where the state is kept after every epoch: the same fit, started again after it
+        Folder for the state after every epoch: the same fit, started again after it
         was killed, goes on from there. Removed when a fit is through.
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.

@@ -33,7 +33,7 @@ def decided(log, bpcer, is_distance):
         A copy. Impostors are bona fide too.
     sections : tuple of AttackScores
     read_as : str
-        What decisions are.
+        Kind of the decisions.
     """
     score = -log.y_score if is_distance else log.y_score
     attack, rows = log.attempt == "attack", np.flatnonzero(log.captured)

@@ -132,7 +132,7 @@ def audit_data(
         decisions at the threshold of Bayes if ``llr``, else minDCF. ``max_cllr``, which
         requires ``llr``. They become the ``checks`` of the report and its ``exit_code``.
     policy : Policy, str or path-like, default=None
-        What sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
+        Policy that sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
         attributes, or its file, or the name of one that is shipped. Giving one of those
         together with a policy that sets it is an error.
     about : dict of str -> str, default=None
@@ -169,7 +169,7 @@ def audit_data(
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold.
     confidence_level : float in (0, 1), default=None
-        Of the intervals. If None: 0.95.
+        Confidence level of the intervals. If None: 0.95.
     n_jobs : int, default=None
         Workers of joblib. If None, one process, which uses all cores by threads.
     random_state : int, default=0
@@ -316,12 +316,12 @@ def audit(
     domain : array-like, shape (n_samples,), default=None
         With two values, only pairs across them are compared.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        What scores a pair. A fitted comparator, such as
+        Similarity of a pair. A fitted comparator, such as
         :class:`~skfairfr.comparators.CohortNormalizer`, in place of the cosine.
     covariates : dict or frame of array-likes, shape (n_samples,), default=None
         Columns that ``control`` names, such as quality or camera.
     failures : {"reject", "report", "error"}, default=None
-        What becomes of rows of X with NaN, infinity or, unless the similarity is "dot",
+        Treatment of rows of X with NaN, infinity or, unless the similarity is "dot",
         zeros alone, of which no embedding was made: "reject" keeps
         them, and every pair with one is rejected, so that rates are FRR and FAR with
         failures to acquire; "report" leaves them out and counts them by group; "error", and
@@ -498,7 +498,7 @@ def audit_decisions(
         Group of each attempt. None and NaN are unknown. With ``kind="apcer"`` the species
         of the attack instrument, which is required. Several, and None, as of :func:`audit`.
     kind : {"frr", "far", "bpcer", "apcer"}, default="frr"
-        What the errors are called: FRR of genuine attempts, FAR of impostor attempts, BPCER
+        Name of the errors: FRR of genuine attempts, FAR of impostor attempts, BPCER
         of bona fide and APCER of attack attempts (ISO/IEC 30107-3). Lower is better.
     session : array-like, shape (n_attempts,), default=None
         The session of each attempt, with ``best_of``.
@@ -511,7 +511,7 @@ def audit_decisions(
     dates : {"day-first", "month-first"}, default=None
         As of :func:`read_data`.
     failures : {"reject", "report", "error"}, default=None
-        What becomes of attempts, or transactions, of which nothing was captured: "reject"
+        Treatment of attempts, or transactions, without a capture: "reject"
         counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
         of the rates and counts them by group; "error", and None where there are some, is an
         error.
@@ -819,7 +819,7 @@ def _with_failures(level, data, group, failures):
 
 
 def _settings_of(data, points, asked, options, warnings, control):
-    """What the numbers depend on, and what withholds verdicts."""
+    """Settings that the numbers depend on, and the reason to withhold verdicts."""
     found = options.settings()
     if data.failures is not None:
         found["failures"] = data.failures

@@ -96,7 +96,7 @@ def fit_known(search, data, groups, of_gallery):
 
 
 def summary_of(search):
-    """What an audit keeps of the scores that were given, a dict."""
+    """Scores that an audit keeps, a dict."""
     searches = search._searches
     floor, source, n = searches.found.known_from, searches.source, searches.own.size
     if not isinstance(source, CandidateLists):

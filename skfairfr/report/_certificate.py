@@ -65,9 +65,9 @@ class Certificate(Page):
     Attributes
     ----------
     attribute : str
-        What the groups are of, or empty if there is none, and everyone is the one group.
+        Attribute of the groups, or empty if there is none, and everyone is the one group.
     settings : dict
-        What the numbers depend on.
+        Settings that the numbers depend on.
     limits : dict of str -> float
         ``max_fmr`` in (0, 1), and ``max_fnmr`` if there is one; of searches, of the FPIR and
         the FNIR.
@@ -76,9 +76,9 @@ class Certificate(Page):
     n_people : int or None
         Of the data, those who search, or None where people are not known.
     notes : tuple of str
-        What looks like a mistake, and what was not certified.
+        Possible mistakes in the data, and limits that were not certified.
     about : dict of str -> str
-        What was given about the test.
+        Description of the test, as given.
 
     Raises
     ------
@@ -364,7 +364,7 @@ class Certificate(Page):
         return in_digits(sign * threshold)
 
     def _table(self):
-        """What a threshold means for each group; nothing where there is none."""
+        """Effect of a threshold on each group; empty without a threshold."""
         found, own = self.found, self.settings["own"]
         thresholds = np.broadcast_to(found.threshold, found.groups.shape)
         head = ["Group", self._far, "Bound", self._frr, f"{100 * self._level:g} % CI"]
@@ -461,7 +461,7 @@ def certify_data(
         ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is
         limited too, ``max_fnmr``; of searches ``max_fpir`` and ``max_fnir``.
     policy : Policy, str or path-like, default=None
-        What sets the limits and the confidence level instead, as of :func:`audit_data`. The
+        Policy that sets the limits and the confidence level instead, as of :func:`audit_data`. The
         strictest of its limits at several levels, none of which it operates at.
     own : bool, default=False
         Whether each group has a threshold of its own.

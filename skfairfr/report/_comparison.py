@@ -106,7 +106,7 @@ def compare_systems(
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold. "same_group" needs one attribute.
     confidence_level : float in (0, 1), default=0.95
-        Of the intervals, and of the family of tests.
+        Confidence level of the intervals, and of the family of tests.
     baseline : bool, default=False
         Whether the first system is in use, and the others are to replace it: a rate that is
         higher is then called harm.

@@ -35,7 +35,7 @@ MAX_VALUES = 200
 
 
 class Covariate(NamedTuple):
-    """What to control for: a column, how many quantiles (None: categories), of a gap or not."""
+    """A covariate to control for: a column, how many quantiles (None: categories), of a gap or not."""
 
     name: str
     n_strata: int | None

@@ -1,4 +1,4 @@
-"""What an audit is of: embeddings, or scored pairs, with columns of labels.
+"""Data of an audit: embeddings, or scored pairs, with columns of labels.
 
 Both kinds fit a SimilarityROC and list the people and images behind the pairs: one row for
 each image of embeddings, two for each scored pair. They contain arrays, also those of a file.
@@ -76,7 +76,7 @@ class Reading:
     options : dict
         Of :func:`read_data`.
     notes : tuple of str
-        What looks like a mistake in the file.
+        Possible mistakes in the file.
     sha256 : dict of str -> str
         Digests of the files by their names.
     bands : dict of str -> list of float or None
@@ -99,7 +99,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Attempts:
-    """What became of every row of a file, those without a template included.
+    """Outcome of every row of a file, those without a template included.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class _Data:
 
     @property
     def notes(self) -> list[str]:
-        """What looks like a mistake in the file, a list."""
+        """Possible mistakes in the file, a list."""
         return [] if self.reading is None else list(self.reading.notes)
 
 
@@ -167,9 +167,9 @@ class EmbeddingData(_Data):
     attempts : object, default=None
         What :func:`read_data` remembers of attempts that gave no template.
     covariates : dict of str -> array-like, shape (n_samples,)
-        What an audit may control for, as the quality of each image.
+        Covariates that an audit may control for, as the quality of each image.
     failures : {"reject", "report"} or None, default=None
-        What became of them.
+        Outcome of each.
     failed : ndarray of bool, shape (n_samples,), default=None
         Rows that failed and are kept, to be rejected.
     non_mated_only : bool, default=False
@@ -376,18 +376,18 @@ class PairData(_Data):
         Instead of the people: 1 where both images show one person, else 0. Pairs are then
         taken as independent.
     covariates : dict of str -> array-like, shape (n_pairs,), or tuple of two
-        What an audit may control for: of each pair, or of both of its images.
+        Covariates that an audit may control for: of each pair, or of both of its images.
     attempts : object, default=None
         What :func:`read_data` remembers of comparisons that failed.
     failures : {"reject", "report"} or None, default=None
-        What became of them.
+        Outcome of each.
     failed : ndarray of bool, shape (n_pairs,), default=None
         Pairs that failed and are kept, to be rejected.
     decisions : {"frr", "far", "bpcer", "apcer"}, default=None
-        Of decisions on attempts: what their errors are called. Each is a genuine pair of
+        For decisions on attempts: what their errors are called. Each is a genuine pair of
         the person who made it, and below the threshold where it is an error.
     best_of : int, default=None
-        Of transactions: how many attempts one has at most.
+        For transactions: how many attempts one has at most.
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is. If not stated, such data are an error.
     n_people : int, default=None
@@ -753,7 +753,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
     ----------
     data : object
     argument : str, default="columns"
-        What the caller calls the columns, for messages.
+        The caller's name of the columns, for messages.
     named : bool, default=True
         Whether the caller gave the names of the columns.
     decisions : bool, default=False

@@ -99,7 +99,7 @@ def check_ascending(argument, value, columns, keys, best_of=None):
     Parameters
     ----------
     argument, value : str
-        What to name in the message.
+        Name in the message.
     columns : dict of str -> ndarray, shape (n_attempts,)
     keys : list of ndarray, shape (n_attempts,)
         Rows with the same keys are compared.

@@ -52,7 +52,7 @@ def explain(
     gallery : EmbeddingData, default=None
         Who is enrolled: data are then searches, and the level is an FPIR.
     rank : int, default=1
-        Of searches: a mate counts whom fewer others reach.
+        For searches: a mate counts whom fewer others reach.
     far : float in (0, 1), default=None
         Level that sets the threshold on these data. If None: 0.001.
     threshold : float, default=None

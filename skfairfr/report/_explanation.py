@@ -50,7 +50,7 @@ class ExplainedErrors(Page):
     level : float in (0, 1), or None
         The FMR, or FPIR, that set the threshold.
     settings : dict
-        What the numbers depend on.
+        Settings that the numbers depend on.
     limits : dict of str -> float
         Largest rate allowed at every value of the numbers of the curves: ``max_fnmr``, ...
     kinds : dict of str -> object

@@ -122,11 +122,11 @@ def with_failures(data, failed, failures, problem, outcome=None):
     failed : ndarray of bool, shape (n_rows,)
         Of its images or pairs.
     failures : {"reject", "report", "error"} or None
-        What to do. None raises an error that names these.
+        Remedy. None raises an error that names these.
     problem : tuple of two str
         The argument, and what is wrong, for messages.
     outcome : ndarray of int, shape (n_rows,), default=None
-        What became of each. If None: failures to acquire.
+        Outcome of each. If None: failures to acquire.
 
     Returns
     -------

@@ -318,7 +318,7 @@ def changes(found, kind, names, few=(), over="second over first system", about=N
     few : sequence of Change, default=()
         Those that rest on too few errors. Hollow.
     over, about : str, default="second over first system", None
-        What the ratios are of, on the axis, and in the text in place of the figure.
+        Quantity of the ratios, on the axis, and in the text in place of the figure.
 
     Returns
     -------
@@ -493,7 +493,7 @@ def _length(group):
 
 
 def evidence_of(known, finding):
-    """What a row of the history of a monitor knows of a finding of later; no evidence if none."""
+    """Evidence of a later finding in a row of the history of a monitor; none if absent."""
     about = (finding.how, finding.limit, {*finding.groups})
     for one in known["findings"]:
         if (one["how"], one["limit"], {*one["groups"]}) == about:
@@ -606,7 +606,7 @@ def watched_over_time(history, findings, enough):
 
 
 def _svg(draw, height, about):
-    """What is drawn on a figure, as SVG, and the text in its place."""
+    """Drawing of a figure, as SVG, and the text in its place."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -116,7 +116,7 @@ class SearchData(EmbeddingData):
 
     @property
     def more_settings(self):
-        """What the numbers depend on next to the settings of an audit."""
+        """Settings besides those of an audit that the numbers depend on."""
         told = {"enrolled": np.unique(np.asarray(self.gallery.y)).size}
         told |= {"images": len(self.gallery.X), "template": self.template}
         told |= {"rank": self.rank}
@@ -157,7 +157,7 @@ def identify_data(
     rank : int, default=1
         A mate counts as found if fewer others reach its score.
     template : {"image", "mean", "max"}, default="image"
-        What is enrolled: the one image of each person, the mean of a person's unit rows, or
+        Template of each person: the only image, the mean of a person's unit rows, or
         all of them, of which the best counts.
     limits : dict of str -> float, default=None
         Largest rate allowed of each group, in (0, 1), or largest max / min allowed of the
@@ -254,7 +254,7 @@ def identify(
         Name of the attribute, for messages and the report. If None: that of a series or
         of a frame's one column, else "group".
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        What scores a probe and an enrolled image. A fitted comparator, such as
+        Similarity of a probe and an enrolled image. A fitted comparator, such as
         :class:`~skfairfr.comparators.CohortNormalizer`, in place of the cosine.
     non_mated_only : bool, default=False
         Whether no probe is of a person enrolled. If not stated, such probes are an error.
@@ -343,7 +343,7 @@ def compare_searches(
     rank : int, default=1
         A mate counts as found if fewer others reach its score.
     template : {"image", "mean", "max"}, default="image"
-        What is enrolled: the one image of each person, the mean of a person's unit rows, or
+        Template of each person: the only image, the mean of a person's unit rows, or
         all of them, of which the best counts.
     **options
         As of :func:`compare_systems`.

@@ -166,7 +166,7 @@ class AuditedROC:
     Attributes
     ----------
     labels, scopes : list
-        Of everyone, who is None, and of every group.
+        For everyone, who is None, and of every group.
     warnings : list of Warning
         About the levels.
     """

@@ -1,4 +1,4 @@
-"""What is known of a system from logs of its decisions: the record and its page."""
+"""State of a system from logs of its decisions: the record and its page."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ SHARE = 1 / 2
 
 @dataclass(frozen=True)
 class Monitoring(Page):
-    """What is known of a system in operation, from :func:`monitor_log`.
+    """State of a system in operation, from :func:`monitor_log`.
 
     Attributes
     ----------
     attribute : str
-        What the groups are of.
+        Attribute of the groups.
     settings : dict
         Limits, confidence level and how many attempts of a person count.
     state : MonitorState
@@ -57,11 +57,11 @@ class Monitoring(Page):
         ``high`` at ``confidence_level``), and ``checks`` of the limits. Empty for a log with
         fewer than two groups.
     history : tuple of dict
-        What was known after each part of each log.
+        State after each part of each log.
     n_logs : int
     notes : tuple of str
     about : dict of str -> str
-        What was given about the system.
+        Description of the system, as given.
 
     Raises
     ------

@@ -120,7 +120,7 @@ def mixed_people(people, group, attribute, decisions=None):
     group : Labels
     attribute : str
     decisions : str, default=None
-        What the errors of decisions are called.
+        Names of the errors of decisions.
     """
     if decisions == "apcer":  # one attacker has several instruments
         return ""

@@ -1,4 +1,4 @@
-"""What a small report is written as: a text, a page, JSON, and a folder of these."""
+"""Outputs of a small report: a text, a page, JSON, and a folder of these."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Page:
         Parameters
         ----------
         source, date : str, default=None
-            Where the data come from, and a day to be printed.
+            Source of the data, and a day to be printed.
         full : bool, default=True
             Whether all sections are given, or the result and the first rows of its tables
             alone.
@@ -120,7 +120,7 @@ class Page:
         Parameters
         ----------
         source : str, default=None
-            Where the data come from.
+            Source of the data.
         version, date : str, default=None
             Of skfairfr, and the day of the page. If None: the installed one, and today.
 

@@ -77,7 +77,7 @@ class Policy:
     attributes : str or sequence of str, shape (n_attributes,), default=()
         Columns to audit by, each and in combination. None leaves them to the audit.
     description : str, default=""
-        What the policy is for.
+        Purpose of the policy.
     search : dict, default={}
         The same of searches (1:N), for :func:`identify_data`: ``fpir``, as ``fmr``, and
         ``limits`` by its names.
@@ -306,7 +306,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """What an audit is asked for, by its options or by a policy.
+    """Options of an audit, given directly or by a policy.
 
     Attributes
     ----------
@@ -351,7 +351,7 @@ def resolve_request(
     p_target=None,
     llr=False,
 ):
-    """What an audit is asked for, where a policy may decide it.
+    """Options of an audit that a policy may set.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def points_on(threshold_from, data, points, options):
     -------
     points : Points
     notes : list of str
-        What could not be resolved, and what looks like a mistake in the file.
+        Unresolved values, and possible mistakes in the file.
     """
     next_step("setting thresholds on the other data")
     # Groups of the other data matter only if its FAR is over pairs within them.
@@ -96,7 +96,7 @@ def prepare(data, points, random_state, whole=()):
     points : Points
     random_state : int
     whole : sequence of EmbeddingData or PairData, default=()
-        What data are a part of, whose groups count too.
+        Data that these are a part of, whose groups count too.
 
     Returns
     -------

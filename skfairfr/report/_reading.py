@@ -136,19 +136,19 @@ def read_data(
         Columns of the groups; of scored pairs each is two columns, ending in _1 and _2, or
         one if both images of every pair have the same group.
     control : str or sequence of str, shape (n_covariates,), default=()
-        What the audit will control for, whose columns are read too, as of
+        Covariates that the audit will control for, whose columns are read too, as of
         :func:`audit_data`.
     labels, embedding, identity : str, default=None
-        Of embeddings, as in :func:`~skfairfr.datasets.load_embeddings`.
+        For embeddings, as in :func:`~skfairfr.datasets.load_embeddings`.
     domain : str, default=None
-        Of embeddings: a column with two values, such as selfie and document. Only pairs
+        For embeddings: a column with two values, such as selfie and document. Only pairs
         across them are compared.
     image : str, default=None
-        Of embeddings: a column that names the images, by which :func:`compare_systems`
+        For embeddings: a column that names the images, by which :func:`compare_systems`
         pairs the rows of two files. None leaves them in their order. Lists of trials call
         images by it. There None takes "image".
     fte : str, default=None
-        Of embeddings: a column that marks attempts without a template, whose
+        For embeddings: a column that marks attempts without a template, whose
         embeddings are not read: ``fte`` (or 1) if enrolment failed, ``fta`` if
         acquisition failed, else 0 or empty. Unless ``failures`` is given, they are
         reported.
@@ -157,10 +157,10 @@ def read_data(
         makes the file one. Errors of genuine attempts are FRR, or BPCER if there are
         attacks. Those of impostors are FAR, and those of attacks APCER by species.
     best_of : int, default=None
-        Of a log, with ``session``: rates of transactions, the first so many attempts of a
+        For a log, with ``session``: rates of transactions, the first so many attempts of a
         person in a session, accepted if one of them is.
     time : str, default=None
-        Of a log, with ``best_of``: a column of numbers or times by which attempts are
+        For a log, with ``best_of``: a column of numbers or times by which attempts are
         ordered. None takes the rows in their order. That is an error if a column that
         reads as a time decreases within a session or if, in a log with longer sessions,
         no column of times or of different numbers increases within all of them.
@@ -169,7 +169,7 @@ def read_data(
         last, such as 31.01.2026. None allows only dates such as 2026-01-31. Ranges of dates
         are in years: "born:1990".
     failures : {"reject", "report", "error"}, default=None
-        What becomes of missing scores (also infinite ones, if nothing is accepted there),
+        Treatment of missing scores (also infinite ones, if nothing is accepted there),
         embeddings with NaN, infinity or zeros alone, and attempts of which nothing was
         captured: "reject" counts them as rejections; "report" leaves them out of the rates,
         counts them by group and adds generalised rates; "error", and None if there are
@@ -195,14 +195,14 @@ def read_data(
         Layout of a list of pairs without names, such as "wespeaker", if its content leaves
         open which it is. "table" if its first line names the columns.
     enrolment, template : str, default=None
-        Of embeddings and of lists of trials, as in :func:`~skfairfr.datasets.load_trials`: a
+        For embeddings and of lists of trials, as in :func:`~skfairfr.datasets.load_trials`: a
         list or a column of images that are enrolled together, and what their templates are.
         Without trials all other images are compared with all templates, one of each person.
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is. Not stated, such data are an error, since
         identities that are written otherwise on one side look the same.
     no_people : bool, default=False
-        Of a log: whether nobody is known. Attempts are then taken as independent. A log
+        For a log: whether nobody is known. Attempts are then taken as independent. A log
         with a column of people is then an error.
 
     bpcer : float in (0, 1) or sequence of floats, shape (n_levels,), default=None

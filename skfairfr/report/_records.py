@@ -35,11 +35,11 @@ class Figure:
     reason : str
         Why not, and where it comes from if not from all pairs.
     source : {"all pairs", "sample"}
-        What the value was computed from.
+        Source of the value.
     reasons : tuple of skfairfr.metrics.Reason
         The parts of ``reason``, as data.
     corrected, p_value : float or None
-        Of a disparity, as in :class:`skfairfr.metrics.Estimate`.
+        For a disparity, as in :class:`skfairfr.metrics.Estimate`.
     """
 
     value: float
@@ -209,7 +209,7 @@ class Level:
         Of the FAR, then of the FRR: every group against the reference, the largest ratio
         first.
     set_on : {"these data", "other data", "given"}
-        Where the threshold comes from.
+        Source of the threshold.
     indices : tuple of Index
         Of both rates at ``threshold``, without intervals.
     generalised : tuple of GeneralisedRates
@@ -243,7 +243,7 @@ class Remeasured:
     ----------
     setting : {"average", "control"}
     value : str
-        What the setting was changed to, or the covariates.
+        New value of the setting, or the covariates.
     levels : tuple of Level
         With max_min at the overall threshold alone.
     """
@@ -281,7 +281,7 @@ class Check:
         Failed where ``low`` is above the limit, passed where ``high`` is not. Undetermined
         with a ``reason``, whatever the bounds.
     people_needed : tuple of (label, int)
-        Of an undetermined check, how many more people of which groups would settle it in
+        For an undetermined check, how many more people of which groups would settle it in
         80 % of cases if rates are as they were found, or how many more pairs where nobody
         is known, or empty where no number up to ten million does.
     reason : str
@@ -313,7 +313,7 @@ class CostCheck(Check):
     ----------
     cost : {"min_dcf", "dcf", "cllr"}
     p_target : float or None
-        Of a detection cost.
+        Prior of genuine pairs of a detection cost.
     """
 
     cost: str = "min_dcf"
@@ -347,11 +347,11 @@ class Audit:
     averaged : Remeasured or None
         With the average changed, if one person supplies over 5 % of the genuine pairs.
     notes : tuple of str
-        What was undefined, left out or could not be resolved.
+        Values that were undefined, left out or not resolved.
     checks : tuple of Check
         One for each limit and level. In the JSON they are next to the audits.
     sizes : callable or None
-        Of searches, what draws the rates over gallery sizes, not in the JSON.
+        For searches, what draws the rates over gallery sizes, not in the JSON.
     failures : tuple of Failures
         Everyone first, or empty where no failures to enrol or to acquire were recorded.
     curves : Curves or None
@@ -363,7 +363,7 @@ class Audit:
         (direct standardisation). The findings have a family of tests of their own. Rates of
         everyone are as they are.
     costs : tuple of Cost
-        Of everyone first, at each operating point, or empty if none was asked for.
+        For everyone first, at each operating point, or empty if none was asked for.
     reliability : ReliabilityDisplay or None
         Of each group's log-likelihood ratios, intervals of all bins together, not in the JSON.
     """
@@ -470,7 +470,7 @@ class DisparityChange:
     p_value : float
         On its own. It is no part of the family, and agrees with the interval.
     frr_before, frr_after : float
-        Of everyone: what the disparity costs. nan without genuine pairs.
+        For everyone: what the disparity costs. nan without genuine pairs.
     levelling_down : bool
         Whether it fell, the interval of the ratio ending below 1, while a group got worse
         in this rate and none better in either rate at this level, not where it rests on too

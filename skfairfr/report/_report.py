@@ -61,7 +61,7 @@ class Report:
         The caller's description of the test, by "title", "system", "dataset", "organisation",
         "tested" (a day), "labels_source" and "sampling", and the "command" that made it.
     sections : tuple
-        What sections of the user's measured: ``title``, ``record`` and ``parts`` of each.
+        Measurements of the user's sections: ``title``, ``record`` and ``parts`` of each.
     candidates : tuple of str
         Without an attribute, columns of the file that may name groups, not in the JSON.
     """
@@ -125,7 +125,7 @@ class Report:
         Parameters
         ----------
         source : str, default=None
-            Where the data come from, for the line under the title.
+            Source of the data, for the line under the title.
         date : str, default=None
             Day of the report, for the same line. None leaves it out, so equal audits
             give equal texts. JSON never has it.
@@ -152,7 +152,7 @@ class Report:
         Parameters
         ----------
         source : str, default=None
-            Where the data come from.
+            Source of the data.
         version : str, default=None
             Of skfairfr. If None: the installed one.
         date : str, default=None
@@ -308,7 +308,7 @@ class Report:
         Parameters
         ----------
         kind : {"verification", "identification"}, default="verification"
-            What was audited: comparisons, or searches.
+            Audited units: comparisons, or searches.
 
         Returns
         -------
@@ -349,11 +349,11 @@ class SystemsComparison:
         Images, or scored pairs, of every system that another lacks.
     unit : {"images", "pairs", "attempts", "transactions"}
     changes : tuple of Change
-        Of everyone, then of the groups of every attribute and combination, with one family
+        For everyone, then of the groups of every attribute and combination, with one family
         of tests.
     disparities : tuple of DisparityChange
     notes : tuple of str
-        What was undefined or could not be resolved.
+        Values that were undefined or not resolved.
     fail_on_harm : bool
         Whether harm makes ``exit_code`` 1, and an inconclusive result 3.
     measured : tuple of Measured

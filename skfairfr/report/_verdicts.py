@@ -81,7 +81,7 @@ class GroupTests:
         return tuple(self.labels[g] for g in places)
 
     def against(self, place, tests=None):
-        """What is known of the ratio of a group's rate and that of the reference.
+        """Results on the ratio of a group's rate and that of the reference.
 
         Parameters
         ----------

@@ -66,7 +66,7 @@ def monitor_log(
         ``max_fnmr``, the largest FRR allowed of each group, in (0, 1), and
         ``max_fnmr_ratio``, the largest ratio of the FRR of two groups, above 1.
     policy : Policy, str or path-like, default=None
-        What sets the limits and the confidence level instead.
+        Policy that sets the limits and the confidence level instead.
     confidence_level : float in (0, 1), default=None
         One minus the chance of any false alarm, ever. If None: 0.95. Half of that chance
         is for first attempts of people in all logs. The other half is for single logs: the
@@ -82,7 +82,7 @@ def monitor_log(
     Returns
     -------
     monitoring : Monitoring
-        What is known after this log.
+        State after this log.
 
     Raises
     ------

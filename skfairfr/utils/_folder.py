@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Contents(NamedTuple):
-    """What a writer leaves in a folder: names, one of which is always there, and patterns."""
+    """Files of a writer in a folder: names, one of which is always there, and patterns."""
 
     records: tuple
     others: tuple

@@ -92,7 +92,7 @@ def face_labels(
         Demographic group of each image. None or NaN is unknown. Several columns, of a frame
         say, are joined into one label of their combination, " & " between.
     domain : array-like, shape (n_samples,), default=None
-        Where each image comes from, such as "selfie" and "document".
+        Source of each image, such as "selfie" and "document".
 
     Returns
     -------
@@ -615,7 +615,7 @@ def joint_codes(codes, first):
     ----------
     codes : ndarray of int, shape (n_rows,)
     first : ndarray of int, shape (n_runs,)
-        Where each run begins.
+        Start of each run.
     """
     least, most = (f.reduceat(codes, first) for f in (np.minimum, np.maximum))
     return np.where(least == most, least, -1)

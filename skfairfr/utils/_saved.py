@@ -103,7 +103,7 @@ def read(path, remedy):
 
 @contextmanager
 def damage_named(path, remedy):
-    """What fails inside is a ValueError that names the file and the remedy."""
+    """Turn errors inside into a ValueError that names the file and the remedy."""
     try:
         yield
     except (OSError, MemoryError):

@@ -67,8 +67,8 @@ def far_disparity(
     how : str or callable, default="max_min"
         The disparity, as in :func:`disparity`. "ratio" takes two groups in sorted order.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
-        Where FAR meets the level: over all impostor pairs. In every group, at the
-        largest of the groups' thresholds (eq. (4) of [2]_), or in each group at a
+        FAR that meets the level: of all impostor pairs, of every group at the
+        largest of the groups' thresholds (eq. (4) of [2]_), or of each group at a
         threshold of its own, where FARs differ by their resolution only.
     zero_division : float, default=nan
         Returned, with a warning, when a denominator is zero, as in :func:`disparity`.
@@ -151,8 +151,8 @@ def frr_disparity(
     how : str or callable, default="max_min"
         The disparity, as in :func:`disparity`. "ratio" takes two groups in sorted order.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
-        Where FAR meets the level: over all impostor pairs. In every group, at the
-        largest of the groups' thresholds (eq. (3) of [2]_), or in each group at a
+        FAR that meets the level: of all impostor pairs, of every group at the
+        largest of the groups' thresholds (eq. (3) of [2]_), or of each group at a
         threshold of its own.
     zero_division : float, default=nan
         Returned, with a warning, when a denominator is zero, as in :func:`disparity`.

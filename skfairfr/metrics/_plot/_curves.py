@@ -69,7 +69,7 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     far_max : float in (0, 1), default=None
         Level above which not all pairs were counted, shaded, or None where all were.
     cost_names : tuple of str, shape (n_costs,), default=()
-        What is marked on each curve, such as "minDCF, p_target 0.01".
+        Mark on each curve, such as "minDCF, p_target 0.01".
     cost_far, cost_frr : ndarrays, shape (n_costs, n_curves), default=()
         Rates in [0, 1] there.
 

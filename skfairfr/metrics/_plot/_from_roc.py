@@ -141,7 +141,7 @@ BANDS = ("band_low", "band_high")
 
 
 def curves_of(roc, questions, *, far=None, threshold=None, bands=False):
-    """What a fitted SimilarityROC answers, a row for each question.
+    """Answers of a fitted SimilarityROC, a row for each question.
 
     Parameters
     ----------

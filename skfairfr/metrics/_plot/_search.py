@@ -57,7 +57,7 @@ class KappaGridDisplay:
     labels : tuple of two str, default=("kappa0", "kappa1")
         Names of the parameters.
     titles : sequence of str, shape (n_levels,), default=None
-        What each map shows.
+        Quantity that each map shows.
     chosen : tuple of two int, default=None
         Row and column of the chosen candidate.
 
@@ -264,7 +264,7 @@ class TradeOffDisplay:
     figure_ : matplotlib Figure
         Figure of the axes.
     points_, front_, chosen_, baseline_ : matplotlib Line2D
-        What was drawn. The last two are None where there is nothing to draw.
+        Drawn objects. The last two are None if there is nothing to draw.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""What all displays share: colours, lines, ticks, labels and legends.
+"""Shared style of displays: colours, lines, ticks, labels and legends.
 
 Groups differ by colour (Okabe and Ito's, safe for colour-blind readers), by line and by
 marker, so that a grey print is readable. Only values that the data do not support have
@@ -85,7 +85,7 @@ def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
     axes : matplotlib Axes, sequence or array of them, or None
     n_axes : int
     each : str
-        What every one of them is for, for the message: ``"rate"``.
+        Purpose of each, for the message: ``"rate"``.
     figsize : tuple of two float
         Width and height of a new figure in inches.
     name : str, default="ax"
@@ -116,7 +116,7 @@ def name_of(drawn, name):
 
 
 def begin(drawn, ax, name=None, figsize=None):
-    """What every drawing begins with.
+    """First step of every drawing.
 
     Parameters
     ----------

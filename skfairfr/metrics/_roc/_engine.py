@@ -147,7 +147,7 @@ class Engine:
         )
 
     def unresolved(self, question):
-        """What the data cannot resolve of a question's levels, Unresolved; or None."""
+        """Levels of a question that the data cannot resolve, Unresolved; or None."""
         if question.levels is None:
             return None
         setters = self._query(question).setters(self.scopes(question))

@@ -274,7 +274,7 @@ class ThresholdSetters:
         return rate_curve if place <= rate_curve.place[-1] else rate_curve_of(*asked)
 
     def place_of(self, levels):
-        """What grows with the rate: the logarithm of levels, or minus it."""
+        """A quantity that grows with the rate: the logarithm of levels, or minus it."""
         return np.log(levels) * (1 if self.rate == "far" else -1)
 
     @cached_property

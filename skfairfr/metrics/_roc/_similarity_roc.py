@@ -75,7 +75,7 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
     impostors : {"all", "same_group"}, default="all"
         Which impostor pairs the overall FAR is over: all, or those within a group.
     resample : {"identities", "images", "both"}, default="identities"
-        What an interval covers. "identities": new people from the same population ([3]_),
+        Population that an interval covers. "identities": new people from the same population ([3]_),
         which nearly every report is about. "images": these people in other photographs, as
         published in [1]_, for a closed set. An estimate warns, once a fit, where the standard
         error for new people is over 1.5 times larger. "both": both at once (conservative).
@@ -112,7 +112,7 @@ default="recentered"
         each person, the mean of the unit rows, or all of them, of which the best counts. None
         compares every reference on its own. References are then no pairs of each other.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
-        Where ``fit`` compares all pairs. The scores and the pairs stored are the same, bit
+        Device on which ``fit`` compares all pairs. The scores and the pairs stored are the same, bit
         for bit. A CUDA device needs torch, which the extra ``mitigate`` installs, and takes
         no comparator. No CUDA device was available to check it on.
     n_jobs : int, default=None

@@ -51,7 +51,7 @@ def audit_document(report, source=None, date=None):
     ----------
     report : Report
     source, date : str, default=None
-        Where the data come from, and the day of the document.
+        Source of the data, and the day of the document.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def audit_document(report, source=None, date=None):
 
 
 def summary_document(report, source=None, date=None):
-    """What a terminal shows of a report: the verdict, limits and the largest differences."""
+    """Terminal text of a report: the verdict, limits and the largest differences."""
     report = _in_one_order(report)
     limits, told = limits_in_short(report, MOST_LIMITS), verdict(report)
     opening = [
@@ -137,7 +137,7 @@ def called(found, usual):
 
 
 def subtitle_of(found, data, date):
-    """What was tested on what, by whom and when, as far as it is known, in one line."""
+    """System, data, organisation and date of a test, as far as known, in one line."""
     named = {
         "system": "System",
         "dataset": "Data set",

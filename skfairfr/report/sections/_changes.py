@@ -280,7 +280,7 @@ def _disparity_change(change, found):
 
 
 def of_system(found, name, number):
-    """What became of every rate under one system, the largest change first."""
+    """Change of every rate under one system, the largest change first."""
     own = _by_size(found, name)
     parts = [] if name == of_headline(found) else [figure_of_changes(found, name)]
     for n, key in enumerate(_places(found, own)):

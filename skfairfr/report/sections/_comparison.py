@@ -328,7 +328,7 @@ def _figure_of_systems(found, levels, names):
 
 
 def _few_errors(found):
-    """What rests on too few errors of any system, as parts of a section."""
+    """Results with too few errors of any system, as parts of a section."""
     parts = []
     for place, name in enumerate(found.systems):
         own = [m for m in found.measured if m.system == name]

@@ -68,7 +68,7 @@ class Cost:
     cost : {"min_dcf", "dcf", "min_cllr", "cllr"}
         Lower is better. "dcf" is that of decisions at the threshold of Bayes.
     p_target : float or None
-        Of a detection cost.
+        Prior of genuine pairs of a detection cost.
     group : label
     figure : Figure
     ratio : Figure or None
@@ -98,14 +98,14 @@ class CostChange:
     cost : {"min_dcf", "dcf", "min_cllr", "cllr"}
         Lower is better.
     p_target : float or None
-        Of a detection cost.
+        Prior of genuine pairs of a detection cost.
     before, after : float
     difference, low, high : float
         After minus before, and its interval for new people of the same population.
     ratio, ratio_low, ratio_high : float
         After over before.
     p_value : float
-        Of no difference, on its own.
+        p-value of no difference, unadjusted.
     supported : bool
     reason : str
         Why not.
@@ -287,7 +287,7 @@ def costs(audit):
 
 
 def _of_calibration(audit):
-    """What calibration costs everyone and each group, a list of one list of sentences."""
+    """Cost of calibration for everyone and each group, a list of one list of sentences."""
     found = {
         (row.cost, row.p_target, row.group): row.figure.value for row in audit.costs
     }

@@ -32,7 +32,7 @@ def facts_of_gallery(settings):
 
 
 def scores_given(lists, settings):
-    """What was given instead of embeddings, and from where on it decides searches."""
+    """Input in place of embeddings, and from where on it decides searches."""
     n, rank = count(lists["searches"]), settings["gallery"]["rank"]
     if lists["longest"] is None:
         return f"A matrix of the scores of all {n} searches with everybody enrolled."

@@ -165,7 +165,7 @@ def _method_of_decisions(settings):
 
 
 def limits_of_page(report):
-    """What the page does not say."""
+    """Limits of the page."""
     audit, lines = report.audits[0], lines_of("limits")
     if _kinds(report) & {"far", "apcer"}:
         lines = [line for line in lines if not line.startswith("Nobody tried")]
@@ -201,7 +201,7 @@ def glossary(settings, without, only=""):
 
 
 def _kinds(report):
-    """What the errors of decisions are called, a set; empty of comparisons."""
+    """Names of the errors of decisions, a set; empty of comparisons."""
     return {a.settings["decisions"] for a in report.audits if "decisions" in a.settings}
 
 

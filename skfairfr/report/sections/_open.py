@@ -1,4 +1,4 @@
-"""What the data do not show: too few errors, open limits, and notes."""
+"""Limits of the data: too few errors, open limits, and notes."""
 
 from skfairfr._text._document import Section
 from skfairfr._text._words import (

@@ -30,7 +30,7 @@ class Own:
 
 
 def measured(sections, report):
-    """What the user's sections measure of a report, a tuple of Own.
+    """Measurements of the user's sections of a report, a tuple of Own.
 
     Raises
     ------

@@ -92,7 +92,7 @@ def tested(report):
 
 
 def facts(report):
-    """What is known of an audit's data, as pairs of a term and its description."""
+    """Description of an audit's data, as pairs of a term and its description."""
     first = report.audits[0]
     names = [audit.attribute for audit in report.audits if audit.attribute]
     attributes = [printable(name) for name in names] or [NO_GROUPS]
