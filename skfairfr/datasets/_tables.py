@@ -564,9 +564,11 @@ def _single_spaces(content):
     """Lines whose words are separated by single spaces, without empty lines at the start."""
     if any(byte in content for byte in (b"\t", b"\r", b"\x0b", b"\x0c")):
         content = content.replace(b"\r\n", b"\n").translate(ONE_SPACE)
-    for two, one in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n")):
-        while two in content:
-            content = content.replace(two, one)
+    white = np.frombuffer(content, dtype=np.uint8) <= ord(" ")
+    if (white[1:] & white[:-1]).any():
+        for two, one in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n")):
+            while two in content:
+                content = content.replace(two, one)
     is_plain = content[:1].strip() and content[-2:-1].strip()
     return content if is_plain else content.strip()
 
