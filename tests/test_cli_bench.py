@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skfairfr.cli import main
 from skfairfr.model_selection import _mitigations
 from tests.model_selection.toy_methods import crowd
 from tests.test_cli import assert_one_line, run
@@ -155,3 +156,11 @@ def test_unusable_arguments(capsys, faces, options, message):
     found = run(capsys, "bench", faces, *options)
     assert_one_line(*found, command="bench")
     assert message in found[2]
+
+
+@pytest.mark.parametrize("metadata", [[], ["--metadata", "people.csv"]])
+def test_bench_of_scores_requires_embeddings(tmp_path, capsys, metadata):
+    path = tmp_path / "scores.txt"
+    path.write_text("1 ann/1.wav ann/2.wav 0.7\n0 ann/1.wav bob/1.wav 0.1\n")
+    assert main(["bench", str(path), "-a", "gender", *metadata]) == 2
+    assert "contains no embeddings, which a bench needs" in capsys.readouterr().err

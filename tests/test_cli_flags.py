@@ -13,7 +13,7 @@ import pytest
 from skfairfr import cli
 from skfairfr._core._kinds import SEARCHES
 from skfairfr.cli import _options
-from skfairfr.cli._about import COMMANDS, GROUPS, OWN_STATUS
+from skfairfr.cli._about import ALL_PAIRS, COMMANDS, GROUPS, OWN_STATUS
 from skfairfr.cli._errors import FLAGS, in_flags, one_line
 from skfairfr.cli._options import AGAIN, OPTIONS, RARE, rows_of
 from skfairfr.cli._outputs import ABOUT
@@ -431,9 +431,10 @@ def test_every_option_is_of_commands_that_there_are_and_in_the_table_once():
 def test_flag_of_other_commands_is_refused_with_their_names(capsys):
     said = refusal_of(capsys, "bench", "a.npz", "--trials", "t.txt")
     assert "unrecognized arguments: --trials." in said
-    assert said.endswith(
-        "It is an option of audit, compare, explain, plan, threshold.\n"
-    )
+    having = "It is an option of audit, compare, explain, plan, threshold."
+    assert said.endswith(f"{having} {ALL_PAIRS}\n")
+    said = refusal_of(capsys, "identify", "a.npz", "--trials", "t.txt")
+    assert said.endswith(f"{having}\n")
 
 
 # ---- help ----------------------------------------------------------------------------

@@ -33,6 +33,11 @@ OWN_STATUS = {
     },
 }
 
+# Why a bench accepts no list of trials.
+ALL_PAIRS = (
+    "A bench compares all pairs of held-out people, so it accepts no list of trials."
+)
+
 # A heading of the help and its commands, in the order of work.
 GROUPS = {
     "Measure": "demo audit identify compare explain",

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain
 
 from skfairfr import __version__
+from skfairfr.cli._about import ALL_PAIRS
 from skfairfr.cli._errors import flag_of, in_flags
 from skfairfr.cli._inputs import (
     OF_ONE_FILE,
@@ -322,20 +323,19 @@ def run_compare(arguments):
 
 def run_bench(arguments):
     from skfairfr._core._kinds import renamed
+    from skfairfr.datasets._embeddings import holds_embeddings
     from skfairfr.model_selection import compare_mitigations
-    from skfairfr.report import EmbeddingData
 
     given = vars(arguments)
     attributes = [arguments.attribute, *(arguments.other or ())]
     if len({*attributes}) < len(attributes):
         raise ValueError("--other: a column was named twice; name it once.")
     methods = methods_of(arguments)
-    data = read(arguments.data, attributes, given)
-    if not isinstance(data, EmbeddingData):
+    if not holds_embeddings(arguments.data, arguments.embedding):
         raise ValueError(
-            f"DATA {arguments.data!r} contains scored pairs; give embeddings. A bench compares "
-            "all pairs of held-out people, so it takes no list of trials."
+            f"DATA {arguments.data!r} contains no embeddings, which a bench needs. {ALL_PAIRS}"
         )
+    data = read(arguments.data, attributes, given)
     folder = report_folder(arguments, OF_BENCH)
     first, *others = data.columns
     options = taken_by(compare_mitigations, given)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 
 from skfairfr import __version__
-from skfairfr.cli._about import COMMANDS, GROUPS, OWN_STATUS, STATUS
+from skfairfr.cli._about import ALL_PAIRS, COMMANDS, GROUPS, OWN_STATUS, STATUS
 from skfairfr.cli._errors import one_line
 from skfairfr.cli._options import (
     AGAIN,
@@ -119,6 +119,7 @@ def _check_flags(commands, name, given):
                 n for n, c in commands.items() if flag in c._option_string_actions
             ]
             has = f" It is an option of {', '.join(having)}." if having else ""
+            has += f" {ALL_PAIRS}" if (name, flag) == ("bench", "--trials") else ""
             command.error(f"unrecognized arguments: {flag}.{asked}{has}")
         words = before[place + 1 : place + 2] if known[flag].nargs is None else []
         values.setdefault(flag, []).append(value if equals else "".join(words))
