@@ -397,6 +397,8 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
         (("zzz",), "compare, explain, plan, threshold, monitor, bench, demo"),
         (("audit", "a.npz", "--attribute", "g", "--fra=.1"), "Did you mean --fmr"),
         (("compare", "a", "b", "--attribut", "g"), "Did you mean --attribute?"),
+        (("audit", "a.npz", "--json"), "Did you mean --format json?"),
+        (("audit", "a.npz", "--output-format", "html"), "Did you mean --format?"),
         (
             ("plan", "--max-f", "0.1"),
             "Did you mean --max-fmr or --max-fnmr or ",

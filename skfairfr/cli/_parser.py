@@ -112,9 +112,8 @@ def _check_flags(commands, name, given):
         if flag[:2] != "--" or flag == "--version":
             continue
         if flag not in known:
-            longer = [name for name in known if name.startswith(flag)]
-            near = longer + difflib.get_close_matches(flag, known, 3, 0.7)
-            asked = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+            near = _similar_options(flag, known)
+            asked = f" Did you mean {' or '.join(near)}?" if near else ""
             having = [
                 n for n, c in commands.items() if flag in c._option_string_actions
             ]
@@ -127,6 +126,20 @@ def _check_flags(commands, name, given):
         if len(own) > 1 and not isinstance(known[flag], argparse._AppendAction):
             shown = f" ({', '.join(map(repr, own))})" if any(own) else ""
             command.error(f"{flag} was given {len(own)} times{shown}; give it once.")
+
+
+def _similar_options(flag, known):
+    """Options that accept a flag's name as a value, such as json, or have words in common."""
+    if values := [
+        f"{name} {flag[2:]}"
+        for name, action in known.items()
+        if flag[2:] in (action.choices or ())
+    ]:
+        return values
+    longer = [name for name in known if name.startswith(flag)]
+    ends = [n for n in known if n[:2] == "--" and flag.endswith(n[1:])]
+    close = difflib.get_close_matches(flag, known, 3, 0.7)
+    return list(dict.fromkeys([*longer, *ends, *close]))
 
 
 def _number(kind, is_allowed, meaning):
