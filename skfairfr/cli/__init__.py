@@ -49,7 +49,12 @@ def main(argv=None):
             columns = {"control": "--covariate", "covariates": "--covariate"}
             columns["curves"] = "--curve"
         message = in_flags(error, **columns)
-        if arguments.command not in ("audit", "compare", "plan"):  # with --failures
+        if arguments.command not in (
+            "audit",
+            "compare",
+            "explain",
+            "plan",
+        ):  # with --failures
             from skfairfr.utils._errors import EMPTY_CELLS, IN_AN_AUDIT
 
             message = re.sub(f"({EMPTY_CELLS})?{re.escape(IN_AN_AUDIT)}", "", message)

@@ -265,7 +265,7 @@ def explain_errors(
             rows.add_attribute(name, column, references.get(name))
         for name, column in (covariates or {}).items():
             rows.add_covariate(name, column, name in curves)
-        rows.leave_out_unknown()
+        rows._take(rows.known)
         rows.leave_out_few()
         rows.sample(check_random_state(random_state))
         return rows
@@ -354,7 +354,7 @@ class _Rows:
         sides = self._sides(name, column)
         labels = encode(join_columns(sides), name, allow_unknown=True)
         codes = np.split(labels.codes, len(sides))
-        self.known &= np.all([code >= 0 for code in codes], axis=0)
+        self._leave_out(name, np.min(codes, axis=0) < 0)
         values = [*labels.values.tolist(), DIFFERENT]
         same = codes[0] == codes[-1]
         self.attributes[name] = values, np.where(same, codes[0], len(values) - 1)
@@ -377,12 +377,12 @@ class _Rows:
                 remedy = "give it as an attribute."
                 raise refused("curves", name, problem, remedy) from None
         if many or as_curve:
-            self.known &= np.all([np.isfinite(side) for side in numbers], axis=0)
+            self._leave_out(name, ~np.isfinite(np.sum(numbers, axis=0)))
             self.numbers[name] = numbers, as_curve
             return
         labels = encode(join_columns(sides), name, allow_unknown=True)
         codes = np.sort(np.split(labels.codes, len(sides)), axis=0)
-        self.known &= codes[0] >= 0
+        self._leave_out(name, codes[0] < 0)
         texts, n = [*map(str, labels.values.tolist())], labels.values.size
         key, code = np.unique(codes[0] * n + codes[-1], return_inverse=True)
         both = [sorted({texts[k // n % n], texts[k % n]}) for k in key]
@@ -398,13 +398,15 @@ class _Rows:
             self.numbers[name] = [side[keep] for side in numbers], as_curve
         self.known = self.known[keep]
 
-    def leave_out_unknown(self):
-        if n := int((~self.known).sum()):
+    def _leave_out(self, name, unknown):
+        """Mark rows in which an attribute or a covariate is unknown."""
+        if unknown.all():
+            raise refused("covariates", name, f"{name!r} is unknown in every row.")
+        if n := int(unknown.sum()):
             self.notes.append(
-                f"{n:,} of {self.known.size:,} rows have an unknown attribute or covariate "
-                "and are left out."
+                f"{name} is unknown in {n:,} of {unknown.size:,} rows, which are left out."
             )
-        self._take(self.known)
+        self.known &= ~unknown
 
     def _people_in_errors(self, inside):
         """Number of people with an error among some rows."""
@@ -413,6 +415,8 @@ class _Rows:
 
     def leave_out_few(self):
         """Leave out groups with errors of few people; merge such categories."""
+        if self.error.all():
+            raise refused("sensitive_features", None, "have errors in every row.")
         for name in self.attributes:
             values, codes = self.attributes[name]
             for place in np.unique(codes):

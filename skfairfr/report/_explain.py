@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skfairfr._core._error_counts import errors_first
 from skfairfr._core._jackknife import holm
+from skfairfr._core._kinds import SEARCHES
 from skfairfr.metrics import SimilarityROC, explain_errors
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, check_data
+from skfairfr.report._decisions import check_without_points
 from skfairfr.report._explanation import ExplainedErrors
 from skfairfr.report._failing import BETWEEN
 from skfairfr.report._given import check_about
-from skfairfr.report._identification import in_arguments_of_searches, searches_of
+from skfairfr.report._identification import (
+    as_of_pairs,
+    in_arguments_of_searches,
+    searches_of,
+)
+from skfairfr.report._measure import Points
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._errors import ArgumentError, refused
-from skfairfr.utils._labels import encode, intersect, to_column
+from skfairfr.utils._labels import encode, intersect, is_unknown, to_column
 
 USUAL_FAR = 1e-3
 # Of more non-mated comparisons of embeddings without an error, so many are drawn.
@@ -92,12 +100,15 @@ def explain(
     >>> sorted(explain(data, far=0.001).explanations)
     ['FMR', 'FNMR']
     """
-    if gallery is not None:
+    searching = gallery is not None
+    if searching:
         data = searches_of(data, gallery, rank, "image")
+        _, limits = as_of_pairs(None, limits)
     check_data(data, decisions=True)
     check_about(about)
     curves = (curves,) if isinstance(curves, str) else tuple(curves)
     limits, confidence_level, _ = settle_limits(None, limits, confidence_level)
+    limits = {SEARCHES.limit(n) if searching else n: v for n, v in limits.items()}
     for name in limits:
         if not curves:
             remedy = "name the number (curves, --curve), or audit the groups."
@@ -107,22 +118,27 @@ def explain(
         problem = "names no group;"
         raise refused("attributes", (), problem, "name a column (--attribute).")
     settings = {"confidence_level": confidence_level, "random_state": random_state}
-    warnings, level = [], None
+    notes, level = [*data.notes], None
     if is_log:
-        threshold = None
+        check_without_points((far, threshold, None, None), None)
         parts = [_of_decisions(p) for p in data.parts if p.decisions != "apcer"]
     else:
-        searching = gallery is not None
         renaming = in_arguments_of_searches(data.is_distance)
-        with collecting(warnings), renaming if searching else nullcontext():
-            roc, threshold, level = _fitted(data, far, threshold)
+        with collecting(warnings := []), renaming if searching else nullcontext():
+            level = USUAL_FAR if far is None and threshold is None else far
+            points = Points.of(level, threshold, data.is_distance)
+            most = MOST_ACCEPTED if level is None else min(4 * level, 1.0)
+            roc = data.fit(SimilarityROC(n_resamples=1, far_max=most), ())
+            points = replace(points, terms=data.terms).settled(roc)
+            threshold = points.threshold.item()
             make = _of_pairs if isinstance(data, PairData) else _of_images
             make = _of_searches if searching else make
             parts = make(data, roc, threshold, np.random.default_rng(random_state))
+        notes += notes_of(warnings, data.terms)
         settings |= data.more_settings | {"level_of": data.terms.far.name}
     if data.reading is not None:
         settings |= {"sha256": data.reading.sha256, "distance": data.is_distance}
-    found, notes = {}, [*data.notes, *notes_of(warnings, parts[0][0])]
+    found = {}
     options = {"interactions": interactions, "random_state": random_state}
     options |= {"curves": curves, "confidence_level": confidence_level}
     options["reference"] = _references(parts, reference)
@@ -152,18 +168,6 @@ def explain(
         tuple(dict.fromkeys(notes)),
         about or {},
     )
-
-
-def _fitted(data, far, threshold):
-    """A SimilarityROC, the threshold, and the level that set it or None."""
-    level = USUAL_FAR if far is None else far
-    if threshold is not None:
-        level, threshold = None, -threshold if data.is_distance else threshold
-    far_max = MOST_ACCEPTED if level is None else min(4 * level, 1.0)
-    roc = data.fit(SimilarityROC(n_resamples=1, far_max=far_max), ())
-    if level is not None:
-        return roc, float(roc.threshold_at(level)), level
-    return roc, threshold, None
 
 
 def _references(parts, asked):
@@ -240,10 +244,22 @@ def _of_pairs(data, roc, threshold, rng):
 def _of_images(data, roc, threshold, rng):
     """Rows of all pairs of embeddings; of many without a false match a sample."""
     people = data.people()
+    of_templates = data.reading is not None and data.reading.options.get("enrolment")
 
     def sides(columns, left, right):
-        columns = {name: to_column(c, name) for name, c in columns.items()}
-        return {name: (c[left], c[right]) for name, c in columns.items()}
+        found = {}
+        for name, column in columns.items():
+            column = to_column(column, name)
+            one, other = column[left], column[right]
+            if of_templates and columns is data.covariates:
+                # A template whose images differ has the value of what it is compared with.
+                found[name] = (
+                    np.where(is_unknown(one), other, one),
+                    np.where(is_unknown(other), one, other),
+                )
+            else:
+                found[name] = one, other
+        return found
 
     def rows(error, left, right, identity, weight=None):
         return {

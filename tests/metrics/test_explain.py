@@ -392,3 +392,25 @@ def test_unknown_attribute_of_combinations_is_named():
     error, person, sex, *_ = two_attributes(n_people=60)
     with pytest.raises(ValueError, match="names 'race', which is no attribute"):
         explain_errors(error, person, {"sex": sex}, interactions=[("sex", "race")])
+
+
+def test_covariate_unknown_in_every_row_is_named():
+    error, ends, groups, value = make_rows(n_people=60)
+    with pytest.raises(ValueError, match="'q' is unknown in every row"):
+        explain_errors(
+            error, ends[0], {"sex": groups}, covariates={"q": value * np.nan}
+        )
+
+
+def test_rows_with_unknown_covariates_are_left_out_by_name():
+    error, ends, groups, value = make_rows()
+    value[:7] = np.nan
+    found = explain_errors(error, ends[0], {"sex": groups}, covariates={"q": value})
+    assert "q is unknown in 7 of 2,000 rows, which are left out." in found.notes
+    assert found.n_trials == 1993
+
+
+def test_errors_in_every_row_are_an_error():
+    _, ends, groups, _ = make_rows(n_people=60)
+    with pytest.raises(ValueError, match="have errors in every row"):
+        explain_errors(np.ones(600, bool), ends[0], {"sex": groups})

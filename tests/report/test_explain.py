@@ -183,3 +183,104 @@ def test_command_names_its_own_flags(tmp_path, capsys, flag, column, words):
     asked = ["explain", str(tmp_path / "a.npz"), "-a", "sex", "--quiet", flag, column]
     assert main(asked) == 2
     assert words in capsys.readouterr().err
+
+
+def test_pairs_across_domains_alone_count():
+    X, y, sex, quality = make_images(150)
+    domain = np.where(np.arange(y.size) % 2, "selfie", "document")
+    data = EmbeddingData(X, y, {"sex": sex}, domain, covariates={"quality": quality})
+    found = explain(data, threshold=0.4).explanations
+    # Two images of each person in each domain, and of all others.
+    assert found["FNMR"].n_trials == 150 * 4
+    assert found["FMR"].n_trials == 300 * 300 - 150 * 4
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    scores = (unit @ unit.T)[np.ix_(domain == "selfie", domain == "document")]
+    same = y[domain == "selfie"][:, None] == y[domain == "document"]
+    assert found["FNMR"].n_errors == (scores[same] < 0.4).sum()
+    assert found["FMR"].n_errors == (scores[~same] >= 0.4).sum()
+
+
+def test_templates_have_the_covariate_of_the_other_image(tmp_path, capsys):
+    X, y, sex, quality = make_images(200)
+    enrolled = (np.arange(y.size) % 4 < 2).astype(int)
+    named = {"embedding": X, "identity": y, "sex": sex, "quality": quality}
+    np.savez(tmp_path / "a.npz", **named, enrolled=enrolled)
+    asked = ["explain", str(tmp_path / "a.npz"), "-a", "sex", "--covariate", "quality"]
+    asked += ["--enrolment", "enrolled", "--threshold", "0.4", "--quiet", "--format"]
+    assert main([*asked, "json"]) == 0
+    rates = json.loads(capsys.readouterr().out)["rates"]
+    assert [rate["n_trials"] for rate in rates] == [400, 400 * 199]
+    # Both values are those of the one image: there is no difference between them.
+    assert rates[0]["covariates"] == [{"name": "quality", "used_as": "number (spline)"}]
+
+
+def test_failures_of_a_log_are_left_out_or_rejected(tmp_path, capsys):
+    asked = write_log(tmp_path / "log.csv", 0.1)
+    lines = (tmp_path / "log.csv").read_text().split("\n")
+    lines[1::50] = [line.rpartition(",")[0] + "," for line in lines[1::50]]
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    found = {}
+    for how in ("report", "reject"):
+        assert main([*asked, "--failures", how, "--format", "json"]) == 0
+        found[how] = json.loads(capsys.readouterr().out)["rates"][0]
+    failed = len(lines[1::50])
+    assert found["reject"]["n_trials"] - found["report"]["n_trials"] == failed
+    assert found["reject"]["n_errors"] - found["report"]["n_errors"] == failed
+    assert main(asked) == 2
+    assert "--failures" in capsys.readouterr().err
+
+
+def test_searches_have_a_rank_and_limits(tmp_path, capsys):
+    X, y, sex, quality = make_images(400)
+    enrolled = (np.arange(y.size) % 4 == 0) & (y < 200)
+    for name, rows in (("gallery", enrolled), ("probes", ~enrolled)):
+        named = {"embedding": X[rows], "identity": y[rows], "sex": sex[rows]}
+        np.savez(tmp_path / f"{name}.npz", **named, quality=quality[rows])
+    asked = ["explain", str(tmp_path / "probes.npz"), "-a", "sex", "--quiet"]
+    asked += ["--gallery", str(tmp_path / "gallery.npz"), "--curve", "quality"]
+    asked += ["--fpir", "0.2", "--max-fnir", "0.9999", "--format", "json"]
+    errors = []
+    for rank in ("1", "20"):
+        main([*asked, "--rank", rank])
+        record = json.loads(capsys.readouterr().out)
+        assert is_valid(record, ExplainedErrors.schema())
+        assert record["limits"] == {"max_fnir": 0.9999}
+        errors.append({one["rate"]: one["n_errors"] for one in record["rates"]})
+    assert errors[1]["fnir"] < errors[0]["fnir"]
+    assert errors[1]["fpir"] == errors[0]["fpir"]
+
+
+def test_level_of_a_log_is_an_error(tmp_path, capsys):
+    asked = write_log(tmp_path / "log.csv", 0.1, 50)
+    assert main([*asked, "--fmr", "1%"]) == 2
+    assert "--fmr is about scores" in capsys.readouterr().err
+
+
+def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
+    X, y, sex, quality = make_images(300)
+    sex = np.where(y < 15, "x", sex)
+    domain = np.where(np.arange(y.size) % 2, "selfie", "document")
+    options = {"threshold": 0.4, "reference": "m"}
+    for of_two in (None, domain):
+        data = EmbeddingData(X, y, {"sex": sex}, of_two, covariates={"q": quality})
+        whole = explain(data, **options).explanations["FMR"]
+        with monkeypatch.context() as few:
+            few.setattr("skfairfr.report._explain.MOST_DRAWN", 40_000)
+            drawn = explain(data, **options).explanations["FMR"]
+        assert drawn.n_trials == pytest.approx(whole.n_trials)
+        for one, other in zip(drawn.ratios, whole.ratios, strict=True):
+            assert one.n_errors == other.n_errors
+            assert one.raw == pytest.approx(other.raw, rel=1e-9)
+            if one.group != "different":
+                assert one.n_trials == pytest.approx(other.n_trials)
+            assert one.ratio == pytest.approx(other.ratio, rel=0.1)
+
+
+def test_threshold_that_accepts_most_pairs_is_explained_or_an_error():
+    X, y, sex, _ = make_images(60)
+    data = EmbeddingData(X, y, {"sex": sex})
+    found = explain(data, threshold=0.0).explanations["FMR"]
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    one, other = np.triu_indices(y.size, 1)
+    accepted = (unit @ unit.T)[one, other] >= 0.0
+    assert found.n_errors == (accepted & (y[one] != y[other])).sum()
