@@ -38,7 +38,7 @@ LEAST_SKEWNESS = 1e-3
 # Tails between which p-values are found, how near an end is to the value, and in how many
 # steps at most.
 SMALLEST_TAIL, LARGEST_TAIL = 1e-16, 0.4999
-PRECISION, FIRST_STEPS, STEPS = 1e-8, 5, 40
+PRECISION, STEPS = 1e-12, 40
 # How often the weight of two people's pairs is a factor of each of the nine powers.
 WITH_SIZES, WITH_ALL = np.array([0, 0, 0, 1, 1, 1, 2, 2, 3]), np.array([2, 3, 4])
 TINY = 1e-9
@@ -418,7 +418,7 @@ def two_sided(beyond, shape):
 
     Notes
     -----
-    In normal quantiles, in which intervals grow about evenly: halves, then regula falsi
+    In normal quantiles, in which intervals grow about evenly, by regula falsi
     (Illinois).
     """
 
@@ -431,10 +431,8 @@ def two_sided(beyond, shape):
     )
     at_short, at_long = at(short), at(long)
     never, always, before = at_short <= 0, at_long > 0, None
-    for step in range(STEPS):
-        share = np.full(shape, 0.5)
-        if step >= FIRST_STEPS:
-            share = at_long / np.where(never | always, 1.0, at_long - at_short)
+    for _ in range(STEPS):
+        share = at_long / np.where(never | always, 1.0, at_long - at_short)
         between = long - share * (long - short)
         between = np.where(never | always, long, between)
         found = at(between)
