@@ -29,6 +29,9 @@ options: audit
 --control COLUMN[:K[:gap]]  covariate at equal values of which rates are shown too: COLUMN of
   categories, COLUMN:K for K quantiles of a number (of two images the lower), COLUMN:K:gap of
   its difference; may be repeated, for strata of several
+--label-errors FILE  counts of people with known groups (.csv): a row for each true group, a column for
+  each label; rates are corrected for wrong labels; may be repeated, one of each attribute
+--label-error-rate P  bounds of rates if at most this share of each group's labels is wrong
 options: explain
 --covariate COLUMN  column of a covariate at equal values of which rates are compared: numbers as a curve,
   others, and numbers of up to ten values, as categories; may be repeated
@@ -300,7 +303,7 @@ RARE = {
     *("fte", "image", "probes", "references", "layout", "mated_only", "non_mated_only"),
     *("enrolment", "template"),
     *("attempt", "species", "bpcer", "session", "best_of", "time", "dates", "control"),
-    "no_people",
+    *("no_people", "label_errors", "label_error_rate"),
     *("threshold_group", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio", "average"),
     *("impostors", "seed", "n_jobs", "labels_source", "sampling", "dataset"),
     *("organisation", "tested", "date"),

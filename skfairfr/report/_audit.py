@@ -61,7 +61,7 @@ from skfairfr.report._reading import placeholders
 from skfairfr.report._records import Audit, Remeasured
 from skfairfr.report._report import Report
 from skfairfr.report._verdicts import judge
-from skfairfr.report.sections import _costs, _curves, _metrics
+from skfairfr.report.sections import _costs, _curves, _label_errors, _metrics
 from skfairfr.report.sections._failures import (
     failures_of,
     generalised,
@@ -96,6 +96,8 @@ def audit_data(
     metrics: dict | None = None,
     p_target: ArrayLike | None = None,
     llr: bool = False,
+    label_errors: Any = None,
+    label_error_rate: float | None = None,
     progress: bool = False,
     average: str = "pair",
     impostors: str = "all",
@@ -161,6 +163,14 @@ def audit_data(
     llr : bool, default=False
         Whether scores are natural logarithms of likelihood ratios: the section has Cllr, and
         the costs of decisions at the threshold of Bayes.
+    label_errors : path-like, frame or dict of columns, or list of such, default=None
+        Counts of people whose true group is known: the first column names true groups, the
+        others are labels. Rates of the attribute with these groups, and their ratios, are
+        corrected for wrong labels (:func:`skfairfr.metrics.correct_for_label_errors`).
+    label_error_rate : float in (0, 1), default=None
+        Largest share of wrong labels in each group: rates have bounds
+        (:func:`skfairfr.metrics.label_error_bounds`). With either option each difference states
+        the share of wrong labels that would undo it.
     progress : bool, default=False
         Whether standard error shows how far the measurement is: a bar, or, where that is
         no terminal, a line at most every ten seconds.
@@ -225,14 +235,23 @@ def audit_data(
     options = AuditOptions(*measured, n_jobs, random_state)
     costs = asked.p_target, asked.llr, parts[0]
     asked_costs = _costs.asked_of(*costs) if costs[:2] != (None, False) else None
-    points = asked.far, asked.threshold, parts[0].is_distance, threshold_group
-    points = Points.of(*points)
+    points = Points.of(
+        asked.far, asked.threshold, parts[0].is_distance, threshold_group
+    )
     prepared = [prepare(part, points, random_state) for part in parts]
     chosen = [
         (part, names)
         for part, known in zip(parts, prepared, strict=True)
         for names in known[0]
     ]
+    more = (
+        asked_costs,
+        (
+            None
+            if label_errors is None and label_error_rate is None
+            else _label_errors.asked_of(label_errors, label_error_rate, chosen)
+        ),
+    )
     strata = {p: strata_of(p, control) for p in parts if control is not None}
     notes = [INDEPENDENT.format(parts[0].terms.trial)] * parts[0].independent
     notes += parts[0].notes
@@ -254,7 +273,7 @@ def audit_data(
         for (part, names), (own, settings), judged in zip(
             chosen, measured, told, strict=True
         ):
-            found = _audit_by(own, part, names, settings, judged, metrics, asked_costs)
+            found = _audit_by(own, part, names, settings, judged, metrics, *more)
             limits = of_decisions(asked.limits, part, parts)
             checks = check(found, judged, limits, asked.at)
             checks += checks_of_metrics(found, own_limits) if own_limits else ()
@@ -734,7 +753,9 @@ def _reach_further(roc, columns):
     return all(enough) and roc.n_impostor_[0] >= ENOUGH_IMPOSTORS
 
 
-def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs):
+def _audit_by(
+    audited, data, attributes, settings, judged, metrics, asked_costs, asked_labels
+):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
     next_step(f"auditing by {printable(name)}" if name else "auditing everyone")
@@ -780,6 +801,9 @@ def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs)
             costs = _costs.measure(audited.roc, reference, *asked_costs)
             if asked_costs[1]:
                 reliability = ReliabilityDisplay._measured(audited.roc, together=True)
+        label_errors = ()
+        if asked_labels is not None:
+            label_errors = _label_errors.measure(audited.roc, levels, asked_labels)
     members = people if images is None else images
     notes = [
         data.lack_of_pairs(),
@@ -802,6 +826,7 @@ def _audit_by(audited, data, attributes, settings, judged, metrics, asked_costs)
         curves=curves,
         costs=costs,
         reliability=reliability,
+        label_errors=label_errors,
     )
 
 

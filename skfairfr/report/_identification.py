@@ -130,6 +130,7 @@ class SearchData(EmbeddingData):
     without=(
         *("far", "threshold_from", "threshold_group", "control", "sections"),
         *("metrics", "p_target", "llr", "average", "impostors"),
+        *("label_errors", "label_error_rate"),
     ),
 )
 def identify_data(

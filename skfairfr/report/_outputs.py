@@ -347,6 +347,8 @@ def audit_form(record, audit=None):
     """An audit, or a check of one, as dicts with the keys of what was measured."""
     audit = audit or record
     form, decisions = plain_form(record), audit.settings.get("decisions")
+    if record is audit and not audit.label_errors:
+        del form["label_errors"]
     if decisions is None:
         return standard_form(form, audit.settings)
     found = in_terms(_without_scores(form), terms_of(audit.settings))

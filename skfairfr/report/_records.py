@@ -366,6 +366,8 @@ class Audit:
         For everyone first, at each operating point, or empty if none was asked for.
     reliability : ReliabilityDisplay or None
         Of each group's log-likelihood ratios, intervals of all bins together, not in the JSON.
+    label_errors : tuple of LabelErrors
+        Of each level, rate and group, if wrong labels were asked about. Else the JSON lacks it.
     """
 
     attribute: str
@@ -385,6 +387,7 @@ class Audit:
     standardised: Remeasured | None = None
     costs: tuple = ()
     reliability: Any = field(default=None, compare=False, metadata=HIDDEN)
+    label_errors: tuple = ()
 
     def __repr__(self):
         groups = f"{len(self.groups) - 1} groups" if self.attribute else "everyone"

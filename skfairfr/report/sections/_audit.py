@@ -21,6 +21,7 @@ from skfairfr.report.sections._differences import largest_differences
 from skfairfr.report.sections._failures import failures, lost
 from skfairfr.report.sections._gallery import over_sizes, who_alarms
 from skfairfr.report.sections._indices import SHOWN, disparities
+from skfairfr.report.sections._label_errors import in_short, wrong_labels
 from skfairfr.report.sections._limits import limits_in_short
 from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
 from skfairfr.report.sections._method import limits_of_page, method, words_of
@@ -42,6 +43,7 @@ IN_CARD = ("verdict", "data", "by-*-rates", "open", "limits")
 IN_NOTEBOOK = ("verdict", "by-*-rates")
 # Limits that a terminal shows.
 MOST_LIMITS = 3
+TITLE_OF_LABELS = "If labels of groups are wrong"
 
 
 def audit_document(report, source=None, date=None):
@@ -104,7 +106,8 @@ def summary_document(report, source=None, date=None):
         for text in differences_at_equal(audit)
     ]
     at_equal_ = Section("equal", "At equal covariates", [equal])
-    sections = [Section("verdict", "Result", opening), differences, at_equal_]
+    labels = Section("labels", TITLE_OF_LABELS, [in_short(report)])
+    sections = [Section("verdict", "Result", opening), differences, at_equal_, labels]
     return _finished(report, sections, source, date)
 
 
@@ -206,6 +209,7 @@ def _of_attribute(report, place):
             "Costs and calibration",
             [*costs(audit), *reliability(audit)],
         ),
+        Section(f"{name}-labels", TITLE_OF_LABELS, wrong_labels(audit)),
         Section(f"{name}-lost", "Where each group is lost", [lost(audit)]),
         Section(f"{name}-averages", "Both averages", [averages(audit)]),
         Section(
