@@ -295,7 +295,7 @@ def test_every_option_that_reads_data_is_of_a_system():
     reading = set(inspect.signature(read_data).parameters)
     flags = {action.dest for action in build_parsers()[1]["compare"]._actions}
     asked = {flag[2:].replace("-", "_") for flag in OF_EACH}
-    shared = {"distance", "mated_only", "non_mated_only", "template"}
+    shared = {"distance", "mated_only", "no_people", "non_mated_only", "template"}
     assert (reading & flags) - asked == shared | {"failures", "best_of", "dates"}
 
 

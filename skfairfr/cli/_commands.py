@@ -58,9 +58,6 @@ def run_audit(arguments):
     try:
         data = read(arguments.data, attributes, given)
     except ValueError as error:
-        if arguments.accepted and getattr(error, "argument", None) == "identity":
-            nobody = "If nobody is known, give --no-people."
-            raise ValueError(f"{in_flags(error)} {nobody}") from None
         if arguments.attribute or not attributes:
             raise
         place = f"attributes of the policy {arguments.policy.name}"

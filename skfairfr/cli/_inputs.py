@@ -79,7 +79,14 @@ def read(path, attributes, given):
     """Data from files; the layouts of lists without names are kept to be printed."""
     from skfairfr.report import read_data
 
-    data = read_data(path, attributes, **taken_by(read_data, given))
+    try:
+        data = read_data(path, attributes, **taken_by(read_data, given))
+    except ValueError as error:
+        is_log = given.get("accepted") or given.get("species")
+        if not is_log or getattr(error, "argument", None) != "identity":
+            raise
+        nobody = " If nobody is known, give --no-people." * ("no_people" in given)
+        raise ValueError(f"{in_flags(error)}{nobody}") from None
     given.setdefault("read_as", {}).update(data.reading.read_as)
     return data
 

@@ -136,7 +136,7 @@ logs of decisions: audit compare plan monitor explain
   01/31/2026 (default: as 2026-01-31)
 logs of decisions: plan
 --attempts-per-person N  of everybody on average, without a log too (default: as in the log)
-logs of decisions: audit explain
+logs of decisions: audit compare explain
 --no-people  nobody is known, and attempts are taken as independent
 logs of decisions: compare
 --kind {frr,far,bpcer,apcer}  whose errors are compared (default: the one kind of the logs)

@@ -21,7 +21,7 @@ from skfairfr._text._words import (
     printable,
 )
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report._data import EmbeddingData, check_data
+from skfairfr.report._data import INDEPENDENT, EmbeddingData, check_data
 from skfairfr.report._failing import BETWEEN
 from skfairfr.report._given import check_about, reraise_for
 from skfairfr.report._measure import AuditedROC, Points
@@ -288,16 +288,28 @@ def compare_decisions(
     if len({(part.decisions, part.best_of, part.failures) for part in parts}) > 1:
         problem = "has attempts, transactions or failures of another kind than before;"
         raise refused("after", None, problem, "read all logs with the same options.")
-    whose = [to_column(part.identities[0], "identity") for part in parts]
+    of_nobody = [part.independent for part in parts]
+    if any(of_nobody) and not all(of_nobody):
+        name = "before" if of_nobody[0] else "after"
+        problem = "names no people, by whom logs are paired, and another does;"
+        raise refused(name, None, problem, "read all with their people, or none.")
+    cuts = np.cumsum([len(part.y_score) for part in parts])
+    whose = np.split(np.arange(cuts[-1]), cuts[:-1])  # without people each of its own
+    if not any(of_nobody):
+        whose = [to_column(part.identities[0], "identity") for part in parts]
     people = encode(join_columns(whose), "identity")
     check_spelling(people.values, "identity")
-    codes = np.split(people.codes, np.cumsum([*map(len, whose)])[:-1])
+    codes = np.split(people.codes, cuts[:-1])
     parts = [
-        replace(part, identities=(own, own), n_people=people.values.size)
+        replace(part, identities=(own, own), y_true=None, n_people=people.values.size)
         for part, own in zip(parts, codes, strict=True)
     ]
     found = compare_systems(*parts, threshold=BETWEEN, **options)
-    sizes = [{"attempts": own.size, "people": np.unique(own).size} for own in codes]
+    n_people = [0 if any(of_nobody) else np.unique(own).size for own in codes]
+    sizes = [
+        {"attempts": own.size, "people": n}
+        for own, n in zip(codes, n_people, strict=True)
+    ]
     first, settings = parts[0], found.settings | {"threshold": None}
     for name in ("decisions", "best_of", "failures"):
         if getattr(first, name) is not None:
@@ -310,6 +322,8 @@ def compare_decisions(
     shared = reduce(np.intersect1d, codes).size
     counted = {"n_people": shared, "n_rows": people.codes.size}
     unit = several(first.terms.trial)
+    notes = (*[INDEPENDENT.format(first.terms.trial)] * any(of_nobody), *found.notes)
+    counted["notes"] = notes
     return replace(found, settings=settings, unit=unit, **counted, **lists)
 
 
@@ -324,9 +338,6 @@ def _of_kind(data, name, kind):
     if kind not in known:
         problem = f"must be one of {', '.join(known)}, which {name} has; got {kind!r}."
         raise refused("kind", kind, problem, "All logs need attempts of it.")
-    if known[kind].independent:
-        problem = "names no people, by whom logs are paired;"
-        raise refused(name, None, problem, "read it with its people.")
     return known[kind]
 
 

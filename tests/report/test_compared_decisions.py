@@ -1,6 +1,7 @@
 """Two logs of decisions: against a loop that leaves out people, and where nothing changed."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from skfairfr.report import (
     DecisionData,
     SystemsComparison,
     compare_decisions,
+    read_data,
 )
 from skfairfr.report._failing import decisions
+from skfairfr.utils._errors import ArgumentError
 from tests.report.json_schema import is_valid
 
 
@@ -203,3 +206,31 @@ def test_the_command(tmp_path, capsys):
     ):
         assert main(f"{named} {flags}".split()) == 2
         assert said in capsys.readouterr().err
+
+
+def test_logs_without_people_are_those_of_people_with_one_attempt(tmp_path, capsys):
+    own, rng, paths, known = people(), np.random.default_rng(3), [], []
+    for k, factor in enumerate((1.0, 2.0)):
+        person = rng.choice(EARLY, 1200)
+        sex = np.where(person % 2, "f", "m")
+        wrong = rng.random(1200) < own[person] * np.where(sex == "f", factor, 1.0)
+        rows = [f"{s},{'no' if w else 'yes'}" for s, w in zip(sex, wrong, strict=True)]
+        paths.append(str(tmp_path / f"log{k}.csv"))
+        Path(paths[-1]).write_text("\n".join(["sex,accepted", *rows]))
+        each = 1200 * k + np.arange(1200)
+        known.append(
+            DecisionData((decisions(wrong * 1.0, each, {"sex": sex}, kind="frr"),))
+        )
+    options = {"accepted": "accepted", "no_people": True}
+    found = compare_decisions(*(read_data(p, "sex", **options) for p in paths))
+    expected = compare_decisions(*known)
+    assert [vars(c) for c in found.changes] == [
+        vars(c) | {"system": found.systems[1]} for c in expected.changes
+    ]
+    assert found.notes[0].startswith("No person is known, and attempts were taken as")
+    flags = ["--accepted", "accepted", "-a", "sex", "--no-people", "--full"]
+    assert main(["compare", *paths, *flags]) == 0
+    text = capsys.readouterr().out
+    assert "Attempts of" in text and "People in all logs" not in text
+    with pytest.raises(ArgumentError, match="another does; read all with their people"):
+        compare_decisions(read_data(paths[0], "sex", **options), known[1])

@@ -197,7 +197,9 @@ def verdict_of_changes(found, most=None):
     texts = [*not_compared, *lacking, *texts]
     texts += [levelled(change, found) for change in found.levelling_down[:most]]
     if found.unit == "attempts" and not found.n_people:
-        texts.append("Nobody is in all logs, so a change may be one of people.")
+        known = any(own["people"] for own in found.settings["attempts"].values())
+        who = "Nobody is in all logs" if known else "No person is known"
+        texts.append(f"{who}, so a change may be one of people.")
     texts += _costs_of_everyone(found) + without_groups(found.measured)
     if found.notes:
         texts.append(READ_NOTES)
@@ -241,9 +243,11 @@ def _facts_of_systems(found):
     )
     if "attempts" in found.settings:
         for name, own in found.settings["attempts"].items():
-            told = f"{count(own['attempts'])}, of {count(own['people'])} people"
+            people = f", of {count(own['people'])} people" * (own["people"] > 0)
+            told = f"{count(own['attempts'])}{people}"
             rows.append((f"{capital(found.unit)} of {printable(name)}", told))
-        rows.append(("People in all logs", count(found.n_people)))
+        if own["people"]:
+            rows.append(("People in all logs", count(found.n_people)))
         return [*rows, ("Attributes", "; ".join(attributes))]
     rows += [
         ("People in all systems", count(found.n_people)),
