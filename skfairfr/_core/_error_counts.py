@@ -29,7 +29,9 @@ from skfairfr._core._jackknife import (
 from skfairfr._core._paired import clusters
 from skfairfr._core._resampling import Weights
 
-# Numbers of errors at which a rate is bounded: all small ones, then eight an octave.
+# Numbers of errors at which a rate is bounded: all small ones, then eight an octave. Between
+# them a bound n + c sqrt(n) is taken as linear. That is at most h**2 / 32 of c sqrt(n) off
+# for numbers a share h apart, here 0.03 % (h = 0.09).
 NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
 # Weights of people's errors in memory at a time, (n_levels, n_people): 32 MiB an array.
 MOST_WEIGHTS = 2**22

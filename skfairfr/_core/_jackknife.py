@@ -27,20 +27,21 @@ from scipy.special import gammainccinv, gammaincinv, ndtr, ndtri, stdtrit
 # of 3 is .21 to 2.9 times the rate): such groups are no standard for others.
 FEWEST_ERRORS = 4.0
 # A person with a larger share of the pairs is left out as if it were this one: without all
-# pairs there is no rate.
+# pairs there is no rate. Two people with half of the pairs each are left out exactly.
 MOST_LEFT_OUT = 0.5
 # Least share of a variance that a threshold set on the same data may leave. The rest is a
 # difference of estimates, which can be 0 or negative: a standard error stays a tenth, at
-# least, of that at a given threshold.
+# least, of that at a given threshold (a correlation of 0.995 with what sets it).
 LEAST_SHARE = 0.01
 # Below it a number is as good as even: quantiles of larger Poisson numbers lose digits.
 LEAST_SKEWNESS = 1e-3
-# Tails between which p-values are found, how near an end is to the value, and in how many
-# steps at most.
+# Tails between which p-values are found: 2e-16 is what rounding leaves of 1, and a p-value
+# above 0.9998 is 1. Regula falsi needs about ten steps, and stops after so many.
 SMALLEST_TAIL, LARGEST_TAIL = 1e-16, 0.4999
 PRECISION, STEPS = 1e-12, 40
 # How often the weight of two people's pairs is a factor of each of the nine powers.
 WITH_SIZES, WITH_ALL = np.array([0, 0, 0, 1, 1, 1, 2, 2, 3]), np.array([2, 3, 4])
+# What is smaller may be a rounding error of sums over millions of people, 1e-16 of each.
 TINY = 1e-9
 
 

@@ -19,9 +19,8 @@ import numpy as np
 
 from skfairfr._core._error_counts import errors_first
 from skfairfr._core._pairs import LastAnswers, within
+from skfairfr._core._rates import ROUNDING
 from skfairfr._core._totals import Totals
-
-TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +123,7 @@ def standards(pairs, strata):
                 mass = WeighedTotals(pairs.totals, strata).masses_met((g, g))
                 np.add.at(counts[g], strata.of_codes, mass)
                 # Differences of sums that are equal but for rounding.
-                counts[g][counts[g] < TINY * counts[g].sum()] = 0.0
+                counts[g][counts[g] < ROUNDING * counts[g].sum()] = 0.0
             else:
                 sequence, stratum = _sequence(pairs, rate, (g, g), strata)
                 counts[g] = np.bincount(

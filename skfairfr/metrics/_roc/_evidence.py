@@ -32,9 +32,13 @@ from skfairfr._core._jackknife import (
 )
 from skfairfr._core._rates import DISPARITIES
 
-# Between FAR levels whose rates show how fast a rate changes with its threshold.
+# Between FAR levels whose rates show how fast a rate changes with its threshold. For normal
+# scores the difference over a step up and one down is within 1.5 % of the derivative (FAR 1e-6
+# to 0.1, FNMR 1e-4 to 0.5), and five sixths as many impostor pairs as set the threshold lie
+# between. A step of 2 is within 4.3 %, one of 1.25 has half as many pairs.
 STEP = 1.5
-# Levels at which rates are bounded whose thresholds are set by levels.
+# Levels at which rates are bounded whose thresholds are set by levels: eight a decade, nearer
+# to each other than a step.
 FIXED_LEVELS = 10 ** (-np.arange(1, 200) / 8)
 
 

@@ -5,9 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 
 from skfairfr import SimilarityROC
 from skfairfr._core import _pairs
+from skfairfr._core._error_counts import NUMBERS
 from skfairfr._core._jackknife import Contrasts
 from skfairfr.metrics._roc._evidence import STEP
 
@@ -311,3 +313,30 @@ def test_no_error_is_counted_at_a_threshold_whose_pairs_are_not_held(
     assert_allclose(found, [held[0], held[-1], np.nan])
     (of_frr,) = set(evidence_of(roc, "frr", far=[0.01]).asked)
     assert_allclose(of_frr.where_held((0, 0), thresholds), thresholds)
+
+
+@pytest.mark.parametrize(("step", "most"), [(STEP, 0.015), (2.0, 0.043)])
+def test_a_step_is_short_enough_for_a_derivative(step, most):
+    """For normal scores, of the logarithm of the FNMR by that of the FAR."""
+
+    def fnmr(log_far, d):
+        return norm.logcdf(norm.isf(np.exp(log_far)) - d)
+
+    worst = 0.0
+    for d, log_far in product(np.arange(2, 6.1, 0.5), np.log(10) * np.arange(-6, 0)):
+        if not 1e-4 < np.exp(fnmr(log_far, d)) < 0.5:
+            continue
+        of_step, derivative = (
+            (fnmr(log_far + h, d) - fnmr(log_far - h, d)) / (2 * h)
+            for h in (np.log(step), 1e-5)
+        )
+        worst = max(worst, abs(of_step / derivative - 1))
+    assert 0.9 * most < worst <= most
+
+
+def test_bounds_between_kept_numbers_are_nearly_linear():
+    """Of the bound n + c sqrt(n), which is what many errors have."""
+    n = NUMBERS[(NUMBERS > 20) & (NUMBERS < 10**9)].astype(float)
+    middle = (n[1:] + n[:-1]) / 2
+    off = np.sqrt(middle) - (np.sqrt(n[1:]) + np.sqrt(n[:-1])) / 2
+    assert (off / np.sqrt(middle)).max() < 4e-4
