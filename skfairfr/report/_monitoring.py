@@ -307,7 +307,7 @@ class Monitoring(Page):
         cells = [*map(Cell, (limit, ratio(check["value"]), ends, *sums))]
         named = " over ".join(map(printable, check["groups"]))
         result = _result(check["verdict"] == "failed", check["value"] > check["limit"])
-        return Row(f"largest ratio of FRR, {named}", [*cells, result])
+        return Row(f"Largest ratio of FRR, {named}", [*cells, result])
 
     def _sentence(self, finding):
         """A limit that is exceeded, and since when that is known."""
@@ -332,7 +332,7 @@ class Monitoring(Page):
         people = dict(zip(rates.groups, rates.n_people.tolist(), strict=True))
         for one in sorted(self.state.findings, key=_over_limit, reverse=True):
             shown = percent if one.how is None else ratio
-            about = "FRR" if one.how is None else "ratio of FRR"
+            about = "FRR" if one.how is None else "Ratio of FRR"
             limit = level_percent(one.limit) if one.how is None else f"{one.limit:g}"
             cells = [
                 Cell(f"at most {limit}"),

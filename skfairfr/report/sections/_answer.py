@@ -92,15 +92,16 @@ def _figure(audit, place):
 
 
 def verdict(report):
-    """Status, the sentence about the largest harm, why nothing is concluded, and costs."""
+    """Status, the sentence about the largest harm, the largest rates, and costs."""
+    if nothing := nothing_concluded(report.audits[0].settings):
+        return Verdict("undetermined", *nothing)
     found = _verdict_of_rates(report)
     of_costs = [text for audit in report.audits for text in costs_in_short(audit)]
-    return replace(found, texts=[*found.texts, *of_costs])
+    largest = largest_rates(report, found.headline)
+    return replace(found, texts=[*largest, *found.texts, *of_costs])
 
 
 def _verdict_of_rates(report):
-    if nothing := nothing_concluded(report.audits[0].settings):
-        return Verdict("undetermined", *nothing)
     status, label = _status(report)
     texts = [*_why_nothing_is_told(report), *rates_of_everyone(report)]
     found = leading_findings(report)
@@ -150,6 +151,47 @@ def rates_of_everyone(report):
             ends = percents(equal.low, equal.high)
             texts.append(f"The EER is {percent(equal.value)} ({ci} CI {ends}).")
         texts.append(f"{listed(sizes)}.")
+    return texts
+
+
+def largest_rates(report, headline):
+    """The groups with the largest rates among several attributes, a sentence for each kind.
+
+    Without a rate that the ``headline`` has.
+    """
+    by_kind, (_, place), texts = {}, point_of_answer(report), []
+    for audit in report.audits:
+        by_kind.setdefault(audit.settings.get("decisions"), []).append(audit)
+    for kind, (first, *others) in by_kind.items():
+        if kind == "apcer" or not others:
+            continue
+        place, terms, found = (
+            min(place, len(first.levels) - 1),
+            terms_of(first.settings),
+            [],
+        )
+        for rate in rates_in(first.groups):
+            rows = [
+                (getattr(row, rate), who(row.group))
+                for audit in (first, *others)
+                for row in of_groups(audit.levels[place].rates)
+            ]
+            largest, group = max(
+                rows, key=lambda one: np.nan_to_num(one[0].value, nan=-1)
+            )
+            shown, few = (
+                percent(largest.value),
+                "" if largest.supported else f", {TOO_FEW}",
+            )
+            if shown not in headline or group not in headline:
+                found.append(
+                    f"the largest {terms[rate].name} is {shown} ({group}{few})"
+                )
+        if found:
+            at = at_place(first.levels[place], first)
+            texts.append(
+                f"{capital(f'{at}, {listed(found)}' if at else listed(found))}."
+            )
     return texts
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from skfairfr._text._document import Document, Section
+from skfairfr._text._document import Document, Section, shortened
 from skfairfr._text._words import by_attribute, listed, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of
 from skfairfr.report.sections._answer import (
@@ -41,8 +41,8 @@ from skfairfr.report.sections._tested import crossing, sizes, tested
 # Parts of a document that a card shows, and a notebook.
 IN_CARD = ("verdict", "data", "by-*-rates", "open", "limits")
 IN_NOTEBOOK = ("verdict", "by-*-rates")
-# Limits that a terminal shows.
-MOST_LIMITS = 3
+# Limits that a terminal shows, and sentences after the first.
+MOST_LIMITS, MOST_TOLD = 3, 5
 TITLE_OF_LABELS = "If labels of groups are wrong"
 
 
@@ -93,11 +93,12 @@ def summary_document(report, source=None, date=None):
     report = _in_one_order(report)
     limits, told = limits_in_short(report, MOST_LIMITS), verdict(report)
     opening = [
-        told,
+        shortened(told, MOST_TOLD),
         limits,
         [*cannot_be_concluded(report, MOST_NOTES), DOES_NOT_SHOW],
     ]
-    others = [text for text in largest_differences(report) if text not in told.texts]
+    above = told.headline, *told.texts
+    others = [text for text in largest_differences(report) if text not in above]
     differences = Section("differences", "Largest differences", [others])
     equal = [
         text
@@ -238,6 +239,5 @@ def _all_levels(tables, audit):
 
 
 def _matrices(audit, level, about):
-    neutral = level.rates[0].far.value if level.far is None else level.far
     about = f"{about} {at_place(level, audit).removeprefix('at ')}"
-    return matrices([level.matrix], neutral, [about], terms_of(audit.settings))
+    return matrices([level], [about], terms_of(audit.settings))

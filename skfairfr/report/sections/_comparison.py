@@ -296,12 +296,10 @@ def _of_attribute(found, attribute):
     by = f"{by_attribute(attribute)} at".strip()
     for n, levels in enumerate(zip(*(m.levels for m in systems), strict=True)):
         about = [f"{by} {place_of(levels[0], found)}, {name}" for name in names]
-        everyone = levels[0].rates[0].far.value
-        neutral = everyone if levels[0].far is None else levels[0].far
         tables = [
             counts(levels, systems, found.settings, names),
             disparities(levels, systems, found.settings, None, names),
-            *matrices([level.matrix for level in levels], neutral, about, terms),
+            *matrices(levels, about, terms),
         ]
         shown = [_figure_of_systems(found, levels, names), *tables]
         parts.append(Section(f"rates-{n}", heading_of(levels[0], found), shown, True))

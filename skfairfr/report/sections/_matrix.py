@@ -71,23 +71,30 @@ def measure(audited):
     ]
 
 
-def matrices(found, neutral, abouts, terms):
+def matrices(levels, abouts, terms):
     """Tables of matrices of some systems at one operating point, or empty without two groups.
 
-    ``neutral`` is the rate without a colour: the level, or the rate of everyone.
+    The rate without a colour is the level, or the rate of everyone.
     """
-    if any(matrix is None or len(matrix.groups) < 2 for matrix in found):
+    if any(one.matrix is None or len(one.matrix.groups) < 2 for one in levels):
         return []
+    first = levels[0]
+    neutral, about_it = first.far, "the level"
+    if first.far is None:
+        neutral = first.rates[0].far.value
+        about_it = percent(neutral)
+    if terms is SEARCHES:
+        neutral /= len(first.matrix.groups)
+        about_it = f"{percent(neutral)}, an equal share of the groups"
+    colours = f"Red is above {about_it}, blue below."
     return [
-        _matrix(one, neutral, about, terms)
-        for one, about in zip(found, abouts, strict=True)
+        _matrix(one.matrix, neutral, about, terms, colours)
+        for one, about in zip(levels, abouts, strict=True)
     ]
 
 
-def _matrix(matrix, neutral, about, terms):
-    rows, name, share = [], terms.far.name, ""
-    if terms is SEARCHES:
-        neutral, share = neutral / len(matrix.groups), ", an equal share of the groups"
+def _matrix(matrix, neutral, about, terms, colours):
+    rows, name = [], terms.far.name
     for g, group in enumerate(matrix.groups):
         cells = [
             Cell(percent(far), style=style_of(far, neutral))
@@ -107,7 +114,6 @@ def _matrix(matrix, neutral, about, terms):
         )
     elif not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
         caption += " Rows are the groups of probes, columns those of references."
-    colours = f"Red is above {percent(neutral)}{share}, blue below."
     head = ["Group", *map(printable, matrix.groups)]
     return Table(caption, head, rows, "matrix", colours)
 

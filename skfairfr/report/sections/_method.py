@@ -18,7 +18,7 @@ TESTS_AGREE = (
 )
 OF_COMBINATIONS = (
     f"Tests of single attributes have {100 * (1 - SHARE_OF_COMBINATIONS):g} % of the error "
-    f"probability, and those of combinations {100 * SHARE_OF_COMBINATIONS:g} %. An adjusted "
+    "probability, and those of combinations the rest. An adjusted "
     "p-value is Holm's, divided by that share."
 )
 IN_A_GAP = (
