@@ -369,7 +369,7 @@ def plan_test(
     pilot: SimilarityROC | None = None,
     threshold: float | None = None,
 ) -> Plan:
-    """Plan a test: how many people per group it takes to get an answer.
+    """Plan a test: the number of people per group for a conclusive result.
 
     Possible questions: certify that the rate of every group is within a limit
     (``max_fmr``, ``max_fnmr``), detect that the rates of two groups differ by a
@@ -383,55 +383,56 @@ def plan_test(
         Certify that every group's FAR, or FRR, is at most this, with its whole
         interval.
     max_fpir : float in (0, 1), default=None
-        The same of the FPIR of searches (1:N): ``pairs`` are then non-mated searches, one
-        with each of the ``images_per_person`` of people who are not enrolled.
+        The same for the FPIR of searches (1:N): ``pairs`` are then non-mated searches,
+        one with each of the ``images_per_person`` of people who are not enrolled.
     detect_factor : float above 1, default=None
         Detect that one group's rate is this many times that of the reference.
     rate : {"far", "frr"}, default="far"
-        The one that ``detect_factor`` is about.
+        Rate that ``detect_factor`` refers to.
     policy : mapping or object, default=None
         Limits by name: ``max_fmr`` and ``max_fnmr`` of every group's rate,
-        ``max_fmr_ratio`` and ``max_fnmr_ratio`` of the largest to the smallest. Or an object
-        with such a mapping as its attribute ``limits``, and ``fmr``, ``confidence_level``.
-        ``max_bfar``, ``max_bfrr``, limits of costs and of single levels (``at``) are not
-        planned for. A policy of nothing else is an error.
+        ``max_fmr_ratio`` and ``max_fnmr_ratio`` of the largest to the smallest. Or an
+        object with such a mapping as its attribute ``limits``, and ``fmr``,
+        ``confidence_level``. ``max_bfar``, ``max_bfrr``, limits of costs and of single
+        levels (``at``) are not planned for. A policy with only these is an error.
     far : float in (0, 1), or several, default=None
-        FAR of the groups that have the smaller one, for ``detect_factor`` and
-        ``max_fmr_ratio``; of a policy object, its own, and None is 0.001.
+        FAR of the groups with the smaller rate, for ``detect_factor`` and
+        ``max_fmr_ratio``. If None: that of a policy object, or 0.001.
     frr : float in (0, 1), default=None
-        FRR of the groups that have the smaller one, for ``detect_factor`` and
+        FRR of the groups with the smaller rate, for ``detect_factor`` and
         ``max_fnmr_ratio``. If None, that of the pilot, or 0.01.
     assumed : float of at least 0, default=0.5
-        Assumed truth, as a share of the way from no error, or equal groups, to the limit:
-        with 0.5 the FMR is half of ``max_fmr``, and a limit of 2 for ratios is met with
-        1.5. Above 1 the plan is one to show that a limit is exceeded, by one group.
+        Assumed truth, as a share of the way from no error, or equal groups, to the
+        limit: with 0.5 the FMR is half of ``max_fmr``, and the ratio is 1.5 for a limit
+        of 2. Above 1, the plan is to show that one group exceeds the limit.
     groups : int, default=None
-        Number of groups, at most 50, with as many people each. The first has the larger
-        rate where rates differ. None is that of the pilot, or 2.
+        Number of groups, at most 50, with equal numbers of people. The first has the
+        larger rate if rates differ. If None: that of the pilot, or 2.
     images_per_person : int, default=2
         Images of each person: at least 1, and 2 for the FRR. At most 1000.
     attempts_per_person : int, default=None
-        Of everybody on average, from 1 to 1000, instead of images: the plan is one of
-        attempts, whose FRR ``max_fnmr``, ``max_fnmr_ratio`` and ``detect_factor`` are
-        then about. A pilot is of attempts too (:func:`fit_pairs <SimilarityROC.fit_pairs>`
-        of each person with herself), and shows how they vary among people.
+        Average number of attempts, from 1 to 1000, instead of images. ``max_fnmr``,
+        ``max_fnmr_ratio`` and ``detect_factor`` then refer to the FRR of attempts. A
+        pilot has attempts too (:func:`fit_pairs <SimilarityROC.fit_pairs>` of each
+        person with herself), and shows how they vary among people.
     power : float in (0, 1), default=0.8
         Probability of an answer, in all groups at once.
     confidence_level : float in (0.5, 1), default=None
-        Of the bounds and tests. If None, that of a policy object, or 0.95.
+        Confidence level of the bounds and tests. If None, that of a policy object, or
+        0.95.
     comparisons : int, default=None
-        For how many tests of groups ``detect_factor`` is adjusted. None is as many as an
-        audit makes of the groups, each against the reference, over both rates and its levels:
-        those of the policy or of ``far``, or the usual two.
+        Number of tests for which ``detect_factor`` is adjusted. If None, that of an
+        audit: each group against the reference, for both rates at all levels (those of
+        the policy or of ``far``, or the usual two).
     dependence : Dependence, or dict of "far" and "frr" to one, default=None
-        How errors depend on each other. None is what the pilot shows or, without one, a
-        row for either end of what is usual.
+        Dependence of errors. If None: that of the pilot or, without one, a row for
+        independent and a row for strongly dependent errors.
     pilot : SimilarityROC, default=None
-        Fitted, best with groups: its errors show the dependence, at the smallest FAR that
-        is asked about if there are a hundred, or else at one nearby with more.
+        Fitted, preferably with groups. Its errors show the dependence at the smallest
+        requested FAR if there are a hundred, otherwise at a nearby one with more.
     threshold : float, default=None
-        Similarity from which on the pilot's system accepts, instead of the level: where it
-        contains no impostor pair, say, so that no level sets one.
+        Similarity from which on the pilot's system accepts, instead of the level, for
+        example if the pilot has no impostor pairs.
 
     Returns
     -------
@@ -442,24 +443,24 @@ def plan_test(
     Raises
     ------
     ValueError
-        If an argument is out of its range, or nothing was asked.
+        If an argument is out of its range, or no question is given.
 
     See Also
     --------
-    SimilarityROC : Measures what was planned.
+    SimilarityROC : Measures the planned rates.
 
     Notes
     -----
-    A thousand data sets are drawn for each number of people, and judged by the bounds and
-    tests of an audit [1]_. The rules of 3 and 30 [2]_ are next to them. Errors of a person,
-    or of two, are beta-binomial, and people's own rates lognormal. With groups of more
-    than 400 clusters of errors fewer people are drawn, and their sums enlarged. All
-    pairs within a group are compared, at a given threshold. One that the same data set, for
-    a level, adds an error of its own, or takes some away.
+    For each number of people, a thousand data sets are simulated and tested like an
+    audit [1]_. The rules of 3 and 30 [2]_ are added for comparison. Errors of a person,
+    or of two, are beta-binomial, and people's own rates lognormal. In groups with more
+    than 400 clusters of errors, fewer people are simulated and their sums scaled up.
+    All pairs within a group are compared, at a given threshold. A threshold set on the
+    same data changes the error of a rate.
 
-    With E errors, of variance own by clusters and variance in all, of K people, a pilot has
-    the correlation (own / (E (1 - rate)) - 1) / (c - 1) and the variation
-    (variance - own) K / (4 E**2).
+    In a pilot, let E be the errors of K people, own their variance within clusters and
+    variance the total. The correlation is (own / (E (1 - rate)) - 1) / (c - 1), and the
+    variation is (variance - own) K / (4 E**2).
 
     References
     ----------

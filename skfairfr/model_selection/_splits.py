@@ -20,29 +20,29 @@ from skfairfr.utils._validation import check_level, random_state_of, warn_undefi
 
 
 class IdentityKFold(BaseCrossValidator):
-    """K folds of people, so that nobody is on both sides, balanced over groups.
+    """K folds in which no person is on both sides, balanced over groups.
 
-    A choice made on people used for training may not generalise to others: a default KFold
-    over shuffled images has most people on both sides. Here the identities come from y,
-    and no ``groups=`` is needed. Folds are those of scikit-learn's
-    ``StratifiedGroupKFold``, with people as its groups. Its strata are the group of each
-    image, and whether the image has another of the same person and group to form a
-    genuine pair with. So every fold gets its share of the pairs behind each group's frr
-    of eq. (3) of [1]_.
+    A choice made on people used for training may not generalise to others: a default
+    KFold over shuffled images has most people on both sides. Here the identities come
+    from y, and no ``groups=`` is needed. Folds are those of scikit-learn's
+    ``StratifiedGroupKFold``, with people as its groups. Its strata are the group of
+    each image, and whether it forms a genuine pair with another image of the same
+    person and group. Every fold therefore gets its share of each group's genuine pairs
+    (eq. (3) of [1]_).
 
     Parameters
     ----------
     n_splits : int, at least 2, default=5
         Number of folds, at most the number of identities.
     shuffle : bool, default=False
-        Whether people are shuffled before they are dealt to folds.
+        Whether people are shuffled before they are assigned to folds.
     random_state : int, RandomState instance or None, default=None
-        With ``shuffle=True``, draws the order.
+        Source of the order with ``shuffle=True``.
 
     See Also
     --------
-    skfairfr.face_labels : Holds identity and group in one y.
-    sklearn.model_selection.StratifiedGroupKFold : Deals the people to folds.
+    skfairfr.face_labels : Identity and group in one y.
+    sklearn.model_selection.StratifiedGroupKFold : The folds of people.
 
     References
     ----------

@@ -56,15 +56,15 @@ class CentroidFairnessProjector(BaseProjector):
     genuine_weight : float, default=1.0
         Weight of the squared errors of genuine scores, >= 0. That of impostor scores is 1.
     min_agreement : float, default=None
-        Share of an identity's images, in (0.5, 1], that must agree on its group: those
-        with less are left out, those with at least that share take the group of most of
-        their images, and both are counted. None: any disagreement is an error.
+        Share of an identity's images, in (0.5, 1], that must agree on its group.
+        Identities with less are left out, the others get the group of most of their
+        images, and both are counted. If None, any disagreement is an error.
     head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings. If None, as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has. Another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Initial centroids: the mean of each person's unit rows after the initial head
@@ -85,18 +85,19 @@ class CentroidFairnessProjector(BaseProjector):
         of those of every batch. Its ``group`` is None where none were given.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out and never trained on. With any, the
-        weights of the best epoch are kept instead of the last. An epoch compares at most
-        2**24 pairs of their images: of more than 5,792 images a sample, the same in every
-        epoch, of whole people of every group.
+        Share of the identities, in [0, 1), held out from training. If above 0, the
+        weights of the best epoch are kept instead of the last. An epoch compares at
+        most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
+        sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss of held-out
         people (with the means of their images as centroids, and the maps of those trained
         on) or, at ``monitor_far``, a disparity or the FRR.
     monitor_far : float, default=1e-3
-        In (0, 1): FAR at which people held out are monitored.
+        FAR, in (0, 1), at which held-out people are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops. None never does.
+        Epochs without a better value after which training stops. None never stops
+        early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
@@ -104,12 +105,12 @@ class CentroidFairnessProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
-        so far, where the same ``random_state`` need not give the same bits.
+        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
+        ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Draws weights, batches and the people held out.
+        Source of the initial weights, the batches and the held-out people.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one.
+        Whether ``fit`` continues from the previous fit.
     verbose : int, default=0
         1 prints a line for each epoch.
 
@@ -126,8 +127,8 @@ class CentroidFairnessProjector(BaseProjector):
     reference_ : label
         The reference group as used, or None without groups.
     n_left_out_, n_unified_ : int
-        Identities left out, and given the group of most of their images, for their
-        images' disagreement.
+        Identities left out, and identities given the group of most of their images,
+        because their images disagree.
     net_ : skorch.NeuralNet
         As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame

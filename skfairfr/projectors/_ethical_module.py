@@ -37,25 +37,25 @@ class EthicalModule(BaseProjector):
     """Head with one concentration parameter (kappa) for each group.
 
     A small network between a frozen encoder and its matcher, trained with the Fair von
-    Mises-Fisher loss: every identity is a centroid on the sphere, and the mixture assumes
-    its images about it with the concentration of its group. Assuming more for one group
-    than for the other moves their error rates against each other. Which pair of values
-    lowers a disparity, in which direction, and what it costs in accuracy depends on head,
-    data and number of features, whose log C_d(kappa) sets the groups' logits apart: a pair
-    that was chosen for 64 features is none for 512. It is found by a search with
-    :data:`~skfairfr.metrics.bfar_scorer` and the like.
+    Mises-Fisher loss. Every identity is a centroid on the sphere, and its images are
+    assumed to vary about it with the concentration of its group. Different
+    concentrations shift the error rates of the groups relative to each other. The
+    effect on a disparity and its cost depend on the head, the data and the number of
+    features, through log C_d(kappa): a pair chosen for 64 features does not suit 512.
+    Choose it by a search, for example with :data:`~skfairfr.metrics.bfar_scorer`.
 
     Parameters
     ----------
     kappa0 : float, default=20.0
-        Concentration of the first group, positive: of ``groups[0]``, or else of the first
-        of the sorted labels (female before male), then a warning states which, as does the
-        repr of a fitted module.
+        Concentration of the first group, positive: ``groups[0]``, or the first of the
+        sorted labels (female before male). In the latter case a warning and the repr of
+        the fitted module name the group.
     kappa1 : float, default=20.0
         Concentration of the second group, positive. Unused when there is one group.
     kappa : float, default=None
-        One concentration for all groups, however many. Then ``kappa0`` and ``kappa1`` are
-        unused. None: these two, which serve any number of groups where they are equal.
+        One concentration for all groups, however many. Then ``kappa0`` and ``kappa1``
+        are unused. If None: these two, which apply to any number of groups if they are
+        equal.
     kappas : dict or callable, default=None
         Concentration of every group, ``{label: kappa}``, for any number of groups; or a
         function of the attribute as a float (of the age, say; the mean over an identity's
@@ -65,20 +65,20 @@ class EthicalModule(BaseProjector):
         Order of the groups, so that ``kappa0`` belongs to ``groups[0]`` whatever the
         data contain. None sorts the labels. The papers' order is ("male", "female").
     margin : float, default=0.0
-        Taken from the cosine to the own centroid while training, in [0, 2).
+        Subtracted from the cosine to the own centroid during training, in [0, 2).
     min_agreement : float, default=None
-        Share of an identity's images, in (0.5, 1], that must agree on its group: those
-        with less are left out, those with at least that share take the group of most of
-        their images, and both are counted. None: any disagreement is an error.
+        Share of an identity's images, in (0.5, 1], that must agree on its group.
+        Identities with less are left out, the others get the group of most of their
+        images, and both are counted. If None, any disagreement is an error.
     head : {"residual", "mlp"}, module or callable, default="residual"
-        Formula for the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2. "residual" adds
-        that to x and starts as the identity map. A torch module of your own, of which a
-        copy is trained, or ``head(n_features)`` that makes one, maps unit rows to rows,
-        which are then divided by their lengths.
+        Formula for the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2.
+        "residual" adds that to x and starts as the identity map. A torch module of your
+        own (a copy is trained), or a function ``head(n_features)`` that returns one,
+        maps unit rows to rows, which are then normalised.
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings. If None, as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has. Another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Initial centroids: the mean of each person's unit rows after the initial head
@@ -89,52 +89,53 @@ class EthicalModule(BaseProjector):
     batch_size : int, default=1024
         Images in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch. The paper's 0.01 suits its own head. That of the
-        residual head is ``lr * 64 / n_features``, with which a step moves embeddings equally
-        in any number of features.
+        Learning rate of the first epoch. The paper's 0.01 suits its own head. The
+        residual head uses ``lr * 64 / n_features``, so a step has the same effect in
+        any number of features.
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
         "adam" is ``partial(torch.optim.Adam, fused=True)``. A class of torch.optim is
-        called with the rate. ``set_params(optimizer__weight_decay=0.01)`` and the like add
-        an argument, in a search, too. ``optimizer__lr`` replaces the rate.
+        called with the rate. ``set_params(optimizer__weight_decay=0.01)`` adds an
+        argument, also in a search. ``optimizer__lr`` replaces the rate.
     sampler : callable, default=None
-        ``sampler(identity, group, generator)`` gives the positions, an int array of shape
-        (n_draws,), that an epoch visits in that order, or a list of those of every batch,
-        from integer codes of the images trained on. :mod:`skfairfr.samplers` has some by
-        group. None visits each once.
+        ``sampler(identity, group, generator)`` returns the positions that an epoch
+        visits, in order, an int array of shape (n_draws,), or a list with those of
+        every batch. Its arguments are integer codes of the training images.
+        :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out and never trained on. With any, the
-        weights of the best epoch are kept instead of the last. An epoch compares at most
-        2**24 pairs of their images: of more than 5,792 images a sample, the same in every
-        epoch, of whole people of every group.
+        Share of the identities, in [0, 1), held out from training. If above 0, the
+        weights of the best epoch are kept instead of the last. An epoch compares at
+        most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
+        sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
-        What "best" and ``patience`` look at, smaller is better: the loss (on held-out
-        people against the mean of their other images, on those trained on without any), or
-        at ``monitor_far`` a disparity or the FRR.
+        Criterion of the best epoch and of ``patience``, smaller is better: the loss (of
+        held-out people against the mean of their other images, or of the training
+        people if none are held out), or a disparity or the FRR at ``monitor_far``.
     monitor_far : float, default=1e-3
-        In (0, 1): FAR at which people held out are monitored. A FewErrorsWarning reports when
-        it lets fewer than 30 impostor pairs of a group pass.
+        FAR, in (0, 1), at which held-out people are monitored. A FewErrorsWarning is
+        raised if it accepts fewer than 30 impostor pairs of a group.
     patience : int, default=None
-        Epochs without a better value after which training stops. None never does.
+        Epochs without a better value after which training stops. None never stops
+        early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32. "tf32" needs an accelerator.
     checkpoint_dir : str or path-like, default=None
-        Folder for the state after every epoch: the same fit, started again after it
-        was killed, goes on from there. Removed when a fit is through. The state of
+        Folder for the state after every epoch. After an interruption, the same fit
+        continues from it. It is removed at the end of the fit. The state of
         ``callbacks`` is not kept.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours. The people held out are skorch's validation set. Any of them
-        may end the training by a KeyboardInterrupt after an epoch. Ctrl-C pressed while one
-        of them runs there cannot be distinguished from that, and has no warning.
+        Called after the built-in ones. Held-out people are skorch's validation set. A
+        callback may stop the training by a KeyboardInterrupt after an epoch. Ctrl-C
+        during a callback has the same effect, without a warning.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
-        so far, where the same ``random_state`` need not give the same bits.
+        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
+        ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Draws weights, batches and the people held out.
+        Source of the initial weights, the batches and the held-out people.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: the head, and the centroids of people
-        it knows. The state of the optimizer is not kept.
+        Whether ``fit`` starts from the head and centroids of the previous fit. The
+        state of the optimizer is not kept.
     verbose : int, default=0
         1 prints a line for each epoch.
 
@@ -149,13 +150,13 @@ class EthicalModule(BaseProjector):
     groups_ : ndarray, shape (n_groups,)
         Labels in the order of kappa0, kappa1, or empty without groups.
     kappa_ : dict
-        Concentration of each label as used. Without groups that of the label None.
+        Concentration of each label as used. Without groups, the key is None.
     n_left_out_, n_unified_ : int
-        Identities left out, and given the group of most of their images, for their
-        images' disagreement.
+        Identities left out, and identities given the group of most of their images,
+        because their images disagree.
     net_ : skorch.NeuralNet
         As trained, with ``module_`` (``head_``), ``criterion_``, ``history`` and
-        ``optimizer_``, whose state is not kept, not in saved files.
+        ``optimizer_`` (without its state). Not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int

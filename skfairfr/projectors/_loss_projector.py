@@ -53,7 +53,7 @@ class LossProjector(BaseProjector):
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings. If None, as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has. Another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Initial centroids: the mean of each person's unit rows after the initial head
@@ -74,18 +74,19 @@ class LossProjector(BaseProjector):
         of those of every batch. Its ``group`` is None where none were given.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out and never trained on. With any, the
-        weights of the best epoch are kept instead of the last. An epoch compares at most
-        2**24 pairs of their images: of more than 5,792 images a sample, the same in every
-        epoch, of whole people of every group.
+        Share of the identities, in [0, 1), held out from training. If above 0, the
+        weights of the best epoch are kept instead of the last. An epoch compares at
+        most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
+        sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss of held-out
         people (a named one with the means of their images as centroids, one of your own if
         it has no weights) or, at ``monitor_far``, a disparity or the FRR.
     monitor_far : float, default=1e-3
-        In (0, 1): FAR at which people held out are monitored.
+        FAR, in (0, 1), at which held-out people are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops. None never does.
+        Epochs without a better value after which training stops. None never stops
+        early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
@@ -93,12 +94,12 @@ class LossProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
-        so far, where the same ``random_state`` need not give the same bits.
+        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
+        ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Draws weights, batches and the people held out.
+        Source of the initial weights, the batches and the held-out people.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one.
+        Whether ``fit`` continues from the previous fit.
     verbose : int, default=0
         1 prints a line for each epoch.
 
@@ -303,7 +304,7 @@ class FPRPenaltyProjector(BaseProjector):
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings. If None, as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has. Another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Initial centroids: the mean of each person's unit rows after the initial head
@@ -324,17 +325,18 @@ class FPRPenaltyProjector(BaseProjector):
         of those of every batch. Its ``group`` is None where none were given.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out and never trained on. With any, the
-        weights of the best epoch are kept instead of the last. An epoch compares at most
-        2**24 pairs of their images: of more than 5,792 images a sample, the same in every
-        epoch, of whole people of every group.
+        Share of the identities, in [0, 1), held out from training. If above 0, the
+        weights of the best epoch are kept instead of the last. An epoch compares at
+        most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
+        sample of people from every group.
     monitor : {"loss", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at: the loss without penalty, or the FRR at
         ``monitor_far`` on held-out people.
     monitor_far : float, default=1e-3
-        In (0, 1): FAR at which people held out are monitored.
+        FAR, in (0, 1), at which held-out people are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops. None never does.
+        Epochs without a better value after which training stops. None never stops
+        early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
@@ -342,12 +344,12 @@ class FPRPenaltyProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
-        so far, where the same ``random_state`` need not give the same bits.
+        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
+        ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Draws weights, batches and the people held out.
+        Source of the initial weights, the batches and the held-out people.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one.
+        Whether ``fit`` continues from the previous fit.
     verbose : int, default=0
         1 prints a line for each epoch.
 

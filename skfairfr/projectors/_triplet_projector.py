@@ -99,7 +99,7 @@ class TripletProjector(BaseProjector):
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings. If None, as many as X has, and another number
+        Features of the projected embeddings. If None, as many as X has. Another number
         needs ``head="mlp"``.
     max_epochs : int, default=50
         Rounds over as many pairs as there are images.
@@ -128,9 +128,10 @@ class TripletProjector(BaseProjector):
         What "best" and ``patience`` look at, smaller is better: the loss over all triplets
         of people held out or, at ``monitor_far``, a disparity or the FRR.
     monitor_far : float, default=1e-3
-        In (0, 1): FAR at which people held out are monitored.
+        FAR, in (0, 1), at which held-out people are monitored.
     patience : int, default=None
-        Epochs without a better value after which training stops. None never does.
+        Epochs without a better value after which training stops. None never stops
+        early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products in training steps. "tf32" needs an accelerator.
     checkpoint_dir : str or path-like, default=None
@@ -139,12 +140,12 @@ class TripletProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
-        so far, where the same ``random_state`` need not give the same bits.
+        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
+        ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
         Draws weights, pairs, negatives and the people held out.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one's head.
+        Whether ``fit`` starts from the head of the previous fit.
     verbose : int, default=0
         1 prints a line for each epoch.
 

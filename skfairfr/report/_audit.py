@@ -112,16 +112,16 @@ def audit_data(
     data : EmbeddingData, PairData or DecisionData
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels, each of which chooses a threshold on the audited data, the shortest number
-        that accepts the same pairs. The audit is then about it as though it had been
-        given. None takes 1e-2 and 1e-3, and 1e-4 where two groups of every attribute have
-        300,000 impostor pairs, or everyone has them if there is no attribute.
+        FAR levels. Each sets a threshold on the audited data, rounded to the shortest
+        number that accepts the same pairs, which is then treated as given. If None:
+        1e-2 and 1e-3, and 1e-4 if two groups of every attribute (or everyone, without
+        an attribute) have 300,000 impostor pairs.
     threshold : float or array-like, shape (n_levels,), default=None
-        Similarities from which on a deployed system accepts, instead; of data that were
-        read as distances, distances up to which it does.
+        Thresholds of a deployed system, instead of ``far``: the lowest accepted
+        similarity, or the largest accepted distance of data read as distances.
     threshold_from : EmbeddingData, PairData or path-like, default=None
-        Other data, on which the thresholds of the levels are set. A path is read as
-        ``data`` were.
+        Other data, on which the thresholds of the levels are set. A path is read like
+        ``data``.
     threshold_group : label, default=None
         Group of an attribute, or of a combination of several ("f & young"), whose FAR
         meets the levels in place of that of all impostor pairs.
@@ -134,35 +134,35 @@ def audit_data(
         decisions at the threshold of Bayes if ``llr``, else minDCF. ``max_cllr``, which
         requires ``llr``. They become the ``checks`` of the report and its ``exit_code``.
     policy : Policy, str or path-like, default=None
-        Policy that sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
-        attributes, or its file, or the name of one that is shipped. Giving one of those
-        together with a policy that sets it is an error.
+        Policy that sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and
+        the attributes, or its file, or the name of a shipped policy. An option that the
+        policy also sets is an error.
     about : dict of str -> str, default=None
-        "title", "system", "dataset" and "organisation": what the report is to show, and its
-        JSON to keep, about the test.
+        Description of the test for the report and its JSON: "title", "system",
+        "dataset" and "organisation".
     control : str or sequence of str, shape (n_covariates,), default=None
-        Covariates, at equal values of which rates are shown too: NAME of categories of a
-        column (of both images), "NAME:K" for K quantiles of a number (the lower one of both
-        images) or "NAME:K:gap" for those of its difference. Several make strata of all at
-        once. Each stratum weighs the same in every group (direct standardisation). Those
-        in which some group has no pairs are left out.
+        Covariates for additional rates at equal values: NAME for the categories of a
+        column (of both images), "NAME:K" for K quantiles of a number (the lower one of
+        both images), or "NAME:K:gap" for quantiles of its difference. Several
+        covariates form joint strata. Each stratum has the same weight in every group
+        (direct standardisation). Strata in which a group has no pairs are left out.
     reference : label or sequence of labels, shape (n_references,), default=None
         Group with which the others are compared, or one of each attribute. If None: the
         group with the most people.
     sections : sequence of objects, shape (n_sections,), default=()
-        Sections of your own, with a ``title``, ``measure(report)``, which gives what the JSON
-        gets, and ``document(record)``, which gives paragraphs, lists of texts, and tables
-        (caption, columns, rows).
+        Sections of your own, with a ``title``, ``measure(report)``, which returns data
+        for the JSON, and ``document(record)``, which returns paragraphs, lists of
+        texts, and tables (caption, columns, rows).
     metrics : dict of str -> callable, default=None
         Metrics of your own by name: functions of the FAR and of the FRR of all groups, two
         ndarrays (n_groups,), to a float. Intervals are valid for smooth functions, not for the
         largest or the smallest of several groups. ``limits`` may have ``max_`` and the name.
     p_target : float in (0, 1) or array-like, shape (n_points,), default=None
-        Shares of genuine pairs among those to be decided: the detection cost at each, of
-        everyone and of each group, is a section of the report.
+        Priors of genuine pairs. A section of the report has the detection cost at each,
+        overall and by group.
     llr : bool, default=False
-        Whether scores are natural logarithms of likelihood ratios: the section has Cllr, and
-        the costs of decisions at the threshold of Bayes.
+        Whether scores are natural logarithms of likelihood ratios. The section then has
+        Cllr and the costs at the Bayes threshold.
     label_errors : path-like, frame or dict of columns, or list of such, default=None
         Counts of people whose true group is known: the first column names true groups, the
         others are labels. Rates of the attribute with these groups, and their ratios, are
@@ -172,10 +172,10 @@ def audit_data(
         (:func:`skfairfr.metrics.label_error_bounds`). With either option each difference states
         the share of wrong labels that would undo it.
     progress : bool, default=False
-        Whether standard error shows how far the measurement is: a bar, or, where that is
-        no terminal, a line at most every ten seconds.
+        Whether to show progress on standard error: a bar or, if it is not a terminal, a
+        line at most every ten seconds.
     average : {"pair", "identity"}, default="pair"
-        Whether every pair weighs the same, or every person.
+        Whether every pair has the same weight, or every person.
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold.
     confidence_level : float in (0, 1), default=None
@@ -183,7 +183,7 @@ def audit_data(
     n_jobs : int, default=None
         Workers of joblib. If None, one process, which uses all cores by threads.
     random_state : int, default=0
-        Seed of samples of impostor pairs, from which rates above an FMR of 1e-2 come.
+        Seed of the samples of impostor pairs used for rates above an FMR of 1e-2.
 
     Returns
     -------
@@ -331,7 +331,7 @@ def audit(
         audits everyone: rates, intervals and limits of rates, without groups.
     attribute : str, default=None
         Name of the attribute, for messages and the report. If None: that of a series or
-        of a frame's one column, else "group". Several attributes have names already.
+        of a frame's only column, else "group".
     domain : array-like, shape (n_samples,), default=None
         With two values, only pairs across them are compared.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
@@ -341,10 +341,10 @@ def audit(
         Columns that ``control`` names, such as quality or camera.
     failures : {"reject", "report", "error"}, default=None
         Treatment of rows of X with NaN, infinity or, unless the similarity is "dot",
-        zeros alone, of which no embedding was made: "reject" keeps
-        them, and every pair with one is rejected, so that rates are FRR and FAR with
-        failures to acquire; "report" leaves them out and counts them by group; "error", and
-        None where there are some, is an error.
+        zeros only, which mark missing embeddings: "reject" keeps them and rejects every
+        pair with one, so rates are FRR and FAR with failures to acquire; "report"
+        leaves them out and counts them by group; "error", and None where there are
+        some, is an error.
     non_mated_only : bool, default=False
         Whether no two rows are of one person. If not stated, such rows are an error.
     **options

@@ -119,8 +119,8 @@ def compare_systems(
         "title", "system", "dataset" and "organisation": what the report is to show, and its
         JSON to keep, about the test.
     progress : bool, default=False
-        Whether standard error shows how far the measurement is: a bar, or, where that is
-        no terminal, a line at most every ten seconds.
+        Whether to show progress on standard error: a bar or, if it is not a terminal, a
+        line at most every ten seconds.
     n_jobs : int, default=None
         Workers of joblib. If None, one process, which uses all cores by threads.
     random_state : int, default=0

@@ -219,7 +219,7 @@ def bfar(
     far: float = 1e-3,
     zero_division: float = np.nan,
 ) -> float:
-    """BFAR: the largest over the smallest FAR of the groups, none of them above ``far``.
+    """BFAR: ratio of the largest to the smallest FAR, with no group above ``far``.
 
     :func:`far_disparity` with "max_min" at the worst-group operating point.
 
@@ -254,7 +254,7 @@ def bfar(
 
     See Also
     --------
-    bfrr : The same of false rejections.
+    bfrr : The same for false rejections.
     far_disparity : Other disparities and operating points.
 
     References
@@ -289,7 +289,7 @@ def bfrr(
     far: float = 1e-3,
     zero_division: float = np.nan,
 ) -> float:
-    """BFRR: the largest over the smallest FRR of the groups, where no FAR exceeds ``far``.
+    """BFRR: ratio of the largest to the smallest FRR, with no group's FAR above ``far``.
 
     :func:`frr_disparity` with "max_min" at the worst-group operating point.
 

@@ -70,63 +70,65 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
     Parameters
     ----------
     average : {"pair", "identity"}, default="pair"
-        Whether every comparison weighs the same (NIST, [2]_), or every person and every
-        two people ([1]_ with p_k = 1/K).
+        Whether every comparison has the same weight (NIST, [2]_), or every person and
+        every two people ([1]_ with p_k = 1/K).
     impostors : {"all", "same_group"}, default="all"
-        Which impostor pairs the overall FAR is over: all, or those within a group.
+        Impostor pairs of the overall FAR: all, or those within a group.
     resample : {"identities", "images", "both"}, default="identities"
-        Population that an interval covers. "identities": new people from the same population ([3]_),
-        which nearly every report is about. "images": these people in other photographs, as
-        published in [1]_, for a closed set. An estimate warns, once a fit, where the standard
-        error for new people is over 1.5 times larger. "both": both at once (conservative).
+        Population that an interval covers. "identities": new people from the same
+        population ([3]_), as in nearly every report. "images": the same people in new
+        photographs, as in [1]_, for a closed set. An estimate warns once per fit if the
+        standard error for new people is over 1.5 times larger. "both": both at once
+        (conservative).
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "jackknife"}, \
 default="recentered"
-        How an interval is made. "jackknife", for ``resample="identities"`` alone, leaves out
-        one person at a time: the variance of [3]_, Student's quantiles, and the skewness of
-        what people contribute, from no error to all; of independent errors the ends are exact.
-        A ratio ends where the ends of both rates say (MOVER), and a disparity where those of
-        max / min let it. A function of your own has no interval. The others say how replicates
-        become an interval. Two draws
-        of one image make a pair that is always accepted, so that naive replicates of the FRR
-        are too low: recentered moves them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
-        offdiagonal leaves such pairs out.
+        Method of the intervals. "jackknife", for ``resample="identities"`` only, leaves
+        out one person at a time: the variance of [3]_, Student's quantiles, and a
+        correction for skewness. It also gives intervals without an error, and is exact
+        for independent errors. The interval of a ratio follows from those of its two
+        rates (MOVER), that of a disparity from max / min. A function of your own has no
+        interval. The other methods are bootstraps. Two draws of one image form a pair
+        that is always accepted, so "naive" replicates of the FRR are too low.
+        "recentered" shifts them by the V-statistic of eq. (10) of [1]_,
+        "multiplicative" scales them, and "offdiagonal" leaves such pairs out.
     n_resamples : int, default=1000
         Number of bootstrap resamples, >= 1.
     confidence_level : float in (0, 1), default=0.95
         Nominal coverage of the intervals.
     far_max : float in (0, 1), default=1e-2
-        Largest FAR level answered exactly. Above it answers come from a uniform sample of
-        a million impostor pairs, as ``source`` and ``reason`` state. About
-        ``1.5 * far_max`` of all pairs are stored, 12 bytes each and several times that
-        while they are resampled, or as many as the equal error rate needs where it is
-        below four times far_max: take 1e-3 from 100,000 images on, 1e-4 from a million.
-        A fit that needs more memory than it may use raises an error before it starts. Sets
-        of up to four million pairs are stored whole and exact at every level.
+        Largest FAR level computed exactly. Higher levels use a uniform sample of a
+        million impostor pairs, as ``source`` and ``reason`` report. About ``1.5 *
+        far_max`` of all pairs are stored, with 12 bytes each and several times that
+        during resampling, or more if the equal error rate is below four times far_max.
+        Use 1e-3 from 100,000 images on, 1e-4 from a million. A fit that needs more
+        memory than available raises an error before it starts. Up to four million pairs
+        are all stored, and every level is exact.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         Similarity between two embeddings. The Euclidean distance between unit vectors gives
         the same ranking as the cosine.
         A fitted comparator of :mod:`skfairfr.comparators`, or another object with its
         ``prepare``, scores the pairs instead.
     template : {"mean", "max"}, default=None
-        How several references of one person (``X_reference``) are enrolled: as one template
-        each person, the mean of the unit rows, or all of them, of which the best counts. None
-        compares every reference on its own. References are then no pairs of each other.
+        Template of the references of one person (``X_reference``): the mean of the unit
+        rows, or all of them with the best score. References of one person are not
+        compared with each other. None compares every reference on its own.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
-        Device on which ``fit`` compares all pairs. The scores and the pairs stored are the same, bit
-        for bit. A CUDA device needs torch, which the extra ``mitigate`` installs, and takes
-        no comparator. No CUDA device was available to check it on.
+        Device on which ``fit`` compares all pairs. The scores and the pairs stored are
+        the same, bit for bit. A CUDA device needs torch, which the extra ``mitigate``
+        installs, and does not support comparators. CUDA was not tested.
     n_jobs : int, default=None
         Joblib workers for tiles and for blocks of resamples. If None, one process, which
         uses all cores by threads. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Draws the seeds of the resamples in ``fit``, so repeated calls give the same answer.
+        Source of the seeds of the resamples, drawn in ``fit``, so repeated calls give
+        the same result.
 
     Attributes
     ----------
     groups_ : ndarray, shape (n_groups,)
         Sorted labels of the groups.
     identities_ : ndarray, shape (n_identities,)
-        Sorted labels of the people. Numbers where ``fit_pairs`` was given none.
+        Sorted labels of the people. Numbers if ``fit_pairs`` got none.
     n_genuine_, n_impostor_ : ndarrays of int, shape (1 + n_groups,)
         Number of genuine and of impostor pairs, overall and within each group.
     n_features_in_ : int
