@@ -688,8 +688,9 @@ def references_of(data, attributes, asked):
     Those that are ``asked`` for, then the group with the most people, and so on.
     """
     group, people = data.groups(attributes), data.people()
-    both = np.unique(np.stack([group.codes, people]), axis=1)[0]
-    n_people = np.bincount(both[both >= 0], minlength=len(group.values))
+    known, size = group.codes >= 0, people.max() + 1
+    both = np.unique(group.codes[known] * np.int64(size) + people[known])
+    n_people = np.bincount(both // size, minlength=len(group.values))
     order = np.argsort(-n_people, kind="stable")
     asked = {str(label) for label in asked}
     labels = group.values[order].tolist()

@@ -479,8 +479,9 @@ class PairData(_Data):
             A ValueError: if there is no such column.
         """
         chosen = _chosen(self.columns, attributes)
-        columns = {n: stacked(both, n) for n, both in chosen.items()}
-        return combinations_of(columns, 2 * len(self.y_score))
+        if not chosen:
+            return combinations_of({}, 2 * len(self.y_score))
+        return intersect([self._labels[name] for name in chosen])
 
     def people(self) -> np.ndarray:
         """Identities as codes, of the first images, then of the second.
@@ -490,9 +491,21 @@ class PairData(_Data):
         codes : ndarray of int, shape (2 * n_pairs,)
             Of independent pairs the number of the pair, for both of its images.
         """
+        return self._people
+
+    @cached_property
+    def _people(self):
+        # Kept, as are labels of columns, since a million names take seconds.
         if self.independent:
             return np.tile(np.arange(len(self.y_score)), 2)
         return encode(stacked(self.identities, "identity"), "identity").codes
+
+    @cached_property
+    def _labels(self):
+        return {
+            name: encode(stacked(both, name), name, allow_unknown=True)
+            for name, both in self.columns.items()
+        }
 
     def images(self) -> np.ndarray | None:
         """Images as codes, the first of each pair, then the second.
@@ -506,7 +519,6 @@ class PairData(_Data):
 
     @cached_property
     def _images(self):
-        # Kept, since a million names take seconds.
         # Names of one side alone are an error that fit_pairs raises.
         if self.image_names[0] is None or self.image_names[1] is None:
             return None

@@ -573,7 +573,7 @@ def _encode_column(column, name):
                 remedy = "give them in columns: face_labels(identity, group)."
                 raise refused(name, None, problem, remedy)
         unknown = is_unknown(column)
-        values, inverse = np.unique(column[~unknown], return_inverse=True)
+        values, inverse = _distinct(column[~unknown])
     except TypeError:
         kinds = sorted({type(v).__name__ for v in column.tolist() if v is not None})
         problem = f"has values that cannot be sorted as labels (types {kinds});"
@@ -589,6 +589,19 @@ def _encode_column(column, name):
     codes = np.full(len(column), -1, dtype=np.int32)
     codes[~unknown] = inverse
     return Labels(values, codes)
+
+
+def _distinct(column):
+    """Sorted distinct labels and the place of each row's; only distinct texts are sorted."""
+    if column.dtype.kind not in "OUS":
+        return np.unique(column, return_inverse=True)
+    labels = column.tolist()
+    known = [*dict.fromkeys(labels)]
+    values = np.empty(len(known), dtype=column.dtype)
+    values[:] = known
+    values.sort()
+    place = dict(zip(values.tolist(), range(values.size), strict=True))
+    return values, np.fromiter(map(place.__getitem__, labels), np.intp, len(labels))
 
 
 def is_unknown(column):
