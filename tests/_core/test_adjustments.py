@@ -94,6 +94,8 @@ def tails_of(kind, sides, seed, n_identities):
     for place in (0, some.size // 2, -20, -1):
         floors = same_floor(some[place])
         floors[0, 0], floors[1, 1] = np.nextafter(some[place], np.inf), -np.inf
+        if sides == 2:  # the order of the groups matters
+            floors[1, 0] = 1e6
         tails.append((floors, exact_tail(images, scores, floors)))
     return images, vectors, adjustment, tails
 
