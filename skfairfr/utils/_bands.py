@@ -15,6 +15,10 @@ from skfairfr.utils._validation import to_numbers
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
 FORM = re.compile(rf"(.+):(\d+|{NUMBER}(?:,{NUMBER})*,?)", re.DOTALL)
+RANGE = re.compile(
+    rf"(?P<below>(?:under|below|<=?) *{NUMBER})|>=? *(?P<from>{NUMBER})|(?P<start>{NUMBER})"
+    rf"(?: *(?:-|–|to|to under) *{NUMBER}| and (?:over|older)| *\+)"
+)
 # More quantiles than this are not meant: "age:18" is one cut point.
 MOST_QUANTILES = 9
 # More different numbers than this are measurements, and no labels of groups.
@@ -71,6 +75,22 @@ def band_names(cuts):
     shown = [f"{cut:.12g}" for cut in cuts]
     between = [f"{a} to under {b}" for a, b in itertools.pairwise(shown)]
     return [f"under {shown[0]}", *between, f"{shown[-1]} and over"]
+
+
+def range_start(label):
+    """Where a range begins, such as "under 18", "18-30" or "65+", a float; None of others."""
+    found = RANGE.fullmatch(str(label).strip())
+    if found is None:
+        return None
+    return -np.inf if found["below"] else float(found["start"] or found["from"])
+
+
+def in_ascending_order(labels):
+    """Labels sorted by where their ranges begin, a list; None if one is no range."""
+    starts = [range_start(label) for label in labels]
+    if not starts or None in starts or len({*starts}) < len(starts):
+        return None
+    return [label for _, label in sorted(zip(starts, labels, strict=True))]
 
 
 def quantile_cuts(values, n, people=None):

@@ -9,14 +9,17 @@ import pytest
 
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import (
+    DecisionData,
     EmbeddingData,
     PairData,
     Report,
     audit,
     audit_data,
     audit_pairs,
+    compare_decisions,
     read_data,
 )
+from skfairfr.report._failing import decisions
 from skfairfr.utils import ArgumentError
 from tests.refusals import refusal
 from tests.report.audits import small_report, synthetic
@@ -271,3 +274,20 @@ def test_every_key_of_the_json_is_documented(files):
     documented = set(re.findall(r"``(\w+)``", page.read_text(encoding="utf-8")))
     # The digest stands under the name of its file.
     assert keys(json.loads(text)) - documented == {"audited.npz"}
+
+
+def test_ranges_ascend_in_audits_and_comparisons():
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 120, 2400)
+    age = np.array(["under 18", "18 to under 100", "100 and over"])[person % 3]
+    wrong = rng.random((2, 2400)) < 0.1 * (3 - person % 3)
+    logs = [
+        DecisionData((decisions(one * 1.0, person, {"age": age}, kind="frr"),))
+        for one in wrong
+    ]
+    order = ["under 18", "18 to under 100", "100 and over"]
+    for found in (audit_data(logs[0]), compare_decisions(*logs)):
+        text = found.to_text()
+        sizes = text[text.index("Attempts and errors of each group") :]
+        places = [sizes.index(f"\n{label}") for label in order]
+        assert places == sorted(places)

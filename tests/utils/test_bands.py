@@ -10,7 +10,7 @@ from skfairfr import SimilarityROC
 from skfairfr.metrics import IdentificationROC, RateMonitor, bfar
 from skfairfr.report import EmbeddingData, Policy, audit_data, monitor_log, read_data
 from skfairfr.utils import to_bands
-from skfairfr.utils._bands import split_bands
+from skfairfr.utils._bands import in_ascending_order, split_bands
 from tests.report.audits import synthetic
 from tests.test_cli import run
 
@@ -403,3 +403,21 @@ def test_cut_points_are_an_ascending_list(cuts):
     """One number that is no int could be a cut point or a number of ranges."""
     with pytest.raises(ValueError, match="need a list of cut points in ascending"):
         to_bands([15, 18, 42], cuts)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["under 18", "18 to under 30", "30 to under 100", "100 and over"],
+        ["0-9", "10-17", "18-30", "31-64", "65+"],
+        ["<18", "18–30", "31 – 99", ">=100"],
+        ["-5 to 0", "0.5 to 1.5", "2 and older"],
+    ],
+)
+def test_ranges_ascend(labels):
+    assert in_ascending_order(sorted(labels)) == labels
+
+
+@pytest.mark.parametrize("labels", [["f", "m"], ["18-30", "old"], ["18-30", "18+"], []])
+def test_labels_that_are_no_ranges_have_no_order(labels):
+    assert in_ascending_order(labels) is None

@@ -1,5 +1,6 @@
 """The document of a comparison of systems: what is higher and lower with each of them."""
 
+from dataclasses import replace
 from functools import partial
 
 from skfairfr._text._document import (
@@ -75,7 +76,7 @@ from skfairfr.report.sections._method import (
     reproduce,
 )
 from skfairfr.report.sections._open import FEW, unsupported
-from skfairfr.report.sections._rates import counts
+from skfairfr.report.sections._rates import counts, with_ranges_ascending
 from skfairfr.report.sections._tested import NO_GROUPS, facts_of_data, sizes
 
 # Parts of the document that a notebook shows, and changes that a terminal tells.
@@ -89,6 +90,7 @@ LOGS_COMPARED = (
 
 def comparison_document(found, date=None):
     """A SystemsComparison as a document, of a day where one is given."""
+    found = replace(found, measured=tuple(map(with_ranges_ascending, found.measured)))
     first, *others = short_names(found.systems)
     opening = [verdict_of_changes(found), disparity_changes(found)]
     opening.append(figure_of_changes(found, of_headline(found)))

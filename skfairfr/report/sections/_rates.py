@@ -31,6 +31,7 @@ from skfairfr.report.sections._cells import (
     of_ratio,
     row_of_group,
 )
+from skfairfr.utils._bands import in_ascending_order
 
 
 def rates_and_ratios(level, audit, everyone=True):
@@ -61,11 +62,18 @@ def rates_and_ratios(level, audit, everyone=True):
     return Table(_caption(level, audit), head, rows)
 
 
+def with_ranges_ascending(measured):
+    """An audit, or a Measured of a comparison, whose groups ascend if they are ranges."""
+    groups = [row.group for row in measured.groups[1:]]
+    return in_one_order(measured) if in_ascending_order(groups) else measured
+
+
 def in_one_order(audit):
     """The audit with its groups in the order of all tables and figures.
 
-    That with the highest rate at the first operating point, as a multiple of the rate of
-    everyone, is the first. Everyone is before all groups.
+    Ranges, as of ages, ascend. Of other groups that with the highest rate at the first
+    operating point, as a multiple of the rate of everyone, is the first. Everyone is before
+    all groups.
     """
     measured, (everyone, *rows) = rates_in(audit.groups), audit.levels[0].rates
 
@@ -75,8 +83,9 @@ def in_one_order(audit):
         )
         return max((own / all_ for own, all_ in both if own >= 0 < all_), default=-1.0)
 
-    ordered = sorted(rows, key=highest, reverse=True)
-    place = {row.group: n for n, row in enumerate(ordered)} | {None: -1}
+    ordered = in_ascending_order([row.group for row in rows])
+    ordered = ordered or [r.group for r in sorted(rows, key=highest, reverse=True)]
+    place = {group: n for n, group in enumerate(ordered)} | {None: -1}
     names = "rates", "generalised", "findings", "against_others"
 
     def sort(rows):
@@ -99,7 +108,7 @@ def in_one_order(audit):
     others = {
         name: replace(of, levels=tuple(map(level_in_order, of.levels)))
         for name in ("averaged", "standardised")
-        if (of := getattr(audit, name)) is not None
+        if (of := getattr(audit, name, None)) is not None
     }
     if audit.curves is not None:
         groups = audit.curves.groups
