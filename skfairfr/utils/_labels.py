@@ -606,6 +606,8 @@ def _distinct(column):
 
 def is_unknown(column):
     """If a column contains None, NaN or NaT, bool (n_samples,)."""
+    if column.dtype.kind in "US":
+        return np.zeros(len(column), dtype=bool)
     if column.dtype.kind != "O":
         return column != column
     # From Python 3.12 on, comparing a NaN that is no array warns inside numpy's loop.
@@ -641,11 +643,15 @@ def intersect(encoded):
     codes = np.array([labels.codes for labels in encoded])
     known = (codes >= 0).all(axis=0)
     codes, place = codes[:, known], np.zeros(known.sum(), dtype=np.int64)
+    chosen = np.zeros((1, 0), dtype=np.int64)  # codes of each combination so far
     for labels, code in zip(encoded, codes, strict=True):
+        size = labels.values.size
         # Numbers of the combinations so far, which therefore never grow large.
-        number = place * labels.values.size + code
-        _, first, place = np.unique(number, return_index=True, return_inverse=True)
-    parts = [own.values[code[first]] for own, code in zip(encoded, codes, strict=True)]
+        number = place * size + code
+        found = np.unique(number)
+        place = np.searchsorted(found, number)
+        chosen = np.column_stack([chosen[found // size], found % size])
+    parts = [own.values[code] for own, code in zip(encoded, chosen.T, strict=True)]
     combined = [" & ".join(map(str, part)) for part in zip(*parts, strict=True)]
     names, order = np.unique(np.array(combined, dtype=object), return_inverse=True)
     if names.size < len(combined):
