@@ -230,8 +230,10 @@ def words_of(reason, terms):
 def join_reasons(reasons, terms=PAIRS):
     """Reasons in words, those about one label behind it; empty without any."""
     sentences = []
-    told = [(label_of(reason, terms), words_of(reason, terms)) for reason in reasons]
-    for label, of_label in groupby(told, itemgetter(0)):
+    labelled = [
+        (label_of(reason, terms), words_of(reason, terms)) for reason in reasons
+    ]
+    for label, of_label in groupby(labelled, itemgetter(0)):
         words = "; ".join(words for _, words in of_label)
         sentences.append(f"{label}: {words}" if label else words)
     return "; ".join(sentences)

@@ -47,14 +47,14 @@ class _Lines:
     """Text of a bar, as lines on standard error."""
 
     def __init__(self):
-        self.told = time.monotonic()
+        self.shown_at = time.monotonic()
 
     def write(self, text):
         """Print what the bar shows, if it is time for a line."""
         # A bar may write several states at once, each after a return.
         text, now = text.strip().rpartition("\r")[2].strip(), time.monotonic()
-        if text and now - self.told >= EVERY:
-            self.told = now
+        if text and now - self.shown_at >= EVERY:
+            self.shown_at = now
             print(text, file=sys.stderr, flush=True)
 
     def flush(self):
@@ -226,8 +226,8 @@ def available_bytes():
     """Memory that the system reports as available; all of it, or inf, if it reports less."""
     try:
         with open("/proc/meminfo") as file:
-            told = dict(line.split(":") for line in file)
-        return 1024.0 * int(told["MemAvailable"].split()[0])
+            memory = dict(line.split(":") for line in file)
+        return 1024.0 * int(memory["MemAvailable"].split()[0])
     except (OSError, KeyError):
         pass
     try:

@@ -246,24 +246,26 @@ def _intervals_together(text):
 
 def write_text(document):
     """A document for a terminal: lines of at most 100 columns, figures left out."""
-    said = set()
+    captions = set()
     parts = [[*_underlined(document.title, "="), *_wrapped(document.subtitle)]]
     for section in document.sections:
-        parts += _text_of_section(section, said)
+        parts += _text_of_section(section, captions)
     return "\n\n".join("\n".join(part) for part in parts).translate(PLAIN) + "\n"
 
 
-def _text_of_section(section, said, underline="-"):
+def _text_of_section(section, captions, underline="-"):
     """Blocks of lines, the first with the title on top; none of figures alone."""
     blocks = []
     for part in section.parts:
         if isinstance(part, Section):
-            blocks += _text_of_section(part, said, "")
+            blocks += _text_of_section(part, captions, "")
             continue
         if isinstance(part, Table):
             # What was said above a table is not said again.
-            part = replace(part, caption="" if part.caption in said else part.caption)
-            said.add(part.caption)
+            part = replace(
+                part, caption="" if part.caption in captions else part.caption
+            )
+            captions.add(part.caption)
         if lines := TEXTS[type(part)](part):
             blocks.append(lines)
     if not blocks:
@@ -298,8 +300,8 @@ def _table(part):
         if sum(widths) + 2 * len(widths) <= WIDTH + 2:
             return [*lines, *(line for row in shown for line in _lines(row, widths))]
     for name, *cells in rows[1:]:
-        told = zip(part.head[1:], cells, strict=True)
-        about = "; ".join(f"{h}: {c}" for h, c in told if c)
+        labelled = zip(part.head[1:], cells, strict=True)
+        about = "; ".join(f"{h}: {c}" for h, c in labelled if c)
         lines += _points([f"{name}: {about}"])
     return lines
 

@@ -56,8 +56,8 @@ def read_searches(path, attributes, given):
     except LackingError as error:
         if path.endswith((".npz", ".npy")):
             raise
-        told = "Candidate lists go to --candidates; PROBES is then a table of the searches."
-        raise ValueError(f"{error} {told}") from None
+        hint = "Candidate lists go to --candidates; PROBES is then a table of the searches."
+        raise ValueError(f"{error} {hint}") from None
 
 
 def read_gallery(path, attributes, given):

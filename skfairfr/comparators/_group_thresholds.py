@@ -295,17 +295,19 @@ def count_few(n_impostor, far, what):
     n_without_pairs = int((n_impostor == 0).sum())
     few = (n_impostor > 0) & exceeds(1.0, far * n_impostor)
     n_unresolved = int(few.sum())
-    said = []
+    problems = []
     if n_without_pairs:
-        said.append(f"{n_without_pairs} have no impostor pair and take the overall one")
+        problems.append(
+            f"{n_without_pairs} have no impostor pair and take the overall one"
+        )
     if n_unresolved:
-        said.append(
+        problems.append(
             f"{n_unresolved} have fewer impostor pairs than 1 / far, so that theirs is "
             "just above their largest impostor score"
         )
-    if said:
+    if problems:
         warn_undefined(
             f"Of the thresholds of {n_impostor.size} {what} at far={far:.3g}, "
-            f"{'; '.join(said)}. Give a larger far, more people or fewer {what}."
+            f"{'; '.join(problems)}. Give a larger far, more people or fewer {what}."
         )
     return n_without_pairs, n_unresolved

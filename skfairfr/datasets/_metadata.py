@@ -175,13 +175,13 @@ def _rows_that_tell(table, name, keys, what):
     column = table.values(name)
     codes = encode(column, name, allow_unknown=True).codes
     known, first = np.flatnonzero(codes >= 0), find_labels(keys, keys)
-    told = np.full(keys.size, -1)
-    told[first[known[::-1]]] = known[::-1]
-    other = known[codes[known] != codes[told[first[known]]]]
+    row_of = np.full(keys.size, -1)
+    row_of[first[known[::-1]]] = known[::-1]
+    other = known[codes[known] != codes[row_of[first[known]]]]
     if other.size:
-        row, before = other[0], told[first[other[0]]]
+        row, before = other[0], row_of[first[other[0]]]
         values = f"{plain(column[before])!r} and {plain(column[row])!r}"
         problem = f" says two things of {_files.few(keys[other], what)}: {name!r} of "
         problem += f"{plain(keys[row])!r} is {values};"
         raise _files.file_error("metadata", table.path, problem, "keep one.")
-    return np.append(told, -1)
+    return np.append(row_of, -1)

@@ -274,14 +274,14 @@ def check_truth(table, path, same, others=()):
         if not (is_usual or _files.words_of(table.some(name)) <= OF_PAIRS):
             continue
         try:
-            said = _which_are_genuine(table, name, missing=-1)
+            marked = _which_are_genuine(table, name, missing=-1)
         except ValueError:
             continue  # a column of that name, about something else
-        if ((said >= 0) & (said != same)).any():
-            wrong = np.count_nonzero((said >= 0) & (said != same))
+        if ((marked >= 0) & (marked != same)).any():
+            wrong = np.count_nonzero((marked >= 0) & (marked != same))
             n_true = np.count_nonzero(same)
             problem = f": {name!r} contradicts the identities in {wrong:,} "
-            problem += f"of {same.size:,} pairs: {(said == 1).sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
+            problem += f"of {same.size:,} pairs: {(marked == 1).sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
             remedy = "correct the one that is wrong, or rename the column if it says something "
             raise _files.file_error("path", path, problem, f"{remedy}else.")
 
@@ -319,16 +319,18 @@ def _is_without_people(present, names, path):
     """Whether a column that shows which pairs are genuine is read instead of identities."""
     some = {*PEOPLE} & {*present} or any(names[argument] for argument in PEOPLE)
     if names["y_true"] is None:
-        said = _files.first_of(Y_TRUE, present)
+        marked = _files.first_of(Y_TRUE, present)
         people = [both for name in NAMES_OF_PEOPLE for both in _sides(name, present)]
-        if said and people and not some:
+        if marked and people and not some:
             one, other = people[0]
             problem = f"was not given, and {one!r} and {other!r} seem to name the people, whom "
-            problem += f"intervals need, while {said!r} shows which pairs are genuine;"
+            problem += (
+                f"intervals need, while {marked!r} shows which pairs are genuine;"
+            )
             remedy = f"name the people (--identity-1 {one} --identity-2 {other}) or, if they are "
-            remedy += f"none, {said!r} (--y-true {said})."
+            remedy += f"none, {marked!r} (--y-true {marked})."
             raise refused("y_true", None, problem, remedy)
-        return not some and said is not None
+        return not some and marked is not None
     named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
     if named or {*PEOPLE} <= {*present}:
         problem = f"and {(named or PEOPLE)[0]} are both there, and people tell which pairs are "
@@ -409,22 +411,26 @@ def _remedy(present, names, distance, score):
     if score is None and names["score"] is None and not distance:
         for name in filter(DISTANCE.search, present):
             named = f"score={name!r} and " if name != "distance" else ""
-            told = (
+            advice = (
                 f"{name!r} looks like a distance, smaller meaning more similar: give "
             )
             flag = f"--score {name} " if named else ""
-            return f"{told}{named}distance=True ({flag}--distance)."
+            return f"{advice}{named}distance=True ({flag}--distance)."
     if names["y_true"] or any((names[a] or a) in present for a in PEOPLE):
         return None
     if {*IMAGES} <= {*present}:
-        told = "give embeddings, or a table of the images' labels with their people, in its "
-        return f"{told}place, and it as trials (--trials)."
+        advice = "give embeddings, or a table of the images' labels with their people, in its "
+        return f"{advice}place, and it as trials (--trials)."
     if score is not None:
         people = "name others as identity_1 and identity_2, or for an audit as y_true "
         return f"{people}the one that shows which pairs are genuine."
-    told = "a row has a score and two identities, or what says whether it is genuine. "
-    told += "If the file contains the labels of embeddings, give those (.npz, .npy) in its place, "
-    return f"{told}and it with labels (--labels). A log of decisions needs --accepted."
+    advice = (
+        "a row has a score and two identities, or what says whether it is genuine. "
+    )
+    advice += "If the file contains the labels of embeddings, give those (.npz, .npy) in its place, "
+    return (
+        f"{advice}and it with labels (--labels). A log of decisions needs --accepted."
+    )
 
 
 def _read_columns(table, asked, both, path):

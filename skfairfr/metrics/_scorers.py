@@ -177,9 +177,9 @@ class _Scorer(SharingScorer):
         fitted = [getattr(step, "identities_", ()) for step in steps]
         fitted = np.concatenate([np.asarray(labels).astype(str) for labels in fitted])
         both = people[np.isin(people, fitted)]
-        told, kind = vars(self).setdefault("_told_of", {}), (*map(type, steps),)
-        if not np.isin(both, told.get(kind, people[:0])).all():
-            told[kind] = np.union1d(people, fitted)
+        fitted_on, kind = vars(self).setdefault("_fitted_on", {}), (*map(type, steps),)
+        if not np.isin(both, fitted_on.get(kind, people[:0])).all():
+            fitted_on[kind] = np.union1d(people, fitted)
             warn_caller(
                 f"{both.size:,} of {people.size:,} people whom {self!r} scores are among those on "
                 "whom the estimator was fitted, whose error rates are lower than those of "

@@ -264,8 +264,8 @@ def _fit_and_judge(people, mitigation, split, rows, settings):
         errors = judge(system, judged, settings)
     except ValueError as error:
         return FinishedFit(failure=str(error))
-    said = tuple(dict.fromkeys(str(w.message) for w in caught))
-    return FinishedFit(errors, parameters, seconds, count_numbers(system), said)
+    messages = tuple(dict.fromkeys(str(w.message) for w in caught))
+    return FinishedFit(errors, parameters, seconds, count_numbers(system), messages)
 
 
 def choose_and_fit(people, mitigation, settings, split):

@@ -329,8 +329,8 @@ class TrainDiscriminators(Callback):
         n_discriminators = len(loss.discriminators)
         turn = [(epoch - 1) % n_discriminators] if epoch else range(n_discriminators)
         z, group = self._sample(net.module_, generator)
-        told = [self._train(loss, which, z, group, generator) for which in turn]
-        net.history.record("group_accuracy", max(told))
+        accuracy = [self._train(loss, which, z, group, generator) for which in turn]
+        net.history.record("group_accuracy", max(accuracy))
 
     def _sample(self, head, generator):
         """Unit rows and groups of images, on the device."""
@@ -346,7 +346,7 @@ class TrainDiscriminators(Callback):
         weight = len(group) / (counts * (counts > 0).sum()).clamp_min(1)
         discriminator = loss.discriminators[which].requires_grad_(True)
         optimizer = Adam(discriminator.parameters(), lr=LEARNING_RATE)
-        told = 0.0
+        accuracy = 0.0
         for _ in range(self.n_passes):
             order = torch.randperm(len(z), generator=generator).to(z.device)
             for part in order.split(BATCH):
@@ -354,18 +354,18 @@ class TrainDiscriminators(Callback):
                 value = loss.discriminator_loss(z[part], group[part], which, weight)
                 value.backward()
                 optimizer.step()
-            told = mean_share_told(discriminator, z, group, counts)
-            if told >= self.enough:
+            accuracy = balanced_accuracy(discriminator, z, group, counts)
+            if accuracy >= self.enough:
                 break
         optimizer.zero_grad()
         discriminator.requires_grad_(False)
-        return told
+        return accuracy
 
 
 @torch.no_grad()
-def mean_share_told(discriminator, z, group, counts):
+def balanced_accuracy(discriminator, z, group, counts):
     """Balanced accuracy over the groups that occur."""
     right = discriminator(z).argmax(1) == group
-    told = torch.bincount(group[right], minlength=len(counts))
+    accuracy = torch.bincount(group[right], minlength=len(counts))
     present = counts > 0
-    return float((told[present] / counts[present]).mean())
+    return float((accuracy[present] / counts[present]).mean())

@@ -410,14 +410,14 @@ def checkpoint_path(estimator, X, people, seed):
     path : Path
         Its directory exists.
     """
-    told = {
+    settings = {
         name: _option_hash(name, value)
         for name, value in estimator.get_params(deep=False).items()
         if name not in WITHOUT_EFFECT
     }
-    told["seed"] = None if estimator.random_state is None else seed
+    settings["seed"] = None if estimator.random_state is None else seed
     sample = np.linspace(0, len(X) - 1, min(len(X), N_HASHED_ROWS)).astype(np.int64)
-    digest = joblib.hash([told, X.shape, X[sample], vars(people)])
+    digest = joblib.hash([settings, X.shape, X[sample], vars(people)])
     directory = Path(check_path(estimator.checkpoint_dir, "checkpoint_dir"))
     directory.mkdir(parents=True, exist_ok=True)
     return directory / f"{type(estimator).__name__}-{digest[:16]}.safetensors"

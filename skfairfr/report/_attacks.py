@@ -50,11 +50,11 @@ def decided(log, bpcer, is_distance):
     accepted = log.captured & (score >= threshold)
     attempt = np.where(attack, "attack", "genuine")
     section = AttackScores(found, -threshold if is_distance else threshold)
-    told = (
+    line = (
         f"scores of attack detection, bona fide {'up to' if is_distance else 'from'} "
     )
-    told += f"{section.threshold:.4g}, at a BPCER of {100 * found.level[0]:g} %"
-    return Bunch(**log | {"accepted": accepted, "attempt": attempt}), (section,), told
+    line += f"{section.threshold:.4g}, at a BPCER of {100 * found.level[0]:g} %"
+    return Bunch(**log | {"accepted": accepted, "attempt": attempt}), (section,), line
 
 
 class AttackScores:

@@ -267,11 +267,11 @@ def audit_data(
             notes += notes_of_part
         if reference:
             check_known(reference, [own.labels[1:] for own, _ in measured])
-        told = _tested(
+        tested = _tested(
             [own for own, _ in measured], [n for _, n in chosen], options, asked
         )
         for (part, names), (own, settings), judged in zip(
-            chosen, measured, told, strict=True
+            chosen, measured, tested, strict=True
         ):
             found = _audit_by(own, part, names, settings, judged, metrics, *more)
             limits = of_decisions(asked.limits, part, parts)
@@ -733,7 +733,7 @@ def _about_repeats(data, attributes, audit, points, options):
         strict=True,
     )
     terms = data.terms
-    told = [
+    tested = [
         f"at {place_of(level, audit)}, {terms.far.name} {percent(far)} instead of "
         f"{percent(level.rates[0].far.value)} and {terms.frr.name} {percent(frr)} instead of "
         f"{percent(level.rates[0].frr.value)}"
@@ -741,7 +741,7 @@ def _about_repeats(data, attributes, audit, points, options):
     ]
     return [
         f"{words} Rates count them. Without them, at the same thresholds: "
-        f"{'; '.join(told)}."
+        f"{'; '.join(tested)}."
     ]
 
 
@@ -792,9 +792,9 @@ def _audit_by(
             asked = audited.points, audited.references
             changed = AuditedROC(audited.roc.by(average=other), *asked)
             level = settings["confidence_level"]
-            (told,) = judge([changed], [len(attributes)], level)
+            (tested,) = judge([changed], [len(attributes)], level)
             how = {"in_short": True, "withheld": "withheld" in settings}
-            averaged = Remeasured("average", other, changed.levels(told, **how))
+            averaged = Remeasured("average", other, changed.levels(tested, **how))
         compared = (f for level in levels for f in level.findings)
         reference = next((f.reference for f in compared if f.group is not None), None)
         costs, reliability = (), None

@@ -237,10 +237,12 @@ def read_candidates(
     )
     digests = digests_of([path, lists.path, *([metadata] if metadata else [])])
     digests |= {f"{n} (gallery)": v for n, v in digests_of([gallery]).items()}
-    told = {"domain": None, "distance": distance, "candidates": lists.path}
+    described = {"domain": None, "distance": distance, "candidates": lists.path}
     notes = tuple(dict.fromkeys(map(str, warnings)))
     read_as = options["read_as"] | lists.read_as
-    reading = Reading(path, told, notes, digests, options["bands"], read_as=read_as)
+    reading = Reading(
+        path, described, notes, digests, options["bands"], read_as=read_as
+    )
     of_gallery = {n: enrolled.columns[n] for n in columns if n in enrolled.columns}
     X_gallery = np.arange(enrolled.y.size)[:, None]
     return replace(found, reading=reading), EmbeddingData(

@@ -416,8 +416,8 @@ class Certificate(Page):
     def _method(self):
         name = "certificate_own" if self.settings["own"] else "certificate"
         name = name if self.attribute else "certificate_everyone"
-        told = self._lines(name, far=self._far, trials=terms_of(self.settings).trials)
-        return [*told[:-1], AS_GIVEN] if "gallery" in self.settings else told
+        lines = self._lines(name, far=self._far, trials=terms_of(self.settings).trials)
+        return [*lines[:-1], AS_GIVEN] if "gallery" in self.settings else lines
 
 
 def _figure(value, low, high):

@@ -118,8 +118,8 @@ def _check(audit, place, level, name, limit, judged):
     if of_rate:
         figure, groups, decides = _of_rates(level, rate, limit, found)
     else:
-        told = _of_ratios(level, rate, operating_point, how, limit, found)
-        figure, groups, decides = told
+        results = _of_ratios(level, rate, operating_point, how, limit, found)
+        figure, groups, decides = results
     overall = operating_point == "overall"
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
@@ -144,8 +144,8 @@ def _check(audit, place, level, name, limit, judged):
         two = rate == "far" and "gallery" not in audit.settings
         sizes = {row.group: _size(row, rate, two) for row in of_groups(audit.groups)}
         needed = people_needed(found, how, limit, sizes)
-    told = (verdict, needed, reason, decides)
-    return Check(*about, figure, groups, not_covered, *told)
+    results = (verdict, needed, reason, decides)
+    return Check(*about, figure, groups, not_covered, *results)
 
 
 def _why_nothing_is_told(level, of_ratio, terms):

@@ -282,9 +282,9 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
             problem = f"leaves nothing common to groups of {attributes[0]!r}: {why};"
             raise refused("control", asked, problem, "give fewer, or wider, strata.")
     sizes = [len(attributes) for attributes in chosen]
-    told = judge(own, sizes, confidence_level)
+    tests = judge(own, sizes, confidence_level)
     found = []
-    for audit, one, judged, of in zip(audits, own, told, strata, strict=True):
+    for audit, one, judged, of in zip(audits, own, tests, strata, strict=True):
         by = printable(audit.attribute)
         notes = [f"By {by}, {text}." for text in one.lacking()]
         audit = replace(audit, notes=(*audit.notes, *notes))

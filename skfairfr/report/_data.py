@@ -130,8 +130,8 @@ class _Data:
     def terms(self) -> Terms:
         """Words for the rates and trials of the data."""
         names = ("decisions", "best_of", "failures")
-        told = {name: getattr(self, name, None) for name in names}
-        return terms_of({n: value for n, value in told.items() if value is not None})
+        present = {name: getattr(self, name, None) for name in names}
+        return terms_of({n: value for n, value in present.items() if value is not None})
 
     @property
     def is_distance(self) -> bool:

@@ -255,7 +255,7 @@ class AuditedROC:
         """
         points = self.points
         by_rate = [self._group_rates(rate, in_short) for rate in RATES]
-        figures, errors, worth = zip(*by_rate, strict=True)
+        figures, errors, effective = zip(*by_rate, strict=True)
         grouped = len(self.labels) > 1
         hows = [("max_min", "overall")] * grouped
         worst_group = np.full(points.size, np.nan)
@@ -270,7 +270,7 @@ class AuditedROC:
         for level in range(points.size):
             rates = tuple(
                 GroupRates(
-                    label, *(of[row][level] for of in (*figures, *errors, *worth))
+                    label, *(of[row][level] for of in (*figures, *errors, *effective))
                 )
                 for row, label in enumerate(self.labels)
             )
@@ -358,7 +358,7 @@ class AuditedROC:
             [Figure.undefined(*self._lack(row), terms=self.points.terms)] * n_levels
             for row in range(len(self.labels))
         ]
-        errors, worth = ([[None] * n_levels for _ in figures] for _ in range(2))
+        errors, effective = ([[None] * n_levels for _ in figures] for _ in range(2))
         # Independent pairs are worth as many as they are, of people who are not known.
         unnamed = self.roc._engine.pairs.images.n_drawn is not None
         for row in np.flatnonzero(self.n_pairs[rate]).tolist():
@@ -376,8 +376,8 @@ class AuditedROC:
             ends = self.roc._engine.pairs.people_in[rate]
             columns = sums.effective_errors, sums.effective_people(ends)
             columns = (question.in_shape(column).tolist() for column in columns)
-            worth[row] = [Effective(*both) for both in zip(*columns, strict=True)]
-        return figures, errors, worth
+            effective[row] = [Effective(*both) for both in zip(*columns, strict=True)]
+        return figures, errors, effective
 
     def _estimate(self, operating_point, **question):
         threshold = self._threshold(operating_point)

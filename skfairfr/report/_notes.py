@@ -327,8 +327,10 @@ def nothing_concluded(settings):
         short = " and ".join(
             dict.fromkeys(WITHHELD[code][0] for code in found.values())
         )
-        told = [f" In {printable(n)}, {WITHHELD[code][1]}" for n, code in found.items()]
-        reasons = [f"Nothing is concluded.{''.join(told)}"]
+        sentences = [
+            f" In {printable(n)}, {WITHHELD[code][1]}" for n, code in found.items()
+        ]
+        reasons = [f"Nothing is concluded.{''.join(sentences)}"]
     return f"Undetermined: {short}.", reasons
 
 
@@ -363,6 +365,6 @@ def in_words(reasons, terms=COMPARISONS, source="all pairs"):
         own.append(words_of(reason, terms))
     texts = []
     for label, (lacking, others) in by_label.items():
-        told = "; ".join(filter(None, [" and ".join(lacking), *others]))
-        texts.append(f"{label}: {told}" if label else told)
+        sentence = "; ".join(filter(None, [" and ".join(lacking), *others]))
+        texts.append(f"{label}: {sentence}" if label else sentence)
     return "; ".join(filter(None, [*texts, SOURCES[source]]))

@@ -224,9 +224,9 @@ def _point(audit, level):
 def _rate(rate, found):
     """Errors of a rate of GroupRates, what they are worth, and its figure, as columns."""
     columns = {f"{rate}_errors": getattr(found, f"{rate}_errors")}
-    figure, worth = getattr(found, rate), getattr(found, f"{rate}_effective")
+    figure, effective = getattr(found, rate), getattr(found, f"{rate}_effective")
     for name in ("errors", "people"):
-        columns[f"{rate}_effective_{name}"] = getattr(worth, name, math.nan)
+        columns[f"{rate}_effective_{name}"] = getattr(effective, name, math.nan)
     for name in FIGURE:
         key = rate if name == "value" else f"{rate}_{name}"
         columns[key] = getattr(figure, name)

@@ -63,10 +63,10 @@ class Page:
         title = called(self, self._heading)
         return Document(title, subtitle_of(self, data, date), sections)
 
-    def _lines(self, name, **told):
+    def _lines(self, name, **values):
         """Lines of a text of the method."""
         wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
-        return [line.format(wrong=wrong, **told) for line in lines_of(name)]
+        return [line.format(wrong=wrong, **values) for line in lines_of(name)]
 
     def to_text(
         self,

@@ -138,12 +138,14 @@ def _few_setters(roc, attributes, points):
 def _few_in_words(few, change, first, kind):
     """Why a change is not tested; empty if it is."""
     found = {name: few[name].get(change.far) for name in (first, change.system)}
-    told = [f"{n} of {printable(name)}" for name, n in found.items() if n is not None]
-    if not told:
+    too_few = [
+        f"{n} of {printable(name)}" for name, n in found.items() if n is not None
+    ]
+    if not too_few:
         return ""
     return (
         f"{kind.name} {level_percent(change.far)}: {TOO_FEW}: the threshold is set by so "
-        f"many {kind.trials}: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested "
+        f"many {kind.trials}: {', '.join(too_few)} ({MIN_SETTERS} needed); no change is tested "
         "there."
     )
 
@@ -226,7 +228,7 @@ def _of_disparity(both, about, points, changes):
             and change.attribute in (None, attribute)
         ]
         # Beyond all scores of a system, and with few errors, intervals say nothing.
-        told = compared.supported[level] and not any(c.reason for c in of_level)
+        enough = compared.supported[level] and not any(c.reason for c in of_level)
         fell = compared.ratio_high[level] < 1 and _nobody_better(of_level, rate)
         numbers = (float(column[level]) for column in columns)
         cost = [
@@ -235,7 +237,9 @@ def _of_disparity(both, about, points, changes):
             if change.attribute is None and change.rate == "frr"
         ]
         (cost,) = cost or [(np.nan, np.nan)]  # of impostor pairs alone
-        found.append(DisparityChange(*about, *at, *numbers, *cost, bool(told and fell)))
+        found.append(
+            DisparityChange(*about, *at, *numbers, *cost, bool(enough and fell))
+        )
     return found
 
 

@@ -551,9 +551,9 @@ def _read_log(path, attributes, options):
             every = read_decisions(path, names, kinds=False, people=people).columns
         keys = [k for k in (log.identity, log.session) if k is not None]
         check_ascending("session", options["session"], every, keys, options["best_of"])
-    sections, told = (), {}
+    sections, overrides = (), {}
     if of_scores:
-        told["problem"] = "score", "is missing or infinite, or captured is 0,"
+        overrides["problem"] = "score", "is missing or infinite, or captured is 0,"
         how = options["bpcer"], options["distance"]
         log, sections, options["read_as"][path] = decided(log, *how)
     attacks = log.attempt == "attack"
@@ -591,7 +591,7 @@ def _read_log(path, attributes, options):
                 time=None if time is None else time[rows],
                 failures=options["failures"],
                 grouped=grouped,
-                **told,
+                **overrides,
             )
         )
     return DecisionData(tuple(parts), sections=sections)

@@ -56,8 +56,8 @@ class Figure:
     @classmethod
     def undefined(cls, *reasons, terms=COMPARISONS):
         """A number that the data have no pairs for, and the Reasons of that."""
-        nan, told = math.nan, in_words(reasons, terms)
-        return cls(nan, nan, nan, nan, False, told, reasons=reasons)
+        nan, text = math.nan, in_words(reasons, terms)
+        return cls(nan, nan, nan, nan, False, text, reasons=reasons)
 
 
 @dataclass(frozen=True)

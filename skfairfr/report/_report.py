@@ -221,9 +221,9 @@ class Report:
             at = short_place(check, audit)
             limit = terms_of(audit.settings).limit(check.name)
             name = f"{limit} {check.limit:g} {at and f'at {at}'}".strip()
-            said = sentence_of_check(check, self)
+            sentence = sentence_of_check(check, self)
             place = f"skfairfr.audit.{check.attribute or 'everyone'}"
-            cases.append((place, name, check.verdict, said))
+            cases.append((place, name, check.verdict, sentence))
         return _suite("skfairfr audit", cases)
 
     def to_card(self, source: str | None = None, *, date: str | None = None) -> str:
@@ -496,8 +496,8 @@ class SystemsComparison:
             point = short_place(change, self)
             name = f"{rate} of {of}{point and f' at {point}'}"
             place = f"skfairfr.compare.{change.attribute or 'everyone'}"
-            said = change_sentence(change, self)
-            cases.append((place, f"{change.system}: {name}", change.verdict, said))
+            sentence = change_sentence(change, self)
+            cases.append((place, f"{change.system}: {name}", change.verdict, sentence))
         return _suite("skfairfr compare", cases)
 
     def save(
@@ -597,12 +597,12 @@ def _suite(name, cases):
     attributes = {"tests": str(len(cases)), **counts}
     root = ElementTree.Element("testsuites", attributes)
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **attributes})
-    for (place, title, _, said), kind in zip(cases, kinds, strict=True):
-        place, title, said = map(printable, (place, title, said))
+    for (place, title, _, sentence), kind in zip(cases, kinds, strict=True):
+        place, title, sentence = map(printable, (place, title, sentence))
         about = {"classname": place, "name": title}
         case = ElementTree.SubElement(suite, "testcase", about)
         if kind is not None:
-            failed = ElementTree.SubElement(case, kind, {"message": said})
-            failed.text = said
+            failed = ElementTree.SubElement(case, kind, {"message": sentence})
+            failed.text = sentence
     ElementTree.indent(root)
     return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"

@@ -154,9 +154,9 @@ def adjusted_weights(weights: dict, groups: ArrayLike) -> np.ndarray:
     unknown = [label for label in given if label not in labels]
     missing = [label for label in labels if label not in given]
     if unknown or missing:
-        told = [f"has {unknown}, as no group is called"] * bool(unknown)
-        told += [f"lacks an entry for {missing}"] * bool(missing)
-        problem = f"{' and '.join(told)};"
+        problems = [f"has {unknown}, as no group is called"] * bool(unknown)
+        problems += [f"lacks an entry for {missing}"] * bool(missing)
+        problem = f"{' and '.join(problems)};"
         remedy = f"give one for each of the groups {labels}, and for no other."
         raise refused("weights", weights, problem, remedy)
     for label, value in given.items():

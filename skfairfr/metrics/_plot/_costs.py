@@ -300,8 +300,8 @@ class ExpectedPerformanceDisplay:
             for of in rows
         ]
         points, errors, _ = map(np.stack, zip(*found, strict=True))
-        told = {"groups": groups, "kind": error, "name": name}
-        return cls(alpha=points[0], error=errors, **told).plot(ax, **kwargs)
+        shared = {"groups": groups, "kind": error, "name": name}
+        return cls(alpha=points[0], error=errors, **shared).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the curves.

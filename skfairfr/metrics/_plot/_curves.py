@@ -444,11 +444,11 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
     def _styles(self, ax, name, options):
         """Colour and marker show the disparity, the line shows the rate."""
         rates, hows = zip(*self.curves, strict=True)
-        told = hows if len(set(hows)) > 1 else rates
-        own, name = _style.styles_on(ax, list(dict.fromkeys(told)), name)
-        by_key = dict(zip(dict.fromkeys(told), own, strict=True))
+        keys = hows if len(set(hows)) > 1 else rates
+        own, name = _style.styles_on(ax, list(dict.fromkeys(keys)), name)
+        by_key = dict(zip(dict.fromkeys(keys), own, strict=True))
         lines = dict(zip(dict.fromkeys(rates), _style.LINES, strict=False))
-        pairs = zip(told, rates, strict=True)
+        pairs = zip(keys, rates, strict=True)
         looks = [{**by_key[k], "linestyle": lines[r], **options} for k, r in pairs]
         return looks, name
 

@@ -149,8 +149,8 @@ class KappaGridDisplay:
         chosen = None if best is None else (int(row[best]), int(column[best]))
         labels = tuple(_label(search, name) for name in named)
         titles = [_title(search, name) for name in metrics]
-        told = {"labels": labels, "titles": titles, "chosen": chosen}
-        return cls(ratio=ratio, x=x, y=y, **told).plot(ax, **kwargs)
+        shared = {"labels": labels, "titles": titles, "chosen": chosen}
+        return cls(ratio=ratio, x=x, y=y, **shared).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, colorbar: bool = True, **kwargs: Any) -> Self:
         """Draw one map for each level.

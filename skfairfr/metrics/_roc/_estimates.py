@@ -321,8 +321,8 @@ def _with_interval(
             error = moved.std(axis=-1, ddof=1)
             uncertainty = replicates.std(axis=-1, ddof=1) / value
     end = OF_SAMPLE if sampled else ""
-    told = (join_reasons(of_level, engine.terms) for of_level in reasons)
-    words = ("; ".join(filter(None, (text, end))) for text in told)
+    texts = (join_reasons(of_level, engine.terms) for of_level in reasons)
+    words = ("; ".join(filter(None, (text, end))) for text in texts)
     n_pairs = (np.full(value.size, n) for n in engine.counts(question))
     return Answer(
         *(value, low, high, error, uncertainty, *n_pairs, n_undefined, None, None),

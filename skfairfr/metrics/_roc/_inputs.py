@@ -488,11 +488,9 @@ def compare_listed(
     else:
         given = (*identities, *images)
         names = ("identity_1", "identity_2", "image_1", "image_2")
-        beside = [n for n, g in zip(names, given, strict=True) if g is not None]
-        if beside:
-            problem = (
-                f"and {beside[0]} were both given, and y_true is for unknown people;"
-            )
+        conflicting = [n for n, g in zip(names, given, strict=True) if g is not None]
+        if conflicting:
+            problem = f"and {conflicting[0]} were both given, and y_true is for unknown people;"
             remedy = (
                 "give identity_1 and identity_2 instead of y_true, or y_true alone."
             )
@@ -507,9 +505,9 @@ def compare_listed(
         identity = Labels(people, np.concatenate([first, second]).astype(np.int32))
     names = ("sensitive_features_1", "sensitive_features_2")
     if of_both is not None:
-        beside = [n for n, g in zip(names, of_each, strict=True) if g is not None]
-        if beside:
-            problem = f"and {beside[0]} were both given;"
+        conflicting = [n for n, g in zip(names, of_each, strict=True) if g is not None]
+        if conflicting:
+            problem = f"and {conflicting[0]} were both given;"
             remedy = "give the group of both images, or that of each."
             raise refused("sensitive_features", None, problem, remedy)
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
@@ -657,8 +655,8 @@ def _check_images(of_image, identity, image):
     if (left == right).any():
         pair = int(np.flatnonzero(left == right)[0])
         name = plain(image.values[left[pair]])
-        said = f"Pair {pair} compares the image {name!r} with itself"
-        raise ValueError(f"{said}; remove the pairs whose image_1 is their image_2.")
+        message = f"Pair {pair} compares the image {name!r} with itself"
+        raise ValueError(f"{message}; remove the pairs whose image_1 is their image_2.")
 
 
 def _check_no_photograph_twice(compared):

@@ -91,13 +91,13 @@ def audit_document(report, source=None, date=None):
 def summary_document(report, source=None, date=None):
     """Terminal text of a report: the verdict, limits and the largest differences."""
     report = _in_one_order(report)
-    limits, told = limits_in_short(report, MOST_LIMITS), verdict(report)
+    limits, described = limits_in_short(report, MOST_LIMITS), verdict(report)
     opening = [
-        shortened(told, MOST_TOLD),
+        shortened(described, MOST_TOLD),
         limits,
         [*cannot_be_concluded(report, MOST_NOTES), DOES_NOT_SHOW],
     ]
-    above = told.headline, *told.texts
+    above = described.headline, *described.texts
     others = [text for text in largest_differences(report) if text not in above]
     differences = Section("differences", "Largest differences", [others])
     equal = [
@@ -150,10 +150,12 @@ def subtitle_of(found, data, date):
         "labels_source": "Labels of groups",
         "sampling": "Sampling",
     }
-    told = [(t, found.about[name]) for name, t in named.items() if name in found.about]
-    told = [f"{title}: {printable(text)}" for title, text in told]
+    described = [
+        (t, found.about[name]) for name, t in named.items() if name in found.about
+    ]
+    described = [f"{title}: {printable(text)}" for title, text in described]
     written = date and f"Report written: {printable(date)}"
-    return "; ".join(filter(None, [*told, data, written]))
+    return "; ".join(filter(None, [*described, data, written]))
 
 
 def _of_attribute(report, place):

@@ -20,9 +20,9 @@ def averages(audit):
                 name = f"{terms[rate].name} of {who(of_group[0].group)}"
                 cells = [of_rate(getattr(found, rate)) for found in of_group]
                 rows.append(Row(name, cells, place))
-            told = [_differing(level, rate) for level in both]
+            named = [_differing(level, rate) for level in both]
             rows.append(
-                Row(f"{terms[rate].name}, significant", [*map(Cell, told)], place)
+                Row(f"{terms[rate].name}, significant", [*map(Cell, named)], place)
             )
     weighs = {
         "pair": f"Equal weight of every {terms.comparison}",
@@ -39,12 +39,12 @@ def averages(audit):
 
 def _differing(level, rate):
     """Which groups differ from the reference, in words."""
-    told = [
+    named = [
         f"{printable(f.group)} {f.verdict}"
         for f in level.findings
         if f.rate == rate and f.verdict in ("higher", "lower")
     ]
-    return "; ".join(told) or "no group"
+    return "; ".join(named) or "no group"
 
 
 def n_differing(audit):

@@ -67,7 +67,7 @@ from skfairfr.report.sections._gallery import (
 from skfairfr.report.sections._indices import disparities
 from skfairfr.report.sections._matrix import matrices
 from skfairfr.report.sections._method import (
-    FAILURES_TOLD,
+    FAILURE_TEXTS,
     IN_A_GAP,
     OF_ATTEMPTS,
     OF_DECISIONS,
@@ -246,8 +246,8 @@ def _facts_of_systems(found):
     if "attempts" in found.settings:
         for name, own in found.settings["attempts"].items():
             people = f", of {count(own['people'])} people" * (own["people"] > 0)
-            told = f"{count(own['attempts'])}{people}"
-            rows.append((f"{capital(found.unit)} of {printable(name)}", told))
+            sentence = f"{count(own['attempts'])}{people}"
+            rows.append((f"{capital(found.unit)} of {printable(name)}", sentence))
         if own["people"]:
             rows.append(("People in all logs", count(found.n_people)))
         return [*rows, ("Attributes", "; ".join(attributes))]
@@ -357,8 +357,8 @@ def _method_of_comparison(found):
         f"{found.unit}. {own}"
     )
     if of_logs:
-        told = FAILURES_TOLD.get(settings.get("failures"), "")
-        compared = f"{LOGS_COMPARED} {told}".rstrip()
+        sentence = FAILURE_TEXTS.get(settings.get("failures"), "")
+        compared = f"{LOGS_COMPARED} {sentence}".rstrip()
     texts = [
         *how_searched(settings),
         compared,

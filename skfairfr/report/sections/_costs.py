@@ -291,7 +291,7 @@ def _of_calibration(audit):
     found = {
         (row.cost, row.p_target, row.group): row.figure.value for row in audit.costs
     }
-    told = []
+    sentences = []
     for cost, p in dict.fromkeys((row.cost, row.p_target) for row in audit.costs):
         if cost not in ("dcf", "cllr") or np.isnan(found[cost, p, None]):
             continue
@@ -302,13 +302,13 @@ def _of_calibration(audit):
             for (of, at, group), value in found.items()
             if (of, at) == (cost, p)
         ]
-        told.append(f"Lost by calibration, {name}: {'; '.join(parts)}.")
+        sentences.append(f"Lost by calibration, {name}: {'; '.join(parts)}.")
         if found[cost, p, None] > 2 * found[f"min_{cost}", p, None]:
-            told.append(
+            sentences.append(
                 f"Most of this {NAMES[cost]} of everyone is lost by calibration: are the scores "
                 "natural logarithms of likelihood ratios?"
             )
-    return [told] if told else []
+    return [sentences] if sentences else []
 
 
 def in_short(audit):

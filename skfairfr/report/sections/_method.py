@@ -26,7 +26,7 @@ IN_A_GAP = (
     "score that it accepts and the first that it rejects."
 )
 # What became of failures, in words.
-FAILURES_TOLD = {
+FAILURE_TEXTS = {
     "reject": "What was not captured, or has no score, counts as rejected.",
     "report": "What was not captured, or has no score, is left out of the rates, and counted "
     "by group.",
@@ -57,11 +57,11 @@ def method(report):
     """Parts of the section: how, and what makes the same numbers again."""
     first = report.audits[0]
     # Of a log, attacks alone may have groups, the species.
-    told = _method(next((a for a in report.audits if a.attribute), first))
+    sentences = _method(next((a for a in report.audits if a.attribute), first))
     if any(" & " in audit.attribute for audit in report.audits):
-        told.append(OF_COMBINATIONS)
+        sentences.append(OF_COMBINATIONS)
     digests = first.settings.get("sha256", {})
-    return [told, reproduce(first.settings, report.about, digests)]
+    return [sentences, reproduce(first.settings, report.about, digests)]
 
 
 def reproduce(settings, about, digests):
@@ -78,13 +78,13 @@ def _method(audit):
     """How the numbers of an audit came about."""
     settings, set_on = audit.settings, audit.levels[0].set_on
     if "decisions" in settings:
-        told = _method_of_decisions(settings)
-        return [*told, *_of_tests(audit, TESTS_AGREE)]
+        sentences = _method_of_decisions(settings)
+        return [*sentences, *_of_tests(audit, TESTS_AGREE)]
     if "gallery" in settings:
         tests = "Groups are compared by two-sided tests of the errors of each person."
         interval = _of_intervals(settings)
-        told = *how_searched(settings), _setting(settings, set_on), interval
-        return [*told, *_of_tests(audit, tests)]
+        sentences = *how_searched(settings), _setting(settings, set_on), interval
+        return [*sentences, *_of_tests(audit, tests)]
     end = (
         "distance is at most" if settings.get("distance") else "similarity is at least"
     )
@@ -97,8 +97,8 @@ def _method(audit):
         texts.append(
             f"Two samples are compared by {printable(settings['similarity'])}."
         )
-    if told := FAILURES_TOLD.get(settings.get("failures")):
-        texts.append(told)
+    if failures := FAILURE_TEXTS.get(settings.get("failures")):
+        texts.append(failures)
     if settings.get("domain"):
         across = f"the two values of {printable(settings['domain'])}"
         texts.append(f"Only samples across {across} are compared.")
@@ -159,8 +159,8 @@ def _method_of_decisions(settings):
             f"A transaction is the first {best_of} attempts of one person in a session, in "
             "the order of the data. It is accepted if one of them is."
         )
-    told = FAILURES_TOLD.get(settings.get("failures"))
-    texts += [told] if told else []
+    failures = FAILURE_TEXTS.get(settings.get("failures"))
+    texts += [failures] if failures else []
     return [*texts, _weighs(settings), _of_intervals(settings)]
 
 
@@ -186,10 +186,10 @@ def glossary(settings, without, only=""):
     if settings.get("distance"):
         accepted_at = "distance up to which"
     terms = terms_of(settings)
-    told = {"accepted": accepted_at, "far": terms.far.name, "frr": terms.frr.name}
-    told |= {"level": level_in_percent(settings)}
-    told |= {"alpha": f"{100 - 100 * settings['confidence_level']:g}"}
-    lines = [line.format(**told) for line in lines_of("glossary")]
+    values = {"accepted": accepted_at, "far": terms.far.name, "frr": terms.frr.name}
+    values |= {"level": level_in_percent(settings)}
+    values |= {"alpha": f"{100 - 100 * settings['confidence_level']:g}"}
+    lines = [line.format(**values) for line in lines_of("glossary")]
     if "gallery" in settings:
         kept = [line for line in lines if not line.startswith(OF_COMPARISONS)]
         lines = lines_of("search_glossary") + kept

@@ -161,8 +161,8 @@ def _ratio(finding):
     found, cell, text = finding.ratio, of_ratio(finding.ratio), finding.verdict
     if text == NO_DIFFERENCE and (found.low > 1 or found.high < 1):
         text += f" among {plural(finding.n_comparisons, 'comparison')}"
-    told = concluded(finding.verdict, text, found.supported)
-    return Cell(cell.text, cell.ends, told.text, word=told.word)
+    conclusion = concluded(finding.verdict, text, found.supported)
+    return Cell(cell.text, cell.ends, conclusion.text, word=conclusion.word)
 
 
 def rates_figure(audit, place=0):

@@ -112,10 +112,10 @@ def facts(report):
         for audit in report.audits
         if audit.reference is not None
     }
-    told = "; ".join(f"{group} ({name})" for name, group in references.items())
-    if told:
+    named = "; ".join(f"{group} ({name})" for name, group in references.items())
+    if named:
         why = "the group with the most people (the first of equal ones), unless one is asked for"
-        rows.append(("Reference", f"{told}: {why}"))
+        rows.append(("Reference", f"{named}: {why}"))
     for audit in report.audits:
         if audit.n_unknown:
             about = f"{count(audit.n_unknown)} {unit}, counted for everyone only"
