@@ -316,10 +316,9 @@ def in_short(audit):
     found = {}
     for row in audit.costs:
         found.setdefault((row.cost, row.p_target), {})[row.group] = row
-    least = [c for c, p in found if c == "min_dcf" and ("dcf", p) not in found]
     texts = []
     for (cost, p), rows in found.items():
-        if cost in ("dcf", "cllr", *least):
+        if cost != "min_cllr":
             name = "the cost" if cost == "dcf" else NAMES[cost]
             start = capital(f"{'' if p is None else f'at p_target {p:g} '}{name} is")
             of_least = found.get((f"min_{cost}", p))
@@ -331,7 +330,7 @@ def _in_words(rows, least, audit):
     """One cost of the two groups that differ most; significant differences come first."""
     gaps = {
         group: (
-            not row.ratio.low <= 1 <= row.ratio.high,
+            row.ratio.low > 1 or row.ratio.high < 1,
             abs(row.figure.value - rows[audit.reference].figure.value),
         )
         for group, row in rows.items()
@@ -346,15 +345,17 @@ def _in_words(rows, least, audit):
     furthest = max(gaps, key=gaps.get)
     value = {group: row.figure.value for group, row in rows.items()}
     high, low = sorted((furthest, audit.reference), key=value.get, reverse=True)
-    text = (
-        f"{number(value[high])} for {who(high)} and {number(value[low])} for {who(low)}"
+    text = " and ".join(
+        f"{number(one.value)} ({numbers(one.low, one.high)}) for {who(group)}"
+        for group, one in ((group, rows[group].figure) for group in (high, low))
     )
     over = rows[furthest].ratio
     if not gaps[furthest][0]:
         return f"{text}; {NO_DIFFERENCE}{marked(over)}"
     if least is None:
         ends = over.value, over.low, over.high
-        times, *ends = ends if furthest == high else 1 / np.array(ends)[[0, 2, 1]]
+        with np.errstate(divide="ignore"):  # of a lower end of 0
+            times, *ends = ends if furthest == high else 1 / np.array(ends)[[0, 2, 1]]
         ends = f"{level_in_percent(audit.settings)} CI {ratios(*ends)}"
         return f"{text}, {ratio(times)} times as high ({ends}){marked(over)}"
     least = {group: row.figure.value for group, row in least.items()}
