@@ -157,6 +157,15 @@ class Reason:
     found, needed : int or float, default=None
         The number that was found, and the least (for "one_person" and
         "undefined_resamples" the largest) that would do.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+    >>> reason = roc.estimate(1e-2, group="female").reasons[0]
+    >>> reason.code, reason.found, reason.needed
+    ('few_errors', 10, 30)
     """
 
     code: str

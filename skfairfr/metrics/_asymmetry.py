@@ -63,6 +63,18 @@ class FARAsymmetry(Framed):
        Section 5.4.
     .. [2] Holm, S. (1979). A Simple Sequentially Rejective Multiple Test Procedure.
        Scandinavian Journal of Statistics 6(2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = SimilarityROC(random_state=0).fit(
+    ...     data.X, data.y, data.sensitive_features, domain=np.arange(len(data.y)) % 2
+    ... )
+    >>> found = roc.far_asymmetry(1e-2)
+    >>> found.group_1, found.group_2, found.p_holm.round(3)
+    (array(['female'], dtype='<U6'), array(['male'], dtype='<U6'), array([0.278]))
     """
 
     group_1: np.ndarray

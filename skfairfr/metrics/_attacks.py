@@ -43,6 +43,20 @@ class AttackDetection(Framed):
         Whether enough errors, of enough people, carry it.
     reason : ndarray of str, shape (n_rows,)
         Why not, else empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import attack_detection
+    >>> rng = np.random.default_rng(0)
+    >>> subject, attack = rng.integers(0, 200, 4000), rng.random(4000) < 0.5
+    >>> tool = np.where(rng.random(4000) < 0.3, "mask", "print")
+    >>> score = rng.normal(0, 1, 4000) - attack * np.where(tool == "mask", 2, 4)
+    >>> found = attack_detection(score, attack, subject, tool, bpcer=0.05)
+    >>> print(found.to_frame()[["rate", "species", "value"]].round(3)[1:3])
+        rate species  value
+    1  apcer    mask  0.325
+    2  apcer   print  0.005
     """
 
     rate: np.ndarray

@@ -71,6 +71,17 @@ class CertifiedThreshold(Framed):
     See Also
     --------
     skfairfr.metrics.SimilarityROC.certify : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+    >>> found = roc.certify(1e-2)
+    >>> round(found.threshold, 3), found.binding_group
+    (0.26, 'female')
+    >>> bool((found.far_high <= 1e-2).all())
+    True
     """
 
     threshold: float | np.ndarray

@@ -66,6 +66,19 @@ class ExplainedRatio:
     See Also
     --------
     explain_errors : Returns it, within an Explanation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.metrics import explain_errors
+    >>> rng = np.random.default_rng(0)
+    >>> person = np.repeat(np.arange(2000), 8)
+    >>> sex = np.where(person % 2, "f", "m")
+    >>> poor = rng.random(16_000) < np.where(sex == "f", 0.6, 0.2)
+    >>> error = rng.random(16_000) < np.where(poor, 0.2, 0.02)
+    >>> (one,) = explain_errors(error, person, {"sex": sex}, covariates={"poor": poor}).ratios
+    >>> print(f"{one.group} over {one.reference}: raw {one.raw:.1f}, at equal quality {one.ratio:.1f}")
+    m over f: raw 0.5, at equal quality 1.0
     """
 
     attribute: str
@@ -108,6 +121,21 @@ class RateCurve:
     See Also
     --------
     explain_errors : Returns it, within an Explanation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.metrics import explain_errors
+    >>> rng = np.random.default_rng(0)
+    >>> person = np.repeat(np.arange(2000), 8)
+    >>> sex = np.where(person % 2, "f", "m")
+    >>> poor = rng.random(16_000) < np.where(sex == "f", 0.6, 0.2)
+    >>> error = rng.random(16_000) < np.where(poor, 0.2, 0.02)
+    >>> age = rng.integers(18, 80, 2000)[person]
+    >>> found = explain_errors(error, person, {"sex": sex}, covariates={"age": age}, curves=["age"])
+    >>> curve = found.curves[0]
+    >>> curve.name, bool(curve.p_value > 0.05)
+    ('age', True)
     """
 
     name: str
@@ -145,6 +173,20 @@ class Explanation(ShownAsTable):
     See Also
     --------
     explain_errors : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.metrics import explain_errors
+    >>> rng = np.random.default_rng(0)
+    >>> person = np.repeat(np.arange(2000), 8)
+    >>> sex = np.where(person % 2, "f", "m")
+    >>> poor = rng.random(16_000) < np.where(sex == "f", 0.6, 0.2)
+    >>> error = rng.random(16_000) < np.where(poor, 0.2, 0.02)
+    >>> found = explain_errors(error, person, {"sex": sex}, covariates={"poor": poor})
+    >>> print(found.to_frame()[["group", "reference", "raw", "ratio"]].round(1))
+      group reference  raw  ratio
+    0     m         f  0.5    1.0
     """
 
     ratios: tuple

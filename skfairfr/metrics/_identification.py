@@ -85,6 +85,20 @@ class CMC(Framed):
     See Also
     --------
     IdentificationROC.cmc : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import IdentificationROC, make_face_embeddings
+    >>> data = make_face_embeddings(400, images_per_identity=3, random_state=0)
+    >>> gallery = np.unique(data.y, return_index=True)[1][::2]
+    >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+    >>> roc = IdentificationROC(random_state=0).fit(
+    ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+    ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+    ... )
+    >>> roc.cmc([1, 5, 20]).value.round(3)
+    array([0.955, 0.988, 0.995])
     """
 
     ranks: np.ndarray
@@ -119,6 +133,25 @@ class GroupFPIRMatrix(Framed):
     See Also
     --------
     IdentificationROC.fpir_matrix : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import IdentificationROC, make_face_embeddings
+    >>> data = make_face_embeddings(400, images_per_identity=3, random_state=0)
+    >>> gallery = np.unique(data.y, return_index=True)[1][::2]
+    >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+    >>> roc = IdentificationROC(random_state=0).fit(
+    ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+    ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+    ...     sensitive_features_gallery=data.sensitive_features[gallery],
+    ... )
+    >>> matrix = roc.fpir_matrix(1e-1)
+    >>> matrix.groups
+    array(['female', 'male'], dtype='<U6')
+    >>> matrix.fpir.round(3)
+    array([[0.086, 0.052],
+           [0.01 , 0.069]])
     """
 
     groups: np.ndarray
@@ -166,6 +199,21 @@ class GalleryAlarms(Framed):
     See Also
     --------
     IdentificationROC.alarms : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import IdentificationROC, make_face_embeddings
+    >>> data = make_face_embeddings(400, images_per_identity=3, random_state=0)
+    >>> gallery = np.unique(data.y, return_index=True)[1][::2]
+    >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+    >>> roc = IdentificationROC(random_state=0).fit(
+    ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+    ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+    ... )
+    >>> found = roc.alarms(1e-1)
+    >>> found.n_alarms[:3].tolist(), found.share[:3].round(3).tolist()
+    ([4, 3, 2], [0.067, 0.05, 0.033])
     """
 
     identity: np.ndarray
@@ -545,6 +593,20 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         ------
         ValueError
             If fpir is outside (0, 1) or the group unknown.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import IdentificationROC, make_face_embeddings
+        >>> data = make_face_embeddings(400, images_per_identity=3, random_state=0)
+        >>> gallery = np.unique(data.y, return_index=True)[1][::2]
+        >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+        >>> roc = IdentificationROC(random_state=0).fit(
+        ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+        ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+        ... )
+        >>> round(roc.threshold_at(1e-1), 3)
+        0.298
         """
         check_is_fitted(self)
         check_level(fpir, "fpir")
@@ -605,6 +667,21 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         -----
         UndefinedMetricWarning
             Where a rate, or a group's, is undefined, or a level cannot be resolved.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import IdentificationROC, make_face_embeddings
+        >>> data = make_face_embeddings(400, images_per_identity=3, random_state=0)
+        >>> gallery = np.unique(data.y, return_index=True)[1][::2]
+        >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+        >>> roc = IdentificationROC(random_state=0).fit(
+        ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+        ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+        ... )
+        >>> found = roc.estimate(1e-1)
+        >>> print(f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]")
+        0.083 [0.049, 0.117]
         """
         asked = _in_engine_terms(fpir, threshold, rate, group)
         asked |= {"how": how, "operating_point": operating_point}
@@ -685,6 +762,20 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         ------
         ValueError
             If a rank is no integer from 1 on, or the group is unknown.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import IdentificationROC, make_face_embeddings
+        >>> data = make_face_embeddings(400, images_per_identity=3, random_state=0)
+        >>> gallery = np.unique(data.y, return_index=True)[1][::2]
+        >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+        >>> roc = IdentificationROC(random_state=0).fit(
+        ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+        ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+        ... )
+        >>> roc.cmc([1, 5], group="female").value.round(3)
+        array([0.936, 0.979])
         """
         check_is_fitted(self)
         given = np.atleast_1d(to_array(ranks, "ranks")).ravel()
@@ -740,6 +831,21 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         ------
         ValueError
             If there are no groups, one is unknown, or a rate is out of range.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import IdentificationROC, make_face_embeddings
+        >>> data = make_face_embeddings(400, images_per_identity=3, random_state=0)
+        >>> gallery = np.unique(data.y, return_index=True)[1][::2]
+        >>> probes = np.setdiff1d(np.arange(len(data.y)), gallery)
+        >>> roc = IdentificationROC(random_state=0).fit(
+        ...     data.X[probes], data.y[probes], data.sensitive_features[probes],
+        ...     X_gallery=data.X[gallery], y_gallery=data.y[gallery],
+        ... )
+        >>> found = roc.certify(0.3)
+        >>> bool(found.supported)
+        True
         """
         check_is_fitted(self)
         for name, level in (("fpir", fpir), ("fnir", fnir)):

@@ -48,6 +48,15 @@ class InstanceFAR(Framed):
     See Also
     --------
     instance_far : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import instance_far
+    >>> from skfairfr import make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> found = instance_far(data.X, data.y, far=1e-2)
+    >>> found.instance_far.shape, round(float(found.instance_far.max()), 2)
+    ((1014,), 0.03)
     """
 
     instance_far: np.ndarray

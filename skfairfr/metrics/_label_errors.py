@@ -59,6 +59,18 @@ class LabelErrorBounds(Framed):
     See Also
     --------
     label_error_bounds : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import label_error_bounds
+    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> roc = SimilarityROC(method="jackknife").fit(data.X, data.y, data.sensitive_features)
+    >>> found = label_error_bounds(roc, 0.05, 1e-2, rate="far")
+    >>> print(found.to_frame()[["group", "value_low", "value", "value_high"]].round(4))
+        group  value_low   value  value_high
+    0  female     0.0126  0.0242      0.0343
+    1    male     0.0073  0.0097      0.0126
     """
 
     group: np.ndarray
@@ -173,6 +185,18 @@ class LabelCorrection(Framed):
     See Also
     --------
     correct_for_label_errors : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import correct_for_label_errors
+    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> roc = SimilarityROC(method="jackknife").fit(data.X, data.y, data.sensitive_features)
+    >>> found = correct_for_label_errors(roc, [[480, 20], [20, 480]], 1e-2, rate="far")
+    >>> print(found.to_frame()[["group", "labelled", "value"]].round(4))
+        group  labelled   value
+    0  female    0.0242  0.0273
+    1    male    0.0097  0.0099
     """
 
     group: np.ndarray

@@ -84,6 +84,18 @@ class WatchedRates(Framed):
     See Also
     --------
     RateMonitor.update : Returns it, within a state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.metrics import RateMonitor
+    >>> rng = np.random.default_rng(0)
+    >>> person = rng.integers(0, 400, 4000)
+    >>> group = np.where(person % 2, "f", "m")
+    >>> rejected = rng.random(4000) < np.where(group == "f", 0.3, 0.03)
+    >>> rates = RateMonitor(limit=2).update(rejected, person, group).rates
+    >>> rates.groups, rates.value.round(3)
+    (('f', 'm'), array([0.34 , 0.025]))
     """
 
     groups: tuple
@@ -127,6 +139,19 @@ class WatchedLimit:
     See Also
     --------
     RateMonitor.update : Returns it, within a state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.metrics import RateMonitor
+    >>> rng = np.random.default_rng(0)
+    >>> person = rng.integers(0, 400, 4000)
+    >>> group = np.where(person % 2, "f", "m")
+    >>> rejected = rng.random(4000) < np.where(group == "f", 0.3, 0.03)
+    >>> state = RateMonitor(limit=2).update(rejected, person, group)
+    >>> limit = state.findings[0]
+    >>> limit.groups, limit.verdict, bool(limit.p_value < 0.05)
+    (('f', 'm'), 'failed', True)
     """
 
     how: str | None
@@ -162,6 +187,18 @@ class MonitorState:
     See Also
     --------
     RateMonitor.update : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.metrics import RateMonitor
+    >>> rng = np.random.default_rng(0)
+    >>> person = rng.integers(0, 400, 4000)
+    >>> group = np.where(person % 2, "f", "m")
+    >>> rejected = rng.random(4000) < np.where(group == "f", 0.3, 0.03)
+    >>> state = RateMonitor(limit=2).update(rejected, person, group)
+    >>> [(limit.groups, limit.verdict) for limit in state.failed]
+    [(('f', 'm'), 'failed')]
     """
 
     rates: WatchedRates
@@ -330,6 +367,20 @@ class RateMonitor:
         ValueError
             If lengths differ, errors are not in [0, 1], the log was given before, or most
             people who came before have another group now.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr.metrics import RateMonitor
+        >>> rng = np.random.default_rng(0)
+        >>> person = rng.integers(0, 400, 4000)
+        >>> group = np.where(person % 2, "f", "m")
+        >>> rejected = rng.random(4000) < np.where(group == "f", 0.3, 0.03)
+        >>> monitor = RateMonitor(limit=2)
+        >>> for log in np.array_split(np.arange(4000), 2):
+        ...     state = monitor.update(rejected[log], person[log], group[log])
+        >>> state.n_people, [limit.verdict for limit in state.findings]
+        (400, ['failed'])
         """
         if log is not None and log in self.logs_:
             problem = f"{log!r} was given before, and its attempts would count twice;"

@@ -197,6 +197,16 @@ class Plan(Framed):
     See Also
     --------
     plan_test : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import plan_test
+    >>> plan = plan_test(max_fmr=1e-3, groups=4)
+    >>> print(plan.to_frame()[["basis", "people", "pairs"]])
+                    basis  people     pairs
+    0          rule of 30   174.0   60204.0
+    1  independent errors   148.0   43512.0
+    2    dependent errors   312.0  194064.0
     """
 
     question: np.ndarray

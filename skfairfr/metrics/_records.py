@@ -65,6 +65,17 @@ class Estimate(Framed):
     ----------
     .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
        Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+    >>> found = roc.estimate(1e-2, rate="far", group="female")
+    >>> print(f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]")
+    0.0243 [0.0194, 0.0298]
+    >>> found.supported, found.reason
+    (True, '')
     """
 
     value: float | np.ndarray
@@ -133,6 +144,15 @@ class ROCCurve(Framed):
     See Also
     --------
     skfairfr.metrics.SimilarityROC.curve : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+    >>> curve = roc.curve([1e-2, 1e-3])
+    >>> curve.value.round(3), curve.band_high.round(3)
+    (array([0.011, 0.041]), array([0.022, 0.068]))
     """
 
     far: np.ndarray
@@ -178,6 +198,18 @@ class GroupFARMatrix(Framed):
     See Also
     --------
     skfairfr.metrics.SimilarityROC.far_matrix : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+    >>> matrix = roc.far_matrix(1e-2)
+    >>> matrix.groups
+    array(['female', 'male'], dtype='<U6')
+    >>> matrix.far.round(4)
+    array([[0.0243, 0.0062],
+           [0.0062, 0.0101]])
     """
 
     groups: np.ndarray
@@ -225,6 +257,17 @@ class ScoreSummary(Framed):
     See Also
     --------
     skfairfr.metrics.SimilarityROC.score_summary : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+    >>> found = roc.score_summary()
+    >>> found.groups
+    (None, 'female', 'male')
+    >>> found.genuine_mean.round(2), found.impostor_mean.round(2)
+    (array([0.48, 0.46, 0.49]), array([0.01, 0.05, 0.02]))
     """
 
     groups: tuple
@@ -303,6 +346,18 @@ class Comparison(PairedRates, Framed):
     ----------
     .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
        Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+    >>> noisy = data.X + np.random.default_rng(0).normal(0, 0.05, data.X.shape)
+    >>> other = SimilarityROC(random_state=0).fit(noisy, data.y, data.sensitive_features)
+    >>> change = other.compare(roc, 1e-2)
+    >>> print(f"{change.difference:+.4f} [{change.low:+.4f}, {change.high:+.4f}]")
+    +0.0501 [+0.0354, +0.0699]
     """
 
     supported: bool | np.ndarray

@@ -68,6 +68,16 @@ class WorstGroupRate(Framed):
     See Also
     --------
     worst_group_rate, worst_cluster_rate : Return it.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import worst_group_rate
+    >>> from skfairfr import make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> found = worst_group_rate(data.X, data.y, far=1e-2, n_resamples=100,
+    ...     sensitive_features=data.sensitive_features, random_state=0)
+    >>> found.n_groups, str(found.naive_group), bool(found.low < found.value < found.high)
+    (2, 'female', True)
     """
 
     value: float

@@ -102,6 +102,18 @@ class MetricChange(PooledRatio):
         Fewest errors of a group, or of everyone, with nothing or with the method.
     p_before : float
         That the groups' rates with nothing are equal. NaN of the FRR of everyone.
+
+    Examples
+    --------
+    >>> from skfairfr import compare_mitigations, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> bench = compare_mitigations(
+    ...     data.X, data.y, data.sensitive_features, ["WCCN"],
+    ...     far=1e-2, n_splits=2, inner_splits=2, refit=False,
+    ... )
+    >>> change = bench.methods[0].changes["bfar"]
+    >>> f"{change.before:.2f} -> {change.after:.2f}, ratio {change.low:.2f} to {change.high:.2f}"
+    '2.77 -> 2.65, ratio 0.89 to 1.04'
     """
 
     metric: str
@@ -179,6 +191,18 @@ class MethodResult:
     cllr, min_cllr : float
         Mean over splits of the cost of log-likelihood ratios of everyone, in bits, as they
         are and after the best increasing map. NaN of scores that are no such ratios.
+
+    Examples
+    --------
+    >>> from skfairfr import compare_mitigations, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> bench = compare_mitigations(
+    ...     data.X, data.y, data.sensitive_features, ["WCCN"],
+    ...     far=1e-2, n_splits=2, inner_splits=2, refit=False,
+    ... )
+    >>> (method,) = bench.methods
+    >>> method.name, list(method.changes), method.needs_groups
+    ('WCCN', ['bfar', 'bfrr', 'frr_at_far', 'far_max_geomean', 'frr_max_geomean', 'own_threshold_gap'], False)
     """
 
     name: str
@@ -237,6 +261,19 @@ class Bench(ShownAsTable):
     See Also
     --------
     compare_mitigations : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import compare_mitigations, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> bench = compare_mitigations(
+    ...     data.X, data.y, data.sensitive_features, ["WCCN"],
+    ...     far=1e-2, n_splits=2, inner_splits=2, refit=False,
+    ... )
+    >>> bench.winner, [method.name for method in bench.methods]
+    (None, ['WCCN'])
+    >>> bench.before.keys()
+    dict_keys(['bfar', 'bfrr', 'frr_at_far', 'far_max_geomean', 'frr_max_geomean', 'own_threshold_gap'])
     """
 
     attribute: str

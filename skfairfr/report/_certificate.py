@@ -88,6 +88,16 @@ class Certificate(Page):
     See Also
     --------
     certify_data : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import certify_data, make_face_embeddings
+    >>> from skfairfr.report import EmbeddingData
+    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
+    >>> found = certify_data(data, limits={"max_fmr": 1e-2})
+    >>> found.verdict, found.found.binding_group
+    ('passed', 'female')
     """
 
     attribute: str

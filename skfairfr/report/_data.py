@@ -177,6 +177,17 @@ class EmbeddingData(_Data):
     samples : Samples, default=None
         Embeddings behind each row, of which the best counts: rows of the second domain are
         templates. None: those of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import EmbeddingData, audit_data
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(np.arange(50), 4)
+    >>> X = rng.normal(size=(50, 16))[y] + rng.normal(0, 0.5, (200, 16))
+    >>> data = EmbeddingData(X, y, {"half": y % 2})
+    >>> [row.group for row in audit_data(data, far=0.1).audits[0].groups]
+    [None, 0, 1]
     """
 
     X: object = field(repr=False)
@@ -392,6 +403,17 @@ class PairData(_Data):
         Whether all pairs are genuine, or none is. If not stated, such data are an error.
     n_people : int, default=None
         Of which identities are codes, if the people of several logs were coded together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import PairData, audit_data
+    >>> rng = np.random.default_rng(0)
+    >>> first, second = people = rng.integers(0, 40, (2, 4000))
+    >>> scores = rng.normal(size=4000) + 2 * (first == second)
+    >>> data = PairData(scores, tuple(people), {"half": (first % 2, second % 2)})
+    >>> [row.group for row in audit_data(data, far=0.1).audits[0].groups]
+    [None, 0, 1]
     """
 
     kind, naming = "scored pairs", "name the images with image_1 and image_2."
@@ -679,6 +701,21 @@ class DecisionData(_Data):
         What :func:`read_data` remembers of the file.
     sections : tuple, default=()
         Sections that audits add, about the scores by which decisions were made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import DecisionData, PairData, audit_data
+    >>> rng = np.random.default_rng(0)
+    >>> person = rng.integers(0, 300, 3000)
+    >>> half = person % 2
+    >>> accepted = rng.random(3000) > np.where(half, 0.08, 0.02)
+    >>> log = PairData(
+    ...     accepted * 1.0, (person, person), {"half": (half, half)},
+    ...     decisions="frr", mated_only=True,
+    ... )
+    >>> [row.group for row in audit_data(DecisionData((log,))).audits[0].groups]
+    [None, 0, 1]
     """
 
     parts: tuple

@@ -66,6 +66,21 @@ class ExplainedErrors(Page):
     See Also
     --------
     explain : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import explain, make_face_embeddings
+    >>> from skfairfr.report import EmbeddingData
+    >>> made = make_face_embeddings(n_identities=300, random_state=0)
+    >>> quality = np.random.default_rng(0).random(len(made.y))
+    >>> data = EmbeddingData(
+    ...     made.X, made.y, {"gender": made.sensitive_features},
+    ...     covariates={"quality": quality},
+    ... )
+    >>> found = explain(data, far=1e-2)
+    >>> [(ratio.group, ratio.reference) for ratio in found.explanations["FMR"].ratios]
+    [('female', 'male'), ('different', 'male')]
     """
 
     explanations: dict = field(repr=False)

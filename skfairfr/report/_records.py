@@ -368,6 +368,17 @@ class Audit:
         Of each group's log-likelihood ratios, intervals of all bins together, not in the JSON.
     label_errors : tuple of LabelErrors
         Of each level, rate and group, if wrong labels were asked about. Else the JSON lacks it.
+
+    Examples
+    --------
+    >>> from skfairfr import audit, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
+    >>> own = found.audits[0]
+    >>> own.attribute, own.reference
+    ('group', 'male')
+    >>> [(rates.group, round(rates.far.value, 4)) for rates in own.levels[0].rates]
+    [(None, 0.01), ('female', 0.0243), ('male', 0.0101)]
     """
 
     attribute: str
@@ -431,6 +442,22 @@ class Change:
         Why the change is not tested: too few errors set the threshold of a system, or one
         lacks the pairs of a group that another has, or why it is no improvement: a system
         accepts all pairs, or none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import compare_systems, make_face_embeddings
+    >>> from skfairfr.report import EmbeddingData
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> noisy = data.X + np.random.default_rng(0).normal(0, 0.1, data.X.shape)
+    >>> groups = {"gender": data.sensitive_features}
+    >>> before, after = (EmbeddingData(X, data.y, groups) for X in (data.X, noisy))
+    >>> found = compare_systems(before, after, far=1e-2)
+    >>> change = found.harm[0]
+    >>> change.group, change.rate, change.verdict
+    (None, 'frr', 'higher')
+    >>> print(f"{change.difference:+.3f} [{change.low:+.3f}, {change.high:+.3f}]")
+    +0.473 [+0.432, +0.512]
     """
 
     system: str
@@ -478,6 +505,22 @@ class DisparityChange:
         Whether it fell, the interval of the ratio ending below 1, while a group got worse
         in this rate and none better in either rate at this level, not where it rests on too
         few errors, or a threshold lies beyond all scores of a system.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import compare_systems, make_face_embeddings
+    >>> from skfairfr.report import EmbeddingData
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> noisy = data.X + np.random.default_rng(0).normal(0, 0.1, data.X.shape)
+    >>> groups = {"gender": data.sensitive_features}
+    >>> before, after = (EmbeddingData(X, data.y, groups) for X in (data.X, noisy))
+    >>> found = compare_systems(before, after, far=1e-2)
+    >>> change = found.disparities[0]
+    >>> change.attribute, change.rate, change.levelling_down
+    ('gender', 'far', False)
+    >>> print(f"{change.before:.2f} -> {change.after:.2f}")
+    2.40 -> 1.45
     """
 
     system: str

@@ -64,6 +64,14 @@ class Report:
         Measurements of the user's sections: ``title``, ``record`` and ``parts`` of each.
     candidates : tuple of str
         Without an attribute, columns of the file that may name groups, not in the JSON.
+
+    Examples
+    --------
+    >>> from skfairfr import audit, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, limits={"max_fmr": 0.02})
+    >>> found.exit_code, [check.verdict for check in found.checks]
+    (3, ['undetermined'])
     """
 
     audits: tuple
@@ -99,6 +107,16 @@ class Report:
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from skfairfr import audit, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
+        >>> import json
+        >>> record = json.loads(found.to_json(source="faces.npz"))
+        >>> record["source"], [own["attribute"] for own in record["audits"]]
+        ('faces.npz', ['group'])
         """
         both = [(audit_form(audit), audit) for audit in self.audits]
         record = {
@@ -136,6 +154,14 @@ class Report:
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from skfairfr import audit, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
+        >>> found.to_text("faces.npz", full=False).splitlines()[0]
+        'Audit of verification errors by group'
         """
         document = audits.audit_document if full else audits.summary_document
         return write_text(document(self, source, date))
@@ -280,6 +306,16 @@ class Report:
             If the folder is no path, or contains a report that is not to be replaced.
         OSError
             If it cannot be written to.
+
+        Examples
+        --------
+        >>> from skfairfr import audit, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     print([path.name for path in found.save(folder)])
+        ['report.html', 'audit.json', 'rates.csv', 'disparities.csv']
         """
         about = {"version": version, "source": source}
         about = {name: value for name, value in about.items() if value is not None}
@@ -367,6 +403,19 @@ class SystemsComparison:
     See Also
     --------
     skfairfr.report.compare_systems : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import compare_systems, make_face_embeddings
+    >>> from skfairfr.report import EmbeddingData
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> noisy = data.X + np.random.default_rng(0).normal(0, 0.1, data.X.shape)
+    >>> groups = {"gender": data.sensitive_features}
+    >>> before, after = (EmbeddingData(X, data.y, groups) for X in (data.X, noisy))
+    >>> found = compare_systems(before, after, far=1e-2)
+    >>> [(change.group, change.rate) for change in found.harm]
+    [(None, 'frr'), ('female', 'frr'), ('male', 'frr')]
     """
 
     systems: tuple
@@ -478,6 +527,22 @@ class SystemsComparison:
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             With n_rows rows. Without an ``attribute`` the change is one of everyone.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import compare_systems, make_face_embeddings
+        >>> from skfairfr.report import EmbeddingData
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> noisy = data.X + np.random.default_rng(0).normal(0, 0.1, data.X.shape)
+        >>> groups = {"gender": data.sensitive_features}
+        >>> before, after = (EmbeddingData(X, data.y, groups) for X in (data.X, noisy))
+        >>> found = compare_systems(before, after, far=1e-2)
+        >>> print(found.to_frame()[["group", "rate", "verdict"]][2:])
+            group rate                    verdict
+        2  female  frr                     higher
+        3    male  far  no significant difference
+        4    male  frr                     higher
         """
         rows = [in_given_scale(vars(change), self.settings) for change in self.changes]
         return rows_to_frame(rows, "changes", full, backend)

@@ -29,6 +29,18 @@ class ArgumentError(ValueError):
         What was given for it, or None where that is not known.
     remedy : str
         What to do, with which the message ends. May be empty.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.utils import ArgumentError
+    >>> data = make_face_embeddings(n_identities=50, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=5).fit(data.X, data.y)
+    >>> try:
+    ...     roc.estimate(2)
+    ... except ArgumentError as error:
+    ...     print(error.argument, error.value)
+    far 2
     """
 
     def __init__(

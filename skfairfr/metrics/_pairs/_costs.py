@@ -472,6 +472,17 @@ class PairAccuracy(Framed):
     See Also
     --------
     pair_accuracy : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.metrics import pair_accuracy
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.integers(0, 2, 4000)
+    >>> y_score = rng.normal(size=4000) + 3 * y_true
+    >>> found = pair_accuracy(y_true, y_score, folds=np.arange(4000) % 10)
+    >>> print(f"{found.value:.3f} +- {found.standard_error:.3f}")
+    0.934 +- 0.003
     """
 
     value: float

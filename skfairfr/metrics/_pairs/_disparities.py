@@ -840,6 +840,13 @@ class GroupGateRates(Framed):
     See Also
     --------
     group_gate_rates : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import group_gate_rates
+    >>> rates = group_gate_rates(far=1e-5, frr=1e-2, error=1e-3)
+    >>> f"within a group {rates.far_within:.2g}, between groups {rates.far_between:.1g}"
+    'within a group 1e-05, between groups 2e-08'
     """
 
     far: float

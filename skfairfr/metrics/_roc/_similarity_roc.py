@@ -271,6 +271,14 @@ default="recentered"
             If the device is not the CPU and torch is not installed.
         RuntimeError
             If the memory of the device does not suffice: torch's ``OutOfMemoryError``.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0)
+        >>> roc.fit(data.X, data.y, data.sensitive_features).groups_
+        array(['female', 'male'], dtype='<U6')
         """
         self._forget()
         _inputs.check_parameters(self.similarity, self.method, self.resample)
@@ -509,6 +517,16 @@ shape (n_pairs,), default=None
         ------
         ValueError
             If far is outside (0, 1) or the group unknown.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> round(roc.threshold_at(1e-2), 3)
+        0.22
+        >>> round(roc.threshold_at(1e-2, operating_point="worst_group"), 3)
+        0.251
         """
         check_is_fitted(self)
         if (group is None) == (operating_point == "group"):
@@ -584,6 +602,19 @@ shape (n_pairs,), default=None
             photographs of these people.
         UndefinedMetricWarning
             Where a rate, or a group's, is undefined, or a level cannot be resolved.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> round(roc.estimate(1e-2).value, 4)  # FRR of everyone
+        0.0106
+        >>> round(roc.estimate(1e-2, rate="far", group="female").value, 4)
+        0.0243
+        >>> ratio = roc.estimate(1e-2, rate="far", how="max_min")
+        >>> print(f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]")
+        2.40 [1.78, 3.18]
         """
         check_is_fitted(self)
         if rate in COSTS:
@@ -654,6 +685,14 @@ shape (n_pairs,), default=None
         ------
         ValueError
             As :meth:`estimate`, and if far is a single number.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> roc.curve([1e-2, 1e-3], group="male").value.round(3)
+        array([0.01 , 0.033])
         """
         check_is_fitted(self)
         question = self._engine.question(far, None, rate, group, how, operating_point)
@@ -717,6 +756,18 @@ shape (n_pairs,), default=None
         ValueError
             As :meth:`estimate`, and if the two were not fitted on the same images. The
             message names what differs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> noisy = data.X + np.random.default_rng(0).normal(0, 0.05, data.X.shape)
+        >>> other = SimilarityROC(random_state=0).fit(noisy, data.y, data.sensitive_features)
+        >>> change = other.compare(roc, 1e-2, group="female")  # FRR with noise minus without
+        >>> print(f"{change.difference:+.3f} [{change.low:+.3f}, {change.high:+.3f}]")
+        +0.076 [+0.045, +0.118]
         """
         check_is_fitted(self)
         if not isinstance(other, SimilarityROC):
@@ -767,6 +818,14 @@ shape (n_pairs,), default=None
         ------
         ValueError
             As :meth:`estimate`.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> roc.resamples([1e-2, 1e-3]).shape
+        (1000, 2)
         """
         check_is_fitted(self)
         asked = (far, threshold, rate, group, how, operating_point)
@@ -875,6 +934,18 @@ shape (n_pairs,), default=None
         ------
         ValueError
             If no groups were given, or not exactly one number of far and threshold.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> print(roc.far_matrix(1e-2).to_frame().iloc[:, :3].round(4))
+          probe_group reference_group     far
+        0      female          female  0.0243
+        1      female            male  0.0062
+        2        male          female  0.0062
+        3        male            male  0.0101
         """
         question = self._question_of_cells("far_matrix", far, threshold)
         answers, count = self._engine.cells(question), self._engine.pairs.count
@@ -903,6 +974,17 @@ shape (n_pairs,), default=None
         ValueError
             If there are no two groups or no two sides, or not exactly one number of far
             and threshold.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(
+        ...     data.X, data.y, data.sensitive_features, domain=np.arange(len(data.y)) % 2
+        ... )
+        >>> roc.far_asymmetry(1e-2).difference.round(4)
+        array([-0.055])
         """
         question = self._question_of_cells("far_asymmetry", far, threshold)
         if self.groups_.size < 2:
@@ -937,6 +1019,14 @@ shape (n_pairs,), default=None
         ------
         ValueError
             If the group is unknown, or resampling has nothing to draw.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> round(roc.equal_error_rate("female").value, 4)
+        0.0156
         """
         check_is_fitted(self)
         if isinstance(group, tuple | list):
@@ -959,6 +1049,16 @@ shape (n_pairs,), default=None
         ------
         sklearn.exceptions.NotFittedError
             If called before a fit.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> print(roc.score_summary().to_frame().iloc[1:, :3].round(2))
+            group  n_genuine  genuine_mean
+        1  female        834          0.46
+        2    male       1619          0.49
         """
         check_is_fitted(self)
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
@@ -993,6 +1093,14 @@ shape (n_pairs,), default=None
             As :meth:`estimate`, and if ``backend`` is none of those listed.
         ImportError
             If that library is not installed or, with None, none of them is.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> roc = SimilarityROC(random_state=0).fit(data.X, data.y, data.sensitive_features)
+        >>> list(roc.to_frame([1e-2]))
+        ['group', 'rate', 'far', 'value', 'low', 'high', 'errors', 'people', 'supported']
         """
         check_is_fitted(self)
         names = ("group", "rate", "far", "value", "low", "high")
