@@ -39,6 +39,10 @@ WITHOUT_DIRECTION = {
     "skfairfr.metrics.threshold_at_far": "returns a threshold",
 }
 
+WITHOUT_EXAMPLE = {
+    "skfairfr.model_selection.ControlResult": "a control is a trained head",
+}
+
 RATES = {
     *("far", "frr", "fmr", "fnmr", "far_max", "fpr", "level", "confidence_level"),
     *("floor", "smoothing", "validation_fraction", "min_agreement"),
@@ -182,7 +186,8 @@ def missing_sections(subject):
         "Returns": is_callable and re.search(r"\breturn\s+\S", subject.source),
         "Raises": is_callable and (not is_method or COMPLAINS.search(subject.source)),
         "References": cited and subject.name not in WITHOUT_SOURCE,
-        "Examples that run": kind in ("function", "class"),
+        "Examples that run": kind in ("function", "class", "result")
+        and subject.name not in WITHOUT_EXAMPLE,
     }
     return [f"no {name}" for name in needed if needed[name] and not stands[name]]
 

@@ -35,6 +35,15 @@ class Adjustment:
         Gain and offset of each image.
     curves : Curves or None
         What calibrates the adjusted scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.comparators import Adjustment
+    >>> adjustment = Adjustment.affine(gain=np.array([1.0, 2.0]), offset=np.array([0.1, 0.0]))
+    >>> adjustment.numbers
+    array([[1. , 2. ],
+           [0.1, 0. ]])
     """
 
     numbers: np.ndarray

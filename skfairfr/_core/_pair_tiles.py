@@ -471,6 +471,14 @@ class PreparedImages(NamedTuple):
         Rows to multiply.
     adjustment : Adjustment or None
         Function that makes scores of their inner products; None: they are the scores.
+
+    Examples
+    --------
+    >>> from skfairfr import CohortNormalizer, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=50, random_state=0)
+    >>> prepared = CohortNormalizer().fit(data.X, data.y).prepare(data.X[:3])
+    >>> prepared.vectors.shape, prepared.adjustment.numbers.shape
+    ((3, 128), (2, 3))
     """
 
     vectors: np.ndarray

@@ -130,6 +130,18 @@ class GroupChange(PooledRatio):
     rate : {"far", "frr"}
     before, after, ratio, low, high, p_value, log_error, errors, p_before : float
         As of :class:`MetricChange`. Lower is better.
+
+    Examples
+    --------
+    >>> from skfairfr import compare_mitigations, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> bench = compare_mitigations(
+    ...     data.X, data.y, data.sensitive_features, ["WCCN"],
+    ...     far=1e-2, n_splits=2, inner_splits=2, refit=False,
+    ... )
+    >>> change = bench.methods[0].groups[0]
+    >>> change.group, change.rate, f"{change.before:.4f} -> {change.after:.4f}"
+    ('female', 'far', '0.0237 -> 0.0238')
     """
 
     group: object

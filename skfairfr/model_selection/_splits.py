@@ -247,6 +247,15 @@ class SplitROC:
     See Also
     --------
     roc_over_splits : Returns it.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.model_selection import roc_over_splits
+    >>> faces = make_face_embeddings(n_identities=200, random_state=0)
+    >>> roc = roc_over_splits(faces.X, faces.y, far=[1e-3, 1e-2])
+    >>> roc.frr.shape, roc.frr_mean.round(3)
+    ((5, 2), array([0.041, 0.01 ]))
     """
 
     far: np.ndarray

@@ -71,6 +71,21 @@ class Monitoring(Page):
     See Also
     --------
     monitor_log : Returns it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pandas as pd
+    >>> from skfairfr.report import monitor_log
+    >>> log = pd.DataFrame({"person": range(2000)})
+    >>> log["accepted"] = (log.person % 10 > 0).astype(int)
+    >>> log["gender"] = (log.person % 2).map({0: "f", 1: "m"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "log.csv")
+    ...     log.to_csv(path, index=False)
+    ...     found = monitor_log(path, "gender", limits={"max_fnmr_ratio": 1.5})
+    >>> found.verdict, found.exit_code
+    ('failed', 1)
     """
 
     attribute: str
