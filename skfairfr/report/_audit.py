@@ -10,17 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr._core._kinds import SEARCHES
-from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import percent, printable
+from skfairfr._core._parallel import show_progress
 from skfairfr.datasets._decisions import read_times
-from skfairfr.metrics import ReliabilityDisplay
-from skfairfr.report._checks import (
-    check,
-    checks_of_metrics,
-    operating_points_of,
-)
-from skfairfr.report._control import controlled, strata_of
+from skfairfr.report._by_attribute import AuditPlan, audits_of
 from skfairfr.report._data import (
     INDEPENDENT,
     DecisionData,
@@ -29,10 +21,8 @@ from skfairfr.report._data import (
     check_data,
 )
 from skfairfr.report._decisions import (
-    OF_ACCEPTANCE,
     check_decisions,
     check_without_points,
-    of_decisions,
 )
 from skfairfr.report._failing import BETWEEN, NO_EMBEDDING, decisions, with_failures
 from skfairfr.report._given import (
@@ -43,31 +33,13 @@ from skfairfr.report._given import (
     two_columns,
 )
 from skfairfr.report._measure import (
-    ENOUGH_IMPOSTORS,
-    SMALLEST_FAR,
-    AuditedROC,
     Points,
 )
-from skfairfr.report._notes import (
-    collecting,
-    mixed_people,
-    notes_of,
-    place_of,
-    reason_to_withhold,
-)
 from skfairfr.report._policy import LIMITS, resolve_request
-from skfairfr.report._prepared import AuditOptions, fit, points_on, prepare
+from skfairfr.report._prepared import AuditOptions, prepare
 from skfairfr.report._reading import placeholders
-from skfairfr.report._records import Audit, Remeasured
 from skfairfr.report._report import Report
-from skfairfr.report._verdicts import judge
-from skfairfr.report.sections import _costs, _curves, _label_errors, _metrics
-from skfairfr.report.sections._failures import (
-    failures_of,
-    generalised,
-    groups_lost_to_failures,
-    n_lost,
-)
+from skfairfr.report.sections import _costs, _label_errors
 from skfairfr.report.sections._own import measured as measured_by_user
 from skfairfr.report.sections._tested import cross
 from skfairfr.utils._errors import plain, refused
@@ -75,9 +47,6 @@ from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._options import with_options_of
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_number, failed_rows
-
-# Above this share of the genuine pairs by one person, both averages are shown.
-DOMINANT_SHARE = 0.05
 
 
 def audit_data(
@@ -241,55 +210,31 @@ def audit_data(
     prepared = [prepare(part, points, random_state) for part in parts]
     chosen = [
         (part, names)
-        for part, known in zip(parts, prepared, strict=True)
-        for names in known[0]
+        for part, (of_part, _) in zip(parts, prepared, strict=True)
+        for names in of_part
     ]
-    more = (
-        asked_costs,
-        (
-            None
-            if label_errors is None and label_error_rate is None
-            else _label_errors.asked_of(label_errors, label_error_rate, chosen)
-        ),
+    of_labels = None
+    if label_errors is not None or label_error_rate is not None:
+        of_labels = _label_errors.asked_of(label_errors, label_error_rate, chosen)
+    plan = AuditPlan(
+        parts,
+        prepared,
+        chosen,
+        asked,
+        options,
+        threshold_from=threshold_from,
+        control=control,
+        reference=[] if reference is None else labels_of(reference),
+        metrics=metrics,
+        own_limits=own_limits,
+        costs=asked_costs,
+        label_errors=of_labels,
     )
-    strata = {p: strata_of(p, control) for p in parts if control is not None}
     notes = [INDEPENDENT.format(parts[0].terms.trial)] * parts[0].independent
-    notes += parts[0].notes
-    audits, measured = [], []
-    reference = [] if reference is None else labels_of(reference)
     n_more = (threshold_from is not None) + (control is not None)
-    n_steps = 2 + n_more + len(chosen)
-    with show_progress(progress, n_steps):
-        for part, (names, points) in zip(parts, prepared, strict=True):
-            how = asked, options, threshold_from, control, reference
-            found, notes_of_part = _measured(part, names, points, *how)
-            measured += found
-            notes += notes_of_part
-        if reference:
-            check_known(reference, [own.labels[1:] for own, _ in measured])
-        tested = _tested(
-            [own for own, _ in measured], [n for _, n in chosen], options, asked
-        )
-        for (part, names), (own, settings), judged in zip(
-            chosen, measured, tested, strict=True
-        ):
-            found = _audit_by(own, part, names, settings, judged, metrics, *more)
-            limits = of_decisions(asked.limits, part, parts)
-            checks = check(found, judged, limits, asked.at)
-            checks += checks_of_metrics(found, own_limits) if own_limits else ()
-            audits.append(replace(found, checks=checks))
-        if control is not None:
-            asked_of = strata, control, options.confidence_level
-            audits = _standardised(audits, measured, chosen, *asked_of)
-        with collecting([]):
-            of_all = (own.missed_levels() for own, _ in measured)
-            notes += dict.fromkeys(note for own in of_all for note in own)
-            points = measured[0][0].points
-            # Without the repeats, pairs take as much memory again.
-            del measured, own, found
-            if len(parts) == 1:
-                names = chosen[0][1]
-                notes += _about_repeats(parts[0], names, audits[0], points, options)
+    with show_progress(progress, 2 + n_more + len(chosen)):
+        audits, found = audits_of(plan)
+    notes = [*notes, *parts[0].notes, *found]
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
@@ -631,245 +576,7 @@ def split_limits(limits, metrics, data):
     return kept or None, of_own
 
 
-# Groups that an error names.
-MOST_SHOWN = 12
-
-
 def labels_of(reference):
     """Labels of groups that are references, a list."""
     one = isinstance(reference, str) or np.ndim(reference) == 0
     return [reference] if one else list(reference)
-
-
-def check_known(reference, groups):
-    """Raise unless each reference is a group of some audit, and no other is of the same."""
-    known = dict.fromkeys(str(label) for labels in groups for label in labels)
-    for label in reference:
-        if str(label) not in known:
-            problem = f"{plain(label)!r} is no group of the data;"
-            named = ", ".join(map(repr, [*known][:MOST_SHOWN]))
-            more = ", ..." * (len(known) > MOST_SHOWN)
-            raise refused("reference", label, problem, f"they have {named}{more}.")
-    for labels in groups:
-        asked = [g for g in map(str, labels) if g in map(str, reference)]
-        if len(asked) > 1:
-            problem = f"names {asked[0]!r} and {asked[1]!r}, groups of one attribute;"
-            raise refused(
-                "reference", reference, problem, "give one of each attribute."
-            )
-
-
-def _measured(data, chosen, points, asked, options, threshold_from, control, reference):
-    """AuditedROCs by the chosen attributes, each with its settings, and notes."""
-    notes = []
-    if threshold_from is not None:
-        points, notes = points_on(threshold_from, data, points, options)
-    by_default = asked.far is None and points.set_on == "these data"
-    # All pairs are compared once. Every attribute is a question about them.
-    next_step("comparing all pairs")
-    warnings, columns = [], tuple(data.columns)
-    with collecting(warnings):
-        roc = fit(data, columns, options, points)
-    if by_default and _reach_further(roc, columns):
-        points = replace(points, far=np.append(points.far, SMALLEST_FAR))
-    audited = [
-        AuditedROC(roc.by(by or None), points, references_of(data, by, reference))
-        for by in chosen
-    ]
-    points = audited[0].points
-    settings = _settings_of(data, points, asked, options, warnings, control)
-    notes = [*notes, *notes_of(warnings, data.terms)]
-    return [(own, settings) for own in audited], notes
-
-
-def references_of(data, attributes, asked):
-    """Groups in the order in which they are taken for the reference, a list of labels.
-
-    Those that are ``asked`` for, then the group with the most people, and so on.
-    """
-    group, people = data.groups(attributes), data.people()
-    known, size = group.codes >= 0, people.max() + 1
-    both = np.unique(group.codes[known] * np.int64(size) + people[known])
-    n_people = np.bincount(both // size, minlength=len(group.values))
-    order = np.argsort(-n_people, kind="stable")
-    asked = {str(label) for label in asked}
-    labels = group.values[order].tolist()
-    return sorted(labels, key=lambda label: str(label) not in asked)
-
-
-def _standardised(audits, measured, chosen, strata, control, confidence_level):
-    """Audits with their rates at equal covariates."""
-    next_step("standardising rates")
-    systems = [own for own, _ in measured]
-    by, strata = [names for _, names in chosen], [strata[part] for part, _ in chosen]
-    with collecting([]):
-        return controlled(audits, systems, by, strata, control, confidence_level)
-
-
-def _tested(audited, chosen, options, asked):
-    """Tests of `judge` for each, at the operating points that limits are about."""
-    next_step("comparing groups")
-    with collecting([]):  # the notes of each audit hold what this would warn of
-        sizes = [len(attributes) for attributes in chosen]
-        asked_at = operating_points_of(asked.names)
-        return judge(audited, sizes, options.confidence_level, asked_at)
-
-
-def _about_repeats(data, attributes, audit, points, options):
-    """A note on images or pairs that occur more than once, in a list; empty without any."""
-    repeated, words = data.repeats()
-    if not repeated.any():
-        return []
-    try:
-        roc = fit(data.take(~repeated), tuple(data.columns), options, points)
-    except ValueError:
-        return [f"{words} Without them there is nothing to compare."]
-    threshold, without = (
-        points.threshold,
-        AuditedROC(roc.by(attributes or None), points),
-    )
-    rates = zip(
-        *(without.at_thresholds(r, None, threshold)[0] for r in ("far", "frr")),
-        strict=True,
-    )
-    terms = data.terms
-    tested = [
-        f"at {place_of(level, audit)}, {terms.far.name} {percent(far)} instead of "
-        f"{percent(level.rates[0].far.value)} and {terms.frr.name} {percent(frr)} instead of "
-        f"{percent(level.rates[0].frr.value)}"
-        for level, (far, frr) in zip(audit.levels, rates, strict=True)
-    ]
-    return [
-        f"{words} Rates count them. Without them, at the same thresholds: "
-        f"{'; '.join(tested)}."
-    ]
-
-
-def _reach_further(roc, columns):
-    """Whether everyone, and two groups of every attribute, have the pairs for the smallest level."""
-    enough = [
-        np.count_nonzero(roc.by(name).n_impostor_[1:] >= ENOUGH_IMPOSTORS) > 1
-        for name in columns
-    ]
-    return all(enough) and roc.n_impostor_[0] >= ENOUGH_IMPOSTORS
-
-
-def _audit_by(
-    audited, data, attributes, settings, judged, metrics, asked_costs, asked_labels
-):
-    """An audit by one attribute, or by the combinations of several."""
-    name = " & ".join(attributes)
-    next_step(f"auditing by {printable(name)}" if name else "auditing everyone")
-    people, images = data.people(), data.images()
-    group = data.groups(attributes)
-    warnings = audited.warnings
-    with collecting(warnings):
-        groups = audited.groups(people, images, group)
-        if data.independent:
-            groups = tuple(replace(row, n_identities=None) for row in groups)
-        levels = audited.levels(judged, withheld="withheld" in settings)
-        if metrics:
-            own = _metrics.measure(
-                audited, levels, metrics, settings["confidence_level"]
-            )
-            both = zip(levels, own, strict=True)
-            levels = tuple(replace(level, metrics=found) for level, found in both)
-        # All scores of listed pairs are known, and those of searches down to a floor.
-        whole = isinstance(data, PairData) or data.terms is SEARCHES
-        curves = None if data.decisions else _curves.measure(audited, whole)
-    failures = failures_of(data.attempts, attributes)
-    if failures:
-        levels = tuple(_with_failures(lev, data, group, failures) for lev in levels)
-    genuine = data.genuine_pairs()
-    share = float(genuine.max() / max(genuine.sum(), 1))
-    if data.independent:
-        share = np.nan
-    # The notes already hold what these would warn of.
-    with collecting([]):
-        averaged = None
-        if share > DOMINANT_SHARE and not data.one_average:
-            other = "identity" if settings["average"] == "pair" else "pair"
-            asked = audited.points, audited.references
-            changed = AuditedROC(audited.roc.by(average=other), *asked)
-            level = settings["confidence_level"]
-            (tested,) = judge([changed], [len(attributes)], level)
-            how = {"in_short": True, "withheld": "withheld" in settings}
-            averaged = Remeasured("average", other, changed.levels(tested, **how))
-        compared = (f for level in levels for f in level.findings)
-        reference = next((f.reference for f in compared if f.group is not None), None)
-        costs, reliability = (), None
-        if asked_costs is not None:
-            costs = _costs.measure(audited.roc, reference, *asked_costs)
-            if asked_costs[1]:
-                reliability = ReliabilityDisplay._measured(audited.roc, together=True)
-        label_errors = ()
-        if asked_labels is not None:
-            label_errors = _label_errors.measure(audited.roc, levels, asked_labels)
-    members = people if images is None else images
-    notes = [
-        data.lack_of_pairs(),
-        *notes_of(warnings, data.terms),
-        "" if data.independent else mixed_people(people, group, name, data.decisions),
-        "" if data.attempts is None else data.attempts.note,
-        *(groups_lost_to_failures(failures) if data.failed is None else ()),
-    ]
-    return Audit(
-        name,
-        settings,
-        np.unique(members[group.codes < 0]).size if attributes else 0,
-        share,
-        groups,
-        levels,
-        reference,
-        averaged,
-        tuple(filter(None, notes)),
-        failures=failures,
-        curves=curves,
-        costs=costs,
-        reliability=reliability,
-        label_errors=label_errors,
-    )
-
-
-def _with_failures(level, data, group, failures):
-    """A level with what became of failures: generalised rates, or how many are rejected."""
-    if data.failed is not None and data.decisions not in OF_ACCEPTANCE:
-        rates = [
-            replace(row, frr_failures=n_lost(data, (group.codes == code) | (code < 0)))
-            for code, row in enumerate(level.rates, -1)
-        ]
-        return replace(level, rates=tuple(rates))
-    if data.decisions:
-        return level
-    return replace(level, generalised=generalised(level.rates, failures))
-
-
-def _settings_of(data, points, asked, options, warnings, control):
-    """Settings that the numbers depend on, and the reason to withhold verdicts."""
-    found = options.settings()
-    if data.failures is not None:
-        found["failures"] = data.failures
-    if control is not None:
-        found["control"] = [control] if isinstance(control, str) else [*control]
-    if data.independent:
-        found["independent_pairs"] = True
-    if data.decisions:
-        del found["impostors"]
-        found |= {"decisions": data.decisions, "best_of": data.best_of} | asked.settings
-        found |= {} if data.reading is None else {"sha256": data.reading.sha256}
-        return found
-    similarity = getattr(data, "similarity", "cosine")
-    if similarity != "cosine":
-        found["similarity"] = " ".join(str(similarity).split())
-    found |= data.more_settings
-    found |= points.settings() | {"far_max": points.far_max} | asked.settings
-    if data.reading is not None:
-        found |= {
-            "sha256": data.reading.sha256,
-            "domain": data.reading.options["domain"],
-            "distance": data.is_distance,
-            "threshold_from": points.path,
-        }
-    if (code := reason_to_withhold(warnings)) is not None:
-        found["withheld"] = code
-    return found
