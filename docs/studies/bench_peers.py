@@ -187,12 +187,18 @@ def intervals(seed, threshold, tools):
     return accepted.mean(), found
 
 
-def main(people=160, sets=100):
-    """Print both tables."""
+def installed():
+    """The tools that are there. Others are named in a line."""
     tools = [t for t in REPORTS if find_spec(MODULES.get(t, t))]
     missing = [t for t in REPORTS if t not in tools]
     if missing:
         print("not installed:", ", ".join(missing))
+    return tools
+
+
+def main(people=160, sets=1000):
+    """Print both tables."""
+    tools = installed()
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "pairs.csv")
         print(
@@ -203,6 +209,11 @@ def main(people=160, sets=100):
     for tool, (seconds, memory) in costs.items():
         ratio = seconds / costs["skfairfr"][0]
         print(f"{tool:<22} {ratio:>5.2f} {memory:>6,.0f}  {REPORTS[tool]}")
+    coverage(sets, tools)
+
+
+def coverage(sets, tools):
+    """Print the table of intervals: a miss is of an interval below or above the truth."""
     many = faces_of(1000, sets)
     threshold = SimilarityROC().fit(many.X, many.y).threshold_at(FMR)
     found = [intervals(seed, threshold, tools) for seed in range(sets)]
@@ -210,11 +221,12 @@ def main(people=160, sets=100):
     print(
         f"\nFMR {truth:.2%} of women, {sets} sets of {PEOPLE} people, half of them women"
     )
-    print(f"{'':<22} {'contain':>8} {'width':>6}")
+    print(f"{'':<22} {'contain':>8} {'below':>6} {'above':>6} {'width':>6}")
     for tool in found[0][1]:
         low, high = np.array([ends[tool] for _, ends in found], float).T
-        contain, width = ((low <= truth) & (truth <= high)).mean(), (high - low).mean()
-        print(f"{tool:<22} {contain:>8.2f} {width / truth:>6.2f}")
+        below, above = (high < truth).mean(), (low > truth).mean()
+        shares = f"{1 - below - above:>8.3f} {below:>6.3f} {above:>6.3f}"
+        print(f"{tool:<22} {shares} {(high - low).mean() / truth:>6.2f}")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import numpy as np
 
 from docs.studies._command import run_command
 from docs.studies.coverage import Group, share, sums_of
-from skfairfr._core._error_counts import NUMBERS, Course
+from skfairfr._core._error_counts import NUMBERS, RateCurve
 from skfairfr._core._jackknife import rate_ends
 
 TAIL = 0.025
@@ -82,7 +82,7 @@ class Drawn:
         last = self.place.size
         numbers = np.unique([0, *NUMBERS[NUMBERS < last], last])
         sums = self.sums(numbers)
-        errors = Course(sums.errors, sums, 0.0, numbers.size - 1).most_errors(
+        errors = RateCurve(sums.errors, sums, 0.0, numbers.size - 1).most_errors(
             TAIL, limit
         )
         if np.isnan(errors):
