@@ -46,7 +46,7 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._possible_groups import candidate_columns
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
 from skfairfr.utils._errors import ArgumentError, plain, refused
-from skfairfr.utils._labels import join_columns, to_column
+from skfairfr.utils._labels import is_unknown, join_columns, to_column
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_path,
@@ -412,20 +412,25 @@ def _with_templates(data, options):
 def _with_metadata(read, attributes, options):
     """The result of ``read`` for attributes that metadata lack, and the others.
 
-    Numbers of which bands are asked for become their labels.
+    Numbers of which bands are asked for become their labels, and -1 and 1 (CelebA) texts
+    such as "Male = 1".
     """
     data = _joined(read, attributes, options)
     options["read_as"] |= data.get("read_as", {})
     people = (data.get(name) for name in ("y", "identity", "identity_1", "identity_2"))
     people = [column for column in people if column is not None]
     for name, cuts in options["bands"].items():
-        if cuts is None:
-            continue
         sides = [n for n in (name, f"{name}_1", f"{name}_2") if n in data.columns]
-        columns = [data.columns[side] for side in sides]
-        joint, whose = join_columns(columns), join_columns(people) if people else None
+        joint = join_columns([data.columns[side] for side in sides])
+        whose = join_columns(people) if people and cuts is not None else None
         try:
-            if callable(cuts):
+            if cuts is None:
+                known = ~is_unknown(joint)
+                if {*joint[known].tolist()} != {-1, 1}:
+                    continue
+                labels = np.full(joint.size, None, dtype=object)
+                labels[known] = [f"{name} = {value:g}" for value in joint[known]]
+            elif callable(cuts):
                 labels = to_column(cuts(joint), "attributes")
             else:
                 joint = dates_as_years(joint, options["dates"])

@@ -149,7 +149,8 @@ def test_lists_of_celeba(tmp_path, end):
     files = {"labels": tmp_path / "identity_CelebA.txt", "metadata": path}
     data = read_data(tmp_path / "faces.npy", ["Male", "Young"], **files)
     assert data.y.tolist() == people
-    assert data.columns["Male"].tolist() == [1 if p % 2 else -1 for p in people]
+    levels = [f"Male = {1 if p % 2 else -1}" for p in people]
+    assert data.columns["Male"].tolist() == levels
     path.write_bytes(end.join([*head, *lines[:-1], ""]).encode())
     with refusal("metadata", "announces 10 rows, and there are 9"):
         read_data(tmp_path / "faces.npy", "Male", **files)
