@@ -265,7 +265,7 @@ def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
         data = EmbeddingData(X, y, {"sex": sex}, of_two, covariates={"q": quality})
         whole = explain(data, **options).explanations["FMR"]
         with monkeypatch.context() as few:
-            few.setattr("skfairfr.report._explain.MOST_DRAWN", 40_000)
+            few.setattr("skfairfr.report._explained.MOST_DRAWN", 40_000)
             drawn = explain(data, **options).explanations["FMR"]
         assert drawn.n_trials == pytest.approx(whole.n_trials)
         for one, other in zip(drawn.ratios, whole.ratios, strict=True):
