@@ -45,9 +45,8 @@ def main(argv=None):
         if isinstance(error, ImportError) and error.name is not None:
             return _fault(name, error)
         columns = {}
-        if arguments.command == "explain":
-            columns = {"control": "--covariate", "covariates": "--covariate"}
-            columns["curves"] = "--curve"
+        if getattr(arguments, "control", None) is None:
+            columns = {"control": "--covariate"}
         message = in_flags(error, **columns)
         if arguments.command not in (
             "audit",

@@ -22,6 +22,7 @@ from skfairfr.cli._inputs import (
     split_values,
     systems_of,
     taken_by,
+    with_covariates,
 )
 from skfairfr.cli._outputs import (
     OF_BENCH,
@@ -56,7 +57,7 @@ def run_audit(arguments):
             return audit_each(arguments, name, values)
     attributes = attributes_of(arguments, needed=False)
     try:
-        data = read(arguments.data, attributes, given)
+        data = read(arguments.data, attributes, with_covariates(given))
     except ValueError as error:
         if arguments.attribute or not attributes:
             raise
@@ -101,7 +102,7 @@ def run_identify(arguments):
 
     given = vars(arguments)
     attributes = attributes_of(arguments, needed=False)
-    data, gallery = read_searches(arguments.data, attributes, given)
+    data, gallery = read_searches(arguments.data, attributes, with_covariates(given))
     source = f"{arguments.data}, gallery {arguments.gallery}"
     own = {"gallery": gallery, "limits": limits_of(given)}
     return report_on(arguments, data, source, identify_data, **own)
@@ -111,8 +112,7 @@ def run_explain(arguments):
     from skfairfr.report import explain
 
     given = vars(arguments)
-    covariates = [*(arguments.covariate or ()), *(arguments.curve or ())]
-    own = given | {"control": [*dict.fromkeys(covariates)], "policy": None}
+    own = with_covariates(given) | {"policy": None}
     attributes = attributes_of(argparse.Namespace(**own))
     if check_one_kind(given):
         data, own["gallery"] = read_searches(arguments.data, attributes, own)

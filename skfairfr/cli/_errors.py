@@ -13,7 +13,13 @@ FLAGS = {
     **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
     **dict.fromkeys(("galleries", "y_gallery"), "--gallery"),
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
-    **{"n_splits": "--splits", "metrics": "--metric", "curves": "--curve"},
+    **{
+        "n_splits": "--splits",
+        "metrics": "--metric",
+        "curves": "--curve",
+        "covariates": "--covariate",
+        "explain_by": "--covariate",
+    },
     "interactions": "--interaction",
     **{"names": "--search", "scores": "--candidates"},
 }

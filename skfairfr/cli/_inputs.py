@@ -43,7 +43,8 @@ def read_searches(path, attributes, given):
         others = [name for name, value in others if value] + ["gallery_labels"]
         for name in others:
             if given[name] is not None:
-                raise ValueError(f"{flag_of(name)} is about embeddings; leave it out.")
+                flag = flag_of(name, {"control": "--covariate"})
+                raise ValueError(f"{flag} is about embeddings; leave it out.")
         data, gallery = read_candidates(path, attributes, **own)
         given["read_as"].update(data.reading.read_as)
         return data, gallery
@@ -64,7 +65,7 @@ def read_gallery(path, attributes, given):
     """Embeddings of who is enrolled, whose groups may not be known."""
     from skfairfr.utils._errors import LackingError
 
-    own = given | {"labels": given["gallery_labels"]}
+    own = given | {"labels": given["gallery_labels"], "control": None}
     for wanted in (attributes, ()):
         try:
             return read(path, wanted, own)
@@ -89,6 +90,13 @@ def read(path, attributes, given):
         raise ValueError(f"{in_flags(error)}{nobody}") from None
     given.setdefault("read_as", {}).update(data.reading.read_as)
     return data
+
+
+def with_covariates(given):
+    """What was given, with the columns of all covariates in ``control``, which are read."""
+    names = ("control", "explain_by", "curve")
+    columns = [one for name in names for one in given.get(name) or ()]
+    return given | {"control": [*dict.fromkeys(columns)] or None}
 
 
 def taken_by(function, given):

@@ -32,9 +32,10 @@ options: audit
 --label-errors FILE  counts of people with known groups (.csv): a row for each true group, a column for
   each label; rates are corrected for wrong labels; may be repeated, one of each attribute
 --label-error-rate P  bounds of rates if at most this share of each group's labels is wrong
+options: audit identify explain
+--covariate COLUMN  column of a covariate at equal values of which rates are compared, in an audit
+  too: numbers as a curve, others, and numbers of up to ten values, as categories; may be repeated
 options: explain
---covariate COLUMN  column of a covariate at equal values of which rates are compared: numbers as a curve,
-  others, and numbers of up to ten values, as categories; may be repeated
 --curve COLUMN  column of a number, such as age, over which rates are shown too; may be repeated
 --interaction A,B  two attributes, rates of whose combinations are compared too; may be repeated
 options: audit identify explain
@@ -289,7 +290,13 @@ threshold: the FMR, or the FPIR, decides which thresholds there are
 """
 
 # Options whose arguments have other names, and values of those that no function has.
-ARGUMENTS = {"fmr": "far", "fnmr": "frr", "metric": "metrics", "splits": "n_splits"}
+ARGUMENTS = {
+    "fmr": "far",
+    "fnmr": "frr",
+    "metric": "metrics",
+    "covariate": "explain_by",
+    "splits": "n_splits",
+}
 
 DEFAULTS = {"format": "text", "rate": "fmr", "seed": 0, "more": []}
 
@@ -303,6 +310,7 @@ RARE = {
     *("fte", "image", "probes", "references", "layout", "mated_only", "non_mated_only"),
     *("enrolment", "template"),
     *("attempt", "species", "bpcer", "session", "best_of", "time", "dates", "control"),
+    "covariate",
     *("no_people", "label_errors", "label_error_rate"),
     *("threshold_group", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio", "average"),
     *("impostors", "seed", "n_jobs", "labels_source", "sampling", "dataset"),

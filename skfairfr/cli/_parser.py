@@ -210,9 +210,9 @@ def build_parsers(full=False):
                 flag, value, meaning = own.get((name, row[0]), row)
                 meaning = row[-1] + meaning if meaning[0] == ";" else meaning
                 each = name == "compare" and title in OF_A_SYSTEM
-                _add(
-                    groups[title], flag, value, meaning, each, full or name == "monitor"
-                )
+                shown = full or name == "monitor"
+                shown |= (name, flag) == ("explain", "--covariate")
+                _add(groups[title], flag, value, meaning, each, shown)
                 if flag[:2] != "--":
                     command.usage += f" [{value}]" if " " in value else f" {value}"
     return parser, commands.choices

@@ -60,6 +60,7 @@ def audit_data(
     policy: Any = None,
     about: dict | None = None,
     control: str | Sequence[str] | None = None,
+    explain_by: Sequence[str] = (),
     reference: Any = None,
     sections: Sequence = (),
     metrics: dict | None = None,
@@ -115,6 +116,9 @@ def audit_data(
         both images), or "NAME:K:gap" for quantiles of its difference. Several
         covariates form joint strata. Each stratum has the same weight in every group
         (direct standardisation). Strata in which a group has no pairs are left out.
+    explain_by : sequence of str, shape (n_covariates,), default=()
+        Covariates of one regression of each rate at the first operating point, as by
+        :func:`explain`: ratios of the groups' rates at equal values of them.
     reference : label or sequence of labels, shape (n_references,), default=None
         Group with which the others are compared, or one of each attribute. If None: the
         group with the most people.
@@ -197,6 +201,7 @@ def audit_data(
             reference=reference,
             threshold_group=threshold_group,
             control=control,
+            explain_by=explain_by or None,
             metrics=metrics,
             impostors=None if impostors == "all" else impostors,
         )
@@ -225,21 +230,28 @@ def audit_data(
         threshold_from=threshold_from,
         control=control,
         reference=[] if reference is None else labels_of(reference),
+        explain_by=explain_by,
         metrics=metrics,
         own_limits=own_limits,
         costs=asked_costs,
         label_errors=of_labels,
     )
     notes = [INDEPENDENT.format(parts[0].terms.trial)] * parts[0].independent
-    n_more = (threshold_from is not None) + (control is not None)
+    n_more = (threshold_from is not None) + (control is not None) + bool(explain_by)
     with show_progress(progress, 2 + n_more + len(chosen)):
-        audits, found = audits_of(plan)
+        audits, found, of_regression = audits_of(plan)
     notes = [*notes, *parts[0].notes, *found]
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
     candidates = () if data.reading is None else data.reading.candidates
-    report = Report(tuple(audits), crossings, about or {}, candidates=candidates)
+    report = Report(
+        tuple(audits),
+        crossings,
+        about or {},
+        candidates=candidates,
+        explained=of_regression,
+    )
     return replace(
         report, sections=measured_by_user((*data.sections, *sections), report)
     )

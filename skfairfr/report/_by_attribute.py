@@ -14,6 +14,7 @@ from skfairfr.report._checks import check, checks_of_metrics, operating_points_o
 from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import PairData
 from skfairfr.report._decisions import OF_ACCEPTANCE, of_decisions
+from skfairfr.report._explained import explained_in_audit
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,
     SMALLEST_FAR,
@@ -80,7 +81,7 @@ class AuditPlan:
     request : AuditRequest
         Limits, levels and what else is asked.
     options : AuditOptions
-    threshold_from, control, metrics : options
+    threshold_from, control, metrics, explain_by : options
         As of :func:`audit_data`.
     reference : list of labels
     own_limits : dict of str -> float
@@ -101,11 +102,13 @@ class AuditPlan:
     own_limits: dict
     costs: tuple | None
     label_errors: object = None
+    explain_by: tuple = ()
 
 
 def audits_of(plan):
-    """Audits by each attribute and combination of each part, and notes: two lists."""
+    """Audits by each attribute and combination of each part, notes, and ExplainedErrors."""
     parts, chosen, measured, notes = plan.parts, plan.chosen, [], []
+    explained = None
     strata = {
         part: strata_of(part, plan.control)
         for part in parts
@@ -135,6 +138,10 @@ def audits_of(plan):
         audits.append(replace(audit, checks=checks))
     if plan.control is not None:
         audits = _standardised(audits, measured, strata, plan)
+    if plan.explain_by:
+        about = parts, measured[0], plan.explain_by, audits, plan.options
+        explained, more = explained_in_audit(*about)
+        notes += more
     with collecting([]):
         of_all = (own.missed_levels() for own, _ in measured)
         notes += dict.fromkeys(note for own in of_all for note in own)
@@ -144,7 +151,7 @@ def audits_of(plan):
         if len(parts) == 1:
             about = parts[0], chosen[0][1], audits[0], points, plan.options
             notes += _about_repeats(*about)
-    return audits, notes
+    return audits, notes, explained
 
 
 def _measured(data, chosen, points, plan):

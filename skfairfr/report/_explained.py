@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from skfairfr._core._error_counts import errors_first
 from skfairfr._core._jackknife import holm
+from skfairfr._core._parallel import next_step
 from skfairfr.metrics import explain_errors
 from skfairfr.report._data import DecisionData, PairData
 from skfairfr.report._explanation import ExplainedErrors
@@ -61,6 +64,56 @@ def explained(
         tuple(dict.fromkeys(notes)),
         about or {},
     )
+
+
+def explained_in_audit(parts, measured, covariates, audits, options):
+    """ExplainedErrors at the first operating point of an audit, or None, and notes.
+
+    Parameters
+    ----------
+    parts : sequence of EmbeddingData or PairData
+    measured : tuple
+        AuditedROC of all pairs, and the settings of its audit.
+    covariates : sequence of str
+    audits : sequence of Audit
+        Whose references the others are compared with.
+    options : AuditOptions
+    """
+    if not covariates:
+        return None, ()
+    next_step("comparing groups at equal covariates")
+    chosen = []
+    for part in parts:
+        if unknown := [name for name in covariates if name not in part.covariates]:
+            problem = f"names {unknown[0]!r}, which is no covariate of the data."
+            raise refused("explain_by", covariates, problem)
+        own = {name: part.covariates[name] for name in covariates}
+        chosen.append(replace(part, covariates=own))
+    audited, settings = measured
+    level = threshold = None
+    data = DecisionData(tuple(chosen))
+    if parts[0].decisions is None:
+        (data,), points = chosen, audited.points
+        threshold = float(points.threshold[0])
+        level = None if points.far is None else float(points.far[0])
+    try:
+        found = explained(
+            rows_of(data, audited.roc, threshold, options.random_state),
+            [a.reference for a in audits if " & " not in a.attribute],
+            threshold,
+            level,
+            settings | {"level_of": parts[0].terms.far.name},
+            {},
+            (),
+            {},
+            confidence_level=options.confidence_level,
+            random_state=options.random_state,
+        )
+    except ArgumentError as few:
+        if few.argument != "sensitive_features":
+            raise
+        return None, [f"No regression on covariates: {str(few).partition(' ')[2]}"]
+    return found, found.notes
 
 
 def _references(parts, asked):

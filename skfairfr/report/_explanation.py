@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from types import SimpleNamespace
 
 import numpy as np
 
-from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
+from skfairfr._text._document import Cell, Row, Table, Verdict
 from skfairfr._text._words import (
-    NO_DIFFERENCE,
     accepted,
     level_percent,
     listed,
-    number,
-    numbers,
     p_value,
     percent,
     percents,
     plural,
     printable,
-    ratio,
-    ratios,
 )
-from skfairfr.metrics._explain import DIFFERENT
-from skfairfr.report._figures import changes, rate_curve
 from skfairfr.report._pages import EXIT_CODES, Page
 from skfairfr.report.sections._answer import LABELS, NO_LIMITS
-from skfairfr.report.sections._cells import level_in_percent
+from skfairfr.report.sections._explained import figure, largest_first, sentence, table
 from skfairfr.report.sections._gallery import facts_of_gallery
 
 # Values of a number whose rates a table shows.
 N_SHOWN = 4
-RAW, EQUAL = "raw", "at equal values"
 
 
 @dataclass(frozen=True)
@@ -129,33 +120,19 @@ class ExplainedErrors(Page):
             rates.append({"rate": self.kinds[name].key, **one, "covariates": used})
         return {name: getattr(self, name) for name in names} | {"rates": rates}
 
-    def _rows(self):
-        """Rate, Explanation, ratio and adjusted p of each ratio, the largest first."""
-
-        def harm(row):
-            one = row[2]
-            differs = not one.raw_low <= 1 <= one.raw_high
-            return one.group != DIFFERENT, differs, one.raw > 1, abs(np.log(one.raw))
-
-        rows = [
-            (name, found, one, p)
-            for name, found in self.explanations.items()
-            for one, p in zip(found.ratios, self.adjusted[name], strict=True)
-        ]
-        return sorted(rows, key=harm, reverse=True)
-
     # ---- limits over a range -----------------------------------------------------
 
-    def _limit_of(self, name):
+    def limit_of(self, name: str) -> float | None:
+        """Largest value allowed of a rate, by its name such as "FNMR"; None without a limit."""
         return self.limits.get(f"max_{self.kinds[name].limit}")
 
     def _limited(self):
         """Rate, curve and limit of each limited curve."""
         return [
-            (name, curve, self._limit_of(name))
+            (name, curve, self.limit_of(name))
             for name, found in self.explanations.items()
             for curve in found.curves
-            if self._limit_of(name) is not None
+            if self.limit_of(name) is not None
         ]
 
     def _judged(self, name, curve, limit):
@@ -186,7 +163,7 @@ class ExplainedErrors(Page):
     )
 
     def _opening(self):
-        return [self._result(), self._ratios(), self._figure()]
+        return [self._result(), table(self), figure(self)]
 
     def _result(self):
         """Limits if there are any, the largest ratio, and what curves show."""
@@ -200,111 +177,15 @@ class ExplainedErrors(Page):
             for name, of in self.explanations.items()
             for c in of.curves
         ]
-        headline, *texts = [*(text for _, text in limits), self._headline(), *trends]
+        headline, *texts = [
+            *(text for _, text in limits),
+            sentence(self, largest_first(self)[0]),
+            *trends,
+        ]
         label = NO_LIMITS
         if found:
             label = f"{LABELS[self.verdict]}. {plural(len(found), 'limit')}"
         return Verdict(self.verdict, headline, texts, label)
-
-    def _headline(self):
-        """A sentence about the largest ratio: of what differs raw, and of higher rates, if any."""
-        name, found, one, p = self._rows()[0]
-        level = level_in_percent(self.settings)
-        names = one.attribute.split(" & ")
-        others = [r.attribute for r in found.ratios if " & " not in r.attribute]
-        equal = [*found.covariates, *(n for n in others if n not in names)]
-        who = f"{printable(one.group)} over {printable(one.reference)}: {name} "
-        ends = f"({level} CI {ratios(one.low, one.high)})"
-        how = f"{ratio(one.ratio)} times {ends}"
-        if equal:
-            at = listed([*map(printable, dict.fromkeys(equal))])
-            how = f"{ratio(one.raw)} times raw, {ratio(one.ratio)} {ends} at equal {at}"
-        verdict = self._verdict_of(one, p)
-        if verdict == NO_DIFFERENCE and not one.low <= 1 <= one.high:
-            verdict = (
-                f"not significant among {len(self._rows())} ratios (p {p_value(p)})"
-            )
-        return f"{who}{how}: {verdict}."
-
-    def _verdict_of(self, one, p):
-        if p >= 1 - self.settings["confidence_level"]:
-            return NO_DIFFERENCE
-        return "higher" if one.ratio > 1 else "lower"
-
-    def _ratios(self):
-        rows = []
-        for name, _, one, p in self._rows():
-            verdict = self._verdict_of(one, p)
-            between = numbers(100 * one.difference_low, 100 * one.difference_high)
-            told = (
-                f"p {p_value(p)}"
-                if verdict == NO_DIFFERENCE
-                else f"{verdict}, p {p_value(p)}"
-            )
-            cells = [
-                Cell(f"{one.n_errors:,.0f}"),
-                Cell(ratio(one.raw), ratios(one.raw_low, one.raw_high)),
-                Cell(ratio(one.ratio), ratios(one.low, one.high)),
-                Cell(number(100 * one.difference), between),
-                Cell(told, word="" if verdict == NO_DIFFERENCE else verdict),
-            ]
-            label = f"{printable(one.group)} over {printable(one.reference)}"
-            rows.append(Row(label, cells, name))
-        head = ["Groups", "Errors", "Ratio, raw"]
-        head += ["Ratio, all else equal", "Points, all else equal"]
-        caption = (
-            "Rate of a group over that of the reference, and difference in percentage points. "
-            f"{level_in_percent(self.settings)} CI."
-        )
-        if any(one.group == DIFFERENT for _, _, one, _ in self._rows()):
-            caption += " Different: the images are of two groups."
-        return Table(caption, [*head, "Result"], rows)
-
-    def _figure(self):
-        """Raw ratios and those at equal values of each rate, and the curves."""
-
-        def draw():
-            drawn, points_ = [], {("raw", None): RAW, ("equal", None): EQUAL}
-            for name, found in self.explanations.items():
-                kind, rows = self.kinds[name], []
-                for one, p in zip(found.ratios, self.adjusted[name], strict=True):
-                    group = f"{one.group} / {one.reference}"
-                    about = {
-                        "attribute": one.attribute,
-                        "group": group,
-                        "threshold": None,
-                    }
-                    raw = "higher" if one.raw_low > 1 else "lower"
-                    if one.raw_low <= 1 <= one.raw_high:
-                        raw = NO_DIFFERENCE
-                    for of, *ends, verdict in (
-                        ("raw", one.raw, one.raw_low, one.raw_high, raw),
-                        (
-                            "equal",
-                            one.ratio,
-                            one.low,
-                            one.high,
-                            self._verdict_of(one, p),
-                        ),
-                    ):
-                        values = dict(
-                            zip(("ratio", "ratio_low", "ratio_high"), ends, strict=True)
-                        )
-                        about |= {"far": of, "verdict": verdict}
-                        rows.append(SimpleNamespace(**about, **values))
-                alt = f"{kind.title} of groups over their reference, raw and at equal values"
-                drawn.append(changes(rows, kind, points_, (), "ratio of groups", alt))
-                drawn += [
-                    rate_curve(found, curve.name, kind, self._limit_of(name))
-                    for curve in found.curves
-                ]
-            return drawn
-
-        return Figure(
-            "Ratios with their intervals, raw and at equal values of everything else.",
-            draw,
-            "ratios",
-        )
 
     def _table(self):
         """Rates at some values of the number of each curve."""

@@ -23,6 +23,7 @@ from skfairfr._text._words import (
     terms_of,
     who,
 )
+from skfairfr.report._explanation import ExplainedErrors
 from skfairfr.report._notes import short_place
 from skfairfr.report._outputs import (
     audit_form,
@@ -64,6 +65,8 @@ class Report:
         Measurements of the user's sections: ``title``, ``record`` and ``parts`` of each.
     candidates : tuple of str
         Without an attribute, columns of the file that may name groups, not in the JSON.
+    explained : ExplainedErrors or None
+        Ratios of rates at equal covariates, if they were asked for.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Report:
     about: dict = field(default_factory=dict)
     sections: tuple = ()
     candidates: tuple = ()
+    explained: ExplainedErrors | None = None
 
     @property
     def checks(self) -> tuple:
@@ -127,6 +131,8 @@ class Report:
                 audit_form(check, audit) for _, audit in both for check in audit.checks
             ],
         }
+        if self.explained is not None:
+            record["explained"] = plain_form(self.explained._record()["rates"])
         if self.sections:
             record["sections"] = {own.title: own.record for own in self.sections}
         return json_text({"schema_version": SCHEMA_VERSION, **about, **record})

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from skfairfr.cli import main
-from skfairfr.report import EmbeddingData, ExplainedErrors, PairData, explain
+from skfairfr.report import (
+    EmbeddingData,
+    ExplainedErrors,
+    PairData,
+    Report,
+    audit,
+    explain,
+)
 from tests.report.json_schema import is_valid
 
 
@@ -284,3 +291,67 @@ def test_threshold_that_accepts_most_pairs_is_explained_or_an_error():
     one, other = np.triu_indices(y.size, 1)
     accepted = (unit @ unit.T)[one, other] >= 0.0
     assert found.n_errors == (accepted & (y[one] != y[other])).sum()
+
+
+def test_audit_has_the_ratios_of_explain_at_its_first_threshold(tmp_path, capsys):
+    X, y, sex, quality = make_images(300)
+    np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, quality=quality)
+    given = [str(tmp_path / "a.npz"), "-a", "sex", "--covariate", "quality", "--quiet"]
+    given += ["--reference", "m", "--fmr"]
+    assert main(["audit", *given, "1%,0.1%", "--out", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    section = text.partition("At equal covariates\n")[2].partition("\n\n")[0]
+    assert "f over m: FNMR" in section
+    assert len(section.splitlines()) <= 8
+    record = json.loads((tmp_path / "out" / "audit.json").read_text())
+    assert is_valid(record, Report.schema())
+    assert main(["explain", *given, "1%", "--format", "json"]) == 0
+    expected = json.loads(capsys.readouterr().out)
+    fnmr, fmr = expected["rates"]
+    assert record["explained"][0] == fnmr
+    # Of the comparisons without a false match another sample is used.
+    for one, other in zip(record["explained"][1]["ratios"], fmr["ratios"], strict=True):
+        assert one["n_errors"] == other["n_errors"]
+        assert one["raw"] == pytest.approx(other["raw"])
+        assert one["ratio"] == pytest.approx(other["ratio"], rel=0.03)
+    assert record["audits"][0]["levels"][0]["threshold"] == expected["threshold"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "At equal covariates, by regression" in page
+    (one, _) = record["audits"][0]["levels"][0]["rates"][1:]
+    (ratio,) = record["explained"][0]["ratios"]
+    assert ratio["n_errors"] == one["fnmr_errors"]
+
+
+def test_audit_of_a_log_and_of_arrays_has_ratios_too(tmp_path, capsys):
+    asked = write_log(tmp_path / "log.csv", 0.1)
+    assert main(["audit", *asked[1:], "--covariate", "age"]) == 0
+    assert re.search("FRR .* at equal age", capsys.readouterr().out)
+    X, y, sex, quality = make_images(150)
+    covariates = {"quality": quality}
+    found = audit(X, y, sex, far=0.05, covariates=covariates, explain_by=["quality"])
+    assert {*found.explained.explanations} == {"FMR", "FNMR"}
+    with pytest.raises(ValueError, match="names 'camera', which is no covariate"):
+        audit(X, y, sex, far=0.05, covariates=covariates, explain_by=["camera"])
+
+
+def test_audit_without_errors_notes_that_there_is_no_regression():
+    X, y, sex, quality = make_images(150)
+    options = {"covariates": {"q": quality}, "explain_by": ["q"]}
+    found = audit(np.eye(150)[y] + 1e-3 * X[:, :1], y, sex, threshold=0.999, **options)
+    assert found.explained is None
+    assert any("No regression on covariates" in n for n in found.audits[0].notes)
+
+
+def test_searches_of_an_identification_have_ratios(tmp_path, capsys):
+    X, y, sex, quality = make_images(400)
+    enrolled = (np.arange(y.size) % 4 == 0) & (y < 200)
+    named = {"embedding": X[enrolled], "identity": y[enrolled], "sex": sex[enrolled]}
+    np.savez(tmp_path / "gallery.npz", **named)  # without the covariate
+    rest = {"embedding": X[~enrolled], "identity": y[~enrolled], "sex": sex[~enrolled]}
+    np.savez(tmp_path / "probes.npz", **rest, quality=quality[~enrolled])
+    asked = ["identify", str(tmp_path / "probes.npz"), "-a", "sex", "--quiet"]
+    asked += ["--gallery", str(tmp_path / "gallery.npz"), "--covariate", "quality"]
+    assert main([*asked, "--fpir", "0.2", "--format", "json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert is_valid(record, Report.schema("identification"))
+    assert [rate["rate"] for rate in record["explained"]] == ["fnir", "fpir"]

@@ -18,6 +18,7 @@ from skfairfr.report.sections._costs import costs, reliability
 from skfairfr.report.sections._covariates import at_equal, differences_at_equal
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
 from skfairfr.report.sections._differences import largest_differences
+from skfairfr.report.sections._explained import explained, explained_in_short
 from skfairfr.report.sections._failures import failures, lost
 from skfairfr.report.sections._gallery import over_sizes, who_alarms
 from skfairfr.report.sections._indices import SHOWN, disparities
@@ -41,6 +42,7 @@ from skfairfr.report.sections._tested import crossing, sizes, tested
 # Parts of a document that a card shows, and a notebook.
 IN_CARD = ("verdict", "data", "by-*-rates", "open", "limits")
 IN_NOTEBOOK = ("verdict", "by-*-rates")
+TITLE_OF_EXPLAINED = "At equal covariates, by regression"
 # Limits that a terminal shows, and sentences after the first.
 MOST_LIMITS, MOST_TOLD = 3, 5
 TITLE_OF_LABELS = "If labels of groups are wrong"
@@ -74,6 +76,7 @@ def audit_document(report, source=None, date=None):
         Section("verdict", "Result", answer(report)),
         Section("data", "What was tested", tested(report)),
         *by,
+        Section("explained", TITLE_OF_EXPLAINED, explained(report)),
         *own_sections(report),
         *of_gallery,
         Section("open", "What the data do not show", open_questions(report)),
@@ -106,6 +109,7 @@ def summary_document(report, source=None, date=None):
         if audit.control is not None
         for text in differences_at_equal(audit)
     ]
+    equal += explained_in_short(report)
     at_equal_ = Section("equal", "At equal covariates", [equal])
     labels = Section("labels", TITLE_OF_LABELS, [in_short(report)])
     sections = [Section("verdict", "Result", opening), differences, at_equal_, labels]

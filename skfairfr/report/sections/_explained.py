@@ -1,0 +1,158 @@
+"""Ratios of rates at equal covariates, by one regression of each rate: of ExplainedErrors."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from skfairfr._text._document import Cell, Figure, Row, Table
+from skfairfr._text._words import (
+    NO_DIFFERENCE,
+    given_point,
+    level_percent,
+    listed,
+    number,
+    numbers,
+    p_value,
+    printable,
+    ratio,
+    ratios,
+)
+from skfairfr.metrics._explain import DIFFERENT
+from skfairfr.report._figures import changes, rate_curve
+from skfairfr.report.sections._cells import level_in_percent
+
+# Sentences at a terminal.
+MOST_TOLD = 3
+OF_RATIOS = {("raw", None): "raw", ("equal", None): "all else equal"}
+
+
+def explained(report):
+    """Parts of an audit's section: what is equal where, a table and a figure."""
+    found = report.explained
+    if found is None:
+        return []
+    used = next(iter(found.explanations.values())).covariates
+    at = "At the threshold of the decisions"
+    if found.threshold is not None:
+        at = f"At {given_point(found.threshold, found.settings)}"
+    if found.level:
+        at += f" ({found.settings['level_of']} {level_percent(found.level)})"
+    told = f"{at}, by one regression of each rate on {listed([*map(printable, used)])}."
+    return [told, table(found), figure(found)]
+
+
+def explained_in_short(report):
+    """Sentences about the largest ratios, a list."""
+    if report.explained is None:
+        return []
+    rows = [r for r in largest_first(report.explained) if r[2].group != DIFFERENT]
+    return [sentence(report.explained, row) for row in rows[:MOST_TOLD]]
+
+
+def largest_first(found):
+    """Rate, Explanation, ratio and adjusted p of each ratio: those that differ raw first."""
+
+    def harm(row):
+        one = row[2]
+        differs = not one.raw_low <= 1 <= one.raw_high
+        return one.group != DIFFERENT, differs, abs(np.log(one.raw))
+
+    rows = [
+        (name, of, one, p)
+        for name, of in found.explanations.items()
+        for one, p in zip(of.ratios, found.adjusted[name], strict=True)
+    ]
+    return sorted(rows, key=harm, reverse=True)
+
+
+def sentence(found, row):
+    """A ratio as it is, at equal covariates, and whether it differs from 1."""
+    name, of, one, p = row
+    if one.raw_high < 1:  # the reference over the group
+        turned = {"group": one.reference, "reference": one.group}
+        turned |= {"raw": 1 / one.raw, "raw_low": 1 / one.raw_high}
+        turned |= {"ratio": 1 / one.ratio, "low": 1 / one.high, "high": 1 / one.low}
+        one = replace(one, **turned)
+    others = [r.attribute for r in of.ratios if " & " not in r.attribute]
+    others = [n for n in others if n not in one.attribute.split(" & ")]
+    equal = listed([*map(printable, dict.fromkeys([*of.covariates, *others]))] or [""])
+    ends = f"({level_in_percent(found.settings)} CI {ratios(one.low, one.high)})"
+    how = f"{ratio(one.ratio)} times {ends}"
+    if equal:
+        how = f"{ratio(one.raw)} times raw, {ratio(one.ratio)} {ends} at equal {equal}"
+    verdict = _verdict(found, one, p)
+    if verdict == NO_DIFFERENCE and not one.low <= 1 <= one.high:
+        n_ratios = sum(len(e.ratios) for e in found.explanations.values())
+        verdict = f"not significant among {n_ratios} ratios (p {p_value(p)})"
+    return f"{_groups(one)}: {name} {how}: {verdict}."
+
+
+def _groups(one):
+    return f"{printable(one.group)} over {printable(one.reference)}"
+
+
+def _verdict(found, one, p):
+    if p >= 1 - found.settings["confidence_level"]:
+        return NO_DIFFERENCE
+    return "higher" if one.ratio > 1 else "lower"
+
+
+def table(found):
+    """Every ratio and difference, raw and at equal covariates, the largest first."""
+    rows, every = [], largest_first(found)
+    for name, _, one, p in every:
+        verdict = _verdict(found, one, p)
+        word = "" if verdict == NO_DIFFERENCE else verdict
+        between = numbers(100 * one.difference_low, 100 * one.difference_high)
+        cells = [
+            Cell(f"{one.n_errors:,.0f}"),
+            Cell(ratio(one.raw), ratios(one.raw_low, one.raw_high)),
+            Cell(ratio(one.ratio), ratios(one.low, one.high)),
+            Cell(number(100 * one.difference), between),
+            Cell(f"{word and word + ', '}p {p_value(p)}", word=word),
+        ]
+        rows.append(Row(_groups(one), cells, name))
+    head = ["Groups", "Errors", "Ratio, raw"]
+    head += ["Ratio, all else equal", "Points, all else equal", "Result"]
+    caption = (
+        "Rate of a group over that of the reference, and difference in percentage points. "
+        f"{level_in_percent(found.settings)} CI; p is adjusted for the number of ratios."
+    )
+    if any(one.group == DIFFERENT for _, _, one, _ in every):
+        caption += " Different: the images are of two groups."
+    return Table(caption, head, rows)
+
+
+def figure(found):
+    """Ratios of each rate with their intervals, raw and at equal covariates, and the curves."""
+
+    def draw():
+        drawn = []
+        for name, of in found.explanations.items():
+            kind, rows = found.kinds[name], []
+            for one, p in zip(of.ratios, found.adjusted[name], strict=True):
+                raw = "higher" if one.raw_low > 1 else "lower"
+                raw = raw if one.raw_high < 1 or one.raw_low > 1 else NO_DIFFERENCE
+                for far, verdict, *ends in (
+                    ("raw", raw, one.raw, one.raw_low, one.raw_high),
+                    ("equal", _verdict(found, one, p), one.ratio, one.low, one.high),
+                ):
+                    values = zip(
+                        ("ratio", "ratio_low", "ratio_high"), ends, strict=True
+                    )
+                    about = {"attribute": one.attribute, "group": _groups(one)}
+                    about |= {"far": far, "threshold": None, "verdict": verdict}
+                    rows.append(SimpleNamespace(**about, **dict(values)))
+            about = (
+                f"{kind.title} of groups over their reference, raw and all else equal"
+            )
+            drawn.append(changes(rows, kind, OF_RATIOS, (), "ratio of groups", about))
+            drawn += [
+                rate_curve(of, curve.name, kind, found.limit_of(name))
+                for curve in of.curves
+            ]
+        return drawn
+
+    caption = "Ratios with their intervals, raw and at equal values of all else."
+    return Figure(caption, draw, "ratios-explained")
