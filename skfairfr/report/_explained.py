@@ -79,8 +79,6 @@ def explained_in_audit(parts, measured, covariates, audits, options):
         Whose references the others are compared with.
     options : AuditOptions
     """
-    if not covariates:
-        return None, ()
     next_step("comparing groups at equal covariates")
     chosen = []
     for part in parts:

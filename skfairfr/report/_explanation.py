@@ -123,7 +123,17 @@ class ExplainedErrors(Page):
     # ---- limits over a range -----------------------------------------------------
 
     def limit_of(self, name: str) -> float | None:
-        """Largest value allowed of a rate, by its name such as "FNMR"; None without a limit."""
+        """Largest value allowed of a rate; None without a limit.
+
+        Parameters
+        ----------
+        name : str
+            Of the rate, such as "FNMR".
+
+        Returns
+        -------
+        limit : float or None
+        """
         return self.limits.get(f"max_{self.kinds[name].limit}")
 
     def _limited(self):

@@ -76,7 +76,11 @@ def audit_document(report, source=None, date=None):
         Section("verdict", "Result", answer(report)),
         Section("data", "What was tested", tested(report)),
         *by,
-        Section("explained", TITLE_OF_EXPLAINED, explained(report)),
+        Section(
+            "explained",
+            TITLE_OF_EXPLAINED,
+            explained(report) if report.explained else [],
+        ),
         *own_sections(report),
         *of_gallery,
         Section("open", "What the data do not show", open_questions(report)),
@@ -109,7 +113,8 @@ def summary_document(report, source=None, date=None):
         if audit.control is not None
         for text in differences_at_equal(audit)
     ]
-    equal += explained_in_short(report)
+    if report.explained is not None:
+        equal += explained_in_short(report)
     at_equal_ = Section("equal", "At equal covariates", [equal])
     labels = Section("labels", TITLE_OF_LABELS, [in_short(report)])
     sections = [Section("verdict", "Result", opening), differences, at_equal_, labels]

@@ -30,8 +30,6 @@ OF_RATIOS = {("raw", None): "raw", ("equal", None): "all else equal"}
 def explained(report):
     """Parts of an audit's section: what is equal where, a table and a figure."""
     found = report.explained
-    if found is None:
-        return []
     used = next(iter(found.explanations.values())).covariates
     at = "At the threshold of the decisions"
     if found.threshold is not None:
@@ -44,8 +42,6 @@ def explained(report):
 
 def explained_in_short(report):
     """Sentences about the largest ratios, a list."""
-    if report.explained is None:
-        return []
     rows = [r for r in largest_first(report.explained) if r[2].group != DIFFERENT]
     return [sentence(report.explained, row) for row in rows[:MOST_TOLD]]
 
