@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import struct
 import time
 import warnings
 from functools import cache, partial
@@ -12,7 +13,6 @@ from tempfile import TemporaryDirectory
 from skfairfr import cli
 from tests.fuzz import files
 from tests.fuzz.driver import Case, Refused, random_of
-from tests.fuzz.values import odd_float, odd_text
 
 QUICK = "--fmr 0.2 --quiet"
 FACES = f"audit faces.npz --attribute gender {QUICK}"
@@ -142,3 +142,22 @@ def prepare():
     flags()
     for k in range(len(LINES)):
         _usual(k)
+
+
+def odd_float(rng):
+    """Any bits, or a number in [0, 1], or one of few digits."""
+    chance = rng.random()
+    if chance < 1 / 3:
+        return struct.unpack("<d", rng.randbytes(8))[0]
+    if chance < 2 / 3:
+        return rng.random()
+    return rng.randrange(-99, 100) * 10.0 ** rng.randrange(-9, 10)
+
+
+def odd_text(rng, longest):
+    """Characters of every kind; half of them are those that parsers know."""
+    known = "\0\t\n\r \"'#%,-./:;<=[]\\_{}019aé\u202e\ud800\U0001f600"
+    return "".join(
+        rng.choice(known) if rng.random() < 0.5 else chr(rng.randrange(0x110000))
+        for _ in range(rng.randint(0, longest))
+    )

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("pandas")
-from tests.fuzz import calls, driver, files, misread, values
+from tests.fuzz import driver, files, misread
 
 # Files of corpus/<reader> are <number>-<name of the file that is damaged>.
 CORPUS = sorted(Path(__file__).with_name("corpus").glob("*/*"))
@@ -72,46 +71,3 @@ def test_files_cut_at_every_byte(name):
         valid = ("clean", "same", "different")
         allowed = valid if is_valid(Path(file).suffix, left) else ("clean",)
         assert outcome in allowed, (file, len(left), text)
-
-
-ODD_CALLS = (
-    ("SimilarityROC.fit", "X", "tensor"),
-    ("SimilarityROC.curve", "far", [[0.1], [0.1, 0.2]]),
-    ("GroupFARDisplay.from_roc", "threshold", [[0.1], [0.1, 0.2]]),
-    ("inequity_rate", "fmr", "a list inside"),
-    ("garbe", "fmr", "ragged"),
-    ("DisparityCurveDisplay.from_roc", "rate", np.array("far", dtype=object)),
-    ("InstanceFARDisplay.from_instance_far", "groups", "lazy polars"),
-    ("IdentityInertiaDisplay.from_inertias", "groups", "structured"),
-    ("KappaGridDisplay.plot", "ax", "lazy polars"),
-    ("GroupRatesDisplay.plot", "rates", "none"),
-    ("ErrorRateDisplay.from_roc", "operating_thresholds", "tuples"),
-    ("instance_far", "far", np.array(0.1)),
-    ("GroupWeightedSampler", "groups", "matrix"),
-    ("load_pairs", "columns", "dates"),
-    ("load_embeddings", "columns", "3-dimensional"),
-    ("read_data", "attributes", [[1]]),
-    ("InstanceFARDisplay.from_estimator", "X", "tensor with gradient"),
-    ("Report.save", "date", values.SURROGATE),
-    ("SimilarityROCDisplay.from_roc", "groups", "no columns"),
-    ("ScoreHistogramDisplay.from_roc", "edges", "unhashable"),
-    ("equal_error_rate", "y_true", "tensor with gradient"),
-    ("EmbeddingData.groups", "attributes", ["x"]),
-    ("PairData.fit", "attributes", ["x"]),
-    ("AdversarialProjector", "n_discriminators", 10**30),
-    ("make_face_embeddings", "n_domains", 2**31),
-    ("equal_weights", "n_groups", 2**31),
-    ("IdentityInertiaDisplay.plot", "bins", 2**31),
-    ("worst_group_rate", "random_state", np.int8(-1)),
-    ("compare_mitigations", "metrics", "no columns"),
-    ("compare_mitigations", "n_jobs", np.float16(0.1)),
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "parameter", "change"), ODD_CALLS)
-def test_calls_that_once_ended_badly_are_used_or_refused(name, parameter, change):
-    made = values.ARRAYS.get(change) if isinstance(change, str) else None
-    made = made or (lambda valid: change)
-    outcome, text = driver.judged(calls.case(name, [(parameter, change, made)]))
-    assert outcome not in driver.FAILURES, text
