@@ -109,9 +109,13 @@ class Terms:
         return getattr(self, rate)
 
     def limit(self, name):
-        """The name of a limit, such as "max_fmr_ratio", in these terms."""
-        limits = {"fmr": self.far.limit, "fnmr": self.frr.limit}
-        return renamed(name, limits)
+        """The name of a limit, such as "max_fmr_ratio", in these terms.
+
+        Searches have names of their own; limits of decisions are called as those of pairs.
+        """
+        if self.task == "verification":
+            return name
+        return renamed(name, {"fmr": self.far.limit, "fnmr": self.frr.limit})
 
     def key(self, name):
         """The name of a field, such as "far_errors", in these terms."""

@@ -9,7 +9,7 @@ from skfairfr._core._jackknife import Contrasts, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._text._words import percent, terms_of
 from skfairfr.report._notes import WITHHELD, of_groups, of_unknown, unknown_exceed
-from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, verdict_of
+from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, limited, verdict_of
 from skfairfr.report._records import Check, CostCheck
 from skfairfr.report._verdicts import beyond_all_scores
 
@@ -108,7 +108,7 @@ def _point(level, audit):
 
 
 def _check(audit, place, level, name, limit, judged):
-    rate, operating_point, how = LIMITS[name]
+    rate, operating_point, how = limited(name, audit.settings)
     of_rate = how is None
     found = judged.get((rate, operating_point, place))
     known = [] if found is None else found.labels

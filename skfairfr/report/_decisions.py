@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfairfr._core._kinds import DECISIONS, terms_of_decisions
+from skfairfr._core._kinds import DECISIONS
 from skfairfr.datasets._decisions import guessed_times
 from skfairfr.report._policy import Policy
 from skfairfr.utils._errors import plain, refused
@@ -200,9 +200,8 @@ def check_without_points(points, policy):
 def of_decisions(limits, part, parts):
     """Limits that are about the errors of some decisions.
 
-    An audit of decisions has one rate, as ``max_fnmr`` and its ratios limit it. Of FAR and
-    APCER these are ``max_fmr`` and its ratios. What no kind of the data has stays, and no
-    audit can tell whether it is kept.
+    ``max_fnmr`` and its ratios are about FRR and BPCER, ``max_fmr`` and its ratios about
+    FAR and APCER. What no kind of the data has stays, and is undetermined.
 
     Parameters
     ----------
@@ -223,5 +222,5 @@ def of_decisions(limits, part, parts):
     for name, limit in limits.items():
         about_acceptance = "_fmr" in name
         if about_acceptance == of_acceptance or about_acceptance not in known:
-            found[terms_of_decisions(part.decisions).limit(name)] = limit
+            found[name] = limit
     return found

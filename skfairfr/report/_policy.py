@@ -18,6 +18,7 @@ from typing import Self
 
 import numpy as np
 
+from skfairfr._text._words import terms_of
 from skfairfr.utils._bands import band_names, split_bands
 from skfairfr.utils._errors import plain, refused, suggestion
 from skfairfr.utils._types import FilePath
@@ -36,6 +37,20 @@ LIMITS = {
     "max_fnmr_geomean_ratio": ("frr", "overall", "max_geomean"),
 }
 RATE_LIMITS = ("max_fmr", "max_fnmr")
+
+
+def limited(name, settings):
+    """The rate, operating point and disparity that a limit is about.
+
+    The rate of decisions is in the slot ``frr``, whatever its kind.
+    """
+    rate, *about = LIMITS[name]
+    if "decisions" in settings:
+        of_kind = terms_of(settings).frr.limit in name.split("_")
+        rate = "frr" if of_kind else "far"
+    return (rate, *about)
+
+
 # Limit -> the costs that it is about, the first that was measured.
 COST_LIMITS = {"max_dcf": ("dcf", "min_dcf"), "max_cllr": ("cllr",)}
 # Share of data sets in which an undetermined check is settled by the people that it is said
@@ -533,7 +548,8 @@ def limits_of(audit):
     found = {}
     for check in audit.checks:
         if check.name in RATE_LIMITS:
-            rate, point = LIMITS[check.name][0], (check.far, check.threshold)
+            rate, *_ = limited(check.name, audit.settings)
+            point = check.far, check.threshold
             at = [(level.far, level.threshold) == point for level in audit.levels]
             known = found.setdefault(rate, np.full(len(at), np.nan))
             found[rate] = np.where(at, check.limit, known)

@@ -275,7 +275,7 @@ def by(policy, made=None, **options):
 def test_levels_are_chosen_where_nobody_said_where_the_system_operates(
     given, by_default, monkeypatch
 ):
-    monkeypatch.setattr("skfairfr.report._audit.ENOUGH_IMPOSTORS", 1)
+    monkeypatch.setattr("skfairfr.report._by_attribute.ENOUGH_IMPOSTORS", 1)
     levels = audit_data(data(), **given).audits[0].levels
     assert (1e-4 in [level.far for level in levels]) == by_default
 

@@ -30,7 +30,7 @@ from skfairfr.report._notes import (
     rates_in,
     unknown_exceed,
 )
-from skfairfr.report._policy import COST_LIMITS, LIMITS, RATE_LIMITS
+from skfairfr.report._policy import COST_LIMITS, LIMITS, RATE_LIMITS, limited
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections._averages import n_differing
 from skfairfr.report.sections._cells import level_in_percent
@@ -209,9 +209,11 @@ def without_groups(records, candidates=()):
 
 def _is_about(check, audit, level, finding):
     """Whether a limit of the ratio of two groups is about a finding."""
-    asked, place = LIMITS.get(check.name), (check.attribute, check.far, check.threshold)
+    if check.name not in LIMITS:
+        return False
+    place = check.attribute, check.far, check.threshold
     return (
-        asked == (finding.rate, "overall", "max_min")
+        limited(check.name, audit.settings) == (finding.rate, "overall", "max_min")
         and place == (audit.attribute, level.far, level.threshold)
         and {finding.group, finding.reference} == {*check.groups}
     )
@@ -294,7 +296,8 @@ def _headline_of_limit(check, report):
         ends = f"{ci} CI {interval_of_limit(check, audit)}"
         text = f"{start}{name} is {number(of.value)}"
         return f"{capital(text)} ({ends}). The limit is {allowed(check)}."
-    rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
+    rate, *_ = limited(check.name, audit.settings)
+    rate = terms_of(audit.settings)[rate].name
     first = who(check.groups[0])
     own, figure = own_figures(check, audit), check.figure
     if check.name in RATE_LIMITS:

@@ -24,7 +24,7 @@ from skfairfr._text._words import (
     who,
 )
 from skfairfr.report._notes import at_place
-from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, RATE_LIMITS
+from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, RATE_LIMITS, limited
 from skfairfr.report._records import CostCheck
 from skfairfr.report.sections._cells import few_of, level_in_percent
 from skfairfr.report.sections._costs import NAMES
@@ -96,7 +96,8 @@ def _errors(check, report):
     """Errors that the number of a check rests on: of two groups, those of the one with fewer."""
     if check.name not in LIMITS:
         return 0
-    rate, audit = LIMITS[check.name][0], audit_of(check, report)
+    audit = audit_of(check, report)
+    rate, *_ = limited(check.name, audit.settings)
     errors = {
         row.group: getattr(row, f"{rate}_errors") or 0
         for row in audit.levels[place_in(check, audit)].rates
@@ -149,7 +150,7 @@ def _limited(check, audit):
         return f"{NAMES[check.cost]} of everyone{check.attribute and ' and each group'}"
     if check.name not in LIMITS:
         return name_of_metric(check)
-    rate = terms_of(audit.settings)[LIMITS[check.name][0]].name
+    rate = _kind(check, audit).name
     whom = "each group" if check.attribute else "everyone"
     return LIMITED[check.name].format(rate=rate, whom=whom)
 
@@ -197,7 +198,8 @@ def _shown_groups(check, audit):
     """The group that the number is of; all groups if each has a rate of 0."""
     if check.name in RATE_LIMITS and check.attribute and check.figure.value == 0:
         rows = audit.levels[place_in(check, audit)].rates[1:]
-        if all(getattr(row, LIMITS[check.name][0]).value == 0 for row in rows):
+        rate, *_ = limited(check.name, audit.settings)
+        if all(getattr(row, rate).value == 0 for row in rows):
             return f"all groups equal, interval of {groups_of(check)}"
     return groups_of(check)
 
@@ -227,7 +229,7 @@ def own_figures(check, audit):
         about = check.cost, check.p_target, check.groups[0]
         rows = (row for row in audit.costs if (row.cost, row.p_target) == about[:2])
         return [row.figure for row in rows if row.group == about[2]]
-    rate, point, how = LIMITS[check.name]
+    rate, point, how = limited(check.name, audit.settings)
     if point != "overall" or how == "max_geomean":
         return []
     rows = audit.levels[place_in(check, audit)].rates
@@ -258,7 +260,12 @@ def interval_of_limit(check, audit):
 
 def _trials_of(check, audit):
     """The trials that a limit is about, in words."""
-    return terms_of(audit.settings)[LIMITS[check.name][0]].trials
+    return _kind(check, audit).trials
+
+
+def _kind(check, audit):
+    rate, *_ = limited(check.name, audit.settings)
+    return terms_of(audit.settings)[rate]
 
 
 def interval_of_rate(check, own):
@@ -310,7 +317,7 @@ def needed_words(check, report):
         return ""
     one, several = "person", "people"
     if report.audits[0].settings.get("independent_pairs"):
-        kind = terms_of(report.audits[0].settings)[LIMITS[check.name][0]]
+        kind = _kind(check, report.audits[0])
         one, several = kind.trial, kind.trials
     if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."

@@ -41,7 +41,7 @@ def open_questions(report):
         for finding in level.findings
     ]
     if not report.checks and NO_DIFFERENCE in verdicts:
-        limit = terms_of(report.audits[0].settings).limit("max_fnmr").replace("_", "-")
+        limit = f"max-{terms_of(report.audits[0].settings).frr.limit}"
         parts.append(
             "No significant difference is no evidence that there is none. How many more "
             "people would decide depends on the difference that matters. An audit with a "
