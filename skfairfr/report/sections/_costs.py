@@ -269,16 +269,16 @@ def costs(audit):
             cells.append(Cell(NONE))
         rows.append(row_of_group(row.group, cells, name_of_cost(row)))
     caption = (
-        "minDCF is the least detection cost, at the best threshold of each group, over that of "
-        "the better of accepting all and rejecting all; errors of both kinds cost the same. "
-        "Lower is better. Each interval is of one number alone."
+        "minDCF is the lowest detection cost, at the best threshold of each group, divided by "
+        "the cost of accepting or of rejecting everything, whichever is lower. Errors of both "
+        "kinds cost the same. Lower is better. Each interval is unadjusted."
     )
     if any(row.cost == "cllr" for row in audit.costs):
         caption += (
-            " DCF is the cost at the threshold of Bayes, which is the same for all; above 1, "
-            "to accept all or reject all would cost less. Cllr is the "
-            "cost of the log-likelihood ratios, in bits, and minCllr what is left of it after the "
-            "best calibration of each group."
+            " DCF is the cost at the Bayes threshold, which is the same for all groups. Above "
+            "1, accepting or rejecting everything would cost less. Cllr is the cost of the "
+            "log-likelihood ratios, in bits, and minCllr the part that remains after the best "
+            "calibration of each group."
         )
     head = ["Group", "Cost"]
     if audit.reference is not None:
