@@ -379,14 +379,17 @@ def audit_pairs(
         Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
         then taken as independent, as the first line of the audit states.
     attribute : str, default=None
-        As of :func:`audit`. The two series or frames have one name, or NAME_1 and NAME_2.
+        Name of the attribute, for messages and the report. If None: that of two series or
+        frames, which have one name, or NAME_1 and NAME_2, else "group".
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
         Names of the images.
     covariates : dict or frame, default=None
         Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
         or in a dict a tuple of two, of both images.
     failures : {"reject", "report", "error"}, default=None
-        As of :func:`audit`, of pairs whose score is NaN or minus infinity.
+        Treatment of pairs whose score is NaN or minus infinity: "reject" counts them as
+        rejected, "report" leaves them out and counts them by group, and "error", or None if
+        there are some, is an error.
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is. If not stated, such pairs are an error.
     **options
@@ -395,7 +398,8 @@ def audit_pairs(
     Returns
     -------
     found : Report
-        As of :func:`audit`.
+        Rates, lower being better, and disparities, larger being less fair: an audit by each
+        attribute, and by their combinations.
 
     Raises
     ------
@@ -485,14 +489,16 @@ def audit_decisions(
         Time of each attempt, which orders those of a session: numbers, datetimes or texts.
         None takes the rows in their order.
     dates : {"day-first", "month-first"}, default=None
-        As of :func:`read_data`.
+        How ``time`` writes dates with the year last, such as 31.01.2026. If None, only dates
+        such as 2026-01-31 are read.
     failures : {"reject", "report", "error"}, default=None
         Treatment of attempts, or transactions, without a capture: "reject"
         counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
         of the rates and counts them by group; "error", and None where there are some, is an
         error.
     attribute : str, default=None
-        As of :func:`audit`.
+        Name of the attribute, for messages and the report. If None: that of a series or of a
+        frame's one column, else "group".
     covariates : dict or frame of array-likes, shape (n_attempts,), default=None
         Columns of which ``control`` names some, such as the device of each attempt. A
         transaction has those of its first attempt.
@@ -507,7 +513,7 @@ def audit_decisions(
     Returns
     -------
     found : Report
-        As of :func:`audit`. Its records call the rate ``frr``, whatever its kind, which
+        An audit by each attribute, and by their combinations. Records call the rate ``frr``, whatever its kind, which
         ``settings["decisions"]`` names. Text, page, JSON and tables call it by its own name.
 
     Raises

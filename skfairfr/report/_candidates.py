@@ -131,7 +131,8 @@ def read_candidates(
         A table with one row for each search, also for those that returned nobody: who searches,
         the groups and, unless everybody searches once, the name of the search.
     attributes : str or sequence of str, shape (n_attributes,), default=()
-        As of :func:`read_data`. Columns that the gallery lacks are unknown there.
+        Columns of the groups, or "NAME:4" and "NAME:18,30" for ranges of a number. Columns
+        that the gallery lacks are unknown there.
     gallery : str or path-like
         A table with one row for each template enrolled, and the columns of people and groups.
     candidates : str or path-like

@@ -465,8 +465,11 @@ def certify_data(
         Such as :func:`read_data` gives. Of several attributes the combinations are the groups.
     gallery : EmbeddingData, default=None
         Who is enrolled: data are then probes, which search it.
-    rank, template : options
-        As of :func:`identify_data`.
+    rank : int, default=1
+        A mate counts as found if fewer others reach its score.
+    template : {"image", "mean", "max"}, default="image"
+        What is enrolled: the one image of each person, the mean of a person's unit rows, or
+        all of them, of which the best counts.
     limits : dict of str -> float, default=None
         ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is
         limited too, ``max_fnmr``; of searches ``max_fpir`` and ``max_fnir``.
@@ -478,7 +481,8 @@ def certify_data(
     confidence_level : float in (0, 1), default=None
         One minus the share of wrong certificates. If None: 0.95.
     about : dict of str -> str, default=None
-        As of :func:`audit_data`.
+        "title", "system", "dataset" and "organisation": what the report is to show, and its
+        JSON to keep, about the test.
     progress : bool, default=False
         Whether standard error shows how far the comparison of all pairs is.
     n_jobs : int, default=None

@@ -112,9 +112,13 @@ def compare_systems(
         higher is then called harm.
     fail_on_harm : bool, default=False
         The same, and whether harm makes the ``exit_code`` of the result 1.
-    p_target, llr : options
-        As of :func:`audit_data`: changes of costs of everyone and of each group are ``costs``,
-        each judged alone. They are neither harm nor improvement.
+    p_target : float in (0, 1) or array-like, shape (n_points,), default=None
+        Shares of genuine pairs among those to be decided, at each of which detection costs of
+        everyone and of each group are compared, each alone. Their changes are ``costs``, and
+        neither harm nor improvement.
+    llr : bool, default=False
+        Whether scores are natural logarithms of likelihood ratios: Cllr, and costs of
+        decisions at the threshold of Bayes, are compared too.
     about : dict of str -> str, default=None
         "title", "system", "dataset" and "organisation": what the report is to show, and its
         JSON to keep, about the test.

@@ -163,7 +163,8 @@ class EmbeddingData(_Data):
     names : array-like, shape (n_samples,), default=None
         Names of the rows, by which :func:`compare_systems` pairs systems.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        As in :class:`~skfairfr.metrics.SimilarityROC`.
+        What scores a pair. A fitted comparator, such as
+        :class:`~skfairfr.comparators.CohortNormalizer`, replaces the cosine.
     attempts : object, default=None
         What :func:`read_data` remembers of attempts that gave no template.
     covariates : dict of str -> array-like, shape (n_samples,)

@@ -68,7 +68,8 @@ def explain(
     confidence_level : float in (0, 1), default=None
         If None: 0.95.
     about : dict of str -> str, default=None
-        As of :func:`audit_data`.
+        "title", "system", "dataset" and "organisation": what the report is to show, and its
+        JSON to keep, about the test.
     random_state : int, default=0
         Of the comparisons that are drawn from many.
 

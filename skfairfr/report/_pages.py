@@ -146,7 +146,8 @@ class Page:
         folder : path-like
             Made if it does not exist.
         source, version, date : str, default=None
-            As of :meth:`to_html`.
+            Where the data come from, version of skfairfr (None is the installed one) and day
+            of the page (None is today).
         replace : bool, default=False
             Whether a report that the folder contains is replaced. Files of others stay.
 

@@ -264,7 +264,7 @@ class Report:
         Parameters
         ----------
         source, date : str, default=None
-            As of :meth:`to_text`.
+            Where the data come from, and the day of the report, for the line under the title.
 
         Returns
         -------
@@ -295,7 +295,8 @@ class Report:
         replace : bool, default=False
             Whether a report in the folder is replaced. Files of others stay.
         source, version, date : str, default=None
-            As of :meth:`to_html`. The date is on the page alone: equal audits write the
+            Where the data come from, version of skfairfr (None is the installed one) and day
+            of the report (None is today). The date is on the page alone: equal audits write the
             same bytes into the other files.
         csv_dialect : {"comma", "semicolon"}, default="comma"
             Cells of tables with commas between and decimal points, or, as spreadsheets of
@@ -402,7 +403,8 @@ class SystemsComparison:
         Every system by every attribute and combination, the systems of an attribute in
         their order.
     about : dict of str -> str
-        As of :class:`Report`.
+        Facts about the test: "title", "system", "dataset", "organisation", "tested" (a day),
+        "labels_source" and "sampling", and the "command" that made the comparison.
     costs : tuple of CostChange
         Changes of detection costs, Cllr and their minima, if they were asked for.
 
@@ -478,8 +480,10 @@ class SystemsComparison:
 
         Parameters
         ----------
-        date, full : options
-            As of :meth:`Report.to_text`.
+        date : str, default=None
+            Day of the report. If None it is left out, so equal comparisons give equal texts.
+        full : bool, default=True
+            Whether all sections are given, or the result and the largest changes alone.
 
         Returns
         -------
@@ -513,7 +517,7 @@ class SystemsComparison:
         Parameters
         ----------
         version, date : str, default=None
-            As of :meth:`Report.to_html`.
+            Version of skfairfr and day of the report. If None: the installed one, and today.
 
         Returns
         -------
@@ -526,8 +530,10 @@ class SystemsComparison:
 
         Parameters
         ----------
-        backend, full : options
-            As of :meth:`Report.to_frame`. All columns are those of ``changes.csv``.
+        backend : {"pandas", "polars", "pyarrow"}, default=None
+            Library of the frame. If None: the first of these that is installed.
+        full : bool, default=False
+            Whether to include all columns, as in ``changes.csv``.
 
         Returns
         -------
@@ -591,7 +597,7 @@ class SystemsComparison:
         replace : bool, default=False
             Whether a report in the folder is replaced. Files of others stay.
         version, date : str, default=None
-            As of :meth:`to_html`. The text has the date where it is given. Equal
+            Version of skfairfr and day of the report. The text has the date if it is given. Equal
             comparisons write the same bytes into the JSON and the table.
         csv_dialect : {"comma", "semicolon"}, default="comma"
             Cells of tables with commas between and decimal points, or, as spreadsheets of
@@ -628,7 +634,7 @@ class SystemsComparison:
         ----------
         kind : {"verification", "identification", "frr", "far", "bpcer", "apcer"}, \
 default="verification"
-            As of :meth:`Report.schema`; of decisions, of which kind.
+            What was compared: comparisons, searches, or decisions of which kind.
 
         Returns
         -------

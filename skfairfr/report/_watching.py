@@ -58,7 +58,8 @@ def monitor_log(
         Column of the time of each attempt: a number, or text such as 2026-01-31 or
         2026-01-31T10:00. None takes the rows in their order.
     dates : {"day-first", "month-first"}, default=None
-        As of :func:`read_data`.
+        How the column of times writes dates with the year last, such as 31.01.2026. If None, only dates
+        such as 2026-01-31 are read.
     state : path-like, default=None
         File that keeps what is known for the next log. Made if it does not exist. None keeps
         nothing.
@@ -77,7 +78,8 @@ def monitor_log(
     accepted, identity, attempt : str, default=None
         Columns, as of :func:`~skfairfr.datasets.load_decisions`.
     about : dict of str -> str, default=None
-        As of :func:`audit_data`.
+        "title", "system", "dataset" and "organisation": what the report is to show, and its
+        JSON to keep, about the test.
 
     Returns
     -------

@@ -673,8 +673,15 @@ shape (n_pairs,), default=None
         ----------
         far : array-like, shape (n_levels,)
             FAR levels in (0, 1).
-        rate, group, how, operating_point
-            As in :meth:`estimate`.
+        rate : {"frr", "far"}, default="frr"
+            False rejections or false acceptances. Lower is better.
+        group : label or tuple of two labels, default=None
+            Rate of one group, or the FAR between two. If None, overall.
+        how : str, tuple or callable, default=None
+            Disparity over groups, such as "max_min" or "ratio": all are in :meth:`estimate`.
+        operating_point : {"overall", "worst_group", "group"}, default="overall"
+            Which FAR meets the level: over all impostor pairs, the largest of the groups', or
+            each group's own.
 
         Returns
         -------
@@ -806,8 +813,15 @@ shape (n_pairs,), default=None
             FAR level.
         threshold : float or array-like, shape (n_levels,), default=None
             Similarity from which on a pair is accepted. Exactly one of far and threshold.
-        rate, group, how, operating_point
-            As in :meth:`estimate`.
+        rate : {"frr", "far"}, default="frr"
+            False rejections or false acceptances. Lower is better.
+        group : label or tuple of two labels, default=None
+            Rate of one group, or the FAR between two. If None, overall.
+        how : str, tuple or callable, default=None
+            Disparity over groups, such as "max_min" or "ratio": all are in :meth:`estimate`.
+        operating_point : {"overall", "worst_group", "group"}, default="overall"
+            Which FAR meets the level: over all impostor pairs, the largest of the groups', or
+            each group's own.
 
         Returns
         -------
