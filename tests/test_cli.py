@@ -756,6 +756,7 @@ def test_audit_of_several_columns_is_an_audit_of_each(
     capsys, monkeypatch, two_scores, words, tmp_path
 ):
     """With its name, and the exit status of the worst."""
+    without_rendering(monkeypatch)
     monkeypatch.chdir(two_scores[0])
     asked = (*QUICK, "--attribute", "gender", "--max-fnmr", "0.7")
     alone = {}

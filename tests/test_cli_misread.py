@@ -125,22 +125,16 @@ def some(function):
     return lambda text: function(text) if int(text[:3]) % 3 == 0 else text
 
 
-@pytest.mark.parametrize("where", ["identity_1", "identity_2"])
 @pytest.mark.parametrize(
-    "function",
+    ("function", "where"),
     [
-        str.upper,
-        some(str.upper),
-        lambda t: t.replace("x", "\uff58"),
-        lambda t: f"{t[:-1]}\u00d7",
-        some(lambda t: t.replace("x", "_x")),
-        some(lambda t: t.replace("x", "  x")),
-        some(lambda t: f"{t}.jpg"),
-        # A beginning, the number of an image, and a Cyrillic x.
-        lambda t: f"id{t}",
-        some(lambda t: f"S_{t}"),
-        some(lambda t: f"{t}_{int(t[:3]) % 4}"),
-        some(lambda t: t.replace("x", "\u0445")),
+        (str.upper, "identity_1"),
+        (some(lambda t: t.replace("x", "\u0445")), "identity_2"),  # a Cyrillic x
+        (lambda t: f"id{t}", "identity_1"),
+        (
+            some(lambda t: f"{t}_{int(t[:3]) % 4}"),
+            "identity_2",
+        ),  # the number of an image
     ],
 )
 def test_people_spelled_otherwise_on_one_side_are_refused(
@@ -202,23 +196,8 @@ def test_texts_with_a_group_for_each_person_are_refused(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (lambda t: t[:3], lambda t: str(int(t[:3]))),
-        (lambda t: str(int(t[:3])), lambda t: f"{int(t[:3])}.0"),
-        (lambda t: f"{int(t[:3])}.00", lambda t: t[:3]),
-    ],
+    ("one", "other", "where"), [("f", "F", "sex_1"), ("1", "01", "sex_2")]
 )
-def test_numbers_written_otherwise_on_one_side_are_refused(
-    capsys, tmp_path, one, other
-):
-    rows = respelled(identity_1=one, identity_2=other)
-    code, _, err = audited(capsys, write(tmp_path / "pairs.csv", rows))
-    assert code == 2 and "30 labels in two spellings" in err and "; …" in err
-
-
-@pytest.mark.parametrize(("one", "other"), [("f", "F"), ("f", "f.png"), ("1", "01")])
-@pytest.mark.parametrize("where", ["sex_1", "sex_2"])
 def test_groups_in_two_spellings_are_refused(capsys, tmp_path, one, other, where):
     rows = respelled(
         sex_1=lambda t: t.replace("f", one), sex_2=lambda t: t.replace("f", one)
@@ -292,11 +271,7 @@ def test_a_column_of_truth_with_an_empty_cell_is_compared_where_it_has_values(
 
 SIDES = [
     ("sex1", "sex2", "sex"),
-    ("g_a", "g_b", "g"),
     ("probe_sex", "bio_ref_sex", "sex"),
-    ("sex_probe", "sex_reference", "sex"),
-    ("enrol_sex", "test_sex", "sex"),
-    ("left_sex", "right_sex", "sex"),
 ]
 
 
@@ -378,56 +353,6 @@ def test_metadata_that_spell_their_keys_otherwise_are_refused(
 
 
 # ---- types of scores -----------------------------------------------------------------
-
-
-def coarse(dtype, digits, distance):
-    """Rounded scores of a type, and which pairs are genuine."""
-    rng = np.random.default_rng(digits)
-    people = rng.integers(0, 60, (2, 1500))
-    people[1, :700] = people[0, :700]
-    genuine = people[0] == people[1]
-    score = np.round(
-        0.3 + 0.5 * (genuine != distance) + 0.15 * rng.normal(size=1500), digits
-    )
-    return score.astype(dtype), people, genuine
-
-
-@pytest.mark.parametrize("distance", [False, True])
-@pytest.mark.parametrize("digits", [2, 3])
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_scores_of_a_file_are_compared_in_their_own_type(
-    capsys, tmp_path, dtype, digits, distance
-):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    score, people, genuine = coarse(dtype, digits, distance)
-    columns = {"score": score, "identity_1": people[0], "identity_2": people[1]}
-    columns |= {f"sex_{k + 1}": np.where(people[k] % 2, "f", "m") for k in (0, 1)}
-    parquet.write_table(pyarrow.table(columns), tmp_path / "pairs.parquet")
-    more = ("--distance",) if distance else ()
-
-    def measured(*options):
-        code, out, _ = run(
-            *(capsys, "audit", tmp_path / "pairs.parquet", "--attribute", "sex"),
-            *("--quiet", "--format", "json", *options, *more),
-        )
-        assert code == 0
-        level = json.loads(out)["audits"][0]["levels"][0]
-        return level, [level["rates"][0][rate]["value"] for rate in ("fmr", "fnmr")]
-
-    def counted(threshold):
-        accepted = score <= threshold if distance else score >= threshold
-        return [accepted[~genuine].mean(), (~accepted)[genuine].mean()]
-
-    for threshold in (0.3, 0.55, 0.6, 0.7):
-        assert measured("--threshold", threshold)[1] == pytest.approx(
-            counted(threshold)
-        )
-    for far in (0.003, 0.02):
-        level, found = measured("--fmr", far)
-        assert found[0] <= far + 1e-12
-        assert found == pytest.approx(counted(level["threshold"]))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])

@@ -214,7 +214,7 @@ LIMITS_OF_ALL = {
 }
 
 
-@pytest.mark.parametrize("scale", [0.2, 1.0, 20.0])
+@pytest.mark.parametrize("scale", [0.2, 1.0])
 def test_every_row_of_checks_is_recomputed_from_its_groups(people_of, scale):
     X, y, groups = people_of
     known = groups != ""

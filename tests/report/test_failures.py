@@ -216,9 +216,13 @@ def rates_by_a_loop(score, left, right, y, groups, failed, threshold, dropped):
     return found
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "dot"])
-@pytest.mark.parametrize("failures", ["reject", "report"])
-@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize(
+    ("listed", "failures", "similarity"),
+    [
+        *((True, "reject", "cosine"), (True, "report", "cosine")),
+        *((False, "reject", "dot"), (False, "report", "cosine")),
+    ],
+)
 def test_missing_scores_and_embeddings_by_a_loop(listed, failures, similarity):
     X, y, groups = synthetic(30)
     X = X.astype(np.float64) * (1 if similarity == "cosine" else 3)
@@ -389,10 +393,12 @@ def rates_at(found):
     return [(r.group, r.far.value, r.frr.value) for r in level.rates]
 
 
-@pytest.mark.parametrize("failures", ["reject", "report"])
 @pytest.mark.parametrize(
-    ("cell", "distance"),
-    [("", False), ("nan", False), ("-inf", False), ("", True), ("inf", True)],
+    ("cell", "distance", "failures"),
+    [
+        *(("", False, "report"), ("nan", False, "reject"), ("-inf", False, "reject")),
+        *(("", True, "reject"), ("inf", True, "report")),
+    ],
 )
 def test_all_spellings_of_a_missing_score_are_one(tmp_path, cell, distance, failures):
     first, second, group, score, failed = people_and_scores()
@@ -443,7 +449,7 @@ def audit_pairs_data(first, second, group, score):
     return with_failures(known, failed, "reject", ("y_score", "is missing"))
 
 
-@pytest.mark.parametrize("missing", [np.nan, 0.0, np.inf, -np.inf])
+@pytest.mark.parametrize("missing", [0.0, -np.inf])
 def test_all_spellings_of_a_missing_embedding_are_one(tmp_path, missing):
     X, y, groups = synthetic()
     found = []

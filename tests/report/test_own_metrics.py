@@ -1,6 +1,7 @@
 """Metrics that a user gives: their values, intervals and limits."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -89,14 +90,17 @@ def test_people_who_cause_both_errors_widen_the_interval():
     assert (found.high - found.low) / 2 / 1.96 == pytest.approx(spread, rel=0.1)
 
 
+@cache
+def value_of_cost():
+    report = small_report(synthetic(100), metrics={"cost": cost})
+    return figure_of(report, "cost").value
+
+
 @pytest.mark.parametrize(
     ("share", "verdict"), [(0.1, "failed"), (1.0, "undetermined"), (9.0, "passed")]
 )
 def test_a_limit_of_a_metric_is_judged_by_its_interval(share, verdict):
-    value = figure_of(
-        small_report(synthetic(100), metrics={"cost": cost}), "cost"
-    ).value
-    limit = share * value
+    limit = share * value_of_cost()
     report = small_report(
         synthetic(100), metrics={"cost": cost}, limits={"max_cost": limit}
     )
