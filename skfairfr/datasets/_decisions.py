@@ -279,8 +279,10 @@ def read_times(column, name, dates=None):
         if times[-1] is None or (times[-1].tzinfo is None) != (times[0].tzinfo is None):
             problem = f"{name!r} must contain numbers, or texts as 2026-01-31 or 2026-01-31T10:00, "
             problem += f"all or none with a time zone; got {text!r}."
-            remedy = "03.04.2026 is 3 April or 4 March: give dates='day-first' or "
-            remedy += "'month-first' (--dates)."
+            remedy = "Name a column of times."
+            if DATE.fullmatch(text.strip()):
+                remedy = "03.04.2026 is 3 April or 4 March: state which, day-first or month-first "
+                remedy += "(dates, --dates)."
             raise refused("time", name, problem, remedy)
     times = [
         t if t.tzinfo is None else t.astimezone(UTC).replace(tzinfo=None) for t in times

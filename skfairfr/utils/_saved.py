@@ -109,9 +109,11 @@ def damage_named(path, remedy):
     except (OSError, MemoryError):
         raise
     except Exception as error:  # what is damaged raises many kinds of errors
+        why = f"{type(error).__name__}: {error}"
+        if isinstance(error, KeyError):
+            why = f"it has no {error}"
         raise ValueError(
-            f"{str(path)!r} is no file of skfairfr, or is damaged "
-            f"({type(error).__name__}: {error}); {remedy}."
+            f"{str(path)!r} is no file of skfairfr, or is damaged ({why}); {remedy}."
         ) from error
 
 

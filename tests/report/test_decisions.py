@@ -262,7 +262,7 @@ def test_arrays_are_ordered_by_time(sessions, kind):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"time": ["2026-01-01", "x", "2026-01-02"]}, "got 'x'"),
+        ({"time": ["2026-01-01", "x", "2026-01-02"]}, "got 'x'. Name a column of"),
         ({"time": ["2026-01-01", "2026-01-01T10:00Z", "2026-01-02"]}, "time zone"),
         ({"time": ["2026-01-01", None, "2026-01-02"]}, "every attempt needs one"),
         ({"time": [1, 2]}, "time has 2"),

@@ -531,3 +531,13 @@ def test_people_whose_group_changed_are_noted(tmp_path):
     second = log("b.csv", 2, lambda k: "fm"[(k + (k < 30)) % 2])
     (note,) = monitor_log(second, time="date", **asked).notes
     assert note.startswith("Another group than before: 30 of 100 people")
+
+
+def test_state_file_of_another_program_is_named(tmp_path, capsys):
+    log, state = tmp_path / "log.csv", tmp_path / "door.state"
+    log.write_text("person,gender,accepted\nann,f,yes\nbob,m,no\n")
+    state.write_text("{}")
+    flags = ["-a", "gender", "--max-fnmr", "0.5", "--state", str(state)]
+    code, _, err = run(capsys, "monitor", str(log), *flags)
+    assert code == 2 and "door.state' is no file of skfairfr" in err
+    assert "it has no 'format'" in err

@@ -84,6 +84,11 @@ def disparities(levels, systems, settings, hows=None, names=("",)):
         ". Chance alone makes rates differ: 'without noise' is an estimate of the disparity "
         "without that part."
     )
+    if hows is not None:
+        caption += (
+            " The largest rate is never below the smallest, so the interval of their ratio may "
+            "differ from that of the ratio of the same two groups."
+        )
     terms = terms_of(settings)
     head = ["Disparity", "If all are equal"]
     head += [f"Of the {terms[rate].name}" for rate in measured]
