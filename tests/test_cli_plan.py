@@ -30,7 +30,7 @@ def test_it_prints_the_plan(capsys):
         rate="frr",
         frr=0.05,
         policy={"max_fnmr_ratio": 3.0},
-        groups=3,
+        n_groups=3,
         images_per_person=4,
         power=0.9,
         confidence_level=0.9,
@@ -155,7 +155,7 @@ def test_as_many_people_as_planned_from_a_log_give_the_answer(tmp_path, capsys):
     person, rejected = uneven_log(tmp_path / "log.csv", 3000)
     roc = SimilarityROC(n_resamples=1, random_state=0)
     roc.fit_pairs(1.0 - rejected, person, person, mated_only=True)
-    asked = {"max_fnmr": 0.2, "pilot": roc, "threshold": 0.5, "groups": 1}
+    asked = {"max_fnmr": 0.2, "pilot": roc, "threshold": 0.5, "n_groups": 1}
     plan = plan_test(**asked, attempts_per_person=6)
     (people,) = plan.people[plan.basis == "pilot"].astype(int)
     rng, certified = np.random.default_rng(0), []

@@ -14,6 +14,7 @@ FLAGS = {
     **dict.fromkeys(("galleries", "y_gallery"), "--gallery"),
     **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
     **{
+        "n_groups": "--groups",
         "n_splits": "--splits",
         "metrics": "--metric",
         "curves": "--curve",

@@ -296,6 +296,7 @@ ARGUMENTS = {
     "metric": "metrics",
     "covariate": "explain_by",
     "splits": "n_splits",
+    "groups": "n_groups",
 }
 
 DEFAULTS = {"format": "text", "rate": "fmr", "seed": 0, "more": []}

@@ -177,7 +177,7 @@ class Plan(Framed):
         detected, passed, failed.
     reason : ndarray of str, shape (n_rows,)
         Why no number of people is enough, else empty.
-    images_per_person, groups, comparisons : int
+    images_per_person, n_groups, comparisons : int
         As they were given to :func:`plan_test`, or found by it.
     power, confidence_level : float in (0, 1)
         As they were given.
@@ -201,7 +201,7 @@ class Plan(Framed):
     Examples
     --------
     >>> from skfairfr import plan_test
-    >>> plan = plan_test(max_fmr=1e-3, groups=4)
+    >>> plan = plan_test(max_fmr=1e-3, n_groups=4)
     >>> print(plan.to_frame()[["basis", "people", "pairs"]])
                     basis  people     pairs
     0          rule of 30   174.0   60204.0
@@ -223,7 +223,7 @@ class Plan(Framed):
     chance: np.ndarray
     reason: np.ndarray
     images_per_person: int
-    groups: int
+    n_groups: int
     power: float
     confidence_level: float
     comparisons: int
@@ -289,8 +289,8 @@ class Plan(Framed):
         """Assumptions behind the numbers, each a sentence or two."""
         level = f"{100 * self.confidence_level:g} %"
         people = "1 group."
-        if self.groups > 1:
-            people = f"{self.groups} groups of as many people each."
+        if self.n_groups > 1:
+            people = f"{self.n_groups} groups of as many people each."
         if self._trial:
             yield f"{people} Attempts vary among people as in the pilot, if there is one."
         else:
@@ -369,7 +369,7 @@ def plan_test(
     far: ArrayLike | None = None,
     frr: float | None = None,
     assumed: float = 0.5,
-    groups: int | None = None,
+    n_groups: int | None = None,
     images_per_person: int = 2,
     attempts_per_person: int | None = None,
     power: float = 0.8,
@@ -415,7 +415,7 @@ def plan_test(
         Assumed truth, as a share of the way from no error, or equal groups, to the
         limit: with 0.5 the FMR is half of ``max_fmr``, and the ratio is 1.5 for a limit
         of 2. Above 1, the plan is to show that one group exceeds the limit.
-    groups : int, default=None
+    n_groups : int, default=None
         Number of groups, at most 50, with equal numbers of people. The first has the
         larger rate if rates differ. If None: that of the pilot, or 2.
     images_per_person : int, default=2
@@ -503,8 +503,8 @@ def plan_test(
     bases, pilot_errors, shown = _bases(
         dependence, pilot, min(at or [USUAL_FAR]), threshold, attempts_per_person
     )
-    n_groups = shown["groups"] if groups is None else groups
-    n_groups = check_count(n_groups, "groups", 1, MOST_GROUPS)
+    n_groups = shown["n_groups"] if n_groups is None else n_groups
+    n_groups = check_count(n_groups, "n_groups", 1, MOST_GROUPS)
     images = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
     check_option(rate, "rate", RATES)
     n_tests, frr_of = min(images, len(RATES)) * (len(levels) or USUAL_LEVELS), "frr"
@@ -516,7 +516,7 @@ def plan_test(
         comparisons = max(n_groups - 1, 1) * n_tests
     test = {
         "images_per_person": images,
-        "groups": n_groups,
+        "n_groups": n_groups,
         "power": _checked("power", power),
         "confidence_level": _checked("confidence_level", confidence_level),
         "comparisons": check_count(comparisons, "comparisons", 1),
@@ -629,11 +629,11 @@ def _simulated(asked, dependence, test):
     """The setting to simulate. The first group has the largest rate."""
     rates = (asked.true_rate * asked.true_ratio,)
     if asked.kind != "fail" or asked.limit >= 1:
-        rates += (asked.true_rate,) * (test["groups"] - 1)
+        rates += (asked.true_rate,) * (test["n_groups"] - 1)
     known = dependence.correlation, dependence.variation
     return PlanGoal(
         Setting(asked.rate, rates, test["images_per_person"], *known),
-        *(asked.kind, asked.limit, test["groups"]),
+        *(asked.kind, asked.limit, test["n_groups"]),
         *(test["confidence_level"], test["comparisons"]),
     )
 
@@ -718,7 +718,7 @@ def _of_attempts(given, limits, rate):
 def _bases(dependence, pilot, far, threshold, attempts=None):
     """Basis -> rate -> Dependence; rate -> a pilot's (errors, level); what it shows."""
     # Number of groups, and FRR, if no pilot shows them.
-    usual = {"groups": 2, "frr": USUAL_FRR}
+    usual = {"n_groups": 2, "frr": USUAL_FRR}
     if pilot is None:
         if threshold is not None:
             raise refused("threshold", threshold, "is that of a pilot;", "give one.")
@@ -770,7 +770,7 @@ def _bases(dependence, pilot, far, threshold, attempts=None):
         if rate == "frr" and errors[0]:
             usual["frr"] = min(errors[0] / sums[0].pairs.sum(), 1 - USUAL_FRR)
     if pilot.groups_.size > 1:
-        usual["groups"] = max(n_groups, default=2)
+        usual["n_groups"] = max(n_groups, default=2)
     return {"pilot": known}, pilot_errors, usual
 
 
@@ -838,7 +838,7 @@ def _by_rate(dependence):
     return {rate: dependence[rate] for rate in RATES}
 
 
-def _check_asked(asked, groups, images):
+def _check_asked(asked, n_groups, images):
     """Raise unless there is a question, and groups and images for all of them."""
     if not asked:
         raise ValueError(
@@ -849,9 +849,9 @@ def _check_asked(asked, groups, images):
         problem = f"{images!r} leaves no genuine pair, which an FNMR needs."
         raise refused("images_per_person", images, problem, "Give 2 or more.")
     for a in asked:
-        if a.limit >= 1 and groups < 2:
-            problem = f"{groups!r} has no two rates to compare."
-            raise refused("groups", groups, problem, "Give 2 or more.")
+        if a.limit >= 1 and n_groups < 2:
+            problem = f"{n_groups!r} has no two rates to compare."
+            raise refused("n_groups", n_groups, problem, "Give 2 or more.")
         if a.limit >= 1 and a.true_rate * a.true_ratio >= 1:
             problem = f"{a.true_rate:g} times {a.true_ratio:g} is no rate below 1."
             raise refused(a.rate, a.true_rate, problem, "Give a smaller one.")

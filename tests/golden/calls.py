@@ -263,7 +263,7 @@ def plan():
     return flat(
         certify=metrics.plan_test(max_fnmr=0.05),
         detect=metrics.plan_test(
-            detect_factor=3, rate="frr", frr=0.1, dependence=uneven, groups=3
+            detect_factor=3, rate="frr", frr=0.1, dependence=uneven, n_groups=3
         ),
         detect_far=metrics.plan_test(detect_factor=4, far=0.01, images_per_person=1),
     )

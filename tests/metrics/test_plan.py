@@ -72,7 +72,7 @@ def test_uneven_people_are_more():
             {},
             4,
         ),  # two rates at the two levels of an audit, each group but the reference
-        ({"far": [1e-2, 1e-3, 1e-4], "groups": 3}, 12),
+        ({"far": [1e-2, 1e-3, 1e-4], "n_groups": 3}, 12),
         ({"images_per_person": 1}, 2),
         ({"comparisons": 7}, 7),
         ({"policy": {"max_fmr": 0.1}}, 4),
@@ -101,7 +101,7 @@ def test_a_policy_is_passed_or_failed(assumed, kinds):
 
 def test_failing_is_no_likelier_with_more_groups():
     one, five = (
-        plan_test(policy={"max_fnmr": 0.02}, assumed=2.0, groups=n) for n in (1, 5)
+        plan_test(policy={"max_fnmr": 0.02}, assumed=2.0, n_groups=n) for n in (1, 5)
     )
     assert people(one, BASES[0]) < people(five, BASES[0])
     text = " ".join(five.to_text().split())
@@ -210,7 +210,7 @@ def test_a_frame_has_a_row_for_each_basis():
     frame = plan.to_frame("pandas")
     assert frame.shape == (3, 18)
     assert frame["people"].tolist() == plan.people.tolist()
-    assert frame["groups"].tolist() == [2, 2, 2]
+    assert frame["n_groups"].tolist() == [2, 2, 2]
 
 
 def test_a_given_dependence_replaces_the_usual_ones():
@@ -290,15 +290,15 @@ def test_few_errors_of_a_pilot_give_way_to_a_level_with_more(pilot):
 def test_a_pilot_brings_its_groups_and_the_usual_frr(pilot):
     roc, _ = pilot
     plan = plan_test(detect_factor=2, rate="frr", far=1e-2, pilot=roc)
-    assert (plan.groups, plan.comparisons) == (3, 4)
+    assert (plan.n_groups, plan.comparisons) == (3, 4)
     rates = [roc.estimate(1e-2, group=g) for g in roc.groups_]
     errors = sum(r.value * r.n_genuine for r in rates)
     assert plan.true_rate[0] == pytest.approx(errors / sum(r.n_genuine for r in rates))
     given = plan_test(
-        detect_factor=2, rate="frr", frr=0.03, far=1e-2, groups=2, pilot=roc
+        detect_factor=2, rate="frr", frr=0.03, far=1e-2, n_groups=2, pilot=roc
     )
     assert given.true_rate[0] == 0.03
-    assert given.groups == 2
+    assert given.n_groups == 2
 
 
 def test_a_pilot_needs_neither_groups_nor_genuine_pairs():
@@ -316,7 +316,7 @@ def test_a_pilot_needs_neither_groups_nor_genuine_pairs():
     [
         ({"max_fmr": 1.0}, "max_fmr", "(0, 1)"),
         ({"detect_factor": 1}, "detect_factor", "above 1"),
-        ({"max_fmr": 0.1, "groups": 0}, "groups", "from 1"),
+        ({"max_fmr": 0.1, "n_groups": 0}, "n_groups", "from 1"),
         ({"max_fnmr": 0.1, "images_per_person": 1}, "images_per_person", "2 or"),
         ({"detect_factor": 2, "rate": "frr", "frr": 0.5}, "frr", "a smaller one"),
         ({"policy": {"max_fnrm": 0.1}}, "policy", "Did you mean 'max_fnmr'?"),
