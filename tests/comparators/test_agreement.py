@@ -58,7 +58,7 @@ def test_the_engine_has_the_scores_of_the_matrix(comparator):
     assert_array_equal(genuine.scores, scores[genuine.left, genuine.right])
 
 
-@pytest.mark.parametrize("comparator", SYMMETRIC, ids=str)
+@pytest.mark.parametrize("comparator", SYMMETRIC[:2], ids=str)
 def test_rates_of_the_engine_are_those_of_the_scores(comparator):
     comparator = fit(comparator)
     roc = SimilarityROC(similarity=comparator, n_resamples=5, resample="identities")

@@ -121,8 +121,9 @@ def test_matrix_answers_as_embeddings_do_to_the_digit(
     assert_same(lists.certify(0.4), theirs.certify(0.4))
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("digits", [1, 6])
+@pytest.mark.parametrize(
+    ("kind", "digits"), [(np.float16, 1), (np.float32, 6), (np.float64, 1)]
+)
 @pytest.mark.parametrize(("most", "rank"), [(1, 1), (3, 1), (3, 2), (25, 4)])
 def test_lists_cut_at_a_rank_decide_every_threshold(kind, digits, most, rank):
     data = make()
@@ -156,8 +157,7 @@ def test_lists_cut_at_a_rank_set_the_thresholds_and_certificates_of_all_scores()
         lists.cmc(4)
 
 
-@pytest.mark.parametrize("rank", [1, 2, 6])
-@pytest.mark.parametrize("size", [None, 3, 12])
+@pytest.mark.parametrize(("rank", "size"), [(1, None), (2, 3), (6, 12)])
 @pytest.mark.parametrize(
     ("most", "cut", "stated"),
     [(4, None, False), (None, 0.6, False), (None, 0.6, True), (5, 0.3, False)],
