@@ -130,9 +130,10 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 asked = {"operating_point": "group", "p_target": [0.01, 0.5], "scale": "det"}
 SimilarityROCDisplay.from_roc(roc, **asked, ax=axes[0])
 test = all_pairs(others.X, others.y, sensitive_features=others.sensitive_features)
-sets = *test[:2], *all_pairs(faces.X, faces.y)[:2]
+y_true, y_score, _ = all_pairs(faces.X, faces.y)
 asked = {"sensitive_features": test[2], "ax": axes[1]}
-ExpectedPerformanceDisplay.from_pairs(*sets, **asked)
+asked |= {"y_true_dev": y_true, "y_score_dev": y_score}
+ExpectedPerformanceDisplay.from_pairs(*test[:2], **asked)
 
 # %%
 # What to notice

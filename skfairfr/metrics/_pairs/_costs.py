@@ -166,9 +166,9 @@ def half_total_error_rate(
 def expected_performance_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
+    *,
     y_true_dev: ArrayLike,
     y_score_dev: ArrayLike,
-    *,
     alpha: ArrayLike | None = None,
     error: str = "half",
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -225,9 +225,9 @@ def expected_performance_curve(
     Examples
     --------
     >>> from skfairfr.metrics import expected_performance_curve
-    >>> dev = [0, 0, 0, 1, 1], [0.1, 0.2, 0.5, 0.4, 0.9]
+    >>> dev = {"y_true_dev": [0, 0, 0, 1, 1], "y_score_dev": [0.1, 0.2, 0.5, 0.4, 0.9]}
     >>> test = [0, 0, 1, 1], [0.1, 0.6, 0.5, 0.8]
-    >>> _, error, thresholds = expected_performance_curve(*test, *dev, alpha=[0.1, 0.9])
+    >>> _, error, thresholds = expected_performance_curve(*test, **dev, alpha=[0.1, 0.9])
     >>> thresholds.tolist(), error.tolist()
     ([0.4, 0.9], [0.25, 0.5])
     """

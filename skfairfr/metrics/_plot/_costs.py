@@ -231,9 +231,10 @@ class ExpectedPerformanceDisplay:
     >>> dev, test = (make_face_embeddings(n_identities=60, random_state=k) for k in (0, 1))
     >>> groups = test.sensitive_features
     >>> y_true, y_score, groups = all_pairs(test.X, test.y, sensitive_features=groups)
+    >>> y_true_dev, y_score_dev, _ = all_pairs(dev.X, dev.y)
     >>> display = ExpectedPerformanceDisplay.from_pairs(
-    ...     y_true, y_score, *all_pairs(dev.X, dev.y)[:2], sensitive_features=groups,
-    ...     ax=Figure().subplots())
+    ...     y_true, y_score, y_true_dev=y_true_dev, y_score_dev=y_score_dev,
+    ...     sensitive_features=groups, ax=Figure().subplots())
     >>> display.groups, display.error.shape
     ((None, 'female', 'male'), (3, 49))
     """
@@ -249,9 +250,9 @@ class ExpectedPerformanceDisplay:
         cls,
         y_true: ArrayLike,
         y_score: ArrayLike,
+        *,
         y_true_dev: ArrayLike,
         y_score_dev: ArrayLike,
-        *,
         sensitive_features: Column | None = None,
         alpha: ArrayLike | None = None,
         error: str = "half",
@@ -292,12 +293,10 @@ class ExpectedPerformanceDisplay:
             labels = check_pair_groups(sensitive_features, len(y_score))
             groups += tuple(labels.values.tolist())
             rows += [labels.codes == code for code in range(len(labels.values))]
-        asked = {"alpha": alpha, "error": error}
+        asked = {"y_true_dev": y_true_dev, "y_score_dev": y_score_dev}
+        asked |= {"alpha": alpha, "error": error}
         found = [
-            expected_performance_curve(
-                y_true[of], y_score[of], y_true_dev, y_score_dev, **asked
-            )
-            for of in rows
+            expected_performance_curve(y_true[of], y_score[of], **asked) for of in rows
         ]
         points, errors, _ = map(np.stack, zip(*found, strict=True))
         shared = {"groups": groups, "kind": error, "name": name}

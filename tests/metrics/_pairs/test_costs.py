@@ -231,9 +231,8 @@ def test_expected_performance_is_that_of_a_loop(error, seed):
         (kind, np.round(rng.normal(kind, 1.0), 1)) for kind in kinds
     )
     alpha = [0.9, 0.05, 0.5]
-    found = expected_performance_curve(
-        test, score, dev, dev_score, alpha=alpha, error=error
-    )
+    sets = {"y_true_dev": dev, "y_score_dev": dev_score}
+    found = expected_performance_curve(test, score, **sets, alpha=alpha, error=error)
     assert found[0].tolist() == sorted(alpha)
     for a, value, threshold in zip(*found, strict=True):
         least, best = np.inf, None
@@ -253,7 +252,8 @@ def test_expected_performance_on_the_development_set_is_its_least_cost():
     rng = np.random.default_rng(0)
     kind = np.repeat([0, 1], 50)
     pairs = kind, rng.normal(kind, 1.0)
-    alpha, error, _ = expected_performance_curve(*pairs, *pairs, error="weighted")
+    dev = dict(zip(("y_true_dev", "y_score_dev"), pairs, strict=True))
+    alpha, error, _ = expected_performance_curve(*pairs, **dev, error="weighted")
     for a, value in zip(alpha, error, strict=True):
         cost = detection_cost(*pairs, p_target=1 - a) * min(a, 1 - a)
         assert value == pytest.approx(cost)
@@ -261,10 +261,14 @@ def test_expected_performance_on_the_development_set_is_its_least_cost():
 
 def test_expected_performance_without_a_kind_of_pairs_is_undefined():
     both, one = ([0, 1], [0.1, 0.2]), ([1, 1], [0.1, 0.2])
-    for sets in ((*both, *one), (*one, *both)):
+    names = "y_true_dev", "y_score_dev"
+    for test, dev in ((both, one), (one, both)):
+        sets = dict(zip(names, dev, strict=True))
         with pytest.warns(UndefinedMetricWarning, match="No impostor pair"):
-            _, error, _ = expected_performance_curve(*sets)
+            _, error, _ = expected_performance_curve(*test, **sets)
         assert np.isnan(error).all()
     for wrong in ({"alpha": 1.5}, {"error": "full"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            expected_performance_curve(*both, *both, **wrong)
+            expected_performance_curve(
+                *both, **dict(zip(names, both, strict=True)), **wrong
+            )

@@ -62,8 +62,9 @@ def test_expected_performance_of_groups_is_at_thresholds_for_all(error):
     X, y, features = synthetic()
     y_true, y_score, groups = all_pairs(X, y, sensitive_features=features)
     dev, test = slice(0, None, 2), slice(1, None, 2)
-    asked = {"alpha": [0.5, 0.1], "error": error}
-    sets = y_true[test], y_score[test], y_true[dev], y_score[dev]
+    sets = y_true[test], y_score[test]
+    of_dev = {"y_true_dev": y_true[dev], "y_score_dev": y_score[dev]}
+    asked = {"alpha": [0.5, 0.1], "error": error, **of_dev}
     display = ExpectedPerformanceDisplay.from_pairs(
         *sets, sensitive_features=groups[test], ax=axes(), **asked
     )
@@ -72,11 +73,9 @@ def test_expected_performance_of_groups_is_at_thresholds_for_all(error):
         own = np.ones(len(sets[0]), dtype=bool)
         if group is not None:
             own = (groups[test] == group).reshape(len(own), -1).all(axis=1)
-        _, expected, _ = expected_performance_curve(
-            sets[0][own], sets[1][own], *sets[2:], **asked
-        )
+        _, expected, _ = expected_performance_curve(sets[0][own], sets[1][own], **asked)
         assert np.array_equal(display.error[row], expected)
         assert np.array_equal(display.lines_[row].get_ydata(), expected)
     assert legend_texts(display.ax_) == ["everyone", "female", "male"]
-    alone = ExpectedPerformanceDisplay.from_pairs(*map(list, sets), ax=axes())
+    alone = ExpectedPerformanceDisplay.from_pairs(*map(list, sets), **of_dev, ax=axes())
     assert alone.groups == (None,) and alone.alpha.size == 49
