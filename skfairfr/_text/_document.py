@@ -302,7 +302,7 @@ def _table(part):
     for name, *cells in rows[1:]:
         labelled = zip(part.head[1:], cells, strict=True)
         about = "; ".join(f"{h}: {c}" for h, c in labelled if c)
-        lines += _points([f"{name}: {about}"])
+        lines += _points([f"{name}: {about}" if about else name])
     return lines
 
 

@@ -522,87 +522,94 @@ def watched_over_time(history, findings, enough):
     figures : list of tuple
     """
     groups = history[-1]["groups"]
-    limits = {finding.limit for finding in findings if finding.how is None}
     # None between two logs interrupts all lines.
     rows = []
     for known in history:
         rows += [known, None] if "log" in known else [known]
     rows = rows if rows[-1] else rows[:-1]
-    place = np.arange(len(rows))
-    known_at = [k for k, known in enumerate(rows) if known]
-    logs = [(k, rows[k]["log"]) for k in known_at if rows[k].get("log")]
-    rates_of_logs = [rate for _, log in logs for rate in log["value"]]
-
-    def of(name, row):
-        return np.array(
-            [p[name][row] if p and row < len(p[name]) else np.nan for p in rows]
-        )
-
-    def draw_rates(figure):
-        ax = figure.subplots()
-        for row, group in enumerate(groups):
-            style = _style.line_style(row)
-            label = _style.row_label(printable(group))
-            line = style | {"marker": "none"}
-            ax.plot(place, of("value", row), **line, label=label)
-            if len(groups) <= _style.MAX_BANDS:
-                ends = of("low", row), of("high", row)
-                ax.fill_between(place, *ends, color=style["color"], alpha=0.12, lw=0)
-            of_logs = [
-                (k, log["value"][log["groups"].index(group)])
-                for k, log in logs
-                if group in log["groups"]
-            ]
-            if of_logs:
-                ax.plot(*zip(*of_logs, strict=True), **style | {"linestyle": "none"})
-        for limit in limits:
-            ax.axhline(limit, **_style.REFERENCE, label="limit")
-        values, highs = (
-            np.concatenate([of(name, row) for row, _ in enumerate(groups)])
-            for name in ("value", "high")
-        )
-        shown = np.nanmax([*values, *rates_of_logs])
-        most = max(np.nanmax(highs), 1.1 * shown)
-        ax.set_ylim(0, min(most, 3 * max(shown, *limits, 1e-3)))
-        ax.yaxis.set_major_formatter(lambda value, _: _style.percent(value))
-        ax.set_ylabel("False rejection rate (FRR)")
-        finish(ax)
-
-    def draw_evidence(figure):
-        ax = figure.subplots()
-        most = sorted(findings, key=lambda finding: -finding.e_value)
-        for row, finding in enumerate(most[:MOST_LIMITS]):
-            name = " / ".join(map(printable, finding.groups))
-            # A group has the same line in both figures.
-            alone = len(finding.groups) == 1
-            style = _style.line_style(
-                groups.index(finding.groups[0]) if alone else len(groups) + row
-            )
-            evidence = [p and evidence_of(p, finding)["e_value"] for p in rows]
-            evidence = np.array(evidence, dtype=float)  # None is nan
-            ax.plot(place, evidence, **style, label=_style.row_label(name))
-        ax.axhline(enough, **_style.REFERENCE, label="enough")
-        ax.set_yscale("log")
-        ax.set_ylabel("Evidence against the limit")
-        finish(ax)
-
-    def finish(ax):
-        ticks = known_at[:: -ceil(len(known_at) / 3)][::-1]
-        when = [str(rows[k]["when"])[:16].replace("T", "\n") for k in ticks]
-        names = [_style.plain_text(text) for text in when]
-        ax.set_xticks(ticks, names, fontsize="x-small")
-        labels = ax.get_legend_handles_labels()[1]
-        where = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
-        if len(labels) <= MAX_CURVES:
-            ax.legend(**where, ncols=3, **ABOVE)
-
+    limits = {finding.limit for finding in findings if finding.how is None}
     about = f"FRR of {', '.join(map(printable, groups))} over time"
-    figures = [_svg(draw_rates, 3.0, about)]
+    figures = [_svg(lambda figure: _rates_over_time(figure, rows, limits), 3.0, about)]
     if findings:
+        about = "Evidence against each limit over time"
+        of_limits = rows, findings, enough
         figures.append(
-            _svg(draw_evidence, 3.0, "Evidence against each limit over time")
+            _svg(lambda figure: _evidence_over_time(figure, *of_limits), 3.0, about)
         )
     return figures
+
+
+def _rates_over_time(figure, rows, limits):
+    """Rates of first attempts with their bands as lines, those of logs as points."""
+    ax, groups = figure.subplots(), rows[-1]["groups"]
+    place = np.arange(len(rows))
+    logs = [(k, row["log"]) for k, row in enumerate(rows) if row and row.get("log")]
+    known = {
+        name: np.array([_padded(row and row[name], len(groups)) for row in rows])
+        for name in ("value", "low", "high")
+    }
+    for n, group in enumerate(groups):
+        style = _style.line_style(n)
+        label = _style.row_label(printable(group))
+        ax.plot(place, known["value"][:, n], **style | {"marker": "none"}, label=label)
+        if len(groups) <= _style.MAX_BANDS:
+            ends = known["low"][:, n], known["high"][:, n]
+            ax.fill_between(place, *ends, color=style["color"], alpha=0.12, lw=0)
+        of_logs = [
+            (k, log["value"][log["groups"].index(group)])
+            for k, log in logs
+            if group in log["groups"]
+        ]
+        if of_logs:
+            ax.plot(*zip(*of_logs, strict=True), **style | {"linestyle": "none"})
+    for limit in limits:
+        ax.axhline(limit, **_style.REFERENCE, label="limit")
+    rates_of_logs = [rate for _, log in logs for rate in log["value"]]
+    shown = np.nanmax([*known["value"].ravel(), *rates_of_logs])
+    most = max(np.nanmax(known["high"]), 1.1 * shown)
+    ax.set_ylim(0, min(most, 3 * max(shown, *limits, 1e-3)))
+    ax.yaxis.set_major_formatter(lambda value, _: _style.percent(value))
+    ax.set_ylabel("False rejection rate (FRR)")
+    _finish(ax, rows)
+
+
+def _padded(values, n_groups):
+    """Values of groups, with nan for those that came later, and for all between logs."""
+    values = list(values or ())
+    return values + [np.nan] * (n_groups - len(values))
+
+
+def _evidence_over_time(figure, rows, findings, enough):
+    """Evidence against the limits with the most, and how much is enough."""
+    ax, groups = figure.subplots(), rows[-1]["groups"]
+    most = sorted(findings, key=lambda finding: -finding.e_value)
+    for row, finding in enumerate(most[:MOST_LIMITS]):
+        name = " / ".join(map(printable, finding.groups))
+        # A group has the same line in both figures.
+        alone = len(finding.groups) == 1
+        style = _style.line_style(
+            groups.index(finding.groups[0]) if alone else len(groups) + row
+        )
+        evidence = [row and evidence_of(row, finding)["e_value"] for row in rows]
+        evidence = np.array(evidence, dtype=float)  # None is nan
+        ax.plot(np.arange(len(rows)), evidence, **style, label=_style.row_label(name))
+    ax.axhline(enough, **_style.REFERENCE, label="enough")
+    ax.set_yscale("log")
+    ax.set_ylabel("Evidence against the limit")
+    _finish(ax, rows)
+
+
+def _finish(ax, rows):
+    """Times below an axis, and a legend above it if it fits."""
+    known_at = [k for k, known in enumerate(rows) if known]
+    ticks = known_at[:: -ceil(len(known_at) / 3)][::-1]
+    when = [str(rows[k]["when"])[:16].replace("T", "\n") for k in ticks]
+    names = [_style.plain_text(text) for text in when]
+    ax.set_xticks(ticks, names, fontsize="x-small")
+    labels = ax.get_legend_handles_labels()[1]
+    where = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
+    if len(labels) <= MAX_CURVES:
+        ax.legend(**where, ncols=3, **ABOVE)
 
 
 def _svg(draw, height, about):

@@ -227,8 +227,7 @@ def disparity_changes(found):
     head = ["Disparity", *pair_of_names(found), "Ratio", "Conclusion"]
     if any(change.rate == "frr" for change in found.changes):  # else of impostor pairs
         rate = terms_of(found.settings).frr.name
-        caption += f" The last two columns are the {rate} of everyone."
-        head += [f"{rate}, {name}" for name in pair_of_names(found)]
+        head += [f"{rate} of everyone, {name}" for name in pair_of_names(found)]
     return Table(caption, head, rows)
 
 
